@@ -1,2 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact geometry in pure Python and numpy: no Blender, no files, no printing."""
+"""Convex collision detection in pure Python and numpy: SAT, GJK, EPA, contact regions, each answer with its proof.
+
+    from contact_lens.core import ConvexHull, contact, verify
+
+    c = contact(ConvexHull(points_a), ConvexHull(points_b))
+    print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
+
+No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
+"""
+
+from .contact import Contact, Method, Status, contact
+from .feature import Feature, FeatureKind
+from .gjk import gjk, gjk_intersects
+from .polytope import Polytope
+from .region import Region, RegionKind, contact_region
+from .relation import Relation
+
+__all__ = [
+    "Contact",
+    "Feature",
+    "FeatureKind",
+    "Method",
+    "Polytope",
+    "Region",
+    "RegionKind",
+    "Relation",
+    "Status",
+    "contact",
+    "contact_region",
+    "gjk",
+    "gjk_intersects",
+]

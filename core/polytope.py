@@ -59,6 +59,12 @@ class Polytope:
         return self.vertices.min(axis=0), self.vertices.max(axis=0)
 
     @cached_property
+    def corners(self) -> tuple[list[float], list[float]]:
+        """`bounds` as plain floats."""
+        low, high = self.bounds
+        return low.tolist(), high.tolist()
+
+    @cached_property
     def center(self) -> FloatArray:
         """(dim,) centre of the axis-aligned bounding box, world frame."""
         low, high = self.bounds

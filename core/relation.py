@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import numpy as np
+
+from .polytope import Polytope
+
 
 class Relation(StrEnum):
     """State of a pair, in the order in which the cases are tried; the first that fits is taken."""
@@ -16,3 +20,67 @@ class Relation(StrEnum):
     PENETRATING = "penetrating"
     WITHIN_CLEARANCE = "within_clearance"
     SEPARATED = "separated"
+
+
+def contact_band(a: Polytope, b: Polytope, contact_tolerance: float) -> float:
+    """Return the half-width of TOUCHING around signed distance 0, world units.
+
+    It is `contact_tolerance` times the smaller non-zero extent; 0.0 when both shapes are points.
+    """
+    extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
+    return contact_tolerance * min(extents) if extents else 0.0
+
+
+def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, clearance: float) -> Relation:
+    """Return the relation of two shapes whose signed distance is known.
+
+    `band` and `clearance` are lengths in world units. One shape is inside the other, and two coincide, when no part
+    sticks out by more than the band.
+    """
+    if signed_distance > band:
+        return Relation.WITHIN_CLEARANCE if signed_distance <= clearance else Relation.SEPARATED
+    a_in_b = _box_inside(a, b, band)
+    b_in_a = _box_inside(b, a, band)
+    if a_in_b and b_in_a and _coincide(a, b, band):
+        return Relation.COINCIDENT
+    if signed_distance >= -band:
+        return Relation.TOUCHING
+    if a_in_b and _inside(a, b, band):
+        return Relation.A_INSIDE_B
+    if b_in_a and _inside(b, a, band):
+        return Relation.B_INSIDE_A
+    return Relation.PENETRATING
+
+
+def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
+    """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
+    (low, high), (outer_low, outer_high) = inner.corners, outer.corners
+    return all(x >= y - slack for x, y in zip(low, outer_low, strict=True)) and all(
+        x <= y + slack for x, y in zip(high, outer_high, strict=True)
+    )
+
+
+def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
+    """Tell whether no vertex of `inner` is outside a facet plane of `outer` by more than `slack`.
+
+    Only a shape that fills its space has an inside; for the others the answer is no.
+    """
+    if outer.rank < outer.dim:
+        return False
+    heights = inner.centred @ outer.normals.T + (inner.center - outer.center) @ outer.normals.T
+    return bool((heights <= outer.offsets + slack).all())
+
+
+def _coincide(a: Polytope, b: Polytope, slack: float) -> bool:
+    if _inside(a, b, slack) and _inside(b, a, slack):
+        return True
+    # Shapes without an inside: every corner of one must be a corner of the other.
+    if a.rank != b.rank or a.rank == a.dim:
+        return False
+    return _corners_match(a, b, slack) and _corners_match(b, a, slack)
+
+
+def _corners_match(a: Polytope, b: Polytope, slack: float) -> bool:
+    shift = a.center - b.center
+    nearest = (np.linalg.norm(b.centred - (corner + shift), axis=1).min() for corner in a.centred)
+    return all(distance <= slack for distance in nearest)

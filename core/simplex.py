@@ -70,10 +70,10 @@ def nearest_on_triangle(a: Vertex, b: Vertex, c: Vertex) -> Nearest:
             t = -a_v / length2
             return ax + t * vx, ay + t * vy, az + t * vz, (a, c)
     weight_a = nx * (by * cz - bz * cy) + ny * (bz * cx - bx * cz) + nz * (bx * cy - by * cx)
-    if weight_a <= 0.0 and b_v - b_u >= 0.0 and c_u - c_v >= 0.0:
-        length2 = (b_v - b_u) + (c_u - c_v)
+    if weight_a <= 0.0 and b_u - b_v >= 0.0 and c_v - c_u >= 0.0:
+        length2 = (b_u - b_v) + (c_v - c_u)
         if length2 > 0.0:
-            t = (b_u - b_v) / -length2
+            t = (b_u - b_v) / length2
             return bx + t * (cx - bx), by + t * (cy - by), bz + t * (cz - bz), (b, c)
     normal2 = nx * nx + ny * ny + nz * nz
     if normal2 == 0.0 or weight_a < 0.0 or weight_b < 0.0 or weight_c < 0.0:

@@ -38,9 +38,25 @@ the point always sees it."""
 FLAT = 8.0
 """Times EPS R: a Minkowski difference thinner than this is flat."""
 
+SAME_DIRECTION = 1e-7
+"""Radians (sum of the components): two faces of the Minkowski difference with normals this close count as one."""
+
+THIN_START = 1e-3
+"""Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is looked for."""
+
 SLIVER = 1e-2
 """Sine below which the normal of a triangle is computed the careful way, because a plain cross product would leave
 its corners EPS R / SLIVER out of the plane."""
+
+REGION_ROUNDING = 16.0
+"""Times EPS M: points of the contact plane closer than this are one point; thinner outlines are segments."""
+
+REGION_SUPPORT = 16.0
+"""Times EPS M: least width of a support feature, and heights this close are one height. Three products of rounded
+coordinates with a rounded normal."""
+
+REGION_TILT = 1e-10
+"""Sine: most that the rounding of the smaller shape may be taken to tilt the normal against the larger shape's face."""
 
 
 def promised(signed_distance: float, extent: float, magnitude: float) -> float:

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The front door: two shapes in, one contact out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite, sqrt
+from typing import Literal, get_args
+
+import numpy as np
+
+from .certificate import Certificate
+from .epa import Penetration, epa
+from .feature import Feature, FeatureKind
+from .gjk import Simplex, gjk, size_of_difference, witness_points
+from .polytope import FloatArray, Polytope
+from .region import Region, contact_region
+from .relation import Relation, contact_band, relation_of
+from .simplex import Vector, Vertex
+from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
+
+Method = Literal["auto", "sat", "gjk", "both"]
+
+
+class Status(StrEnum):
+    """Whether the bounds of the signed distance meet, and if not, which step stopped."""
+
+    CERTIFIED = "certified"
+    """`lower_bound` and `upper_bound` meet within the promised tolerance."""
+    GJK_STALLED = "gjk_stalled"
+    """Rounding ended the search for the nearest points before the bounds met."""
+    EPA_STALLED = "epa_stalled"
+    """Rounding ended the growth of the polytope before the bounds met."""
+    METHODS_DISAGREE = "methods_disagree"
+    """SAT and GJK with EPA differ by more than the promised tolerance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """Where, how deep and which way two shapes A and B collide, with the proof.
+
+    World frame, the unit of the input's coordinates, float64.
+    """
+
+    relation: Relation
+    """What a person would call it, with the contact tolerance."""
+    signed_distance: float
+    """> 0 gap, 0 touching, < 0 minus the penetration depth."""
+    normal: FloatArray
+    """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair; a separated pair has
+    an empty slab of width `signed_distance` across it."""
+    point_on_a: FloatArray
+    """(dim,) witness point on A."""
+    point_on_b: FloatArray
+    """(dim,) witness point on B: `point_on_b - point_on_a = signed_distance * normal`."""
+    region: Region | None
+    """Where the support features meet; None when the gap is wider than the contact tolerance's band."""
+    lower_bound: float
+    """Certified: the true signed distance is not below."""
+    upper_bound: float
+    """Certified: the true signed distance is not above."""
+    ties: FloatArray
+    """(m, dim) equally good normals, within the promised tolerance; the chosen one first. For flat shapes in one plane,
+    the two normals of that plane."""
+    feature_a: Feature
+    """The feature of A that decided: it carries `point_on_a`."""
+    feature_b: Feature
+    """The feature of B that decided: it carries `point_on_b`."""
+    method: str
+    """The algorithms that answered: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for both."""
+    iterations: int
+    """How many support points GJK and EPA asked for."""
+    status: Status
+    """`CERTIFIED` when the bounds meet; else which step stopped."""
+    cross_check: float | None
+    """Under method "both", by how much SAT and GJK with EPA contradict each other: the difference of the signed
+    distances when the shapes intersect; when they are apart, how far SAT's gap, a lower bound, exceeds the distance.
+    None under the other methods."""
+    clearance: float
+    """As given: gaps up to this are WITHIN_CLEARANCE."""
+    contact_tolerance: float
+    """As given: relative to the smaller shape's extent."""
+    certificate: Certificate
+    """What `verify` checks the bounds by."""
+
+    @property
+    def intersects(self) -> bool:
+        """The bare truth, no tolerance: `signed_distance <= 0`."""
+        return self.signed_distance <= 0.0
+
+    @property
+    def depth(self) -> float:
+        """Penetration depth, 0.0 when apart."""
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def mtv(self) -> FloatArray:
+        """(dim,) minimum translation vector: moving B by it separates the pair; zero when apart."""
+        return self.depth * self.normal
+
+
+def contact(
+    a: Polytope,
+    b: Polytope,
+    *,
+    method: Method = "auto",
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+) -> Contact:
+    """Return where, how deep and which way two shapes collide, or how far apart they are.
+
+    `method`: "gjk" is GJK and EPA, "sat" is SAT (whose gap is only a lower bound of the distance, so a separated pair
+    gets distance and witness points from GJK started at the separating axis), "both" computes both and compares them
+    in `cross_check`, "auto" picks the fastest, which is GJK and EPA. `clearance` is a length in world units,
+    `contact_tolerance` is relative to the smaller non-zero extent of the two shapes: the band of TOUCHING around 0 and
+    the width of the support features.
+
+    Raises ValueError, naming the argument, when the shapes' dimensions differ or an option is not valid.
+    """
+    _check(a, b, method, clearance, contact_tolerance)
+    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    if method in ("sat", "both"):
+        from .sat import sat  # TEMP
+    by_sat = sat(a, b) if method in ("sat", "both") else None
+    start = None if by_sat is None or not by_sat.separated else -by_sat.normal
+    simplex = gjk(a, b, start)
+    if simplex.intersects:
+        penetration = epa(a, b, simplex)
+        answer = _intersecting(a, b, simplex, penetration)
+    else:
+        answer = _apart(a, b, simplex)
+    status = answer.status_when_open
+    if answer.upper_bound - answer.lower_bound <= promised(answer.signed_distance, extent, magnitude):
+        status = Status.CERTIFIED
+    cross_check = None
+    if by_sat is not None:
+        difference = by_sat.signed_distance - answer.signed_distance
+        contradiction = abs(difference) if simplex.intersects else max(0.0, difference)
+        if contradiction > promised(answer.signed_distance, extent, magnitude):
+            status = Status.METHODS_DISAGREE
+        if method == "both":
+            cross_check = contradiction
+        else:
+            answer = _decided_by_sat(a, b, answer, by_sat)
+    name = "gjk+epa" if simplex.intersects else "gjk"
+    if method == "sat":
+        name = "sat" if simplex.intersects else "sat+gjk"
+    elif method == "both":
+        name += "+sat"
+
+    band = contact_band(a, b, contact_tolerance)
+    dim = a.dim
+    normal = np.array(answer.normals[0][:dim]) + 0.0  # + 0.0 turns -0.0 into 0.0
+    point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
+    region = None
+    if answer.signed_distance <= band:
+        region = contact_region(a, b, normal, band, point_on_a, point_on_b)
+    return Contact(
+        relation=relation_of(a, b, answer.signed_distance, band, clearance),
+        signed_distance=answer.signed_distance,
+        normal=normal,
+        point_on_a=point_on_a,
+        point_on_b=point_on_b,
+        region=region,
+        lower_bound=answer.lower_bound,
+        upper_bound=answer.upper_bound,
+        ties=np.array([n[:dim] for n in answer.normals]) + 0.0,
+        feature_a=_feature(v[3] for v in answer.vertices),
+        feature_b=_feature(v[4] for v in answer.vertices),
+        method=name,
+        iterations=answer.iterations,
+        status=status,
+        cross_check=cross_check,
+        clearance=clearance,
+        contact_tolerance=contact_tolerance,
+        certificate=Certificate(
+            normal,
+            tuple(v[3] for v in answer.vertices),
+            tuple(v[4] for v in answer.vertices),
+            answer.weights,
+            tuple((v[3], v[4]) for v in answer.points),
+            answer.facets,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What GJK or EPA say, before it becomes a contact."""
+
+    signed_distance: float
+    lower_bound: float
+    upper_bound: float
+    normals: tuple[Vector, ...]
+    vertices: tuple[Vertex, ...]
+    weights: tuple[float, ...]
+    points: tuple[Vertex, ...]
+    facets: tuple[tuple[int, ...], ...]
+    iterations: int
+    status_when_open: Status
+
+
+def _apart(a: Polytope, b: Polytope, simplex: Simplex) -> _Answer:
+    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    x, y, z = simplex.nearest
+    distance = sqrt(x * x + y * y + z * z)
+    return _Answer(
+        signed_distance=simplex.gap,
+        lower_bound=simplex.gap - rounding,
+        upper_bound=max(distance, simplex.gap) + rounding,
+        normals=(simplex.normal,),
+        vertices=simplex.vertices,
+        weights=simplex.weights,
+        points=(),
+        facets=(),
+        iterations=simplex.iterations,
+        status_when_open=Status.GJK_STALLED,
+    )
+
+
+def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration) -> _Answer:
+    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    face = penetration.faces[0]
+    x, y, z = (sum(w * v[axis] for w, v in zip(face.weights, face.vertices, strict=True)) for axis in range(3))
+    common = sqrt(x * x + y * y + z * z)  # how nearly the witness points are one common point
+    proven_deep = penetration.inner > 0.0
+    upper = min(common, -penetration.inner) if proven_deep else common
+    return _Answer(
+        signed_distance=0.0 - penetration.depth,
+        lower_bound=-penetration.depth - rounding,
+        upper_bound=max(upper, -penetration.depth) + rounding,
+        normals=tuple(f.normal for f in penetration.faces),
+        vertices=face.vertices,
+        weights=face.weights,
+        points=penetration.points if proven_deep else (),
+        facets=penetration.facets if proven_deep else (),
+        iterations=simplex.iterations + penetration.iterations,
+        status_when_open=Status.EPA_STALLED,
+    )
+
+
+def _feature(indices: Iterable[int]) -> Feature:
+    vertices = tuple(sorted(set(indices)))
+    kind = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)[min(len(vertices), 3) - 1]
+    return Feature(kind, vertices)
+
+
+def _check(a: Polytope, b: Polytope, method: str, clearance: float, contact_tolerance: float) -> None:
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Polytope):
+            raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(shape).__name__}")
+    if a.dim != b.dim:
+        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
+    if method not in get_args(Method):
+        raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
+    for name, value in (("clearance", clearance), ("contact_tolerance", contact_tolerance)):
+        if not (isfinite(value) and value >= 0.0):
+            raise ValueError(f"{name} must be a finite number that is not negative, not {value!r}")
