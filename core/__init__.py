@@ -15,8 +15,10 @@ from .gjk import gjk, gjk_intersects
 from .polytope import Polytope
 from .region import Region, RegionKind, contact_region
 from .relation import Relation
+from .verify import Check, Verification, verify
 
 __all__ = [
+    "Check",
     "Contact",
     "Feature",
     "FeatureKind",
@@ -26,8 +28,10 @@ __all__ = [
     "RegionKind",
     "Relation",
     "Status",
+    "Verification",
     "contact",
     "contact_region",
     "gjk",
     "gjk_intersects",
+    "verify",
 ]

@@ -18,7 +18,7 @@ from .gjk import Simplex, gjk, size_of_difference, witness_points
 from .polytope import FloatArray, Polytope
 from .region import Region, contact_region
 from .relation import Relation, contact_band, relation_of
-from .simplex import Vector, Vertex
+from .simplex import Vector, Vertex, weighted_mean
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
 
 Method = Literal["auto", "sat", "gjk", "both"]
@@ -223,9 +223,9 @@ def _apart(a: Polytope, b: Polytope, simplex: Simplex) -> _Answer:
 def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration) -> _Answer:
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
     face = penetration.faces[0]
-    x, y, z = (sum(w * v[axis] for w, v in zip(face.weights, face.vertices, strict=True)) for axis in range(3))
+    x, y, z = weighted_mean(face.vertices, face.weights)
     common = sqrt(x * x + y * y + z * z)  # how nearly the witness points are one common point
-    proven_deep = penetration.inner > 0.0
+    proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
     upper = min(common, -penetration.inner) if proven_deep else common
     return _Answer(
         signed_distance=0.0 - penetration.depth,

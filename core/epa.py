@@ -15,14 +15,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import inf, sqrt
+from math import frexp, inf, sqrt
 
 import numpy as np
 
 from .gjk import Simplex, size_of_difference
 from .polytope import Polytope
-from .simplex import Vector, Vertex, barycentric, nearest_on_segment, nearest_on_triangle, triangle_normal
-from .tolerance import EPA_CONVERGED, EPA_VISIBLE, EPS, FLAT, SAME_DIRECTION, THIN_START, promised
+from .simplex import Vector, Vertex, barycentric, nearest_on_segment, nearest_on_triangle, triangle_normal, weighted_mean
+from .tolerance import (
+    EPA_CONVERGED,
+    EPA_FILTER,
+    EPA_GRID_BITS,
+    EPS,
+    FLAT,
+    SAME_DIRECTION,
+    SLIVER,
+    THIN_START,
+    promised,
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +48,8 @@ class Face:
     """Points of A - B that span the face (two in the plane; fewer where A - B is flat)."""
     weights: tuple[float, ...]
     """Barycentric weights of the point of the face nearest to the origin."""
-    inside: float
-    """Smallest barycentric weight of the origin's projection before clamping: not negative when it is in the face."""
+    miss: float
+    """How far that point is from the origin's projection along the normal: 0 when the projection is in the face."""
 
 
 @dataclass(frozen=True)
@@ -96,40 +106,69 @@ def _support_function(a: Polytope, b: Polytope) -> _Support:
 def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     size = size_of_difference(a, b)
     converged = EPA_CONVERGED * EPS * size
-    visible = EPA_VISIBLE * EPS * size
+    filtered = EPA_FILTER * EPS * size
     support = _support_function(a, b)
     start = _start_polytope(support, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(support, simplex, start)
     extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    # The points again as whole numbers, on a grid far finer than their rounding: which side of a plane a point is on
+    # is then decided exactly where floats cannot tell, so the polytope stays convex and its surface simple.
+    grid = 2.0 ** (EPA_GRID_BITS - frexp(size)[1])
+    points: list[Vertex] = []
+    whole: list[tuple[int, int, int]] = []
+    known: set[tuple[int, int]] = set()
 
-    points = list(start.points)
-    known = {(i, j) for _, _, _, i, j in points}
+    def add_point(w: Vertex) -> None:
+        points.append(w)
+        whole.append((int(w[0] * grid), int(w[1] * grid), int(w[2] * grid)))
+        known.add((w[3], w[4]))
+
     # One entry per triangle ever made: its plane and corners; None once a new point has replaced it.
     triangles: list[tuple[float, float, float, float, int, int, int] | None] = []
+    exact_planes: dict[int, tuple[int, int, int, int]] = {}
+    slivers: set[int] = set()
     triangle_at: dict[tuple[int, int], int] = {}
     heap: list[tuple[float, int]] = []
-    unsettled: set[int] = set()
     limit = inf
 
-    def add(i: int, j: int, k: int) -> None:
+    def exact_plane(index: int, i: int, j: int, k: int) -> tuple[int, int, int, int]:
+        found = exact_planes.get(index)
+        if found is None:
+            found = exact_planes[index] = _whole_plane(whole[i], whole[j], whole[k])
+        return found
+
+    def add_triangle(i: int, j: int, k: int) -> None:
         index = len(triangles)
-        p = points[i]
-        normal = triangle_normal(p, points[j], points[k])
-        if normal is None:
-            # Corners on one line: kept, so that the surface stays closed, but every new point may replace it.
-            triangles.append((0.0, 0.0, 0.0, -inf, i, j, k))
-            unsettled.add(index)
-        else:
-            x, y, z = normal
-            offset = x * p[0] + y * p[1] + z * p[2]
-            triangles.append((x, y, z, offset, i, j, k))
-            if offset <= limit:
-                heappush(heap, (offset, index))
+        px, py, pz, _, _ = points[i]
+        qx, qy, qz, _, _ = points[j]
+        rx, ry, rz, _, _ = points[k]
+        ux, uy, uz = qx - px, qy - py, qz - pz
+        vx, vy, vz = rx - px, ry - py, rz - pz
+        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length2 = x * x + y * y + z * z
+        if length2 <= SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
+            slivers.add(index)
+            nx, ny, nz, _ = exact_plane(index, i, j, k)
+            shift = max(abs(nx), abs(ny), abs(nz)).bit_length() - 60
+            x, y, z = (float(n >> shift) if shift > 0 else float(n) for n in (nx, ny, nz))
+            length2 = x * x + y * y + z * z
+        scale = 1.0 / sqrt(length2)
+        x, y, z = x * scale, y * scale, z * scale
+        offset = x * px + y * py + z * pz
+        triangles.append((x, y, z, offset, i, j, k))
+        if offset <= limit:
+            heappush(heap, (offset, index))
         triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
 
+    for w in start.points:
+        add_point(w)
+    nx, ny, nz, plane = _whole_plane(*whole[:3])
+    above = nx * whole[3][0] + ny * whole[3][1] + nz * whole[3][2] - plane
+    if above == 0:
+        return _flat_penetration(support, simplex, _Flat(start.normal, start.iterations))
     for i, j, k in ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)):
-        add(i, j, k)
+        add_triangle(*((i, j, k) if above < 0 else (k, j, i)))
 
     faces: list[Face] = []
     best = inf
@@ -146,8 +185,8 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         same = _same_direction(faces, x, y, z)
         if same is not None:
             # A coplanar neighbour of a face that is settled: the one that holds the projection of the origin is kept.
-            face = _face((x, y, z), faces[same].depth, corners)
-            if face.inside > faces[same].inside:
+            face = _face(faces[same].normal, faces[same].depth, corners)
+            if face.miss < faces[same].miss:
                 faces[same] = face
             continue
         w = support(x, y, z)
@@ -157,14 +196,13 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         if depth < best:
             best = depth
             limit = best + 0.5 * promised(best, extent, magnitude)
-        if depth - offset <= converged:
+        if depth - offset <= converged or (w_a, w_b) in known:
             faces.append(_face((x, y, z), depth, corners))
             continue
-        if (w_a, w_b) in known:
-            unsettled.add(index)  # the plane of a sliver: too badly rounded to say anything
-            continue
-        known.add((w_a, w_b))
-        hidden = {index: (i, j, k)}
+        apex = len(points)
+        add_point(w)
+        tx, ty, tz = whole[apex]
+        hidden = {index}
         pending = [(i, j, k)]
         border: list[tuple[int, int]] = []
         while pending:
@@ -173,37 +211,42 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
                 across = triangle_at[edge[1], edge[0]]
                 if across in hidden:
                     continue
-                nx, ny, nz, plane, p2, q2, r2 = triangles[across]  # type: ignore[misc]  # a border is never dead
-                if nx * wx + ny * wy + nz * wz - plane > visible:
-                    hidden[across] = (p2, q2, r2)
+                fx, fy, fz, plane_f, p2, q2, r2 = triangles[across]  # type: ignore[misc]  # neighbours live
+                height = fx * wx + fy * wy + fz * wz - plane_f
+                if -filtered <= height <= filtered or across in slivers:
+                    nx, ny, nz, plane = exact_plane(across, p2, q2, r2)
+                    seen = nx * tx + ny * ty + nz * tz > plane
+                else:
+                    seen = height > 0.0
+                if seen:
+                    hidden.add(across)
                     pending.append((p2, q2, r2))
                 else:
                     border.append(edge)
-        if not border or len({p for p, _ in border}) != len(border):
-            unsettled.add(index)  # rounding left no simple border: growing on would tear the surface
-            continue
         for replaced in hidden:
             triangles[replaced] = None
-        apex = len(points)
-        points.append(w)
         for p, q in border:
-            add(p, q, apex)
+            add_triangle(p, q, apex)
 
-    alive = [(index, t) for index, t in enumerate(triangles) if t is not None]
-    inner = inf
-    for index, (_, _, _, offset, i, j, k) in alive:
-        if index in unsettled:
-            x, y, z, _ = nearest_on_triangle(points[i], points[j], points[k])
-            offset = sqrt(x * x + y * y + z * z)
-        inner = min(inner, offset)
+    alive = [triangle for triangle in triangles if triangle is not None]
     return Penetration(
-        _ranked([f for f in faces if f.depth <= limit]),
+        _ranked([f for f in faces if f.depth <= limit], limit - best),
         best,
-        inner,
+        min(triangle[3] for triangle in alive),
         tuple(points),
-        tuple((i, j, k) for _, (_, _, _, _, i, j, k) in alive),
+        tuple(triangle[4:] for triangle in alive),
         iterations,
     )
+
+
+def _whole_plane(
+    p: tuple[int, int, int], q: tuple[int, int, int], r: tuple[int, int, int]
+) -> tuple[int, int, int, int]:
+    """Return the exact plane (normal, offset) through three points of the grid, right-handed."""
+    ux, uy, uz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    vx, vy, vz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    return x, y, z, x * p[0] + y * p[1] + z * p[2]
 
 
 def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
@@ -241,13 +284,17 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             best = depth
             limit = best + 0.5 * promised(best, extent, magnitude)
         if depth - offset <= converged or (w[3], w[4]) in known:
-            settled[i, j] = offset
-            face = _face((x, y, 0.0), depth, (points[i], points[j]))
+            # The line of a very short side is badly rounded; the distance of the side itself is not.
+            x0, y0, _, _ = nearest_on_segment(points[i], points[j])
+            settled[i, j] = offset if depth - offset <= converged else sqrt(x0 * x0 + y0 * y0)
+            corners = (points[i], points[j])
             same = _same_direction(faces, x, y, 0.0)
             if same is None:
-                faces.append(face)
-            elif face.inside > faces[same].inside:
-                faces[same] = face
+                faces.append(_face((x, y, 0.0), depth, corners))
+            else:
+                face = _face(faces[same].normal, faces[same].depth, corners)
+                if face.miss < faces[same].miss:
+                    faces[same] = face
             continue
         known.add((w[3], w[4]))
         points.append(w)
@@ -256,7 +303,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     for offset, i, j, _, _ in heap:
         settled[i, j] = offset
     return Penetration(
-        _ranked([f for f in faces if f.depth <= limit]),
+        _ranked([f for f in faces if f.depth <= limit], limit - best),
         best,
         min(settled.values()),
         tuple(points),
@@ -271,26 +318,9 @@ def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
     height = x * corners[0][0] + y * corners[0][1] + z * corners[0][2]
     foot = (height * x, height * y, height * z)
     weights = barycentric(foot, corners)
-    return Face(normal, depth, corners, weights, _insideness(foot, normal, corners))
-
-
-def _insideness(foot: Vector, normal: Vector, corners: tuple[Vertex, ...]) -> float:
-    """Return the smallest signed area ratio of the foot point in a triangle (or on a side): negative when outside."""
-    px, py, pz = foot
-    if len(corners) == 2:
-        (ax, ay, _, _, _), (bx, by, _, _, _) = corners
-        ux, uy = bx - ax, by - ay
-        t = ((px - ax) * ux + (py - ay) * uy) / (ux * ux + uy * uy)
-        return min(t, 1.0 - t)
-    nx, ny, nz = normal
-    least = inf
-    total = 0.0
-    for (ax, ay, az, _, _), (bx, by, bz, _, _) in (corners[:2], corners[1:], (corners[2], corners[0])):
-        ax, ay, az, bx, by, bz = ax - px, ay - py, az - pz, bx - px, by - py, bz - pz
-        area = nx * (ay * bz - az * by) + ny * (az * bx - ax * bz) + nz * (ax * by - ay * bx)
-        least = min(least, area)
-        total += area
-    return least / total if total > 0.0 else -inf
+    px, py, pz = weighted_mean(corners, weights)
+    miss = sqrt((px - foot[0]) ** 2 + (py - foot[1]) ** 2 + (pz - foot[2]) ** 2)
+    return Face(normal, depth, corners, weights, miss)
 
 
 def _same_direction(faces: list[Face], x: float, y: float, z: float) -> int | None:
@@ -301,23 +331,29 @@ def _same_direction(faces: list[Face], x: float, y: float, z: float) -> int | No
     return None
 
 
-def _ranked(faces: list[Face]) -> tuple[Face, ...]:
-    """Order equally good faces: a face against a vertex before a pair of edges, then the most upward normal."""
+def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
+    """Order equally good faces: those that hold the origin's projection first, for they have witness points; then a
+    face against a vertex before a pair of edges, then the most upward normal.
 
-    def key(face: Face) -> tuple[bool, float, float, float]:
+    A face may be as good as the nearest within the tie tolerance and yet lie beside the projection when the depth is
+    itself of that size.
+    """
+
+    def key(face: Face) -> tuple[bool, bool, float, float, float]:
         edges = len({v[3] for v in face.vertices}) == 2 == len({v[4] for v in face.vertices})
         x, y, z = (round(-component, 9) for component in face.normal)
-        return edges, z, y, x
+        return face.miss > width, edges, z, y, x
 
     return tuple(sorted(faces, key=key)) if len(faces) > 1 else tuple(faces)
 
 
 @dataclass(frozen=True)
 class _Start:
-    """Corners of the first polytope: outward triangles are 012, 031, 132, 230; in the plane counter-clockwise."""
+    """Corners of the first polytope, in the plane counter-clockwise, and the direction in which they spread least."""
 
     points: tuple[Vertex, ...]
     iterations: int
+    normal: Vector
 
 
 @dataclass(frozen=True)
@@ -337,7 +373,7 @@ def _start_polytope(support: _Support, vertices: tuple[Vertex, ...], flat: float
         if normal is not None:
             height = _height(normal, p, s)
             if abs(height) > THIN_START * _length(p, s):
-                return _Start((p, q, r, s) if height < 0.0 else (p, r, q, s), iterations)
+                return _Start((p, q, r, s), iterations, normal)
     p = vertices[0]
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     tried = [*vertices[1:], *(support(s * x, s * y, s * z) for x, y, z in axes for s in (1.0, -1.0))]
@@ -370,7 +406,7 @@ def _start_polytope(support: _Support, vertices: tuple[Vertex, ...], flat: float
     height = _height((x, y, z), p, s)
     if abs(height) <= flat:
         return _Flat((x, y, z), iterations)
-    return _Start((p, q, r, s) if height < 0.0 else (p, r, q, s), iterations)
+    return _Start((p, q, r, s), iterations, (x, y, z))
 
 
 def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
@@ -387,7 +423,7 @@ def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float)
     height = _height(across, p, r)
     if abs(height) <= flat:
         return _Flat(across, 6)
-    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6)
+    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across)
 
 
 def _flat_penetration(support: _Support, simplex: Simplex, start: _Flat) -> Penetration:
@@ -405,7 +441,7 @@ def _flat_penetration(support: _Support, simplex: Simplex, start: _Flat) -> Pene
         point = support(*normal)
         faces.append(Face(normal, sum(n * p for n, p in zip(normal, point, strict=False)), corners, weights, 0.0))
     depth = min(face.depth for face in faces)
-    return Penetration(_ranked(faces), depth, -inf, (), (), start.iterations + 2)
+    return Penetration(_ranked(faces, 0.0), depth, -inf, (), (), start.iterations + 2)
 
 
 def _perpendicular(unit: Vector) -> Vector:

@@ -22,6 +22,7 @@ from .simplex import (
     nearest_on_tetrahedron,
     nearest_on_triangle,
     triangle_normal,
+    weighted_mean,
 )
 from .tolerance import EPS, GJK_GAP, GJK_TOUCH, SUPPORT_ROUNDING
 
@@ -177,10 +178,12 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
         gap = -(nx * (ax - bx) + ny * (ay - by) + nz * (az - bz))
         if gap > best_gap:
             best_gap, best_normal = gap, (nx, ny, nz)
-    weights = barycentric((vx, vy, vz), simplex)
+    nx, ny, nz = best_normal
+    weights = barycentric((-best_gap * nx, -best_gap * ny, -best_gap * nz), simplex)
+    nearest = weighted_mean(simplex, weights)
     if best_gap <= rounding:
-        return Simplex(True, simplex, (vx, vy, vz), (0.0, 0.0, 0.0), 0.0, weights, iterations)
-    return Simplex(False, simplex, (vx, vy, vz), best_normal, best_gap, weights, iterations)
+        return Simplex(True, simplex, nearest, (0.0, 0.0, 0.0), 0.0, weights, iterations)
+    return Simplex(False, simplex, nearest, best_normal, best_gap, weights, iterations)
 
 
 def _feature_normals(simplex: tuple[Vertex, ...], v: Vector) -> list[Vector]:

@@ -139,21 +139,16 @@ def triangle_normal(a: Vertex, b: Vertex, c: Vertex) -> Vector | None:
 
 
 def _sliver_normal(a: Vertex, b: Vertex, c: Vertex) -> Vector | None:
-    def squared(p: Vertex, q: Vertex) -> float:
-        x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
-        return x * x + y * y + z * z
-
-    # Rotate the corners (which keeps the orientation) until ab is the longest side and a the corner nearer to c.
-    sides = (squared(a, b), squared(b, c), squared(c, a))
-    longest = sides.index(max(sides))
-    a, b, c = ((a, b, c), (b, c, a), (c, a, b))[longest]
-    length2 = sides[longest]
-    if length2 == 0.0:
+    # Rotate the corners (which keeps the orientation) until ab is the longest side; then let a be the corner nearer to c.
+    triangle = (a, b, c)
+    first = _longest_side(triangle)
+    a, b, c = triangle[first], triangle[first - 2], triangle[first - 1]
+    length = _distance(a, b)
+    if length == 0.0:
         return None
     sign = 1.0
-    if squared(b, c) < squared(a, c):
+    if _distance(b, c) < _distance(a, c):
         a, b, sign = b, a, -1.0
-    length = sqrt(length2)
     ux, uy, uz = (b[0] - a[0]) / length, (b[1] - a[1]) / length, (b[2] - a[2]) / length
     vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
     for _ in range(2):  # twice is enough for perpendicular to rounding
@@ -172,36 +167,60 @@ def _sliver_normal(a: Vertex, b: Vertex, c: Vertex) -> Vector | None:
 def barycentric(point: Vector, simplex: tuple[Vertex, ...]) -> tuple[float, ...]:
     """Return the weights of the point of `simplex` (1 to 3 vertices) nearest to `point`, none negative, sum 1.
 
-    `point` must be (nearly) in the simplex; weights that rounding made negative become 0.
+    `point` must be (nearly) in the simplex. The height over the longest side is settled first and the place along that
+    side afterwards, so that the weighted mean comes out right to rounding however thin a triangle is.
     """
     if len(simplex) == 1:
         return (1.0,)
-    px, py, pz = point
     if len(simplex) == 2:
-        (ax, ay, az, _, _), (bx, by, bz, _, _) = simplex
-        ux, uy, uz = bx - ax, by - ay, bz - az
-        length2 = ux * ux + uy * uy + uz * uz
-        along = (px - ax) * ux + (py - ay) * uy + (pz - az) * uz
-        t = min(1.0, max(0.0, along / length2)) if length2 > 0.0 else 0.0
+        t = _place_between(point, simplex[0], simplex[1])
         return 1.0 - t, t
-    a, b, c = ((x - px, y - py, z - pz, i, j) for x, y, z, i, j in simplex)
+    first = _longest_side(simplex)
+    a, b, c = simplex[first], simplex[first - 2], simplex[first - 1]
+    ax, ay, az, _, _ = a
+    ux, uy, uz = b[0] - ax, b[1] - ay, b[2] - az
+    vx, vy, vz = c[0] - ax, c[1] - ay, c[2] - az
+    px, py, pz = point[0] - ax, point[1] - ay, point[2] - az
+    length2 = ux * ux + uy * uy + uz * uz
+    if length2 == 0.0:
+        return 1.0, 0.0, 0.0
+    hx, hy, hz = vx, vy, vz
+    for _ in range(2):  # twice is enough for perpendicular to rounding
+        along = (ux * hx + uy * hy + uz * hz) / length2
+        hx, hy, hz = hx - along * ux, hy - along * uy, hz - along * uz
+    height2 = hx * hx + hy * hy + hz * hz
+    apex = min(1.0, max(0.0, (px * hx + py * hy + pz * hz) / height2)) if height2 > 0.0 else 0.0
+    px, py, pz = px - apex * vx, py - apex * vy, pz - apex * vz
+    end = min(1.0 - apex, max(0.0, (px * ux + py * uy + pz * uz) / length2))
+    weights = (1.0 - apex - end, end, apex)
+    return weights[-first], weights[1 - first], weights[2 - first]
+
+
+def weighted_mean(simplex: tuple[Vertex, ...], weights: tuple[float, ...]) -> Vector:
+    """Return the mean of the vertices of `simplex` with `weights` (sum 1)."""
+    ax, ay, az, _, _ = simplex[0]
+    x = y = z = 0.0
+    for (px, py, pz, _, _), weight in zip(simplex[1:], weights[1:], strict=True):
+        x, y, z = x + weight * (px - ax), y + weight * (py - ay), z + weight * (pz - az)
+    return ax + x, ay + y, az + z
+
+
+def _place_between(point: Vector, a: Vertex, b: Vertex) -> float:
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
-    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
-    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    length2 = ux * ux + uy * uy + uz * uz
+    along = (point[0] - a[0]) * ux + (point[1] - a[1]) * uy + (point[2] - a[2]) * uz
+    return min(1.0, max(0.0, along / length2)) if length2 > 0.0 else 0.0
 
-    def area(p: Vertex, q: Vertex) -> float:
-        return (
-            nx * (p[1] * q[2] - p[2] * q[1]) + ny * (p[2] * q[0] - p[0] * q[2]) + nz * (p[0] * q[1] - p[1] * q[0])
-        )
 
-    weights = [max(0.0, area(b, c)), max(0.0, area(c, a)), max(0.0, area(a, b))]
-    total = sum(weights)
-    if total > 0.0:
-        return weights[0] / total, weights[1] / total, weights[2] / total
-    # A triangle without area: the side that comes nearest carries the point.
-    corners = (a, b, c)
-    x, y, z, face = min(
-        (nearest_on_segment(a, b), nearest_on_segment(b, c), nearest_on_segment(c, a)), key=_squared_length
-    )
-    sides = dict(zip((corners.index(p) for p in face), barycentric((x, y, z), face), strict=True))
-    return sides.get(0, 0.0), sides.get(1, 0.0), sides.get(2, 0.0)
+def _longest_side(triangle: tuple[Vertex, ...]) -> int:
+    """Return the index of the corner at which the longest side starts (it ends at the next corner)."""
+    squares = []
+    for p, q in zip(triangle, (*triangle[1:], triangle[0]), strict=True):
+        x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+        squares.append(x * x + y * y + z * z)
+    return squares.index(max(squares))
+
+
+def _distance(p: Vertex, q: Vertex) -> float:
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    return sqrt(x * x + y * y + z * z)

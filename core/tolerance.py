@@ -31,9 +31,12 @@ GJK_GAP = 4.0
 EPA_CONVERGED = 8.0
 """Times EPS R: a face that no support point exceeds by more lies on the boundary of the Minkowski difference."""
 
-EPA_VISIBLE = 2.0
-"""Times EPS R: a point must be this far above a face to see it. Below EPA_CONVERGED, so that the face that asked for
-the point always sees it."""
+EPA_FILTER = 200.0
+"""Times EPS R: a point nearer than this to the plane of a face (not a sliver) is put on one side of it by exact integer
+arithmetic. A plane's normal is rounded by up to EPS / SLIVER."""
+
+EPA_GRID_BITS = 60
+"""Bits of the integer grid for exact arithmetic: its step is 2**-60 R, far below the rounding of a point."""
 
 FLAT = 8.0
 """Times EPS R: a Minkowski difference thinner than this is flat."""
@@ -44,7 +47,7 @@ SAME_DIRECTION = 1e-7
 THIN_START = 1e-3
 """Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is looked for."""
 
-SLIVER = 1e-2
+SLIVER = 0.1
 """Sine below which the normal of a triangle is computed the careful way, because a plain cross product would leave
 its corners EPS R / SLIVER out of the plane."""
 
@@ -57,6 +60,32 @@ coordinates with a rounded normal."""
 
 REGION_TILT = 1e-10
 """Sine: most that the rounding of the smaller shape may be taken to tilt the normal against the larger shape's face."""
+
+VERIFY_UNIT = 16.0
+"""Times EPS: how far the length of a unit vector, or a sum of weights, may be from 1."""
+
+VERIFY_REGION = 1e-6
+"""Relative: how far the stored area or length of a region may be from that of its outline."""
+
+HULL_FILTER = 32.0
+"""Times EPS R (R: farthest point from the middle of the box): a point this far from a facet plane in float64 is surely
+on that side. Bounds the rounding of a plane through three corners and of the dot product with it."""
+
+HULL_DROP = 2.0
+"""Times EPS M: a point this little outside a hull is left out; two roundings of one coordinate."""
+
+HULL_STRAIGHT = 3.0
+"""Times EPS M: a corner this close to the straight line between its neighbours is no corner."""
+
+HULL_MERGE = 4.0
+"""Times EPS M: corners this close to one plane, on either side, share a facet. What a float64 affine map does to
+coplanar points."""
+
+HULL_BURIED = 5.0
+"""Times EPS M: a corner that stands out by less from the middle of a facet is left out."""
+
+HULL_RANK = 7.0
+"""Times EPS M: points that fill less than this across a line or a plane are collinear or flat; the same across a point."""
 
 
 def promised(signed_distance: float, extent: float, magnitude: float) -> float:

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check a contact against its shapes, without the solver.
+
+Everything follows from the shapes' vertices and the certificate, in time linear in both: a plane with a gap proves the
+lower bound of the signed distance; two points of the shapes, or a closed polytope around the origin whose corners are
+differences of vertices, prove the upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+
+from .contact import Contact, Status
+from .gjk import size_of_difference
+from .polytope import FloatArray, IntArray, Polytope
+from .region import Region, RegionKind
+from .relation import contact_band, relation_of
+from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_REGION, VERIFY_UNIT, promised
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold."""
+
+    name: str
+    """What is checked, in a few words."""
+    ok: bool
+    detail: str
+    """The numbers compared."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `verify` found, check by check."""
+
+    checks: tuple[Check, ...]
+    width: float
+    """`upper_bound - lower_bound`, world units."""
+
+    @property
+    def ok(self) -> bool:
+        """True when every check holds."""
+        return all(check.ok for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that do not hold."""
+        return tuple(check for check in self.checks if not check.ok)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{'ok  ' if check.ok else 'FAIL'} {check.name}: {check.detail}" for check in self.checks)
+
+
+def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
+    """Return, check by check, whether `contact` is a true statement about the shapes A and B.
+
+    The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
+    scaled depth, a wrong relation or a torn polytope each fail a check. Raises ValueError when the certificate does not
+    fit the shapes (an index out of range).
+    """
+    _check_indices(contact, a, b)
+    tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    checks = [
+        *_check_normals(contact, a, b, tolerance),
+        *_check_witness(contact, a, b, tolerance),
+        _check_lower(contact, a, b, rounding),
+        _check_upper(contact, a, b, rounding),
+        _check_meeting(contact, tolerance),
+        _check_relation(contact, a, b),
+        *_check_region(contact, a, b, tolerance),
+    ]
+    return Verification(tuple(checks), contact.upper_bound - contact.lower_bound)
+
+
+def overlap_along(a: Polytope, b: Polytope, normals: FloatArray) -> FloatArray:
+    """Return how far A reaches past B along each of `normals` (k, dim): (k,) `max n.a - min n.b`, negative for a gap."""
+    shift = (a.center - b.center) @ normals.T
+    overlap: FloatArray = (normals @ a.centred.T).max(axis=1) - (normals @ b.centred.T).min(axis=1) + shift
+    return overlap
+
+
+def _check_indices(contact: Contact, a: Polytope, b: Polytope) -> None:
+    proof = contact.certificate
+    for name, shape, indices in (
+        ("a", a, [*proof.index_a, *(i for i, _ in proof.pairs)]),
+        ("b", b, [*proof.index_b, *(j for _, j in proof.pairs)]),
+    ):
+        if contact.normal.shape != (shape.dim,):
+            raise ValueError(f"{name} is not the shape the contact was computed from: the dimension differs")
+        if indices and not 0 <= min(indices) <= max(indices) < len(shape.vertices):
+            raise ValueError(f"{name} is not the shape the contact was computed from: it has too few vertices")
+
+
+def _check_normals(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
+    normals = np.vstack((contact.normal, contact.ties))
+    error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
+    overlap = overlap_along(a, b, normals)
+    worst = float(np.abs(overlap + contact.signed_distance).max())
+    return [
+        Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
+        Check(
+            "normal and ties separate the pair by the signed distance",
+            worst <= tolerance,
+            f"off by {worst:.3g}, tolerance {tolerance:.3g}",
+        ),
+        Check(
+            "the chosen normal is the first tie",
+            bool(np.array_equal(contact.normal, contact.ties[0])),
+            f"{contact.normal} and {contact.ties[0]}",
+        ),
+    ]
+
+
+def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
+    proof = contact.certificate
+    weights = np.array(proof.weights)
+    valid = bool((weights >= 0.0).all()) and abs(float(weights.sum()) - 1.0) <= VERIFY_UNIT * EPS
+    off = max(
+        float(np.abs(_mean(shape, indices, weights) - point).max())
+        for shape, indices, point in ((a, proof.index_a, contact.point_on_a), (b, proof.index_b, contact.point_on_b))
+    )
+    between = contact.point_on_b - contact.point_on_a
+    miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
+    return [
+        Check("witness points lie on their shapes", valid and off <= tolerance, f"off by {off:.3g}"),
+        Check(
+            "witness points realise the signed distance",
+            miss <= tolerance,
+            f"off by {miss:.3g}, tolerance {tolerance:.3g}",
+        ),
+    ]
+
+
+def _mean(shape: Polytope, indices: tuple[int, ...], weights: FloatArray) -> FloatArray:
+    corners = shape.vertices[list(indices)]
+    mean: FloatArray = corners[0] + weights @ (corners - corners[0])
+    return mean
+
+
+def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+    normals = np.vstack((contact.certificate.normal, contact.ties))
+    unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    proven = -float(overlap_along(a, b, unit).min())
+    return Check(
+        "a plane proves the lower bound",
+        contact.lower_bound <= proven + rounding and contact.lower_bound <= contact.signed_distance,
+        f"bound {contact.lower_bound:.17g}, plane {proven:.17g}",
+    )
+
+
+def _check_upper(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+    proof = contact.certificate
+    weights = np.array(proof.weights)
+    # Differences of vertices first: far from the origin the points themselves have lost the digits that matter.
+    differences = b.vertices[list(proof.index_b)] - a.vertices[list(proof.index_a)]
+    proven = float(np.linalg.norm(differences[0] + weights @ (differences - differences[0])))
+    by = "two points"
+    if proof.pairs:
+        radius = _inscribed_radius(proof.pairs, proof.facets, a, b)
+        if radius is None:
+            return Check("points or a polytope prove the upper bound", False, "the polytope is torn or inside out")
+        if -radius < proven:
+            proven, by = -radius, "polytope"
+    return Check(
+        "points or a polytope prove the upper bound",
+        contact.upper_bound >= proven - rounding and contact.upper_bound >= contact.signed_distance,
+        f"bound {contact.upper_bound:.17g}, {by} {proven:.17g}",
+    )
+
+
+def _inscribed_radius(
+    pairs: tuple[tuple[int, int], ...], facets: tuple[tuple[int, ...], ...], a: Polytope, b: Polytope
+) -> float | None:
+    """Return the radius of a ball around the origin inside the polytope, None when it is not a closed outward surface.
+
+    A closed surface that winds once around the origin and comes nowhere nearer than r encloses the ball of radius r;
+    its corners are points of the convex A - B, so the ball is in A - B.
+    """
+    chosen = np.array(pairs, dtype=np.intp)
+    points = a.vertices[chosen[:, 0]] - b.vertices[chosen[:, 1]]
+    loops: IntArray = np.array(facets, dtype=np.intp)
+    if loops.size == 0 or loops.shape[1] != a.dim or loops.min() < 0 or loops.max() >= len(points):
+        return None
+    if not _closed(loops, len(points)):
+        return None
+    corners = points[loops]
+    turns = _winding(corners)
+    if abs(turns - 1.0) > 0.25:
+        return None
+    return float(_distance_from_origin(corners).min())
+
+
+def _closed(loops: IntArray, count: int) -> bool:
+    """Tell whether each edge is there as often in one direction as in the other (in the plane: each corner)."""
+    if loops.shape[1] == 2:
+        return bool(np.array_equal(np.sort(loops[:, 0]), np.sort(loops[:, 1])))
+    start, end = loops.reshape(-1), np.roll(loops, -1, axis=1).reshape(-1)
+    return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
+
+
+def _winding(corners: FloatArray) -> float:
+    """Return how often the surface (f, dim, dim) winds around the origin: the sum of signed angles over a full turn."""
+    if corners.shape[2] == 2:
+        p, q = corners[:, 0], corners[:, 1]
+        cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+        return float(np.arctan2(cross, (p * q).sum(axis=1)).sum() / (2.0 * pi))
+    p, q, r = (corners[:, n] for n in range(3))
+    volume = (p * np.cross(q, r)).sum(axis=1)
+    lp, lq, lr = (np.linalg.norm(side, axis=1) for side in (p, q, r))
+    spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
+    return float((2.0 * np.arctan2(volume, spread)).sum() / (4.0 * pi))
+
+
+def _distance_from_origin(corners: FloatArray) -> FloatArray:
+    """Return a lower bound (f,) of the distance of each facet (f, k, dim) from the origin, 0.0 at least.
+
+    Along any unit vector the nearest corner is such a bound, however badly the vector is rounded. Two are tried: the
+    facet's normal, and the direction of the nearest point of its sides.
+    """
+    sides = np.roll(corners, -1, axis=1) - corners
+    if corners.shape[2] == 2:
+        normal = np.stack((sides[:, 0, 1], -sides[:, 0, 0]), axis=1)
+    else:
+        normal = _careful_normals(corners, sides)
+    length2 = np.maximum((sides * sides).sum(axis=2), np.finfo(np.float64).tiny)
+    t = np.clip(-(corners * sides).sum(axis=2) / length2, 0.0, 1.0)
+    feet = corners + t[:, :, None] * sides
+    foot = feet[np.arange(len(feet)), (feet * feet).sum(axis=2).argmin(axis=1)]
+    best = np.zeros(len(corners))
+    for direction in (normal, foot):
+        length = np.maximum(np.linalg.norm(direction, axis=1), np.finfo(np.float64).tiny)
+        best = np.maximum(best, (corners @ direction[:, :, None])[:, :, 0].min(axis=1) / length)
+    return best
+
+
+def _careful_normals(corners: FloatArray, sides: FloatArray) -> FloatArray:
+    """Return a normal (f, 3) of each triangle that all its corners agree on to rounding, however thin it is."""
+    row = np.arange(len(corners))
+    longest = (sides * sides).sum(axis=2).argmax(axis=1)
+    base = sides[row, longest]
+    start, end, apex = corners[row, longest], corners[row, longest - 2], corners[row, longest - 1]
+    to_start, to_end = apex - start, apex - end
+    nearer = (to_start * to_start).sum(axis=1) < (to_end * to_end).sum(axis=1)
+    height = np.where(nearer[:, None], to_start, to_end)
+    base2 = np.maximum((base * base).sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    for _ in range(2):  # twice is enough for perpendicular to rounding
+        height = height - (height * base).sum(axis=1, keepdims=True) / base2 * base
+    normals: FloatArray = np.cross(base, height)
+    return normals
+
+
+def _check_meeting(contact: Contact, tolerance: float) -> Check:
+    width = contact.upper_bound - contact.lower_bound
+    return Check(
+        "the bounds meet",
+        contact.status is Status.CERTIFIED and 0.0 <= width <= tolerance,
+        f"status {contact.status}, width {width:.3g}, tolerance {tolerance:.3g}",
+    )
+
+
+def _check_relation(contact: Contact, a: Polytope, b: Polytope) -> Check:
+    band = contact_band(a, b, contact.contact_tolerance)
+    relation = relation_of(a, b, contact.signed_distance, band, contact.clearance)
+    return Check("the relation fits", relation is contact.relation, f"{contact.relation}, found {relation}")
+
+
+def _check_region(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
+    band = contact_band(a, b, contact.contact_tolerance)
+    region = contact.region
+    present = (region is not None) == (contact.signed_distance <= band)
+    checks = [Check("there is a region unless the shapes are apart", present, f"region {region is not None}")]
+    if region is None:
+        return checks
+    # The region lies across the normal, half-way between the support planes.
+    unit = contact.normal
+    reach_a = float((a.centred @ unit).max())
+    reach_b = float((b.centred @ unit).min())
+    heights_a = (region.vertices - a.center) @ unit - reach_a
+    heights_b = (region.vertices - b.center) @ unit - reach_b
+    off = float(np.abs(heights_a + heights_b).max())
+    measured = _measure(region, unit)
+    longest = float(np.abs(region.vertices - region.vertices[0]).max())
+    slack = VERIFY_REGION * measured + tolerance * (longest if region.kind is RegionKind.POLYGON else 1.0)
+    size_ok = abs(measured - _size(region)) <= slack
+    return [
+        *checks,
+        Check(
+            "the region is half-way between the support planes",
+            off <= 2.0 * (tolerance + band),
+            f"off by {off:.3g}",
+        ),
+        Check("the region's size is that of its outline", size_ok, f"{_size(region):.17g}, measured {measured:.17g}"),
+    ]
+
+
+def _size(region: Region) -> float:
+    return region.area if region.kind is RegionKind.POLYGON else region.length
+
+
+def _measure(region: Region, normal: FloatArray) -> float:
+    """Return the region's area (polygon) or length (segment) from its vertices; 0.0 for a point."""
+    v = region.vertices - region.vertices[0]
+    if region.kind is RegionKind.POINT:
+        return 0.0
+    if region.kind is RegionKind.SEGMENT:
+        return float(np.linalg.norm(v[1]))
+    return 0.5 * float(np.cross(v, np.roll(v, -1, axis=0)).sum(axis=0) @ normal)
