@@ -58,6 +58,10 @@ REGION_SUPPORT = 16.0
 """Times EPS M: least width of a support feature, and heights this close are one height. Three products of rounded
 coordinates with a rounded normal."""
 
+REGION_SHARP = -0.9
+"""Cosine between the directions of two sides that follow each other: below it the corner is sharp (less than 26
+degrees), and points within a rounding error of both sides can be several of them beyond the corner."""
+
 REGION_TILT = 1e-10
 """Sine: most that the rounding of the smaller shape may be taken to tilt the normal against the larger shape's face."""
 

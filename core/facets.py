@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the triangles of a solid to its facets: coplanar triangles merged to polygons, needless corners left out."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from .polytope import FloatArray, IntArray
+from .quickhull import Frame, Solid, bends, polygon_normal
+
+_ATTEMPTS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Facets:
+    """The boundary of a solid. `corners` are indices into the input points, all else refers to them by position."""
+
+    corners: IntArray
+    loops: tuple[IntArray, ...]
+    normals: FloatArray
+    edges: IntArray
+    edge_facets: IntArray
+
+
+@dataclass(eq=False)
+class _Region:
+    """Triangles that become one facet: always a disc, so that its rim is one simple loop."""
+
+    triangles: dict[int, None]
+    corners: set[int]
+    normal: FloatArray
+
+
+def merge(solid: Solid) -> Facets:
+    """Return the facets of a finished solid.
+
+    Triangles are merged when their corners lie within HULL_MERGE of one plane. Corners within a facet and corners on
+    a straight edge of two facets are left out, unless they stand out by more than the tolerances; then the merge is
+    tried again around them. Where no merge is possible without breaking the polyhedron the triangles stay.
+    """
+    triangles = solid.corners[: solid.count]
+    beside = solid.beside[: solid.count]
+    planes = solid.planes[:, : solid.count]
+    used = np.unique(triangles)
+    flat = _flat_neighbours(solid.x, triangles, beside, planes, 2.0 * solid.frame.merge)
+    if flat.any():
+        merger = _Merger(solid.frame, triangles, beside, planes, flat)
+        for _ in range(_ATTEMPTS):
+            merger.grow_all()
+            loops = merger.loops()
+            if loops is not None:
+                result = _assemble(loops, merger.normals(loops))
+                if result is not None:
+                    return result
+                break
+    result = _assemble_triangles(used, triangles, planes)
+    assert result is not None, "an exactly convex triangulation is closed"
+    return result
+
+
+def _flat_neighbours(
+    x: FloatArray,
+    triangles: IntArray,
+    beside: IntArray,
+    planes: FloatArray,
+    limit: float,
+) -> IntArray:
+    """Tell for each triangle and side whether the corner beyond is hardly below the triangle's plane."""
+    far = triangles[beside].sum(axis=2) - triangles - np.roll(triangles, -1, axis=1)
+    depth = planes[3][:, None] - sum(planes[k][:, None] * x[k][far] for k in range(3))
+    flat: IntArray = depth <= limit
+    return flat
+
+
+class _Merger:
+    """Grows regions of coplanar triangles and turns them into polygons."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        triangles: IntArray,
+        beside: IntArray,
+        planes: FloatArray,
+        flat: IntArray,
+    ) -> None:
+        self.frame = frame
+        self.x = frame.x
+        self.triangles: list[list[int]] = triangles.tolist()
+        self.beside: list[list[int]] = beside.tolist()
+        self.planes = planes
+        self.unit: list[list[float]] = planes[:3].T.tolist()
+        first, second, third = (frame.x[:, triangles[:, s]] for s in range(3))
+        u, v = second - first, third - first
+        area = (
+            (u[1] * v[2] - u[2] * v[1]) ** 2
+            + (u[2] * v[0] - u[0] * v[2]) ** 2
+            + (u[0] * v[1] - u[1] * v[0]) ** 2
+        )
+        seeds = np.flatnonzero(flat.any(axis=1))
+        # Large triangles first: their planes are the surest.
+        self.seeds: list[int] = seeds[(-area[seeds]).argsort(kind="stable")].tolist()
+        self.kept: set[int] = set()  # corners that must not vanish
+        self.alone: set[int] = set()  # triangles that must not be merged
+        self.regions: list[_Region] = []
+        self.label: list[int] = []
+
+    def grow_all(self) -> None:
+        self.regions = []
+        self.label = [-1] * len(self.triangles)
+        for seed in self.seeds:
+            if self.label[seed] < 0 and seed not in self.alone:
+                region = self._grow(seed)
+                if len(region.triangles) > 1:
+                    for triangle in region.triangles:
+                        self.label[triangle] = len(self.regions)
+                    self.regions.append(region)
+
+    def _grow(self, seed: int) -> _Region:
+        """Return the disc of triangles around a seed within HULL_MERGE of one plane."""
+        merge = self.frame.merge
+        plane = np.array(self.unit[seed])
+        for limit in (2.0 * merge, merge):
+            # Wide around the seed's own plane first, which noise may have tilted; what counts is the common plane.
+            region = _Region({seed: None}, set(self.triangles[seed]), plane)
+            height = float(self.planes[3, seed])
+            self._extend(region, height - limit, height + limit)
+            while len(region.triangles) > 1:
+                low, high = self._refine(region)
+                if high - low > 2.0 * merge:
+                    break
+                middle = 0.5 * (low + high)
+                if not self._extend(region, middle - merge, middle + merge):
+                    return region
+            if len(region.triangles) == 1:
+                return region
+        return _Region({seed: None}, set(self.triangles[seed]), plane)
+
+    def _refine(self, region: _Region) -> tuple[float, float]:
+        """Give the region the normal of its rim; return the lowest and highest corner along it."""
+        normal = polygon_normal(self.x, self._rim(region.triangles))
+        if normal is not None:
+            region.normal = normal
+        heights = region.normal @ self.x[:, list(region.corners)]
+        return float(heights.min()), float(heights.max())
+
+    def _extend(self, region: _Region, low: float, high: float) -> bool:
+        """Add neighbours between two heights, as long as the region stays a disc; tell whether there were any."""
+        inside, corners, normal = region.triangles, region.corners, region.normal
+        nx, ny, nz = normal.tolist()
+        queue = deque(g for f in inside for g in self.beside[f] if g not in inside)
+        grown = False
+        while queue:
+            f = queue.popleft()
+            if f in inside or self.label[f] >= 0 or f in self.alone:
+                continue
+            ux, uy, uz = self.unit[f]
+            if ux * nx + uy * ny + uz * nz <= 0.0:
+                continue
+            triangle, beside = self.triangles[f], self.beside[f]
+            shared = [s for s in range(3) if beside[s] in inside]
+            if len(shared) == 1:
+                corner = triangle[(shared[0] + 2) % 3]
+                if corner in corners:
+                    continue
+                px, py, pz = self.x[:, corner].tolist()
+                if not low <= nx * px + ny * py + nz * pz <= high:
+                    continue
+                corners.add(corner)
+            elif len(shared) == 2:
+                # The corner between both shared sides goes inside.
+                if triangle[shared[1] if shared != [0, 2] else 0] in self.kept:
+                    continue
+            else:
+                continue
+            inside[f] = None
+            grown = True
+            queue.extend(g for g in beside if g not in inside)
+        return grown
+
+    def _rim(self, inside: dict[int, None]) -> list[int]:
+        following = {}
+        for f in inside:
+            triangle = self.triangles[f]
+            for s in range(3):
+                if self.beside[f][s] not in inside:
+                    following[triangle[s]] = triangle[(s + 1) % 3]
+        start = min(following)
+        loop = [start]
+        while (corner := following[loop[-1]]) != start:
+            loop.append(corner)
+        return loop
+
+    def loops(self) -> list[list[int]] | None:
+        """Return the loops, merged regions first; None when something has to be kept or left alone first."""
+        rims = [self._rim(region.triangles) for region in self.regions]
+        loops = rims + [
+            t for t, label in zip(self.triangles, self.label, strict=True) if label < 0
+        ]
+        facets_of: dict[int, list[int]] = {}
+        for k, loop in enumerate(loops):
+            for corner in loop:
+                facets_of.setdefault(corner, []).append(k)
+        problems = self._standing_out(rims)
+        dropped: set[int] = set()
+        for k, loop in enumerate(loops):
+            dropped |= self._straight(k, loop, facets_of)
+        if dropped:
+            for k, loop in enumerate(loops):
+                short = [corner for corner in loop if corner not in dropped]
+                if len(short) < 3:
+                    problems |= set(loop) & dropped
+                loops[k] = short
+        if problems:
+            self.kept |= problems
+            return None
+        dented = [
+            k
+            for k in range(len(rims))
+            if len(loops[k]) > 3 and self._dented(loops[k], self.regions[k].normal)
+        ]
+        for k in dented:
+            self.alone |= set(self.regions[k].triangles)
+        return None if dented else loops
+
+    def _standing_out(self, rims: list[list[int]]) -> set[int]:
+        """Return corners within regions that are too far out to be left out."""
+        result: set[int] = set()
+        for region, rim in zip(self.regions, rims, strict=True):
+            inner = sorted(region.corners.difference(rim))
+            if inner:
+                floor = float((region.normal @ self.x[:, rim]).min())
+                high = region.normal @ self.x[:, inner] - floor > self.frame.buried
+                result.update(
+                    corner
+                    for corner, out in zip(inner, high.tolist(), strict=True)
+                    if out
+                )
+        return result
+
+    def _straight(
+        self, k: int, loop: list[int], facets_of: dict[int, list[int]]
+    ) -> set[int]:
+        """Return the corners on straight edges between facet k and facets that come later."""
+        ends = [
+            i
+            for i, corner in enumerate(loop)
+            if len(facets_of[corner]) > 2 or corner in self.kept
+        ]
+        if len(ends) == len(loop):
+            return set()
+        if len(ends) < 2:
+            self.kept |= set(loop)
+            return set()
+        dropped: set[int] = set()
+        for i, j in zip(ends, ends[1:] + [ends[0] + len(loop)], strict=True):
+            chain = [loop[m % len(loop)] for m in range(i, j + 1)]
+            if len(chain) > 2 and min(facets_of[chain[1]]) == k:
+                dropped |= set(chain).difference(
+                    bends(self.x, chain, self.frame.straight)
+                )
+        return dropped
+
+    def _dented(self, loop: list[int], normal: FloatArray) -> bool:
+        """Tell whether a corner of the loop is inside the line between its neighbours by more than a rounding."""
+        p = self.x[:, loop]
+        before, after = np.roll(p, 1, axis=1), np.roll(p, -1, axis=1)
+        way, to = after - before, p - before
+        out = (
+            normal[0] * (to[1] * way[2] - to[2] * way[1])
+            + normal[1] * (to[2] * way[0] - to[0] * way[2])
+            + normal[2] * (to[0] * way[1] - to[1] * way[0])
+        )
+        length = np.sqrt((way * way).sum(axis=0))
+        return bool((out < -2.0 * self.frame.merge * length).any())
+
+    def normals(self, loops: list[list[int]]) -> FloatArray:
+        """Return the unit normals, one a column, in the order of the loops."""
+        merged = []
+        for region, loop in zip(self.regions, loops, strict=False):
+            normal = polygon_normal(self.x, loop)
+            merged.append(region.normal if normal is None else normal)
+        single = self.planes[:3, np.flatnonzero(np.array(self.label) < 0)]
+        return np.concatenate([np.array(merged).reshape(-1, 3).T, single], axis=1)
+
+
+def _assemble(loops: list[list[int]], normals: FloatArray) -> Facets | None:
+    """Return the facets, or None when the loops are not the boundary of a solid."""
+    sizes = np.array([len(loop) for loop in loops])
+    flat = np.array([corner for loop in loops for corner in loop], dtype=np.intp)
+    corners, flat = np.unique(flat, return_inverse=True)
+    flat = flat.reshape(-1)
+    last = np.cumsum(sizes) - 1
+    following = np.arange(1, len(flat) + 1)
+    following[last] -= sizes
+    edges = _edges(
+        flat,
+        flat[following],
+        np.repeat(np.arange(len(loops)), sizes),
+        len(corners),
+        len(loops),
+    )
+    if edges is None:
+        return None
+    return Facets(
+        corners,
+        tuple(np.split(flat, last[:-1] + 1)),
+        np.ascontiguousarray(normals.T),
+        *edges,
+    )
+
+
+def _assemble_triangles(
+    corners: IntArray, triangles: IntArray, planes: FloatArray
+) -> Facets | None:
+    position = np.empty(int(corners[-1]) + 1, dtype=np.intp)
+    position[corners] = np.arange(len(corners))
+    loops = position[triangles]
+    following = np.roll(loops, -1, axis=1)
+    facet = np.repeat(np.arange(len(loops)), 3)
+    edges = _edges(loops.ravel(), following.ravel(), facet, len(corners), len(loops))
+    if edges is None:
+        return None
+    return Facets(corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges)
+
+
+def _edges(
+    start: IntArray, end: IntArray, facet: IntArray, corners: int, facets: int
+) -> tuple[IntArray, IntArray] | None:
+    """Return edges and their facets from the half-edges of all loops; None when they do not close a ball."""
+    there, back = start * corners + end, end * corners + start
+    order, order_back = there.argsort(), back.argsort()
+    there = there[order]
+    if not np.array_equal(there, back[order_back]) or (there[1:] == there[:-1]).any():
+        return None
+    if corners - len(start) // 2 + facets != 2:
+        return None
+    up = start[order] < end[order]
+    edges = np.stack([start[order], end[order]], axis=1)[up]
+    return edges, np.stack([facet[order], facet[order_back]], axis=1)[up]

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The convex hull of points as a shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import facets, quickhull
+from .polytope import FloatArray, IntArray, Polytope
+
+_CHUNK = 2_000_000  # facet-by-point products at a time
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ConvexHull(Polytope):
+    """The convex hull of points in the plane or in space, of any rank: point, segment, polygon, solid.
+
+    Vertices are exact copies of input points. With M the largest absolute coordinate and EPS = 2**-52:
+
+    * in every direction the farthest vertex is within 8 EPS M of the farthest input point;
+    * every input point is within the facets' half-spaces up to 1e-12 of the extent, also far from the origin;
+    * triangles whose corners lie within HULL_MERGE EPS M of one plane are one facet, with no corner inside it or on
+      a straight edge;
+    * points that fill less than HULL_RANK EPS M across a plane or a line are flat or collinear.
+
+    Vertices of a solid or a segment are in the order of the input, of a polygon in cyclic order from the lowest input
+    index (counter-clockwise in the plane, about `normals[0]` in space). In the plane no edge is between two facets:
+    `edge_facets` is (0, 2).
+    """
+
+    vertex_ids: IntArray
+    """(n,) index of each vertex in the points given."""
+
+    def __init__(self, points: ArrayLike) -> None:
+        """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
+
+        Raises ValueError when the points are not such an array of finite real numbers. They are not changed.
+        """
+        array = _checked(points)
+        parts = _solve(array)
+        for name, value in parts.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def area(self) -> float:
+        """Surface area of a solid; area of a polygon (one side of it); 0.0 for a segment or a point."""
+        if self.rank < 2:
+            return 0.0
+        return float(0.5 * np.abs(self._vector_areas).sum()) / (
+            2.0 if self.rank < self.dim else 1.0
+        )
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume of a solid, 0.0 for anything flat."""
+        if self.rank < 3:
+            return 0.0
+        heights = np.array(
+            [
+                float(self.normals[k] @ self.centred[f[0]])
+                for k, f in enumerate(self.facets)
+            ]
+        )
+        return float((heights * self._vector_areas).sum() / 6.0)
+
+    @cached_property
+    def _vector_areas(self) -> FloatArray:
+        """Twice the area of each facet (of the whole polygon in the plane)."""
+        p = self.centred
+        if self.dim == 2:
+            q = np.roll(p, -1, axis=0)
+            return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
+        return np.array(
+            [
+                float(
+                    np.cross(
+                        p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]
+                    ).sum(axis=0)
+                    @ normal
+                )
+                for loop, normal in zip(self.facets, self.normals, strict=True)
+            ]
+        )
+
+
+def _checked(points: ArrayLike) -> FloatArray:
+    try:
+        array = np.asarray(points)
+    except ValueError as error:
+        raise ValueError(
+            f"points: rows of different length cannot be an array ({error})"
+        ) from error
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"points: real numbers expected, got dtype {array.dtype}")
+    if array.ndim != 2:
+        raise ValueError(
+            f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)"
+        )
+    if array.shape[1] not in (2, 3):
+        raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
+    if not len(array):
+        raise ValueError("points: at least one point expected, got none")
+    with np.errstate(over="ignore"):
+        result = np.array(array, dtype=np.float64)
+    if not np.isfinite(result).all():
+        raise ValueError("points: all coordinates must be finite")
+    return result
+
+
+def _solve(points: FloatArray) -> dict[str, object]:
+    frame = quickhull.Frame(points)
+    dim = points.shape[1]
+    base = quickhull.affine_rank(frame)
+    edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
+    loops: tuple[IntArray, ...] = ()
+    normals: FloatArray = np.empty((0, dim))
+    near: IntArray = np.arange(len(points))
+    rank = base.rank if isinstance(base, quickhull.Low) else dim
+    if rank == 3:
+        assert not isinstance(base, quickhull.Low)
+        solid = quickhull.Solid(frame, base)
+        solid.build()
+        surface = facets.merge(solid)
+        ids, loops, normals = surface.corners, surface.loops, surface.normals
+        edges, edge_facets = surface.edges, surface.edge_facets
+        near = np.concatenate([solid.near, np.unique(solid.corners[: solid.count])])
+    elif rank == 2:
+        if isinstance(base, quickhull.Low):
+            corners, normal = quickhull.flat_hull(frame, base.normal)
+        else:
+            corners, near = quickhull.polygon_hull(frame, frame.x)
+        turn = corners.index(min(corners))
+        ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
+        around: IntArray = np.arange(len(ids))
+        edges = np.stack([around, np.roll(around, -1)], axis=1)
+        if dim == 3:
+            loops = (around, np.roll(around[::-1], 1))
+            normals = np.stack([normal, -normal])
+            edge_facets = np.tile(np.array([[0, 1]], dtype=np.intp), (len(ids), 1))
+        else:
+            loops = tuple(edges)
+            normals = _side_normals(frame.x[:, ids])
+    else:
+        a, b = sorted(base.ends) if isinstance(base, quickhull.Low) else (0, 0)
+        ids = np.array([a, b] if rank else [a], dtype=np.intp)
+        edges = np.array([[0, 1]] if rank else np.empty((0, 2)), dtype=np.intp)
+        if rank and dim == 2:
+            loops = (edges[0], edges[0, ::-1])
+            normals = _side_normals(frame.x[:, ids])
+    for loop in loops:
+        loop.flags.writeable = False
+    vertices = points[ids]
+    return {
+        "vertices": vertices,
+        "rank": rank,
+        "edges": edges,
+        "edge_facets": edge_facets,
+        "facets": loops,
+        "normals": normals,
+        "offsets": _offsets(points, vertices, near, normals),
+        "vertex_ids": ids,
+    }
+
+
+def _side_normals(corners: FloatArray) -> FloatArray:
+    """Return the outward unit normals (n, 2) of the sides of a polygon given counter-clockwise as columns."""
+    way = np.roll(corners, -1, axis=1) - corners
+    way /= np.abs(way).max(axis=0)
+    way /= np.sqrt((way * way).sum(axis=0))
+    return np.stack([way[1], -way[0]], axis=1)
+
+
+def _offsets(
+    points: FloatArray, vertices: FloatArray, near: IntArray, normals: FloatArray
+) -> FloatArray:
+    """Return how far the points reach along each normal from the middle of the box of the vertices."""
+    offsets = np.full(len(normals), -np.inf)
+    if not len(normals):
+        return offsets
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    center = low + 0.5 * (high - low)
+    reaching = points[near] - center
+    step = max(1, _CHUNK // len(normals))
+    for begin in range(0, len(near), step):
+        heights = normals @ reaching[begin : begin + step].T
+        np.maximum(offsets, heights.max(axis=1), out=offsets)
+    return offsets
