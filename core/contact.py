@@ -223,7 +223,11 @@ def _apart(a: Polytope, b: Polytope, simplex: Simplex) -> _Answer:
 def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration) -> _Answer:
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
     face = penetration.faces[0]
-    x, y, z = weighted_mean(face.vertices, face.weights)
+    vertices, weights = face.vertices, face.weights
+    if simplex.weights and face.miss > rounding:
+        # A bare touch beside the face's inside: GJK's own common point is the better witness.
+        vertices, weights = simplex.vertices, simplex.weights
+    x, y, z = weighted_mean(vertices, weights)
     common = sqrt(x * x + y * y + z * z)  # how nearly the witness points are one common point
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
     upper = min(common, -penetration.inner) if proven_deep else common
@@ -232,8 +236,8 @@ def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penet
         lower_bound=-penetration.depth - rounding,
         upper_bound=max(upper, -penetration.depth) + rounding,
         normals=tuple(f.normal for f in penetration.faces),
-        vertices=face.vertices,
-        weights=face.weights,
+        vertices=vertices,
+        weights=weights,
         points=penetration.points if proven_deep else (),
         facets=penetration.facets if proven_deep else (),
         iterations=simplex.iterations + penetration.iterations,

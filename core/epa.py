@@ -19,6 +19,7 @@ from math import frexp, inf, sqrt
 
 import numpy as np
 
+from .exact import whole_plane
 from .gjk import Simplex, size_of_difference
 from .polytope import Polytope
 from .simplex import Vector, Vertex, barycentric, nearest_on_segment, nearest_on_triangle, triangle_normal, weighted_mean
@@ -135,7 +136,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     def exact_plane(index: int, i: int, j: int, k: int) -> tuple[int, int, int, int]:
         found = exact_planes.get(index)
         if found is None:
-            found = exact_planes[index] = _whole_plane(whole[i], whole[j], whole[k])
+            found = exact_planes[index] = whole_plane(whole[i], whole[j], whole[k])
         return found
 
     def add_triangle(i: int, j: int, k: int) -> None:
@@ -163,7 +164,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
 
     for w in start.points:
         add_point(w)
-    nx, ny, nz, plane = _whole_plane(*whole[:3])
+    nx, ny, nz, plane = whole_plane(*whole[:3])
     above = nx * whole[3][0] + ny * whole[3][1] + nz * whole[3][2] - plane
     if above == 0:
         return _flat_penetration(support, simplex, _Flat(start.normal, start.iterations))
@@ -237,16 +238,6 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         tuple(triangle[4:] for triangle in alive),
         iterations,
     )
-
-
-def _whole_plane(
-    p: tuple[int, int, int], q: tuple[int, int, int], r: tuple[int, int, int]
-) -> tuple[int, int, int, int]:
-    """Return the exact plane (normal, offset) through three points of the grid, right-handed."""
-    ux, uy, uz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
-    vx, vy, vz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
-    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    return x, y, z, x * p[0] + y * p[1] + z * p[2]
 
 
 def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:

@@ -7,20 +7,20 @@ points. `-v` points from A to B. Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf, sqrt
 
 import numpy as np
 
+from .exact import nearest_on_simplex_exactly
 from .polytope import FloatArray, Polytope
 from .simplex import (
     Nearest,
     Vector,
     Vertex,
     barycentric,
-    nearest_on_segment,
-    nearest_on_tetrahedron,
-    nearest_on_triangle,
+    nearest_on_simplex,
     triangle_normal,
     weighted_mean,
 )
@@ -94,24 +94,49 @@ def gjk(a: Polytope, b: Polytope, direction: FloatArray | None = None) -> Simple
 
 
 def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | None = None) -> Simplex:
+    if direction is None:
+        direction = a.center - b.center
+    x, y = float(direction[0]), float(direction[1])
+    z = float(direction[2]) if a.dim == 3 else 0.0
+    if x == 0.0 == y and z == 0.0:
+        x = 1.0
+    found, settled = _search(a, b, (x, y, z), (), nearest_on_simplex, distance)
+    if not settled:
+        # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
+        exact, _ = _search(a, b, found.nearest, found.vertices, nearest_on_simplex_exactly, distance)
+        found = replace(exact, iterations=found.iterations + exact.iterations)
+    return found
+
+
+def _search(
+    a: Polytope,
+    b: Polytope,
+    v: Vector,
+    simplex: tuple[Vertex, ...],
+    nearest_on: Callable[[tuple[Vertex, ...]], Nearest | None],
+    distance: bool,
+) -> tuple[Simplex, bool]:
+    """Walk from `v` and `simplex`; return the last simplex and whether what it says is settled."""
     rows_a, rows_b = a.rows, b.rows
     dot_a, dot_b = a.centred.dot, b.centred.dot
     size = size_of_difference(a, b)
     rounding = SUPPORT_ROUNDING * EPS * size
-    touch2 = (GJK_TOUCH * EPS * size) ** 2
+    touch = GJK_TOUCH * EPS * size
     toward = np.empty(a.dim)
     solid = a.dim == 3
-    if direction is None:
-        direction = a.center - b.center
-    vx, vy = float(direction[0]), float(direction[1])
-    vz = float(direction[2]) if solid else 0.0
-    if vx == 0.0 == vy and vz == 0.0:
-        vx = 1.0
-    v2 = float("inf")
-    simplex: tuple[Vertex, ...] = ()
+    vx, vy, vz = v
+    v2 = inf
     iterations = 0
-    best_gap = -float("inf")
+    best_gap = -inf
     best_normal = (0.0, 0.0, 0.0)
+    if simplex:
+        restart = nearest_on(simplex)
+        if restart is None:
+            return _inside(simplex, 0), True
+        vx, vy, vz, simplex = restart
+        v2 = vx * vx + vy * vy + vz * vz
+        if v2 <= touch * touch:
+            return _touching(simplex, 0), True
     while True:
         toward[0] = vx
         toward[1] = vy
@@ -125,48 +150,33 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
         wx, wy, wz = ax - bx, ay - by, az - bz
         v_w = vx * wx + vy * wy + vz * wz
         length = sqrt(vx * vx + vy * vy + vz * vz)
-        if not distance and v_w > rounding * length:
-            return Simplex(False, simplex, (vx, vy, vz), (-vx / length, -vy / length, -vz / length), v_w / length, (), iterations)
         gap = v_w / length
         if gap > best_gap:
             best_gap = gap
             best_normal = (-vx / length, -vy / length, -vz / length)
+            if not distance and gap > rounding:
+                return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
         if simplex:
             if v2 - v_w <= GJK_GAP * EPS * length * (length + size):
                 break
-            for _, _, _, known_i, known_j in simplex:
-                if known_i == i and known_j == j:
-                    break
-            else:
-                known_i = -1
-            if known_i >= 0:
+            if any(known_i == i and known_j == j for _, _, _, known_i, known_j in simplex):
                 break
-        new = (wx, wy, wz, i, j)
-        count = len(simplex)
-        found: Nearest | None
-        if count == 0:
-            found = (wx, wy, wz, (new,))
-        elif count == 1:
-            found = nearest_on_segment(new, simplex[0])
-        elif count == 2:
-            found = nearest_on_triangle(new, simplex[0], simplex[1])
-        else:
-            found = nearest_on_tetrahedron(new, simplex[0], simplex[1], simplex[2])
-            if found is None:
-                return Simplex(True, (new, *simplex), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), iterations)
+        tried = ((wx, wy, wz, i, j), *simplex)
+        found = nearest_on(tried)
+        if found is None:
+            return _inside(tried, iterations), True
         x, y, z, face = found
         found2 = x * x + y * y + z * z
-        if found2 <= touch2:
-            weights = barycentric((0.0, 0.0, 0.0), face)
-            return Simplex(True, face, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations)
+        if found2 <= touch * touch:
+            return _touching(face, iterations), True
         if found2 >= v2:
             break  # rounding: no point of the difference is nearer than v
         vx, vy, vz, simplex, v2 = x, y, z, face, found2
-    if not distance:
-        return Simplex(best_gap <= rounding, simplex, (vx, vy, vz), best_normal, max(0.0, best_gap), (), iterations)
-    # The direction of v loses digits to cancellation when the gap is small against the shapes; the normal of the
-    # feature that holds v does not.
-    for nx, ny, nz in _feature_normals(simplex, (vx, vy, vz)):
+    # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses digits
+    # to cancellation when the gap is small against the shapes. The normal of the feature that holds v has neither fault.
+    normal = _feature_normal(simplex, (vx, vy, vz))
+    if normal is not None:
+        nx, ny, nz = normal
         toward[0] = -nx
         toward[1] = -ny
         if solid:
@@ -176,27 +186,39 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
         ax, ay, az = rows_a[i]
         bx, by, bz = rows_b[j]
         gap = -(nx * (ax - bx) + ny * (ay - by) + nz * (az - bz))
-        if gap > best_gap:
-            best_gap, best_normal = gap, (nx, ny, nz)
+        if gap >= best_gap - rounding:
+            best_gap, best_normal = gap, normal
     nx, ny, nz = best_normal
-    weights = barycentric((-best_gap * nx, -best_gap * ny, -best_gap * nz), simplex)
-    nearest = weighted_mean(simplex, weights)
+    foot = (-best_gap * nx, -best_gap * ny, -best_gap * nz)
+    weights = barycentric(foot, simplex)
+    x, y, z = weighted_mean(simplex, weights)
     if best_gap <= rounding:
-        return Simplex(True, simplex, nearest, (0.0, 0.0, 0.0), 0.0, weights, iterations)
-    return Simplex(False, simplex, nearest, best_normal, best_gap, weights, iterations)
+        settled = x * x + y * y + z * z <= touch * touch
+        return Simplex(True, simplex, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
+    miss2 = (x - foot[0]) ** 2 + (y - foot[1]) ** 2 + (z - foot[2]) ** 2
+    return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= touch * touch
 
 
-def _feature_normals(simplex: tuple[Vertex, ...], v: Vector) -> list[Vector]:
-    """Return unit normals from A to B of the feature that holds `v`, better rounded than -v itself."""
+def _inside(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
+    return Simplex(True, vertices, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), iterations)
+
+
+def _touching(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
+    weights = barycentric((0.0, 0.0, 0.0), vertices)
+    return Simplex(True, vertices, weighted_mean(vertices, weights), (0.0, 0.0, 0.0), 0.0, weights, iterations)
+
+
+def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
+    """Return the unit normal from A to B of the feature that holds `v`, better rounded than -v itself."""
     vx, vy, vz = v
     if len(simplex) == 3:
         normal = triangle_normal(*simplex)
         if normal is None:
-            return []
+            return None
         nx, ny, nz = normal
         if nx * vx + ny * vy + nz * vz > 0.0:
             nx, ny, nz = -nx, -ny, -nz
-        return [(nx, ny, nz)]
+        return nx, ny, nz
     if len(simplex) == 2:
         (ax, ay, az, _, _), (bx, by, bz, _, _) = simplex
         ux, uy, uz = bx - ax, by - ay, bz - az
@@ -206,6 +228,7 @@ def _feature_normals(simplex: tuple[Vertex, ...], v: Vector) -> list[Vector]:
             vx, vy, vz = vx - along * ux, vy - along * uy, vz - along * uz
         length = sqrt(vx * vx + vy * vy + vz * vz)
         if length == 0.0:
-            return []
-        return [(-vx / length, -vy / length, -vz / length)]
-    return []
+            return None
+        return -vx / length, -vy / length, -vz / length
+    length = sqrt(vx * vx + vy * vy + vz * vz)
+    return -vx / length, -vy / length, -vz / length

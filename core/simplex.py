@@ -19,6 +19,22 @@ Nearest = tuple[float, float, float, tuple[Vertex, ...]]
 """The nearest point x, y, z and the vertices of the smallest face of the simplex that holds it."""
 
 
+def nearest_on_simplex(vertices: tuple[Vertex, ...]) -> Nearest | None:
+    """Return the point of a simplex of 1 to 4 vertices nearest to the origin, None when the origin is inside.
+
+    Of a tetrahedron the first vertex must be the newest: see `nearest_on_tetrahedron`.
+    """
+    count = len(vertices)
+    if count == 3:
+        return nearest_on_triangle(*vertices)
+    if count == 4:
+        return nearest_on_tetrahedron(*vertices)
+    if count == 2:
+        return nearest_on_segment(*vertices)
+    x, y, z, _, _ = vertices[0]
+    return x, y, z, vertices
+
+
 def nearest_on_segment(a: Vertex, b: Vertex) -> Nearest:
     """Return the point of segment ab nearest to the origin, with the face that holds it."""
     ax, ay, az, _, _ = a

@@ -38,6 +38,9 @@ arithmetic. A plane's normal is rounded by up to EPS / SLIVER."""
 EPA_GRID_BITS = 60
 """Bits of the integer grid for exact arithmetic: its step is 2**-60 R, far below the rounding of a point."""
 
+EXACT_GRID_BITS = 120
+"""Bits of the integer grid on which GJK decides exactly: its step is 2**-120 of the largest coordinate."""
+
 FLAT = 8.0
 """Times EPS R: a Minkowski difference thinner than this is flat."""
 
@@ -98,3 +101,10 @@ def promised(signed_distance: float, extent: float, magnitude: float) -> float:
     `extent` is L, `magnitude` M: see the module's first lines.
     """
     return PROMISE_RELATIVE * abs(signed_distance) + PROMISE_EXTENT * extent + PROMISE_ROUNDING * EPS * magnitude
+
+
+DENT_RELATIVE = 1e-2
+"""Times the dent's depth: how nearly the deepest point of a mesh under its hull is found. It is a warning's number."""
+
+DENT_FLOOR = 64.0
+"""Times EPS M: a mesh this near to its hull is convex; the rounding of the planes."""
