@@ -1,0 +1,675 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Four independent answers to "how far apart, or how deep": none of them shares code with `contact_lens.core`.
+
+============== =============================================== ===============================================
+oracle         method                                          valid
+============== =============================================== ===============================================
+`exact`        integers: Wolfe's nearest point, then a hull of every finite input of any rank, in the plane and
+               A - B grown around the origin until its         in space; the only cost is time (about 5 ms for
+               nearest facet is a facet of A - B               boxes, 50 ms for 40 vertices)
+`sat`          every face normal and every edge pair, no       sign always; value when the shapes overlap
+               pruning, in float                               (apart it is only a lower bound)
+`minkowski`    Qhull's hull of A - B, nearest facet of it      rank 3 (or 2 in the plane), aspect up to 1e4
+`nearest`      non-negative least squares, active set polished apart only (None when they overlap)
+============== =============================================== ===============================================
+
+All take vertex arrays (n, dim) and mean the signed distance of the convex hulls: max over unit n of
+min n.b - max n.a. The float ones first move the origin to the middle of the pair and scale its size to one.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, count
+from math import gcd, isqrt, lcm
+
+import numpy as np
+from scipy.optimize import nnls
+from scipy.spatial import ConvexHull as Qhull
+from scipy.spatial import QhullError
+
+EPS = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Signed distance and the unit normal from A to B that realises it."""
+
+    signed_distance: float
+    normal: np.ndarray
+    exact: Fraction | None = None
+    """The signed distance to about 2**-100 of its own size, from `exact` only."""
+
+
+def tolerance(a, b, signed_distance) -> float:
+    """The one tolerance formula of the engine: 1e-9 |sd| + 1e-10 L + 64 eps M."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    return 1e-9 * abs(float(signed_distance)) + sign_tolerance(a, b)
+
+
+def sign_tolerance(a, b) -> float:
+    """How near to touching the sign is allowed to be wrong: 1e-10 L + 64 eps M."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    small = min(
+        float(np.linalg.norm(np.ptp(a, axis=0))),
+        float(np.linalg.norm(np.ptp(b, axis=0))),
+    )
+    return 1e-10 * small + 64 * EPS * max(
+        float(np.abs(a).max()), float(np.abs(b).max())
+    )
+
+
+def gap_along(a, b, normal) -> float:
+    """min n.b - max n.a for a unit n: a lower bound of the signed distance whatever n is."""
+    a, b, normal = np.asarray(a, float), np.asarray(b, float), np.asarray(normal, float)
+    middle = a[0]
+    return float(((b - middle) @ normal).min() - ((a - middle) @ normal).max())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Exact
+
+
+def exact(a, b) -> Answer:
+    """Signed distance in integer arithmetic: coordinates are dyadic rationals, so one power of two makes them whole."""
+    a, b, shift = _as_integers(a, b)
+    dim = len(a[0])
+    nearest = _exact_nearest(a, b)
+    if any(nearest):
+        square = sum(x * x for x in nearest)
+        distance = _root(square, 1) / (1 << shift)
+        return Answer(float(distance), _unit([-x for x in nearest]), distance)
+    plane = _exact_facet_plane(a, b) if dim == 3 else _exact_facet_line(a, b)
+    if plane is None or plane[1] == 0:
+        normal = _exact_flat_normal(a, b) if plane is None else plane[0]
+        return Answer(0.0, _unit(normal), Fraction(0))
+    normal, offset = plane
+    depth = _root(offset * offset, sum(x * x for x in normal)) / (1 << shift)
+    return Answer(-float(depth), _unit(normal), -depth)
+
+
+def exact_distance_to_point(points, point) -> float:
+    """Distance of a point from the convex hull of points, exact before the last rounding."""
+    a, b, shift = _as_integers(points, [point])
+    nearest = _exact_nearest(a, b)
+    return (
+        float(_root(sum(x * x for x in nearest), 1) / (1 << shift))
+        if any(nearest)
+        else 0.0
+    )
+
+
+def _as_integers(a, b) -> tuple[list, list, int]:
+    """Both point sets times one power of two, duplicates dropped; and the power."""
+    rows = [
+        np.unique(np.asarray(points, dtype=np.float64) + 0.0, axis=0)
+        for points in (a, b)
+    ]
+    ratios = [
+        [[float(x).as_integer_ratio() for x in row] for row in points]
+        for points in rows
+    ]
+    shift = max(
+        d.bit_length() - 1 for points in ratios for row in points for _, d in row
+    )
+    whole = [
+        [tuple(n << (shift - d.bit_length() + 1) for n, d in row) for row in points]
+        for points in ratios
+    ]
+    return whole[0], whole[1], shift
+
+
+def _root(numerator, denominator) -> Fraction:
+    """Square root of numerator / denominator to at least 100 bits."""
+    value = Fraction(numerator, denominator)
+    extra = max(0, 208 - value.numerator.bit_length() + value.denominator.bit_length())
+    extra += extra % 2
+    return Fraction(
+        isqrt((value.numerator << extra) // value.denominator), 1 << (extra // 2)
+    )
+
+
+def _unit(vector) -> np.ndarray:
+    size = max(abs(x) for x in vector)
+    scaled = np.array([float(Fraction(x) / Fraction(size)) for x in vector])
+    return scaled / np.linalg.norm(scaled)
+
+
+def _dot(p, q):
+    return sum(x * y for x, y in zip(p, q, strict=True))
+
+
+def _sub(p, q):
+    return tuple(x - y for x, y in zip(p, q, strict=True))
+
+
+def _cross(p, q):
+    return (
+        p[1] * q[2] - p[2] * q[1],
+        p[2] * q[0] - p[0] * q[2],
+        p[0] * q[1] - p[1] * q[0],
+    )
+
+
+def _farthest(a, b, d):
+    """The point of A - B farthest along d, and how far."""
+    if len(d) == 3:
+        x, y, z = d
+        high, p = max((x * q[0] + y * q[1] + z * q[2], q) for q in a)
+        low, r = min((x * q[0] + y * q[1] + z * q[2], q) for q in b)
+    else:
+        x, y = d
+        high, p = max((x * q[0] + y * q[1], q) for q in a)
+        low, r = min((x * q[0] + y * q[1], q) for q in b)
+    return _sub(p, r), high - low
+
+
+def _solve(matrix, right):
+    """Rational solution of a small regular system."""
+    size = len(right)
+    rows = [
+        [Fraction(x) for x in row] + [Fraction(y)]
+        for row, y in zip(matrix, right, strict=True)
+    ]
+    for k in range(size):
+        pivot = next(i for i in range(k, size) if rows[i][k])
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(size):
+            if i != k and rows[i][k]:
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [
+                    x - factor * y for x, y in zip(rows[i], rows[k], strict=True)
+                ]
+    return [rows[k][size] / rows[k][k] for k in range(size)]
+
+
+def _affine_weights(points):
+    """Barycentric weights of the point of the affine hull nearest to the origin."""
+    first, rest = points[0], points[1:]
+    if not rest:
+        return [Fraction(1)]
+    edges = [_sub(p, first) for p in rest]
+    weights = _solve(
+        [[_dot(e, f) for f in edges] for e in edges], [-_dot(e, first) for e in edges]
+    )
+    return [1 - sum(weights), *weights]
+
+
+def _exact_nearest(a, b):
+    """Point of conv(A - B) nearest to the origin (Wolfe 1976), exact; zero when the shapes have a common point."""
+    points = [_sub(a[0], b[0])]
+    weights = [Fraction(1)]
+    x = tuple(Fraction(c) for c in points[0])
+    while any(x):
+        scale = lcm(*(c.denominator for c in x))
+        direction = tuple(-int(c * scale) for c in x)
+        w, reach = _farthest(a, b, direction)
+        if reach <= _dot(direction, x):
+            return x
+        points.append(w)
+        weights.append(Fraction(0))
+        while True:
+            target = _affine_weights(points)
+            if all(t > 0 for t in target):
+                weights = target
+                break
+            step = min(
+                u / (u - t)
+                for u, t in zip(weights, target, strict=True)
+                if t <= 0 and u - t > 0
+            )
+            mixed = [u + step * (t - u) for u, t in zip(weights, target, strict=True)]
+            kept = [i for i, m in enumerate(mixed) if m > 0]
+            points, weights = [points[i] for i in kept], [mixed[i] for i in kept]
+        x = tuple(
+            sum(t * p[i] for t, p in zip(weights, points, strict=True))
+            for i in range(len(x))
+        )
+    return x
+
+
+def _spanning_points(a, b, dim):
+    """Up to dim + 1 affinely independent points of A - B: as many as its rank plus one."""
+    axes = [tuple(int(i == k) for i in range(dim)) for k in range(dim)]
+
+    def other(direction, level):
+        for d in (direction, tuple(-c for c in direction)):
+            w, reach = _farthest(a, b, d)
+            if reach != (level if d == direction else -level):
+                return w
+        return None
+
+    points = [_farthest(a, b, axes[0])[0]]
+    for _ in range(dim):
+        edges = [_sub(p, points[0]) for p in points[1:]]
+        if not edges:
+            directions = axes
+        elif len(edges) == 1 and dim == 3:
+            directions = [
+                d for d in (_cross(edges[0], axis) for axis in axes) if any(d)
+            ]
+        elif len(edges) == 1:
+            directions = [(-edges[0][1], edges[0][0])]
+        else:
+            directions = [_cross(edges[0], edges[1])]
+        found = next(
+            (w for d in directions if (w := other(d, _dot(d, points[0]))) is not None),
+            None,
+        )
+        if found is None:
+            break
+        points.append(found)
+    return points
+
+
+def _exact_flat_normal(a, b):
+    """Some direction across a flat A - B."""
+    dim = len(a[0])
+    points = _spanning_points(a, b, dim)
+    edges = [_sub(p, points[0]) for p in points[1:]]
+    if not edges:
+        return (1,) + (0,) * (dim - 1)
+    if dim == 2:
+        return (-edges[0][1], edges[0][0])
+    if len(edges) == 2:
+        return _cross(edges[0], edges[1])
+    return next(
+        d
+        for d in (
+            _cross(edges[0], tuple(int(i == k) for i in range(3))) for k in range(3)
+        )
+        if any(d)
+    )
+
+
+def _exact_facet_line(a, b):
+    """(normal, offset) of the side of A - B nearest to the origin in the plane; None when A - B is flat."""
+    if len(_spanning_points(a, b, 2)) < 3:
+        return None
+    best = None
+    for shape, sign in ((a, 1), (b, -1)):
+        loop = _exact_loop(shape)
+        for p, q in zip(loop, loop[1:] + loop[:1], strict=True):
+            e = _sub(q, p)
+            if not any(e):
+                continue
+            normal = (sign * e[1], -sign * e[0])
+            _, offset = _farthest(a, b, normal)
+            length = _dot(normal, normal)
+            if best is None or offset * offset * best[2] < best[1] * best[1] * length:
+                best = (normal, offset, length)
+    return best[:2]
+
+
+def _exact_loop(points):
+    """Corners of a polygon counter-clockwise (Andrew's chain); a segment as both ends, so that it has two sides."""
+    ordered = sorted(points)
+    if len(ordered) <= 2:
+        return ordered
+
+    def chain(sequence):
+        out = []
+        for p in sequence:
+            while len(out) > 1 and _turn(out[-2], out[-1], p) <= 0:
+                out.pop()
+            out.append(p)
+        return out[:-1]
+
+    return chain(ordered) + chain(ordered[::-1])
+
+
+def _turn(p, q, r):
+    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+
+
+def _exact_facet_plane(a, b):
+    """(normal, offset) of the facet of A - B nearest to the origin, which is inside; None when A - B is flat.
+
+    Grows a polytope inside A - B at its facet nearest to the origin. All tests are exact, so the facet at which it
+    stops is a facet of A - B and no other is nearer.
+    """
+    points = _spanning_points(a, b, 3)
+    if len(points) < 4:
+        return None
+    faces: dict[int, tuple] = {}
+    edges: dict[tuple[int, int], int] = {}
+    heap: list[tuple[int, int]] = []
+
+    def add(i, j, k):
+        p = points[i]
+        normal = _cross(_sub(points[j], p), _sub(points[k], p))
+        offset = _dot(normal, p)
+        common = gcd(*normal, offset)
+        if common > 1:
+            normal, offset = tuple(c // common for c in normal), offset // common
+        level = isqrt((offset * offset << 128) // _dot(normal, normal))
+        name = next(names)
+        faces[name] = (i, j, k, normal, offset)
+        edges[i, j] = edges[j, k] = edges[k, i] = name
+        heapq.heappush(heap, (level if offset >= 0 else -level, name))
+
+    names = count()
+    if (
+        _dot(
+            _cross(_sub(points[1], points[0]), _sub(points[2], points[0])),
+            _sub(points[3], points[0]),
+        )
+        > 0
+    ):
+        points[1], points[2] = points[2], points[1]
+    for face in ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)):
+        add(*face)
+    while True:
+        _, name = heapq.heappop(heap)
+        if name not in faces:
+            continue
+        *_, normal, offset = faces[name]
+        w, reach = _farthest(a, b, normal)
+        if reach == offset:
+            return normal, offset
+        new = len(points)
+        points.append(w)
+        stack, gone, horizon = [name], {name}, []
+        while stack:
+            i, j, k, *_ = faces[stack.pop()]
+            for p, q in ((i, j), (j, k), (k, i)):
+                beyond = edges[q, p]
+                if beyond in gone:
+                    continue
+                if _dot(faces[beyond][3], w) > faces[beyond][4]:
+                    gone.add(beyond)
+                    stack.append(beyond)
+                else:
+                    horizon.append((p, q))
+        # An edge met before its other face was known to be visible is inside the hole after all.
+        horizon = [(p, q) for p, q in horizon if edges[q, p] not in gone]
+        for old in gone:
+            del faces[old]
+        for p, q in horizon:
+            add(p, q, new)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Float
+
+
+def _normalised(a, b):
+    """Both shapes about the middle of the smaller one, the larger extent one; and the scale."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    small = (
+        a
+        if np.linalg.norm(np.ptp(a, axis=0)) <= np.linalg.norm(np.ptp(b, axis=0))
+        else b
+    )
+    middle = 0.5 * small.min(axis=0) + 0.5 * small.max(axis=0)
+    a, b = a - middle, b - middle
+    scale = max(float(np.abs(a).max()), float(np.abs(b).max())) or 1.0
+    return a / scale, b / scale, scale
+
+
+def hull_parts(points):
+    """(corners (n, 3), triangles (t, 3), edges (m, 2)) of points in space of any rank: a superset of the true parts."""
+    points = np.unique(np.asarray(points, float), axis=0)
+    n = len(points)
+    if n <= 12:
+        triples = np.array(list(combinations(range(n), 3)), dtype=int).reshape(-1, 3)
+        pairs = np.array(list(combinations(range(n), 2)), dtype=int).reshape(-1, 2)
+        return points, triples, pairs
+    offsets = points - points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(offsets, full_matrices=False)
+    if sizes[2] > 1e-9 * sizes[0]:
+        try:
+            hull = Qhull(points)
+        except QhullError:
+            hull = None
+        if hull is not None:
+            keep, where = np.unique(hull.simplices, return_inverse=True)
+            triangles = where.reshape(-1, 3)
+            sides = np.sort(
+                triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1
+            )
+            return points[keep], triangles, np.unique(sides, axis=0)
+    if sizes[1] > 1e-9 * sizes[0]:
+        loop = Qhull(offsets @ axes[:2].T).vertices
+        corners = points[loop]
+        k = np.arange(len(loop))
+        fan = np.column_stack([np.zeros(len(k), int), k, np.roll(k, -1)])[1:-1]
+        return corners, fan, np.column_stack([k, np.roll(k, -1)])
+    along = offsets @ axes[0]
+    return (
+        points[[along.argmin(), along.argmax()]],
+        np.zeros((0, 3), int),
+        np.array([[0, 1]]),
+    )
+
+
+def _reduce(a, b):
+    """Corners only, for the oracles that form all differences."""
+    if a.shape[1] == 3:
+        return hull_parts(a)[0], hull_parts(b)[0]
+    return _polygon(a), _polygon(b)
+
+
+def _polygon(points):
+    points = np.unique(points, axis=0)
+    if len(points) < 3:
+        return points
+    try:
+        return points[Qhull(points).vertices]
+    except QhullError:
+        axis = np.linalg.svd(points - points.mean(axis=0))[2][0]
+        along = points @ axis
+        return points[[along.argmin(), along.argmax()]]
+
+
+def sat(a, b) -> Answer:
+    """Exhaustive separating axes: valid sign, and the depth when the shapes overlap; apart a lower bound."""
+    a, b, scale = _normalised(a, b)
+    if a.shape[1] == 2:
+        a, b = _polygon(a), _polygon(b)
+        axes = np.concatenate([_sides(a), _sides(b)])
+        axes = np.concatenate([axes[:, ::-1] * [1, -1], axes, (a[0] - b[0])[None]])
+    else:
+        (a, faces_a, edges_a), (b, faces_b, edges_b) = hull_parts(a), hull_parts(b)
+        normals_a, normals_b = (
+            _triangle_normals(a, faces_a),
+            _triangle_normals(b, faces_b),
+        )
+        sides_a, sides_b = (
+            a[edges_a[:, 1]] - a[edges_a[:, 0]],
+            b[edges_b[:, 1]] - b[edges_b[:, 0]],
+        )
+        parts = [
+            normals_a,
+            normals_b,
+            np.cross(sides_a[:, None], sides_b[None]).reshape(-1, 3),
+        ]
+        flat_a, flat_b = _flat_normal(a), _flat_normal(b)
+        between = (a.mean(axis=0) - b.mean(axis=0))[None]
+        # Flat shapes in one plane, or along one line, are separated by axes within it.
+        for flat in (flat_a, flat_b):
+            if flat is not None:
+                parts += [np.cross(sides_a, flat), np.cross(sides_b, flat), flat[None]]
+        if flat_a is not None or flat_b is not None:
+            parts += [sides_a, sides_b, between]
+            parts += [
+                np.cross(s, np.cross(s, (a[0] - b[0])[None]))
+                for s in (sides_a, sides_b)
+            ]
+        axes = np.concatenate(parts)
+    lengths = np.linalg.norm(axes, axis=1)
+    axes = axes[lengths > 1e-18] / lengths[lengths > 1e-18, None]
+    if not len(axes):
+        axes = np.eye(a.shape[1])
+    best, normal = -np.inf, axes[0]
+    for k in range(0, len(axes), 20_000):
+        part = axes[k : k + 20_000]
+        along_a, along_b = part @ a.T, part @ b.T
+        gaps = np.stack(
+            [
+                along_b.min(axis=1) - along_a.max(axis=1),
+                along_a.min(axis=1) - along_b.max(axis=1),
+            ]
+        )
+        side, index = np.unravel_index(gaps.argmax(), gaps.shape)
+        if gaps[side, index] > best:
+            best, normal = (
+                float(gaps[side, index]),
+                part[index] * (1 if side == 0 else -1),
+            )
+    return Answer(best * scale, normal)
+
+
+def _sides(loop):
+    return np.roll(loop, -1, axis=0) - loop
+
+
+def _triangle_normals(points, triangles):
+    """Normals of the triangles, each from its two shorter sides: the most exact product."""
+    corners = points[triangles]
+    sides = corners[:, [1, 2, 0]] - corners
+    longest = (sides**2).sum(axis=2).argmax(axis=1)
+    row = np.arange(len(corners))
+    return np.cross(sides[row, (longest + 1) % 3], sides[row, (longest + 2) % 3])
+
+
+def _flat_normal(points):
+    """Unit normal of a polygon, a direction across a segment or a point; None for a solid."""
+    offsets = points - points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(
+        np.concatenate([offsets, np.zeros((3, 3))]), full_matrices=False
+    )
+    return axes[2] if sizes[2] <= 1e-7 * sizes[0] else None
+
+
+def minkowski(a, b) -> Answer | None:
+    """Signed distance of the origin from Qhull's hull of A - B. None when A - B is flat or too thin for Qhull."""
+    a, b, scale = _normalised(a, b)
+    a, b = _reduce(a, b)
+    dim = a.shape[1]
+    difference = (a[:, None] - b[None]).reshape(-1, dim)
+    sizes = np.linalg.svd(difference - difference.mean(axis=0), compute_uv=False)
+    if len(difference) <= dim or sizes[-1] < 1e-5 * sizes[0]:
+        return None
+    try:
+        hull = Qhull(difference)
+    except QhullError:
+        return None
+    offsets = hull.equations[:, -1]
+    if offsets.max() <= 0:
+        # Qhull's merged planes are only as flat as their members: measure along the few best normals again.
+        best = np.argsort(offsets)[::-1][:64]
+        normals = hull.equations[best, :-1]
+        corners = difference[hull.simplices[best]]
+        polished = _triangle_normals_of(corners) if dim == 3 else _line_normals(corners)
+        lengths = np.linalg.norm(polished, axis=1)
+        ok = lengths > 1e-18
+        polished = polished[ok] / lengths[ok, None]
+        polished *= np.sign((polished * normals[ok]).sum(axis=1))[:, None]
+        normals = np.concatenate([normals, polished])
+        gaps = -(difference @ normals.T).max(axis=0)
+        k = int(gaps.argmax())
+        return Answer(float(gaps[k]) * scale, normals[k])
+    seen = difference[hull.simplices[offsets > 0]]
+    nearest = (
+        _nearest_on_triangles(seen)
+        if dim == 3
+        else _nearest_on_segments(seen[:, 0], seen[:, 1])
+    )
+    distances = np.linalg.norm(nearest, axis=1)
+    k = int(distances.argmin())
+    normal = (
+        -nearest[k] / distances[k]
+        if distances[k] > 0
+        else hull.equations[offsets.argmax(), :-1] * -1.0
+    )
+    return Answer(float(distances[k]) * scale, normal)
+
+
+def _triangle_normals_of(corners):
+    sides = corners[:, [1, 2, 0]] - corners
+    longest = (sides**2).sum(axis=2).argmax(axis=1)
+    row = np.arange(len(corners))
+    return np.cross(sides[row, (longest + 1) % 3], sides[row, (longest + 2) % 3])
+
+
+def _line_normals(corners):
+    side = corners[:, 1] - corners[:, 0]
+    return np.column_stack([side[:, 1], -side[:, 0]])
+
+
+def _nearest_on_segments(p, q):
+    side = q - p
+    square = (side**2).sum(axis=1)
+    t = np.clip(-(p * side).sum(axis=1) / np.where(square > 0, square, 1.0), 0.0, 1.0)
+    return p + t[:, None] * side
+
+
+def _nearest_on_triangles(corners):
+    """Nearest point to the origin of each triangle (t, 3, 3)."""
+    p, q, r = corners[:, 0], corners[:, 1], corners[:, 2]
+    candidates = [
+        _nearest_on_segments(p, q),
+        _nearest_on_segments(q, r),
+        _nearest_on_segments(r, p),
+    ]
+    normal = _triangle_normals_of(corners)
+    square = (normal**2).sum(axis=1)
+    ok = square > 1e-36
+    foot = normal * ((normal * p).sum(axis=1) / np.where(ok, square, 1.0))[:, None]
+    for u, v in ((p, q), (q, r), (r, p)):
+        ok = ok & ((np.cross(v - u, foot - u) * normal).sum(axis=1) >= 0)
+    candidates.append(np.where(ok[:, None], foot, p))
+    stack = np.stack(candidates)
+    best = (stack**2).sum(axis=2).argmin(axis=0)
+    return stack[best, np.arange(len(best))]
+
+
+def nearest(a, b) -> Answer | None:
+    """Distance by non-negative least squares over all differences; None when the shapes overlap or almost touch.
+
+    The smallest |D x, (sum x) - 1| with x >= 0 points at the nearest point of conv(D): minimising over the sum for a
+    fixed direction p leaves |p|^2 / (1 + |p|^2), which grows with |p|. The few differences that carry weight are then
+    solved again as equations, which removes the rounding of the large system.
+    """
+    a, b, scale = _normalised(a, b)
+    a, b = _reduce(a, b)
+    difference = (a[:, None] - b[None]).reshape(-1, a.shape[1])
+    unit = float(np.linalg.norm(difference, axis=1).min())
+    if unit < 1e-9:
+        return None
+    point = nearest_to_origin(difference / unit) * unit
+    distance = float(np.linalg.norm(point))
+    if distance < 1e-9:
+        return None
+    return Answer(distance * scale, -point / distance)
+
+
+def nearest_to_origin(points) -> np.ndarray:
+    """Point of the convex hull of points (n, dim) nearest to the origin, by NNLS and a polished active set."""
+    dim = points.shape[1]
+    matrix = np.concatenate([points.T, np.ones((1, len(points)))])
+    right = np.concatenate([np.zeros(dim), [1.0]])
+    weights, _ = nnls(matrix, right, maxiter=50 * len(points) + 100)
+    active = np.flatnonzero(weights)
+    best = points[active].T @ weights[active] / weights.sum()
+    first = points[active[0]]
+    if len(active) > 1:
+        edges = (points[active[1:]] - first).T
+        parts = np.linalg.lstsq(edges, -first, rcond=None)[0]
+        polished = first + edges @ parts
+        inside = parts.min() >= -1e-9 and parts.sum() <= 1 + 1e-9
+        if inside and np.linalg.norm(polished) < np.linalg.norm(best) * (1 + 1e-9):
+            best = polished
+    return best
+
+
+def distance_to_point(points, point) -> float:
+    """Distance of a point from the convex hull of points by least squares; about 1e-15 of the size."""
+    offsets = np.asarray(points, float) - np.asarray(point, float)
+    unit = float(np.abs(offsets).max())
+    if unit == 0.0:
+        return 0.0
+    return float(np.linalg.norm(nearest_to_origin(offsets / unit))) * unit
