@@ -23,6 +23,8 @@ class Facets:
     normals: FloatArray
     edges: IntArray
     edge_facets: IntArray
+    merged: bool
+    """Whether any facet is not simply a triangle of the hull."""
 
 
 @dataclass(eq=False)
@@ -44,7 +46,7 @@ def merge(solid: Solid) -> Facets:
     triangles = solid.corners[: solid.count]
     beside = solid.beside[: solid.count]
     planes = solid.planes[:, : solid.count]
-    used = np.unique(triangles)
+    used = solid.vertices
     flat = _flat_neighbours(solid.x, triangles, beside, planes, 2.0 * solid.frame.merge)
     if flat.any():
         merger = _Merger(solid.frame, triangles, beside, planes, flat)
@@ -323,7 +325,9 @@ def _assemble_triangles(
     edges = _edges(loops.ravel(), following.ravel(), facet, len(corners), len(loops))
     if edges is None:
         return None
-    return Facets(corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges)
+    return Facets(
+        corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges, merged=False
+    )
 
 
 def _edges(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from . import facets, quickhull
 from .polytope import FloatArray, IntArray, Polytope
 
-_CHUNK = 2_000_000  # facet-by-point products at a time
+_PRODUCT = 80_000  # entries of one matrix product, see quickhull.py
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -125,11 +125,12 @@ def _solve(points: FloatArray) -> dict[str, object]:
     if rank == 3:
         assert not isinstance(base, quickhull.Low)
         solid = quickhull.Solid(frame, base)
-        solid.build()
         surface = facets.merge(solid)
         ids, loops, normals = surface.corners, surface.loops, surface.normals
         edges, edge_facets = surface.edges, surface.edge_facets
-        near = np.concatenate([solid.near, np.unique(solid.corners[: solid.count])])
+        near = solid.near
+        if surface.merged:
+            near = np.concatenate([near, solid.vertices])
     elif rank == 2:
         if isinstance(base, quickhull.Low):
             corners, normal = quickhull.flat_hull(frame, base.normal)
@@ -163,7 +164,7 @@ def _solve(points: FloatArray) -> dict[str, object]:
         "edge_facets": edge_facets,
         "facets": loops,
         "normals": normals,
-        "offsets": _offsets(points, vertices, near, normals),
+        "offsets": _offsets(points, vertices, near, normals, loops),
         "vertex_ids": ids,
     }
 
@@ -177,17 +178,28 @@ def _side_normals(corners: FloatArray) -> FloatArray:
 
 
 def _offsets(
-    points: FloatArray, vertices: FloatArray, near: IntArray, normals: FloatArray
+    points: FloatArray,
+    vertices: FloatArray,
+    near: IntArray,
+    normals: FloatArray,
+    loops: tuple[IntArray, ...],
 ) -> FloatArray:
-    """Return how far the points reach along each normal from the middle of the box of the vertices."""
-    offsets = np.full(len(normals), -np.inf)
+    """Return how far the points reach along each normal from the middle of the box of the vertices.
+
+    A facet's own vertices reach farthest, up to the rounding of the normal; `near` are the points that may reach
+    farther.
+    """
     if not len(normals):
-        return offsets
+        return np.empty(0)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + 0.5 * (high - low)
+    sizes = np.array([len(loop) for loop in loops])
+    own = (vertices - center)[np.concatenate(loops)]
+    heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
+    offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
     reaching = points[near] - center
-    step = max(1, _CHUNK // len(normals))
+    step = max(1, _PRODUCT // len(normals))
     for begin in range(0, len(near), step):
-        heights = normals @ reaching[begin : begin + step].T
-        np.maximum(offsets, heights.max(axis=1), out=offsets)
+        products = normals @ reaching[begin : begin + step].T
+        np.maximum(offsets, products.max(axis=1), out=offsets)
     return offsets

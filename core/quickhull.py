@@ -17,6 +17,7 @@ Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,8 +30,10 @@ from .polytope import FloatArray, IntArray
 BoolArray = NDArray[np.bool_]
 
 _BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
-_PREFILTER_FROM = 300  # points; below, the hull of a few extreme points first costs more than it saves
-_CHUNK = 4096  # points per matrix product, so that the products stay in the cache
+_ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
+_MANY = 400  # points; from here on twice as many extreme points come first
+_PRODUCT = 80_000  # entries of one matrix product: fits the cache, and BLAS does not wait for other cores' threads
+_THIN = 0.0625  # squared sine between two sides; below, a normal is computed exactly
 _TABLE = 2_000_000  # entries of the point-by-facet table of one round
 
 
@@ -68,8 +71,15 @@ class Low(NamedTuple):
 
 def _squares(v: FloatArray) -> FloatArray:
     """Return the squared length of each column."""
-    squares: FloatArray = (v * v).sum(axis=0)
-    return squares
+    return _dots(v, v)
+
+
+def _dots(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the dot product of a vector, or of each column, with each column."""
+    result: FloatArray = u[0] * v[0]
+    for k in range(1, len(v)):
+        result += u[k] * v[k]
+    return result
 
 
 def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
@@ -85,7 +95,7 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
     if length <= frame.rank:
         return Low(0, (a, a), nothing)
     along = from_a[:, b] / length
-    position = along @ from_a
+    position = _dots(along, from_a)
     if dim == 2:
         aside = along[0] * from_a[1] - along[1] * from_a[0]
         if aside.max() - aside.min() <= frame.rank:
@@ -101,20 +111,20 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
     normal = unit_cross(x, (a, b, c))
     if normal is None:
         return Low(1, (int(position.argmin()), int(position.argmax())), nothing)
-    height = normal @ from_a
+    height = _dots(normal, from_a)
     spread = float(height.max() - height.min())
     if spread > frame.rank and spread <= 8.0 * frame.rank:
         # Noise in the three corners tilts their plane: the outline of the points gives a better one.
         better = polygon_normal(x, _outline(frame, normal)[0])
         if better is not None:
-            tighter = better @ from_a
+            tighter = _dots(better, from_a)
             if float(tighter.max() - tighter.min()) < spread:
                 normal, height, spread = (
                     better,
                     tighter,
                     float(tighter.max() - tighter.min()),
                 )
-    d = int(np.abs(normal @ from_a).argmax())
+    d = int(np.abs(height).argmax())
     side = _side(x, a, b, c, d)
     if spread <= frame.rank or side == 0:
         return Low(2, (a, b), normal)
@@ -313,6 +323,162 @@ def flat_hull(frame: Frame, normal: FloatArray) -> tuple[list[int], FloatArray]:
 # ---------------------------------------------------------------------------------------------- solids
 
 
+class _Small:
+    """The triangulated hull of a few points, grown one point at a time in plain floats: arrays do not pay there.
+
+    `corners`, `beside` and `planes` are rows as `Solid` has them.
+    """
+
+    def __init__(self, frame: Frame, simplex: tuple[int, ...], ids: IntArray) -> None:
+        self._x = frame.x
+        self._filter = frame.filter
+        self._drop = frame.drop
+        given = [i for i in ids.tolist() if i not in simplex]
+        every = list(simplex) + given
+        self._rows: dict[int, list[float]] = dict(
+            zip(every, frame.x[:, every].T.tolist(), strict=True)
+        )
+        self.near: list[int] = []
+        a, b, c, d = simplex
+        self.corners: list[tuple[int, int, int]] = [
+            (a, b, c),
+            (a, d, b),
+            (b, d, c),
+            (c, d, a),
+        ]
+        self.beside: list[list[int]] = [[1, 2, 3], [3, 2, 0], [1, 3, 0], [2, 1, 0]]
+        self.planes = [self._plane(*triangle) for triangle in self.corners]
+        self._outside: list[list[tuple[float, int]] | None] = [None] * 4
+        self._alive = [True] * 4
+        self._grow(given)
+        # Leave out the facets that have gone.
+        order = [k for k, alive in enumerate(self._alive) if alive]
+        position = {k: i for i, k in enumerate(order)}
+        self.corners = [self.corners[k] for k in order]
+        self.planes = [self.planes[k] for k in order]
+        self.beside = [[position[g] for g in self.beside[k]] for k in order]
+
+    def _grow(self, points: list[int]) -> None:
+        self._share_out(points, range(4))
+        todo = [0, 1, 2, 3]
+        while todo:
+            facet = todo.pop()
+            outside = self._outside[facet]
+            if not outside or not self._alive[facet]:
+                continue
+            top = max(outside)
+            point = top[1]
+            if (
+                top[0] <= self._filter
+                and _side(self._x, *self.corners[facet], point) <= 0
+            ):
+                # Not above its facet after all: the float64 height was rounding.
+                outside.remove(top)
+                self.near.append(point)
+                todo.append(facet)
+                continue
+            todo.extend(self._insert(point, facet))
+
+    def _insert(self, point: int, facet: int) -> range:
+        """Put the point, which sees the facet, on the hull; return the new facets."""
+        corners, beside, planes = self.corners, self.beside, self.planes
+        x, y, z = self._rows[point]
+        bound = self._filter
+        sees = {facet: True}
+        visible = [facet]
+        rim: list[tuple[int, int, int]] = []
+        for f in visible:
+            a, b, c = corners[f]
+            over_ab, over_bc, over_ca = beside[f]
+            for u, v, g in ((a, b, over_ab), (b, c, over_bc), (c, a, over_ca)):
+                seen = sees.get(g)
+                if seen is None:
+                    nx, ny, nz, offset = planes[g]
+                    height = nx * x + ny * y + nz * z - offset
+                    if -bound <= height <= bound:
+                        height = _side(self._x, *corners[g], point)
+                    sees[g] = seen = height > 0.0
+                    if seen:
+                        visible.append(g)
+                if not seen:
+                    rim.append((u, v, g))
+        first = len(corners)
+        at: dict[int, int] = {}
+        for u, v, g in rim:
+            at[u] = len(corners)
+            beside[g][corners[g].index(v)] = len(corners)
+            corners.append((u, v, point))
+            beside.append([g, 0, 0])
+            planes.append(self._plane(u, v, point))
+        for k, (_, v, _) in enumerate(rim, first):
+            following = at[v]
+            beside[k][1] = following
+            beside[following][2] = k
+        new = range(first, len(corners))
+        self._outside += [None] * len(rim)
+        self._alive += [True] * len(rim)
+        points: list[int] = []
+        for f in visible:
+            self._alive[f] = False
+            outside = self._outside[f]
+            if outside:
+                points += [q for _, q in outside if q != point]
+        self._share_out(points, new)
+        return new
+
+    def _share_out(self, points: list[int], facets: range) -> None:
+        """Give each point to the one of the facets that it is farthest above, if it is outside."""
+        planes, rows, drop, bound = self.planes, self._rows, self._drop, -self._filter
+        for q in points:
+            x, y, z = rows[q]
+            best = -1e300
+            owner = -1
+            for f in facets:
+                nx, ny, nz, offset = planes[f]
+                height = nx * x + ny * y + nz * z - offset
+                if height > best:
+                    best = height
+                    owner = f
+            if best > drop:
+                outside = self._outside[owner]
+                if outside is None:
+                    self._outside[owner] = [(best, q)]
+                else:
+                    outside.append((best, q))
+            elif best >= bound and rows[q] not in [
+                rows[corner] for corner in self.corners[owner]
+            ]:
+                self.near.append(q)
+
+    def _plane(self, a: int, b: int, c: int) -> tuple[float, float, float, float]:
+        ax, ay, az = self._rows[a]
+        bx, by, bz = self._rows[b]
+        cx, cy, cz = self._rows[c]
+        ux, uy, uz = bx - ax, by - ay, bz - az
+        vx, vy, vz = cx - bx, cy - by, cz - bz
+        wx, wy, wz = ax - cx, ay - cy, az - cz
+        uu = ux * ux + uy * uy + uz * uz
+        vv = vx * vx + vy * vy + vz * vz
+        ww = wx * wx + wy * wy + wz * wz
+        # A cross product is rounded relative to the sides it is made of: leave out the longest.
+        if uu >= vv and uu >= ww:
+            ux, uy, uz, vx, vy, vz, uu = vx, vy, vz, wx, wy, wz, ww
+            ax, ay, az = cx, cy, cz
+        elif vv >= ww:
+            ux, uy, uz, vx, vy, vz, vv = wx, wy, wz, ux, uy, uz, ww
+        else:
+            ax, ay, az = bx, by, bz
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        square = nx * nx + ny * ny + nz * nz
+        exact = unit_cross(self._x, (a, b, c)) if square < _THIN * uu * vv else None
+        if exact is not None:
+            nx, ny, nz = exact.tolist()
+        else:
+            length = math.sqrt(square)
+            nx, ny, nz = nx / length, ny / length, nz / length
+        return nx, ny, nz, nx * ax + ny * ay + nz * az
+
+
 class Solid:
     """A triangulated convex polyhedron that grows by points: exactly convex at every moment.
 
@@ -322,30 +488,35 @@ class Solid:
     """
 
     def __init__(self, frame: Frame, simplex: tuple[int, ...]) -> None:
+        """Build the hull of all points, from a simplex of full rank whose fourth corner is below the first three."""
         self.frame = frame
         self.x = frame.x
-        self.count = 4
-        self.corners: IntArray = np.empty((64, 3), dtype=np.intp)
-        self.beside: IntArray = np.empty((64, 3), dtype=np.intp)
-        self.planes: FloatArray = np.empty((4, 64))
-        a, b, c, d = simplex
-        self.corners[:4] = [(a, b, c), (a, d, b), (b, d, c), (c, d, a)]
-        self.beside[:4] = [(1, 2, 3), (3, 2, 0), (1, 3, 0), (2, 1, 0)]
-        self._set_planes(np.arange(4))
         self._near: list[IntArray] = []
-
-    def build(self) -> None:
-        """Grow to the hull of all points."""
         n = self.x.shape[1]
-        if n > _PREFILTER_FROM:
-            directions = _directions(64 if n > 20_000 else 32)
-            extreme = np.unique((directions @ self.x).argmax(axis=1))
-            self._grow(*self._locate(extreme))
+        if n <= _ONE_BY_ONE:
+            self._start(simplex, np.arange(n))
+        else:
+            directions = _DIRECTIONS if n > _MANY else _DIRECTIONS[::2]
+            self._start(simplex, _extreme(self.x, directions))
             self._near = []
             self._grow(*self._locate(self._outside_ball()))
-        else:
-            self._grow(*self._locate(np.arange(n)))
         self._insert_exactly(self._left_too_far_out())
+
+    def _start(self, simplex: tuple[int, ...], ids: IntArray) -> None:
+        """Build the hull of a few points, one by one."""
+        small = _Small(self.frame, simplex, ids)
+        self.corners: IntArray = np.array(small.corners, dtype=np.intp)
+        self.beside: IntArray = np.array(small.beside, dtype=np.intp)
+        self.planes: FloatArray = np.array(small.planes).T.copy()
+        self.count = len(self.corners)
+        self._near.append(np.array(small.near, dtype=np.intp))
+
+    @property
+    def vertices(self) -> IntArray:
+        """Indices of the points on the hull, ascending."""
+        on_hull = np.zeros(self.x.shape[1], dtype=np.bool_)
+        on_hull[self.corners[: self.count]] = True
+        return np.flatnonzero(on_hull)
 
     @property
     def near(self) -> IntArray:
@@ -355,11 +526,11 @@ class Solid:
     def _outside_ball(self) -> IntArray:
         """Return the points outside a ball that fits into the present polyhedron: a cheap first sieve."""
         normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
-        middle = self.x[:, np.unique(self.corners[: self.count])].mean(axis=1)
+        middle = self.x[:, self.vertices].mean(axis=1)
         radius = float((offsets - middle @ normals).min()) - self.frame.filter
         if radius <= 0.0:
             return np.arange(self.x.shape[1])
-        squares = sum((self.x[k] - middle[k]) ** 2 for k in range(3))
+        squares = _squares(self.x - middle[:, None])
         return np.flatnonzero(squares > radius * radius * (1.0 - 1e-9))
 
     def _set_planes(self, facets: IntArray) -> None:
@@ -380,7 +551,7 @@ class Solid:
         )
         squares = _squares(normal)
         product = lengths.prod(axis=0) / lengths.max(axis=0)
-        thin = np.flatnonzero(squares < 0.0625 * product)
+        thin = np.flatnonzero(squares < _THIN * product)
         normal /= np.sqrt(np.maximum(squares, 1e-300))
         for k in thin.tolist():
             exact = unit_cross(x, corners[k].tolist())
@@ -389,7 +560,7 @@ class Solid:
         self.planes[:3, facets] = normal
         # The corner opposite the longest side is nearest to all three.
         near = np.where(longest == 0, p2, np.where(longest == 1, p0, p1))
-        self.planes[3, facets] = (normal * near).sum(axis=0)
+        self.planes[3, facets] = _dots(normal, near)
 
     def _locate(self, ids: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the points that are outside, each with the facet it is farthest above and its height."""
@@ -397,15 +568,22 @@ class Solid:
             self.planes[:3, : self.count].T,
             self.planes[3, : self.count, None],
         )
-        owner = np.empty(len(ids), dtype=np.intp)
-        height = np.empty(len(ids))
-        for start in range(0, len(ids), _CHUNK):
-            part = slice(start, min(start + _CHUNK, len(ids)))
-            heights = normals @ self.x[:, ids[part]] - offsets
-            best = heights.argmax(axis=0)
-            owner[part] = best
-            height[part] = heights[best, np.arange(len(best))]
-        return self._sort_out(ids, owner, height)
+        parts = []
+        step = max(1, _PRODUCT // self.count)
+        for start in range(0, len(ids), step):
+            part = ids[start : start + step]
+            heights = normals @ self.x.take(part, axis=1)
+            heights -= offsets
+            # Few points are outside, and max is far cheaper than argmax.
+            outside = np.flatnonzero(heights.max(axis=0) >= -self.frame.filter)
+            heights = heights.take(outside, axis=1)
+            owner = heights.argmax(axis=0)
+            parts.append((part[outside], owner, heights[owner, np.arange(len(owner))]))
+        if not parts:
+            return ids, ids, np.empty(0)
+        return self._sort_out(
+            *(np.concatenate(column) for column in zip(*parts, strict=True))
+        )
 
     def _sort_out(
         self, ids: IntArray, owner: IntArray, height: FloatArray
@@ -524,15 +702,33 @@ class Solid:
         edge, side = np.nonzero(known[who[:, None] * count + across] == 2)
         rim_who, rim_facet, rim_beyond = who[edge], facet[edge], across[edge, side]
 
-        # A point waits when a later one sees a facet of its region or of its rim, or has a rim in its region.
+        # Two points are at odds when one sees a facet of the other's region or rim. Later points go first; then those
+        # that are not at odds with any of them, until none is left.
+        inserted = np.zeros(many, dtype=np.bool_)
         seen_by = np.full(count, -1, dtype=np.intp)
-        rim_of = seen_by.copy()
-        seen_by[facet] = who
-        rim_of[rim_beyond] = rim_who
-        waits = blind.copy()
-        waits[who[(seen_by[facet] > who) | (rim_of[facet] > who)]] = True
-        waits[rim_who[seen_by[rim_beyond] > rim_who]] = True
-        inserted = ~waits
+        rim_of = np.full(count, -1, dtype=np.intp)
+        i, f, j, g = who, facet, rim_who, rim_beyond
+        while len(i):
+            seen_by[f] = i
+            rim_of[g] = j
+            waits = np.ones(many, dtype=np.bool_)
+            waits[i] = False
+            waits[i[(seen_by[f] > i) | (rim_of[f] > i)]] = True
+            waits[j[seen_by[g] > j]] = True
+            inserted |= ~waits
+            seen_by.fill(-1)
+            rim_of.fill(-1)
+            seen_by[facet[inserted[who]]] = 0
+            rim_of[rim_beyond[inserted[rim_who]]] = 0
+            out = inserted.copy()
+            out[i[(seen_by[f] == 0) | (rim_of[f] == 0)]] = True
+            out[j[seen_by[g] == 0]] = True
+            if out.all():
+                break
+            seen_by.fill(-1)
+            rim_of.fill(-1)
+            left, left_rim = ~out[i], ~out[j]
+            i, f, j, g = i[left], f[left], j[left_rim], g[left_rim]
 
         gone = inserted[who]
         takers = np.full(count, -1, dtype=np.intp)
@@ -585,7 +781,7 @@ class Solid:
         if not len(near):
             return near
         normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
-        middle = self.x[:, np.unique(self.corners[: self.count])].mean(axis=1)
+        middle = self.x[:, self.vertices].mean(axis=1)
         inside = float((offsets - middle @ normals).min())
         # Growing the polyhedron about a point within by 1 + drop / inside moves every plane out by drop at least.
         if self.frame.drop * 2.0 * self.frame.radius <= self.frame.buried * inside:
@@ -597,7 +793,7 @@ class Solid:
                            w[0] * normals[1] - w[1] * normals[0]]) for w in way]  # fmt: skip
         limit = self.frame.straight
         far: list[IntArray] = []
-        step = max(1, min(_CHUNK, _TABLE // self.count))
+        step = max(1, _PRODUCT // self.count)
         for begin in range(0, len(near), step):
             ids = near[begin : begin + step]
             q = self.x[:, ids]
@@ -653,6 +849,22 @@ class Solid:
             ids = np.concatenate([ids[:-limit], rows[~inserted]])
 
 
+def _extreme(x: FloatArray, directions: FloatArray) -> IntArray:
+    """Return the indices of the columns of x that are farthest in one of the directions (rows)."""
+    count = len(directions)
+    best = np.full(count, -np.inf)
+    found = np.zeros(count, dtype=np.intp)
+    step = _PRODUCT // count
+    for start in range(0, x.shape[1], step):
+        heights = directions @ x[:, start : start + step]
+        top = heights.argmax(axis=1)
+        height = heights[np.arange(count), top]
+        better = height > best
+        best[better] = height[better]
+        found[better] = top[better] + start
+    return np.unique(found)
+
+
 def _directions(count: int) -> FloatArray:
     """Return directions spread over the sphere (a Fibonacci spiral), none of them along an axis or a diagonal."""
     k = np.arange(count)
@@ -661,3 +873,6 @@ def _directions(count: int) -> FloatArray:
     r = np.sqrt(1.0 - z * z)
     directions: FloatArray = np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
     return directions
+
+
+_DIRECTIONS = _directions(64)
