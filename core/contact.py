@@ -224,9 +224,11 @@ def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penet
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
     face = penetration.faces[0]
     vertices, weights = face.vertices, face.weights
-    if simplex.weights and face.miss > rounding:
-        # A bare touch beside the face's inside: GJK's own common point is the better witness.
-        vertices, weights = simplex.vertices, simplex.weights
+    if simplex.weights:
+        # A bare touch may be beside the face's inside: GJK's own common point is then the better witness.
+        off = [n - penetration.depth * x for n, x in zip(simplex.nearest, face.normal, strict=True)]
+        if off[0] ** 2 + off[1] ** 2 + off[2] ** 2 < face.miss**2:
+            vertices, weights = simplex.vertices, simplex.weights
     x, y, z = weighted_mean(vertices, weights)
     common = sqrt(x * x + y * y + z * z)  # how nearly the witness points are one common point
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding

@@ -129,6 +129,7 @@ def _search(
     iterations = 0
     best_gap = -inf
     best_normal = (0.0, 0.0, 0.0)
+    equally_near: set[frozenset[tuple[int, int]]] = set()
     if simplex:
         restart = nearest_on(simplex)
         if restart is None:
@@ -170,7 +171,11 @@ def _search(
         if found2 <= touch * touch:
             return _touching(face, iterations), True
         if found2 >= v2:
-            break  # rounding: no point of the difference is nearer than v
+            # Rounding hides whether the new point is nearer. Its direction may still be better, so it is taken, once.
+            features = frozenset((i, j) for _, _, _, i, j in face)
+            if found2 > v2 * (1.0 + GJK_GAP * EPS) or features in equally_near:
+                break
+            equally_near.add(features)
         vx, vy, vz, simplex, v2 = x, y, z, face, found2
     # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses digits
     # to cancellation when the gap is small against the shapes. The normal of the feature that holds v has neither fault.

@@ -28,7 +28,7 @@ GJK_TOUCH = 8.0
 GJK_GAP = 4.0
 """Times EPS (|v| + R): duality gap at which more iterations cannot improve the distance."""
 
-EPA_CONVERGED = 8.0
+EPA_CONVERGED = 2.0
 """Times EPS R: a face that no support point exceeds by more lies on the boundary of the Minkowski difference."""
 
 EPA_FILTER = 200.0
@@ -70,6 +70,9 @@ REGION_TILT = 1e-10
 
 VERIFY_UNIT = 16.0
 """Times EPS: how far the length of a unit vector, or a sum of weights, may be from 1."""
+
+VERIFY_TURN = 0.25
+"""Turns: how far the winding number of a polytope around the origin, a whole number, may be from 1 by rounding."""
 
 VERIFY_REGION = 1e-6
 """Relative: how far the stored area or length of a region may be from that of its outline."""

@@ -18,7 +18,7 @@ from .gjk import size_of_difference
 from .polytope import FloatArray, IntArray, Polytope
 from .region import Region, RegionKind
 from .relation import contact_band, relation_of
-from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_REGION, VERIFY_UNIT, promised
+from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_REGION, VERIFY_TURN, VERIFY_UNIT, promised
 
 
 @dataclass(frozen=True)
@@ -188,10 +188,12 @@ def _inscribed_radius(
     if not _closed(loops, len(points)):
         return None
     corners = points[loops]
-    turns = _winding(corners)
-    if abs(turns - 1.0) > 0.25:
+    by_plane, by_side = _distances_from_origin(corners)
+    # When every facet faces away from the origin, all its signed angles are positive and their sum is a full turn or
+    # more. Otherwise (a sliver whose plane rounding has tilted, or a tear) the sum must show it.
+    if not (by_plane > 0.0).all() and abs(_winding(corners) - 1.0) > VERIFY_TURN:
         return None
-    return float(_distance_from_origin(corners).min())
+    return float(np.maximum(by_plane, by_side).min())
 
 
 def _closed(loops: IntArray, count: int) -> bool:
@@ -209,17 +211,20 @@ def _winding(corners: FloatArray) -> float:
         cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
         return float(np.arctan2(cross, (p * q).sum(axis=1)).sum() / (2.0 * pi))
     p, q, r = (corners[:, n] for n in range(3))
-    volume = (p * np.cross(q, r)).sum(axis=1)
+    # The triple product p (q x r) cancels for thin triangles; normal times the nearest corner does not.
+    nearest = corners[np.arange(len(corners)), (corners * corners).sum(axis=2).argmin(axis=1)]
+    volume = (_careful_normals(corners, np.roll(corners, -1, axis=1) - corners) * nearest).sum(axis=1)
     lp, lq, lr = (np.linalg.norm(side, axis=1) for side in (p, q, r))
     spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
     return float((2.0 * np.arctan2(volume, spread)).sum() / (4.0 * pi))
 
 
-def _distance_from_origin(corners: FloatArray) -> FloatArray:
-    """Return a lower bound (f,) of the distance of each facet (f, k, dim) from the origin, 0.0 at least.
+def _distances_from_origin(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return two lower bounds (f,) of the distance of each facet (f, k, dim) from the origin.
 
     Along any unit vector the nearest corner is such a bound, however badly the vector is rounded. Two are tried: the
-    facet's normal, and the direction of the nearest point of its sides.
+    facet's outward normal (a negative bound says that the facet faces the origin), and the direction of the nearest
+    point of its sides.
     """
     sides = np.roll(corners, -1, axis=1) - corners
     if corners.shape[2] == 2:
@@ -230,11 +235,12 @@ def _distance_from_origin(corners: FloatArray) -> FloatArray:
     t = np.clip(-(corners * sides).sum(axis=2) / length2, 0.0, 1.0)
     feet = corners + t[:, :, None] * sides
     foot = feet[np.arange(len(feet)), (feet * feet).sum(axis=2).argmin(axis=1)]
-    best = np.zeros(len(corners))
-    for direction in (normal, foot):
-        length = np.maximum(np.linalg.norm(direction, axis=1), np.finfo(np.float64).tiny)
-        best = np.maximum(best, (corners @ direction[:, :, None])[:, :, 0].min(axis=1) / length)
-    return best
+    by_plane, by_side = (
+        (corners @ direction[:, :, None])[:, :, 0].min(axis=1)
+        / np.maximum(np.linalg.norm(direction, axis=1), np.finfo(np.float64).tiny)
+        for direction in (normal, foot)
+    )
+    return by_plane, by_side
 
 
 def _careful_normals(corners: FloatArray, sides: FloatArray) -> FloatArray:
