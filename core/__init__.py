@@ -3,7 +3,8 @@
 
     from contact_lens.core import ConvexHull, contact, verify
 
-    c = contact(ConvexHull(points_a), ConvexHull(points_b))
+    a, b = ConvexHull(points_a), ConvexHull(points_b)
+    c = contact(a, b)
     print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
@@ -12,6 +13,7 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 from .contact import Contact, Method, Status, contact
 from .feature import Feature, FeatureKind
 from .gjk import gjk, gjk_intersects
+from .hull import ConvexHull
 from .polytope import Polytope
 from .region import Region, RegionKind, contact_region
 from .relation import Relation
@@ -20,6 +22,7 @@ from .verify import Check, Verification, verify
 __all__ = [
     "Check",
     "Contact",
+    "ConvexHull",
     "Feature",
     "FeatureKind",
     "Method",
