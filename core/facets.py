@@ -96,11 +96,7 @@ class _Merger:
         self.unit: list[list[float]] = planes[:3].T.tolist()
         first, second, third = (frame.x[:, triangles[:, s]] for s in range(3))
         u, v = second - first, third - first
-        area = (
-            (u[1] * v[2] - u[2] * v[1]) ** 2
-            + (u[2] * v[0] - u[0] * v[2]) ** 2
-            + (u[0] * v[1] - u[1] * v[0]) ** 2
-        )
+        area = (u[1] * v[2] - u[2] * v[1]) ** 2 + (u[2] * v[0] - u[0] * v[2]) ** 2 + (u[0] * v[1] - u[1] * v[0]) ** 2
         seeds = np.flatnonzero(flat.any(axis=1))
         # Large triangles first: their planes are the surest.
         self.seeds: list[int] = seeds[(-area[seeds]).argsort(kind="stable")].tolist()
@@ -198,9 +194,7 @@ class _Merger:
     def loops(self) -> list[list[int]] | None:
         """Return the loops, merged regions first; None when something has to be kept or left alone first."""
         rims = [self._rim(region.triangles) for region in self.regions]
-        loops = rims + [
-            t for t, label in zip(self.triangles, self.label, strict=True) if label < 0
-        ]
+        loops = rims + [t for t, label in zip(self.triangles, self.label, strict=True) if label < 0]
         facets_of: dict[int, list[int]] = {}
         for k, loop in enumerate(loops):
             for corner in loop:
@@ -218,11 +212,7 @@ class _Merger:
         if problems:
             self.kept |= problems
             return None
-        dented = [
-            k
-            for k in range(len(rims))
-            if len(loops[k]) > 3 and self._dented(loops[k], self.regions[k].normal)
-        ]
+        dented = [k for k in range(len(rims)) if len(loops[k]) > 3 and self._dented(loops[k], self.regions[k].normal)]
         for k in dented:
             self.alone |= set(self.regions[k].triangles)
         return None if dented else loops
@@ -235,22 +225,12 @@ class _Merger:
             if inner:
                 floor = float((region.normal @ self.x[:, rim]).min())
                 high = region.normal @ self.x[:, inner] - floor > self.frame.buried
-                result.update(
-                    corner
-                    for corner, out in zip(inner, high.tolist(), strict=True)
-                    if out
-                )
+                result.update(corner for corner, out in zip(inner, high.tolist(), strict=True) if out)
         return result
 
-    def _straight(
-        self, k: int, loop: list[int], facets_of: dict[int, list[int]]
-    ) -> set[int]:
+    def _straight(self, k: int, loop: list[int], facets_of: dict[int, list[int]]) -> set[int]:
         """Return the corners on straight edges between facet k and facets that come later."""
-        ends = [
-            i
-            for i, corner in enumerate(loop)
-            if len(facets_of[corner]) > 2 or corner in self.kept
-        ]
+        ends = [i for i, corner in enumerate(loop) if len(facets_of[corner]) > 2 or corner in self.kept]
         if len(ends) == len(loop):
             return set()
         if len(ends) < 2:
@@ -260,9 +240,7 @@ class _Merger:
         for i, j in zip(ends, ends[1:] + [ends[0] + len(loop)], strict=True):
             chain = [loop[m % len(loop)] for m in range(i, j + 1)]
             if len(chain) > 2 and min(facets_of[chain[1]]) == k:
-                dropped |= set(chain).difference(
-                    bends(self.x, chain, self.frame.straight)
-                )
+                dropped |= set(chain).difference(bends(self.x, chain, self.frame.straight))
         return dropped
 
     def _dented(self, loop: list[int], normal: FloatArray) -> bool:
@@ -314,9 +292,7 @@ def _assemble(loops: list[list[int]], normals: FloatArray) -> Facets | None:
     )
 
 
-def _assemble_triangles(
-    corners: IntArray, triangles: IntArray, planes: FloatArray
-) -> Facets | None:
+def _assemble_triangles(corners: IntArray, triangles: IntArray, planes: FloatArray) -> Facets | None:
     position = np.empty(int(corners[-1]) + 1, dtype=np.intp)
     position[corners] = np.arange(len(corners))
     loops = position[triangles]
@@ -325,9 +301,7 @@ def _assemble_triangles(
     edges = _edges(loops.ravel(), following.ravel(), facet, len(corners), len(loops))
     if edges is None:
         return None
-    return Facets(
-        corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges, merged=False
-    )
+    return Facets(corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges, merged=False)
 
 
 def _edges(

@@ -52,21 +52,14 @@ class ConvexHull(Polytope):
         """Surface area of a solid; area of a polygon (one side of it); 0.0 for a segment or a point."""
         if self.rank < 2:
             return 0.0
-        return float(0.5 * np.abs(self._vector_areas).sum()) / (
-            2.0 if self.rank < self.dim else 1.0
-        )
+        return float(0.5 * np.abs(self._vector_areas).sum()) / (2.0 if self.rank < self.dim else 1.0)
 
     @cached_property
     def volume(self) -> float:
         """Volume of a solid, 0.0 for anything flat."""
         if self.rank < 3:
             return 0.0
-        heights = np.array(
-            [
-                float(self.normals[k] @ self.centred[f[0]])
-                for k, f in enumerate(self.facets)
-            ]
-        )
+        heights = np.array([float(self.normals[k] @ self.centred[f[0]]) for k, f in enumerate(self.facets)])
         return float((heights * self._vector_areas).sum() / 6.0)
 
     @cached_property
@@ -78,12 +71,7 @@ class ConvexHull(Polytope):
             return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
         return np.array(
             [
-                float(
-                    np.cross(
-                        p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]
-                    ).sum(axis=0)
-                    @ normal
-                )
+                float(np.cross(p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]).sum(axis=0) @ normal)
                 for loop, normal in zip(self.facets, self.normals, strict=True)
             ]
         )
@@ -93,15 +81,11 @@ def _checked(points: ArrayLike) -> FloatArray:
     try:
         array = np.asarray(points)
     except ValueError as error:
-        raise ValueError(
-            f"points: rows of different length cannot be an array ({error})"
-        ) from error
+        raise ValueError(f"points: rows of different length cannot be an array ({error})") from error
     if array.dtype.kind not in "fiu":
         raise ValueError(f"points: real numbers expected, got dtype {array.dtype}")
     if array.ndim != 2:
-        raise ValueError(
-            f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)"
-        )
+        raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)")
     if array.shape[1] not in (2, 3):
         raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
     if not len(array):

@@ -31,6 +31,7 @@ BoolArray = NDArray[np.bool_]
 
 _BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
 _ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
+_FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
 _MANY = 400  # points; from here on twice as many extreme points come first
 _PRODUCT = 80_000  # entries of one matrix product: fits the cache, and BLAS does not wait for other cores' threads
 _THIN = 0.0625  # squared sine between two sides; below, a normal is computed exactly
@@ -47,9 +48,7 @@ class Frame:
         half = float(max((high - center).max(), (center - low).max()))
         shift = _BITS - int(np.frexp(half)[1])
         # (dim, n), so that sums over points run along contiguous memory.
-        self.x: FloatArray = np.rint(
-            np.ldexp(np.ascontiguousarray((points - center).T), shift)
-        )
+        self.x: FloatArray = np.rint(np.ldexp(np.ascontiguousarray((points - center).T), shift))
         unit = tolerance.EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
         self.radius = float(np.sqrt(_squares(self.x).max()))
         self.filter = tolerance.HULL_FILTER * tolerance.EPS * self.radius
@@ -201,11 +200,7 @@ def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
         way = p[last] - p[first]
         inner = p[first + 1 : last] - p[first]
         square = float(way @ way)
-        share = (
-            np.clip(inner @ way / square, 0.0, 1.0)
-            if square > 0.0
-            else np.zeros(len(inner))
-        )
+        share = np.clip(inner @ way / square, 0.0, 1.0) if square > 0.0 else np.zeros(len(inner))
         miss = inner - share[:, None] * way
         distance = (miss * miss).sum(axis=1)
         far = int(distance.argmax())
@@ -226,9 +221,7 @@ def polygon_hull(frame: Frame, x: FloatArray) -> tuple[list[int], IntArray]:
     near = ids
     if n > 64:
         angle = 0.1 + np.arange(24) * (2.0 * np.pi / 24)
-        extreme = np.unique(
-            (np.stack([np.cos(angle), np.sin(angle)], axis=1) @ x).argmax(axis=1)
-        )
+        extreme = np.unique((np.stack([np.cos(angle), np.sin(angle)], axis=1) @ x).argmax(axis=1))
         loop = _chain(x, extreme)
         if len(loop) >= 3:
             start = x[:, loop]
@@ -276,11 +269,7 @@ def _chain(x: FloatArray, ids: IntArray) -> list[int]:
     count = len(px)
     lower = half(range(count))
     upper = half(range(count - 1, -1, -1))
-    return (
-        [int(order[i]) for i in lower[:-1] + upper[:-1]]
-        if len(lower) > 1
-        else [int(order[0])]
-    )
+    return [int(order[i]) for i in lower[:-1] + upper[:-1]] if len(lower) > 1 else [int(order[0])]
 
 
 def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
@@ -297,10 +286,7 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
     second = int(_squares(p - p[:, first : first + 1]).argmax())
     cycle = loop[first:] + loop[:first]
     split = (second - first) % len(loop)
-    corners = (
-        bends(x, cycle[: split + 1], width)[:-1]
-        + bends(x, cycle[split:] + cycle[:1], width)[:-1]
-    )
+    corners = bends(x, cycle[: split + 1], width)[:-1] + bends(x, cycle[split:] + cycle[:1], width)[:-1]
     return corners if len(corners) >= 3 else loop
 
 
@@ -329,38 +315,44 @@ class _Small:
     `corners`, `beside` and `planes` are rows as `Solid` has them.
     """
 
-    def __init__(self, frame: Frame, simplex: tuple[int, ...], ids: IntArray) -> None:
+    def __init__(self, frame: Frame, simplex: tuple[int, ...]) -> None:
         self._x = frame.x
         self._filter = frame.filter
         self._drop = frame.drop
-        given = [i for i in ids.tolist() if i not in simplex]
-        every = list(simplex) + given
-        self._rows: dict[int, list[float]] = dict(
-            zip(every, frame.x[:, every].T.tolist(), strict=True)
-        )
+        self._rows: dict[int, list[float]] = {}
+        self._read(list(simplex))
         self.near: list[int] = []
         a, b, c, d = simplex
-        self.corners: list[tuple[int, int, int]] = [
-            (a, b, c),
-            (a, d, b),
-            (b, d, c),
-            (c, d, a),
-        ]
+        self.corners: list[tuple[int, int, int]] = [(a, b, c), (a, d, b), (b, d, c), (c, d, a)]
         self.beside: list[list[int]] = [[1, 2, 3], [3, 2, 0], [1, 3, 0], [2, 1, 0]]
         self.planes = [self._plane(*triangle) for triangle in self.corners]
         self._outside: list[list[tuple[float, int]] | None] = [None] * 4
         self._alive = [True] * 4
-        self._grow(given)
-        # Leave out the facets that have gone.
-        order = [k for k, alive in enumerate(self._alive) if alive]
-        position = {k: i for i, k in enumerate(order)}
-        self.corners = [self.corners[k] for k in order]
-        self.planes = [self.planes[k] for k in order]
-        self.beside = [[position[g] for g in self.beside[k]] for k in order]
 
-    def _grow(self, points: list[int]) -> None:
-        self._share_out(points, range(4))
-        todo = [0, 1, 2, 3]
+    def add(self, points: IntArray) -> None:
+        """Grow to the hull of what is there and the points."""
+        ids = [i for i in points.tolist() if i not in self._rows]
+        self._read(ids)
+        self._share_out(ids, range(len(self.corners)))
+        self._grow()
+
+    def add_outside(self, points: IntArray, owner: IntArray, height: FloatArray) -> None:
+        """Like `add`, for points that are outside, each with the facet it is farthest above and its height."""
+        ids = points.tolist()
+        self._read(ids)
+        for facet, top, point in zip(owner.tolist(), height.tolist(), ids, strict=True):
+            outside = self._outside[facet]
+            if outside is None:
+                self._outside[facet] = [(top, point)]
+            else:
+                outside.append((top, point))
+        self._grow()
+
+    def _read(self, ids: list[int]) -> None:
+        self._rows.update(zip(ids, self._x.take(ids, axis=1).T.tolist(), strict=True))
+
+    def _grow(self) -> None:
+        todo = list(range(len(self.corners)))
         while todo:
             facet = todo.pop()
             outside = self._outside[facet]
@@ -368,16 +360,21 @@ class _Small:
                 continue
             top = max(outside)
             point = top[1]
-            if (
-                top[0] <= self._filter
-                and _side(self._x, *self.corners[facet], point) <= 0
-            ):
+            if top[0] <= self._filter and _side(self._x, *self.corners[facet], point) <= 0:
                 # Not above its facet after all: the float64 height was rounding.
                 outside.remove(top)
                 self.near.append(point)
                 todo.append(facet)
                 continue
             todo.extend(self._insert(point, facet))
+        # Leave out the facets that have gone.
+        order = [k for k, alive in enumerate(self._alive) if alive]
+        position = {k: i for i, k in enumerate(order)}
+        self.corners = [self.corners[k] for k in order]
+        self.planes = [self.planes[k] for k in order]
+        self.beside = [[position[g] for g in self.beside[k]] for k in order]
+        self._outside = [None] * len(order)
+        self._alive = [True] * len(order)
 
     def _insert(self, point: int, facet: int) -> range:
         """Put the point, which sees the facet, on the hull; return the new facets."""
@@ -445,9 +442,7 @@ class _Small:
                     self._outside[owner] = [(best, q)]
                 else:
                     outside.append((best, q))
-            elif best >= bound and rows[q] not in [
-                rows[corner] for corner in self.corners[owner]
-            ]:
+            elif best >= bound and rows[q] not in [rows[corner] for corner in self.corners[owner]]:
                 self.near.append(q)
 
     def _plane(self, a: int, b: int, c: int) -> tuple[float, float, float, float]:
@@ -493,23 +488,28 @@ class Solid:
         self.x = frame.x
         self._near: list[IntArray] = []
         n = self.x.shape[1]
+        few = _Small(frame, simplex)
         if n <= _ONE_BY_ONE:
-            self._start(simplex, np.arange(n))
+            few.add(np.arange(n))
+            self._take(few)
         else:
-            directions = _DIRECTIONS if n > _MANY else _DIRECTIONS[::2]
-            self._start(simplex, _extreme(self.x, directions))
-            self._near = []
-            self._grow(*self._locate(self._outside_ball()))
+            few.add(_extreme(self.x, _DIRECTIONS if n > _MANY else _DIRECTIONS[::2]))
+            few.near.clear()
+            self._take(few)
+            ids, owner, height = self._locate(self._outside_ball())
+            if len(ids) <= _FEW_LEFT:
+                few.add_outside(ids, owner, height)
+                self._take(few)
+            else:
+                self._grow(ids, owner, height)
         self._insert_exactly(self._left_too_far_out())
 
-    def _start(self, simplex: tuple[int, ...], ids: IntArray) -> None:
-        """Build the hull of a few points, one by one."""
-        small = _Small(self.frame, simplex, ids)
-        self.corners: IntArray = np.array(small.corners, dtype=np.intp)
-        self.beside: IntArray = np.array(small.beside, dtype=np.intp)
-        self.planes: FloatArray = np.array(small.planes).T.copy()
+    def _take(self, few: _Small) -> None:
+        self.corners: IntArray = np.array(few.corners, dtype=np.intp)
+        self.beside: IntArray = np.array(few.beside, dtype=np.intp)
+        self.planes: FloatArray = np.array(few.planes).T.copy()
         self.count = len(self.corners)
-        self._near.append(np.array(small.near, dtype=np.intp))
+        self._near.append(np.array(few.near, dtype=np.intp))
 
     @property
     def vertices(self) -> IntArray:
@@ -581,13 +581,9 @@ class Solid:
             parts.append((part[outside], owner, heights[owner, np.arange(len(owner))]))
         if not parts:
             return ids, ids, np.empty(0)
-        return self._sort_out(
-            *(np.concatenate(column) for column in zip(*parts, strict=True))
-        )
+        return self._sort_out(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _sort_out(
-        self, ids: IntArray, owner: IntArray, height: FloatArray
-    ) -> tuple[IntArray, IntArray, FloatArray]:
+    def _sort_out(self, ids: IntArray, owner: IntArray, height: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
         """Keep the points outside; note the ones near the surface; forget the rest and copies of corners."""
         outside = height > self.frame.drop
         close = np.flatnonzero(~outside & (height >= -self.frame.filter))
@@ -609,9 +605,7 @@ class Solid:
             if len(chosen) > 1:
                 chosen = chosen[height[chosen].argsort(kind="stable")]
                 chosen = chosen[-max(1, _TABLE // self.count) :]
-            inserted, blind, takers, new, first, rings = self._insert(
-                ids[chosen], owner[chosen]
-            )
+            inserted, blind, takers, new, first, rings = self._insert(ids[chosen], owner[chosen])
             taker = takers[owner]
             taker[chosen[inserted]] = -2
             if blind.any():
@@ -624,10 +618,7 @@ class Solid:
             owner, height = owner[stay], height[stay]
             if len(moved):
                 more = self._share_out(moved_ids, taker[moved], new, first, rings)
-                ids, owner, height = (
-                    np.concatenate(pair)
-                    for pair in zip((ids, owner, height), more, strict=True)
-                )
+                ids, owner, height = (np.concatenate(pair) for pair in zip((ids, owner, height), more, strict=True))
 
     def _share_out(
         self,
@@ -676,9 +667,7 @@ class Solid:
         """
         count, many = self.count, len(points)
         row = np.arange(many)
-        known = np.zeros(
-            many * count, dtype=np.int8
-        )  # 1: the point sees the facet, 2: it does not
+        known = np.zeros(many * count, dtype=np.int8)  # 1: the point sees the facet, 2: it does not
         keys = row * count + facets
         sees = self._sees(points, facets)
         blind = ~sees
@@ -752,9 +741,7 @@ class Solid:
         n = self.x.shape[1]
         start_key = rim_who * n + start
         order = start_key.argsort()
-        following = new[
-            order[np.searchsorted(start_key, rim_who * n + end, sorter=order)]
-        ]
+        following = new[order[np.searchsorted(start_key, rim_who * n + end, sorter=order)]]
         self.corners[new] = np.stack([start, end, points[rim_who]], axis=1)
         self.beside[new, 0] = rim_beyond
         self.beside[new, 1] = following
@@ -767,12 +754,8 @@ class Solid:
         size = len(self.corners)
         if total > size:
             more = max(total, 2 * size) - size
-            self.corners = np.concatenate(
-                [self.corners, np.empty((more, 3), dtype=np.intp)]
-            )
-            self.beside = np.concatenate(
-                [self.beside, np.empty((more, 3), dtype=np.intp)]
-            )
+            self.corners = np.concatenate([self.corners, np.empty((more, 3), dtype=np.intp)])
+            self.beside = np.concatenate([self.beside, np.empty((more, 3), dtype=np.intp)])
             self.planes = np.concatenate([self.planes, np.empty((4, more))], axis=1)
 
     def _left_too_far_out(self) -> IntArray:
@@ -805,9 +788,7 @@ class Solid:
                 far.append(left[self._edge_distance(left, p, way) > limit])
         return np.concatenate(far) if far else near[:0]
 
-    def _edge_distance(
-        self, ids: IntArray, starts: list[FloatArray], ways: list[FloatArray]
-    ) -> FloatArray:
+    def _edge_distance(self, ids: IntArray, starts: list[FloatArray], ways: list[FloatArray]) -> FloatArray:
         """Return the distance of each point to the nearest edge."""
         start, way = np.concatenate(starts, axis=1), np.concatenate(ways, axis=1)
         square = _squares(way)
@@ -815,26 +796,17 @@ class Solid:
         step = max(1, _TABLE // (16 * self.count))
         for begin in range(0, len(ids), step):
             to = self.x[:, None, ids[begin : begin + step]] - start[:, :, None]
-            share = np.clip(
-                (to * way[:, :, None]).sum(axis=0) / square[:, None], 0.0, 1.0
-            )
-            best[begin : begin + step] = _squares(to - share * way[:, :, None]).min(
-                axis=0
-            )
+            share = np.clip((to * way[:, :, None]).sum(axis=0) / square[:, None], 0.0, 1.0)
+            best[begin : begin + step] = _squares(to - share * way[:, :, None]).min(axis=0)
         return np.sqrt(best)
 
     def _insert_exactly(self, ids: IntArray) -> None:
         """Insert those of the points that are outside at all, by however little."""
         while len(ids):
-            heights = (
-                self.planes[:3, : self.count].T @ self.x[:, ids]
-                - self.planes[3, : self.count, None]
-            )
+            heights = self.planes[:3, : self.count].T @ self.x[:, ids] - self.planes[3, : self.count, None]
             pending, facets = [], []
             for k, point in enumerate(ids.tolist()):
-                for facet in np.flatnonzero(
-                    heights[:, k] >= -self.frame.filter
-                ).tolist():
+                for facet in np.flatnonzero(heights[:, k] >= -self.frame.filter).tolist():
                     a, b, c = self.corners[facet].tolist()
                     if _side(self.x, a, b, c, point) > 0:
                         pending.append(point)
