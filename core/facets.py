@@ -289,6 +289,7 @@ def _assemble(loops: list[list[int]], normals: FloatArray) -> Facets | None:
         tuple(np.split(flat, last[:-1] + 1)),
         np.ascontiguousarray(normals.T),
         *edges,
+        merged=True,
     )
 
 
