@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What must hold for every contact, measured without the engine's own code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from contact_lens.core import Contact, Polytope, Relation, Status, verify
+
+from .oracles import (
+    EPS,
+    Answer,
+    distance_to_point,
+    exact,
+    exact_distance_to_point,
+    gap_along,
+    sign_tolerance,
+    tolerance,
+)
+
+
+def promise_failures(
+    contact: Contact, a: Polytope, b: Polytope, points_a, points_b, expected: Answer | None = None
+) -> list[str]:
+    """Every promise that `contact` breaks, in words; empty when all hold.
+
+    `points_a` and `points_b` are the vertex arrays the shapes were made from; the truth is theirs, not the hulls'.
+    """
+    pa, pb = np.asarray(points_a, float), np.asarray(points_b, float)
+    truth = exact(pa, pb) if expected is None else expected
+    true_sd = truth.signed_distance
+    tol, sign_tol = tolerance(pa, pb, true_sd), sign_tolerance(pa, pb)
+    failures: list[str] = []
+
+    def check(ok, words: str) -> None:
+        if not ok:
+            failures.append(words)
+
+    sd, normal = contact.signed_distance, contact.normal
+    numbers = [sd, contact.lower_bound, contact.upper_bound, *normal, *contact.point_on_a, *contact.point_on_b]
+    check(np.isfinite(numbers).all(), f"finite: {numbers}")
+    if failures:
+        return failures
+
+    check(abs(sd - true_sd) <= tol, f"signed distance: expected {true_sd!r}, got {sd!r}, tol {tol:.1e}")
+    if abs(true_sd) > sign_tol:
+        check(contact.intersects == (true_sd <= 0), f"intersects: expected {true_sd <= 0}, got {contact.intersects}")
+    check(contact.depth == max(0.0, -sd), f"depth: {contact.depth!r} of signed distance {sd!r}")
+    check(np.array_equal(contact.mtv, contact.depth * normal), "mtv: not depth * normal")
+
+    check(abs(np.linalg.norm(normal) - 1) <= 32 * EPS, f"normal length {np.linalg.norm(normal)!r}")
+    gap = gap_along(pa, pb, normal)
+    check(gap >= true_sd - tol, f"normal: slab of {gap!r}, optimal {true_sd!r}, tol {tol:.1e}, normal {normal!r}")
+
+    for name, point, points in (("A", contact.point_on_a, pa), ("B", contact.point_on_b, pb)):
+        off = distance_to_point(points, point)
+        if off > tol:
+            off = exact_distance_to_point(points, point)
+        check(off <= tol, f"witness point on {name}: off by {off:.3e}, tol {tol:.1e}")
+    miss = float(np.linalg.norm((contact.point_on_b - contact.point_on_a) - sd * normal))
+    check(miss <= tol, f"witness points: point_on_b - point_on_a misses sd * normal by {miss:.3e}, tol {tol:.1e}")
+
+    low, high = contact.lower_bound, contact.upper_bound
+    check(low <= sd <= high, f"bounds {low!r} .. {high!r} do not hold the answer {sd!r}")
+    if truth.exact is not None:
+        check(low <= truth.exact, f"lower bound {low!r} above the truth {true_sd!r} by {float(low - truth.exact):.3e}")
+        check(truth.exact <= high, f"upper bound {high!r} below the truth {true_sd!r} by {float(truth.exact - high):.3e}")
+    check(
+        high - low <= 2 * tol or contact.status != Status.CERTIFIED,
+        f"bounds are {high - low:.3e} apart, tol {tol:.1e}, and the status says certified",
+    )
+
+    ties = contact.ties
+    check(ties.ndim == 2 and len(ties) >= 1 and ties.shape[1] == pa.shape[1], f"ties: shape {ties.shape}")
+    check(np.array_equal(ties[0], normal), "ties: the first is not the normal")
+    check(np.abs(np.linalg.norm(ties, axis=1) - 1).max() <= 32 * EPS, "ties: not unit vectors")
+    worst = min(gap_along(pa, pb, tie) for tie in ties)
+    check(worst >= true_sd - 2 * tol, f"ties: one has slab {worst!r}, optimal {true_sd!r}, tol {tol:.1e}")
+
+    failures += _relation_failures(contact, true_sd, tol, pa, pb)
+    failures += _region_failures(contact, pa, pb, tol)
+    verification = verify(contact, a, b)
+    check(verification.ok, f"verify: {[str(c) for c in verification.checks if not c.ok]}")
+    return failures
+
+
+def assert_promises(contact: Contact, a: Polytope, b: Polytope, points_a, points_b, expected: Answer | None = None):
+    """Every promise holds for this contact."""
+    failures = promise_failures(contact, a, b, points_a, points_b, expected)
+    assert not failures, "\n".join(failures)
+
+
+def contact_band(pa, pb, contact_tolerance: float) -> float:
+    """The band of TOUCHING: relative to the smaller non-zero extent."""
+    extents = [e for e in (float(np.linalg.norm(np.ptp(p, axis=0))) for p in (pa, pb)) if e > 0]
+    return contact_tolerance * min(extents) if extents else 0.0
+
+
+def _relation_failures(contact: Contact, true_sd: float, tol: float, pa, pb) -> list[str]:
+    """The relation agrees with the signed distance, where it is clear of the band's edges."""
+    band = contact_band(pa, pb, contact.contact_tolerance)
+    relation = contact.relation
+    apart = (Relation.SEPARATED, Relation.WITHIN_CLEARANCE)
+    failures = []
+    if true_sd > band + tol and relation not in apart:
+        failures.append(f"relation: {relation} at a gap of {true_sd!r}, band {band!r}")
+    if true_sd < band - tol and relation in apart:
+        failures.append(f"relation: {relation} at signed distance {true_sd!r}, band {band!r}")
+    deep = (Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.COINCIDENT)
+    if true_sd < -band - tol and relation not in deep:
+        failures.append(f"relation: {relation} at signed distance {true_sd!r}, band {band!r}")
+    if abs(true_sd) < band - tol and relation not in (Relation.TOUCHING, Relation.COINCIDENT):
+        failures.append(f"relation: {relation} at signed distance {true_sd!r}, band {band!r}")
+    return failures
+
+
+def _region_failures(contact: Contact, pa, pb, tol: float) -> list[str]:
+    """A region when touching or deeper, never empty, in the contact plane, on both shapes within the tolerance."""
+    band = contact_band(pa, pb, contact.contact_tolerance)
+    region = contact.region
+    if region is None:
+        return [f"region: none at {contact.signed_distance!r}, band {band!r}"] if contact.signed_distance <= band else []
+    failures = []
+    vertices = region.vertices
+    if contact.signed_distance > band:
+        failures.append(f"region: present at a gap of {contact.signed_distance!r}, band {band!r}")
+    if vertices.ndim != 2 or vertices.shape[1] != pa.shape[1] or not len(vertices) or not np.isfinite(vertices).all():
+        return [*failures, f"region: vertices {vertices!r}"]
+    count = {"point": 1, "segment": 2}.get(region.kind)
+    if count is not None and len(vertices) != count or count is None and len(vertices) < 3:
+        failures.append(f"region: {region.kind} of {len(vertices)} vertices")
+    if (region.area > 0) != (region.kind == "polygon") or (region.length > 0) == (region.kind == "point"):
+        failures.append(f"region: {region.kind} of area {region.area!r} and length {region.length!r}")
+    if len(region.depths) != len(vertices) or len(region.features) != len(vertices):
+        failures.append("region: depths or features do not match the vertices")
+    middle = pa[0]
+    normal = contact.normal
+    plane = 0.5 * (((pa - middle) @ normal).max() + ((pb - middle) @ normal).min())
+    off = np.abs((vertices - middle) @ normal - plane).max()
+    if off > tol:
+        failures.append(f"region: {off:.3e} off the plane half-way between the support planes, tol {tol:.1e}")
+    # The region is the overlap of both features, pushed into the plane half-way: no further from either shape than
+    # half the distance of the support planes and the width of the features.
+    slack = 0.5 * abs(contact.signed_distance) + 2 * band + tol
+    for name, points in (("A", pa), ("B", pb)):
+        worst = max(distance_to_point(points, v) for v in vertices)
+        if worst > slack:
+            failures.append(f"region: a vertex is {worst:.3e} from {name}, allowed {slack:.1e}")
+    return failures
