@@ -36,8 +36,8 @@ class _Region:
     normal: FloatArray
 
 
-def merge(solid: Solid) -> Facets:
-    """Return the facets of a finished solid.
+def merge(solid: Solid) -> Facets | FloatArray:
+    """Return the facets of a finished solid, or the unit normal of a solid so thin that nothing but two sides is left.
 
     Triangles are merged when their corners lie within HULL_MERGE of one plane. Corners within a facet and corners on
     a straight edge of two facets are left out, unless they stand out by more than the tolerances; then the merge is
@@ -53,6 +53,8 @@ def merge(solid: Solid) -> Facets:
         for _ in range(_ATTEMPTS):
             merger.grow_all()
             loops = merger.loops()
+            if loops is not None and len(loops) == 2:
+                return merger.regions[0].normal
             if loops is not None:
                 result = _assemble(loops, merger.normals(loops))
                 if result is not None:
@@ -240,7 +242,7 @@ class _Merger:
         for i, j in zip(ends, ends[1:] + [ends[0] + len(loop)], strict=True):
             chain = [loop[m % len(loop)] for m in range(i, j + 1)]
             if len(chain) > 2 and min(facets_of[chain[1]]) == k:
-                dropped |= set(chain).difference(bends(self.x, chain, self.frame.straight))
+                dropped |= set(chain).difference(bends(self.x, chain, self.frame.buried))
         return dropped
 
     def _dented(self, loop: list[int], normal: FloatArray) -> bool:

@@ -101,21 +101,23 @@ def _solve(points: FloatArray) -> dict[str, object]:
     frame = quickhull.Frame(points)
     dim = points.shape[1]
     base = quickhull.affine_rank(frame)
+    if dim == 3 and not isinstance(base, quickhull.Low):
+        solid = quickhull.Solid(frame, base)
+        surface = facets.merge(solid)
+        if isinstance(surface, facets.Facets):
+            near = solid.near
+            if surface.merged:
+                near = np.concatenate([near, solid.vertices])
+            return _parts(
+                points, 3, surface.corners, surface.edges, surface.edge_facets, surface.loops, surface.normals, near
+            )
+        base = quickhull.Low(2, (0, 0), surface)
     edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
     loops: tuple[IntArray, ...] = ()
     normals: FloatArray = np.empty((0, dim))
-    near: IntArray = np.arange(len(points))
-    rank = base.rank if isinstance(base, quickhull.Low) else dim
-    if rank == 3:
-        assert not isinstance(base, quickhull.Low)
-        solid = quickhull.Solid(frame, base)
-        surface = facets.merge(solid)
-        ids, loops, normals = surface.corners, surface.loops, surface.normals
-        edges, edge_facets = surface.edges, surface.edge_facets
-        near = solid.near
-        if surface.merged:
-            near = np.concatenate([near, solid.vertices])
-    elif rank == 2:
+    near = np.arange(len(points))
+    rank = base.rank if isinstance(base, quickhull.Low) else 2
+    if rank == 2:
         if isinstance(base, quickhull.Low):
             corners, normal = quickhull.flat_hull(frame, base.normal)
         else:
@@ -138,6 +140,19 @@ def _solve(points: FloatArray) -> dict[str, object]:
         if rank and dim == 2:
             loops = (edges[0], edges[0, ::-1])
             normals = _side_normals(frame.x[:, ids])
+    return _parts(points, rank, ids, edges, edge_facets, loops, normals, near)
+
+
+def _parts(
+    points: FloatArray,
+    rank: int,
+    ids: IntArray,
+    edges: IntArray,
+    edge_facets: IntArray,
+    loops: tuple[IntArray, ...],
+    normals: FloatArray,
+    near: IntArray,
+) -> dict[str, object]:
     for loop in loops:
         loop.flags.writeable = False
     vertices = points[ids]

@@ -111,6 +111,7 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
     if normal is None:
         return Low(1, (int(position.argmin()), int(position.argmax())), nothing)
     height = _dots(normal, from_a)
+    d = int(np.abs(height).argmax())
     spread = float(height.max() - height.min())
     if spread > frame.rank and spread <= 8.0 * frame.rank:
         # Noise in the three corners tilts their plane: the outline of the points gives a better one.
@@ -123,7 +124,6 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
                     tighter,
                     float(tighter.max() - tighter.min()),
                 )
-    d = int(np.abs(height).argmax())
     side = _side(x, a, b, c, d)
     if spread <= frame.rank or side == 0:
         return Low(2, (a, b), normal)

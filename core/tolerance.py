@@ -85,14 +85,15 @@ HULL_DROP = 2.0
 """Times EPS M: a point this little outside a hull is left out; two roundings of one coordinate."""
 
 HULL_STRAIGHT = 3.0
-"""Times EPS M: a corner this close to the straight line between its neighbours is no corner."""
+"""Times EPS M: a corner of a polygon this close to the straight line between its neighbours is no corner."""
 
 HULL_MERGE = 4.0
 """Times EPS M: corners this close to one plane, on either side, share a facet. What a float64 affine map does to
 coplanar points."""
 
 HULL_BURIED = 5.0
-"""Times EPS M: a corner that stands out by less from the middle of a facet is left out."""
+"""Times EPS M: a corner that stands out by less from the middle of a merged facet, or from the straight line of the
+edge between two facets, is left out."""
 
 HULL_RANK = 7.0
 """Times EPS M: points that fill less than this across a line or a plane are collinear or flat; the same across a point."""
