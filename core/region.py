@@ -8,6 +8,7 @@ from enum import StrEnum
 from math import frexp, hypot, inf, ldexp, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, Polytope
@@ -59,9 +60,14 @@ _Corner = tuple[float, float, int, int, int]
 
 _INSIDE = -1
 
-# Up to here plain Python beats numpy: vertices of a shape to select from, and pairs of sides to intersect.
+# Looking up a member of an enumeration costs more than the arithmetic around it.
+_VERTEX, _EDGE, _FACE = FeatureKind
+_POINT, _SEGMENT, _POLYGON = RegionKind
+
+# Up to here plain Python beats numpy: vertices of a shape to select from, corners to wind, pairs of sides to intersect.
 _FEW_VERTICES = 48
-_FEW_PAIRS = 600
+_FEW_CORNERS = 14
+_FEW_PAIRS = 250
 
 # Coordinates whose cubes neither vanish nor overflow.
 _SMALLEST = 1e-90
@@ -155,7 +161,7 @@ def contact_region(
     if measures is None:
         # The features miss each other at the rounding limit: the witness points are the contact.
         x = y = middle = area = length = 0.0
-        kind = RegionKind.POINT
+        kind = _POINT
         depths = [deepest]
         pairs = [(lower.feature(_INSIDE), upper.feature(_INSIDE))]
         corners = [(0.0, 0.0, _INSIDE, _INSIDE, 0)]
@@ -165,7 +171,10 @@ def contact_region(
             depths = [deepest] * len(corners)
         else:
             depths = [lower.height(place, x_, y_) - upper.height(other, x_, y_) for x_, y_, place, other, _ in corners]
-        pairs = [(lower.feature(place), upper.feature(other)) for _, _, place, other, _ in corners]
+        of_lower, of_upper = lower.features, upper.features
+        pairs = []
+        for _, _, place, other, _ in corners:
+            pairs.append((of_lower.get(place) or lower.feature(place), of_upper.get(other) or upper.feature(other)))
 
     ox, oy, oz = ox + middle * nx, oy + middle * ny, oz + middle * nz
     if turned:
@@ -264,7 +273,7 @@ def _support_points(
 class _Outline:
     """A support feature in the contact plane: its convex outline and its heights along the axis."""
 
-    __slots__ = ("_features", "_plane", "_points", "_top", "level", "loop", "support")
+    __slots__ = ("_plane", "_points", "_top", "features", "level", "loop", "support")
 
     def __init__(self, points: list[_Point], top: bool, slack: float, tolerance: float) -> None:
         self._points = points
@@ -275,34 +284,25 @@ class _Outline:
         # Heights that differ by rounding only are one height: the depth over a flat face is one number.
         self.level = highest - lowest <= slack
         self.loop = _wound(points, top, tolerance)
-        self._features: dict[int, Feature] = {}
+        self.features: dict[int, Feature] = {}
         self._plane: tuple[float, float, float, float, float] | None = None
 
     def feature(self, place: int) -> Feature:
-        """The vertex, edge or face of the shape at this place of the outline."""
-        known = self._features.get(place)
-        if known is not None:
-            return known
+        """The vertex, edge or face of the shape at this place of the outline; kept in `features`."""
         loop = self.loop
-        if place == _INSIDE or len(loop) < 3:
-            if len(loop) == 1:
-                known = Feature(FeatureKind.VERTEX, (loop[0][3],))
-            elif len(loop) > 2:
-                # Counter-clockwise seen from outside of the shape, as its facets are.
-                indices = [p[3] for p in loop]
-                known = Feature(FeatureKind.FACE, tuple(indices if self._top else indices[::-1]))
-        if known is None:
-            first = loop[place >> 1 if place > 0 else 0][3]
-            if place != _INSIDE and place % 2 == 0:
-                known = Feature(FeatureKind.VERTEX, (first,))
-            else:
-                second = loop[((place >> 1) + 1) % len(loop) if place > 0 else 1][3]
-                known = Feature(
-                    FeatureKind.EDGE,
-                    (first, second) if first < second else (second, first),
-                )
-        self._features[place] = known
-        return known
+        count = len(loop)
+        if place == _INSIDE and count > 2:
+            # Counter-clockwise seen from outside of the shape, as its facets are.
+            indices = [p[3] for p in loop]
+            named = Feature(_FACE, tuple(indices if self._top else indices[::-1]))
+        elif count == 1 or (place >= 0 and place % 2 == 0):
+            named = Feature(_VERTEX, (loop[place >> 1][3],))
+        else:
+            # Of a segment there is one side, whatever the place says.
+            first, second = loop[place >> 1][3], loop[(place >> 1) + 1 - count][3]
+            named = Feature(_EDGE, (first, second) if first < second else (second, first))
+        self.features[place] = named
+        return named
 
     def height(self, place: int, x: float, y: float) -> float:
         """Height of the feature above the origin of the frame at (x, y), where it has this place."""
@@ -363,10 +363,10 @@ def _wound(points: list[_Point], top: bool, tolerance: float) -> list[_Point]:
     """
     if len(points) == 1:
         return points
-    if len(points) == 4:
-        quad = _wound_quad(points, tolerance)
-        if quad:
-            return quad
+    if len(points) == 4 or len(points) > _FEW_CORNERS:
+        clear = _wound_quad(points, tolerance) if len(points) == 4 else _wound_by_angle(points, tolerance)
+        if clear:
+            return clear
     if len(points) == 2:
         first, last = points
     else:
@@ -437,6 +437,24 @@ def _wound_quad(points: list[_Point], tolerance: float) -> list[_Point]:
             return [p, q, s, r] if left else [r, s, q, p]
     elif (prs > 0.0) is left and (qrs > 0.0) is not left:
         return [p, r, q, s] if left else [s, q, r, p]
+    return []
+
+
+def _wound_by_angle(points: list[_Point], tolerance: float) -> list[_Point]:
+    """The outline of many points that are clearly all corners; nothing otherwise."""
+    xy = np.array([p[:2] for p in points])
+    middle = xy.mean(axis=0)
+    angles = np.arctan2(xy[:, 1] - middle[1], xy[:, 0] - middle[0])
+    order = angles.argsort(kind="stable")
+    xy = xy[order]
+    ahead = np.concatenate([xy[1:], xy[:1]]) - xy
+    lengths = np.hypot(ahead[:, 0], ahead[:, 1])
+    before = np.concatenate([ahead[-1:], ahead[:-1]])
+    turns = before[:, 0] * ahead[:, 1] - before[:, 1] * ahead[:, 0]
+    limits = tolerance * (lengths + np.concatenate([lengths[-1:], lengths[:-1]]))
+    # In the order of the angles the outline goes round once; left turns all the way make it convex.
+    if (turns > limits).all() and lengths.min() > tolerance:
+        return [points[k] for k in order.tolist()]
     return []
 
 
@@ -596,38 +614,42 @@ def _clipped(subject: list[_Point], clip: list[_Point], tolerance: float) -> lis
         # There and back along the same side.
         x, y, place, other, _ = corners[1]
         corners[1] = (x, y, place, other, 0)
+    outside = -tolerance
     for gx, gy, x0, y0, line in _half_planes(clip):
         insides = [gx * (c[0] - x0) + gy * (c[1] - y0) for c in corners]
         if min(insides) > tolerance:
             continue
-        if max(insides) < -tolerance:
+        if max(insides) < outside:
             return []
         on_line = ~(line >> 1)
         kept: list[_Corner] = []
+        keep = kept.append
         previous = corners[-1]
         d = insides[-1]
-        for corner, e in zip(corners, insides, strict=True):
-            # Between `previous` and `corner` the outline may cross the line; then `corner` itself is looked at.
-            if e < -tolerance:
+        # Between `previous` and `corner` the outline may cross the line; then `corner` itself is looked at.
+        for corner, e in zip(corners, insides):  # noqa: B905 (same length; the check costs)
+            if e > tolerance:
+                if d < outside:
+                    keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides))
+                keep(corner)
+            elif e < outside:
                 if d > 0.0:
-                    kept.append(_crossing(previous, corner, d, e, line, on_line, clip, sides))
-                elif d >= -tolerance and kept:
+                    keep(_crossing(previous, corner, d, e, line, on_line, clip, sides))
+                elif d >= outside and kept:
                     # `previous` is on the line, was kept last, and the outline goes on along the line.
                     kept[-1] = (*kept[-1][:4], on_line)
             else:
-                if d < -tolerance and e > 0.0:
-                    kept.append(_crossing(previous, corner, d, e, line, previous[4], clip, sides))
-                if e > tolerance:
-                    kept.append(corner)
-                else:
-                    x, y, place, other, side = corner
-                    if other == _INSIDE:
-                        other = line
-                    elif other % 2:
-                        other = _shared_corner(other, line, len(clip))
-                    kept.append((x, y, place, other, side))
-            previous, d = corner, e
-        if insides[0] < -tolerance <= d <= 0.0:
+                if d < outside and e > 0.0:
+                    keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides))
+                x, y, place, other, side = corner
+                if other == _INSIDE:
+                    other = line
+                elif other % 2:
+                    other = _shared_corner(other, line, len(clip))
+                keep((x, y, place, other, side))
+            previous = corner
+            d = e
+        if insides[0] < outside <= d <= 0.0:
             kept[-1] = (*kept[-1][:4], on_line)
         corners = kept
     return corners
@@ -690,22 +712,26 @@ def _crossing(
     p: _Corner, q: _Corner, d: float, e: float, line: int, leaving: int, clip: list[_Point], sides: int
 ) -> _Corner:
     """Where the outline from p to q crosses a line of the clipping polygon; d and e are how far inside p and q are."""
-    count = len(clip)
-    side = p[4]
+    px, py, place_p, other_p, side = p
+    qx, qy, place_q, other_q, _ = q
     if side >= 0:
         place = 2 * side + 1
-        along = _shared_side(p[3], q[3], count) if p[3] >= 0 and q[3] >= 0 else -1
+        if other_p >= 0 and other_q >= 0:
+            along = _shared_side(other_p, other_q, len(clip))
+            if along >= 0:
+                line = _shared_corner(2 * along + 1, line, len(clip))
     else:
-        shared = _shared_side(p[2], q[2], sides) if p[2] >= 0 and q[2] >= 0 else -1
-        place = 2 * shared + 1 if shared >= 0 else _INSIDE
-        along = ~side
-    if along >= 0:
-        line = _shared_corner(2 * along + 1, line, count)
+        place = _INSIDE
+        if place_p >= 0 and place_q >= 0:
+            along = _shared_side(place_p, place_q, sides)
+            if along >= 0:
+                place = 2 * along + 1
+        line = _shared_corner(1 - 2 * (side + 1), line, len(clip))
     if line % 2 == 0:
         corner = clip[line >> 1]
         return corner[0], corner[1], place, line, leaving
     share = d / (d - e)
-    return p[0] + share * (q[0] - p[0]), p[1] + share * (q[1] - p[1]), place, line, leaving
+    return px + share * (qx - px), py + share * (qy - py), place, line, leaving
 
 
 def _intersection_of_many(lower: list[_Point], upper: list[_Point], tolerance: float) -> list[_Corner]:
@@ -718,54 +744,58 @@ def _intersection_of_many(lower: list[_Point], upper: list[_Point], tolerance: f
     q = np.array([c[:2] for c in upper])
     p_in_q, q_in_p = _insides(p, q), _insides(q, p)
     points = [
-        p[np.minimum(p_in_q.min(axis=1), _before_sharp_corners(p, q)) >= -tolerance],
-        q[np.minimum(q_in_p.min(axis=1), _before_sharp_corners(q, p)) >= -tolerance],
+        p[np.minimum(p_in_q.min(axis=1), _before_sharp_corners(p, upper)) >= -tolerance],
+        q[np.minimum(q_in_p.min(axis=1), _before_sharp_corners(q, lower)) >= -tolerance],
     ]
     # A side of one crosses a side of the other where each has its ends on both sides of the other's line.
-    outside, inside = p_in_q < -tolerance, p_in_q > tolerance
-    p_crosses = (outside & np.roll(inside, -1, axis=0)) | (inside & np.roll(outside, -1, axis=0))
-    outside, inside = q_in_p < -tolerance, q_in_p > tolerance
-    q_crosses = (outside & np.roll(inside, -1, axis=0)) | (inside & np.roll(outside, -1, axis=0))
-    i, j = (p_crosses & q_crosses.T).nonzero()
-    d, e = p_in_q[i, j], p_in_q[(i + 1) % len(p), j]
-    points.append(p[i] + (d / (d - e))[:, None] * (p[(i + 1) % len(p)] - p[i]))
+    i, j = (_crosses(p_in_q, tolerance) & _crosses(q_in_p, tolerance).T).nonzero()
+    after = (i + 1) % len(p)
+    d, e = p_in_q[i, j], p_in_q[after, j]
+    points.append(p[i] + (d / (d - e))[:, None] * (p[after] - p[i]))
     found = np.concatenate(points)
     if len(found) == 0:
         return []
     loop = _wound([(x, y, 0.0, k) for k, (x, y) in enumerate(found.tolist())], True, tolerance)
-    found = np.array([c[:2] for c in loop])
-    places = _places(found, p, tolerance)
-    others = _places(found, q, tolerance)
+    found = found[[c[3] for c in loop]]
+    places = _places(_insides(found, p), tolerance)
+    others = _places(_insides(found, q), tolerance)
     return [(c[0], c[1], place, other, 0) for c, place, other in zip(loop, places, others, strict=True)]
 
 
 def _insides(points: FloatArray, outline: FloatArray) -> FloatArray:
     """(k, n) how far left of each of the n sides of the outline each of the k points lies."""
-    along = np.roll(outline, -1, axis=0) - outline
+    along = np.concatenate([outline[1:], outline[:1]]) - outline
     along /= np.hypot(along[:, 0], along[:, 1])[:, None]
-    x = points[:, 0, None] - outline[:, 0]
-    y = points[:, 1, None] - outline[:, 1]
-    result: FloatArray = along[:, 0] * y - along[:, 1] * x
+    result: FloatArray = along[:, 0] * (points[:, 1, None] - outline[:, 1])
+    result -= along[:, 1] * (points[:, 0, None] - outline[:, 0])
     return result
 
 
-def _before_sharp_corners(points: FloatArray, outline: FloatArray) -> FloatArray:
+def _crosses(insides: FloatArray, tolerance: float) -> NDArray[np.bool_]:
+    """(k, n) which of the sides from one of the k points to the next cross which of the n lines."""
+    outside, inside = insides < -tolerance, insides > tolerance
+    result: NDArray[np.bool_] = outside & np.concatenate([inside[1:], inside[:1]])
+    result |= inside & np.concatenate([outside[1:], outside[:1]])
+    return result
+
+
+def _places(insides: FloatArray, tolerance: float) -> list[int]:
+    """Place on the outline of each point of the intersection."""
+    on_side = np.abs(insides) <= tolerance
+    at_corner = on_side & np.concatenate([on_side[:, -1:], on_side[:, :-1]], axis=1)
+    places = np.where(on_side.any(axis=1), 2 * on_side.argmax(axis=1) + 1, _INSIDE)
+    places = np.where(at_corner.any(axis=1), 2 * at_corner.argmax(axis=1), places)
+    result: list[int] = places.tolist()
+    return result
+
+
+def _before_sharp_corners(points: FloatArray, outline: list[_Point]) -> FloatArray:
     """(k,) how far each point lies inside of the lines across the sharp corners of the outline."""
-    planes = [h[:4] for h in _half_planes([(x, y, 0.0, 0) for x, y in outline.tolist()]) if h[4] % 2 == 0]
+    planes = [h[:4] for h in _half_planes(outline)[len(outline) :]]
     if not planes:
         return np.full(len(points), inf)
     gx, gy, x0, y0 = np.array(planes).T
     result: FloatArray = (gx * (points[:, 0, None] - x0) + gy * (points[:, 1, None] - y0)).min(axis=1)
-    return result
-
-
-def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[int]:
-    """Place on the outline of each point of the intersection."""
-    on_side = np.abs(_insides(points, outline)) <= tolerance
-    at_corner = np.hypot(*(points.T[:, :, None] - outline.T[:, None, :])) <= 2.0 * tolerance
-    places = np.where(on_side.any(axis=1), 2 * on_side.argmax(axis=1) + 1, _INSIDE)
-    places = np.where(at_corner.any(axis=1), 2 * at_corner.argmax(axis=1), places)
-    result: list[int] = places.tolist()
     return result
 
 
@@ -832,12 +862,12 @@ def _measures(corners: list[_Corner], tolerance: float) -> tuple[RegionKind, flo
             return None
         x0, y0 = corners[0][0], corners[0][1]
         if count == 1:
-            return RegionKind.POINT, 0.0, 0.0, x0, y0
+            return _POINT, 0.0, 0.0, x0, y0
         x1, y1 = corners[1][0], corners[1][1]
         length = hypot(x1 - x0, y1 - y0)
         if length <= tolerance:
             return None
-        return RegionKind.SEGMENT, 0.0, length, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
+        return _SEGMENT, 0.0, length, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
     # About the last corner: the terms stay as small as the polygon.
     x0, y0 = corners[-1][0], corners[-1][1]
     vx, vy = x0 - corners[-2][0], y0 - corners[-2][1]
@@ -858,4 +888,4 @@ def _measures(corners: list[_Corner], tolerance: float) -> tuple[RegionKind, flo
     if twice_area <= tolerance * perimeter:
         return None
     thrice = 3.0 * twice_area
-    return RegionKind.POLYGON, 0.5 * twice_area, perimeter, x0 + mx / thrice, y0 + my / thrice
+    return _POLYGON, 0.5 * twice_area, perimeter, x0 + mx / thrice, y0 + my / thrice
