@@ -239,7 +239,7 @@ class _Merger:
             self.kept |= set(loop)
             return set()
         dropped: set[int] = set()
-        for i, j in zip(ends, ends[1:] + [ends[0] + len(loop)], strict=True):
+        for i, j in zip(ends, [*ends[1:], ends[0] + len(loop)], strict=True):
             chain = [loop[m % len(loop)] for m in range(i, j + 1)]
             if len(chain) > 2 and min(facets_of[chain[1]]) == k:
                 dropped |= set(chain).difference(bends(self.x, chain, self.frame.buried))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from . import facets, quickhull
 from .polytope import FloatArray, IntArray, Polytope
 
+_HUGE = 1e300  # coordinates; the sum of three of them may overflow
 _PRODUCT = 80_000  # entries of one matrix product, see quickhull.py
 
 
@@ -191,14 +192,16 @@ def _offsets(
     if not len(normals):
         return np.empty(0)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
-    center = low + 0.5 * (high - low)
+    center = 0.5 * low + 0.5 * high
+    # Sums of three products must not overflow where the offset itself does not.
+    scale = 0.25 if max(float(high.max()), -float(low.min())) > _HUGE else 1.0
     sizes = np.array([len(loop) for loop in loops])
-    own = (vertices - center)[np.concatenate(loops)]
+    own = ((vertices - center) * scale)[np.concatenate(loops)]
     heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
     offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
-    reaching = points[near] - center
+    reaching = (points[near] - center) * scale
     step = max(1, _PRODUCT // len(normals))
     for begin in range(0, len(near), step):
         products = normals @ reaching[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)
-    return offsets
+    return offsets / scale

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,7 +69,7 @@ class Polytope:
     def center(self) -> FloatArray:
         """(dim,) centre of the axis-aligned bounding box, world frame."""
         low, high = self.bounds
-        return low + 0.5 * (high - low)
+        return 0.5 * low + 0.5 * high
 
     @cached_property
     def centred(self) -> FloatArray:
@@ -79,7 +80,7 @@ class Polytope:
     def extent(self) -> float:
         """Diagonal of the axis-aligned bounding box; the length that tolerances are relative to."""
         low, high = self.bounds
-        return float(np.linalg.norm(high - low))
+        return math.hypot(*(high - low).tolist())
 
     @cached_property
     def magnitude(self) -> float:
@@ -90,5 +91,5 @@ class Polytope:
     def rows(self) -> list[tuple[float, float, float]]:
         """`vertices` as plain floats, z = 0 in the plane: scalar loops read these (numpy scalars are slow)."""
         if self.dim == 3:
-            return [(x, y, z) for x, y, z in self.vertices.tolist()]
+            return list(map(tuple, self.vertices.tolist()))
         return [(x, y, 0.0) for x, y in self.vertices.tolist()]

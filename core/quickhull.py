@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -175,7 +176,7 @@ def polygon_normal(x: FloatArray, loop: Sequence[int] | IntArray) -> FloatArray 
     ox, oy, oz = (int(value) for value in corners[0])
     rows = [(int(p[0]) - ox, int(p[1]) - oy, int(p[2]) - oz) for p in corners[1:]]
     nx = ny = nz = 0
-    for (ux, uy, uz), (vx, vy, vz) in zip(rows, rows[1:], strict=False):
+    for (ux, uy, uz), (vx, vy, vz) in pairwise(rows):
         nx += uy * vz - uz * vy
         ny += uz * vx - ux * vz
         nz += ux * vy - uy * vx
@@ -291,7 +292,7 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
 
 
 def _outline(frame: Frame, normal: FloatArray) -> tuple[list[int], IntArray]:
-    """Return the hull of flat points in space, counter-clockwise seen from the tip of the normal, and points near it."""
+    """Return the corners of flat points, counter-clockwise seen from the tip of the normal, and the points near."""
     axis = int(np.abs(normal).argmax())
     first, second = (axis + 1) % 3, (axis + 2) % 3
     # Leaving out one coordinate is exact, where projecting onto the plane would round.
@@ -651,7 +652,7 @@ class Solid:
         p = self.x[:, points]
         planes = self.planes[:, facets]
         height = planes[0] * p[0] + planes[1] * p[1] + planes[2] * p[2] - planes[3]
-        sees = height > 0.0
+        sees: BoolArray = height > 0.0
         for k in np.flatnonzero(np.abs(height) <= self.frame.filter).tolist():
             a, b, c = self.corners[facets[k]].tolist()
             sees[k] = _side(self.x, a, b, c, int(points[k])) > 0
