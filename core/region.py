@@ -509,9 +509,10 @@ def _add_chain(
 
 def _intersection(lower: list[_Point], upper: list[_Point], tolerance: float) -> list[_Corner]:
     """Corners of the intersection of two outlines, counter-clockwise, each with its places on both."""
-    if len(upper) > 2:
-        if len(lower) * len(upper) > _FEW_PAIRS and len(lower) > 2:
-            return _intersection_of_many(lower, upper, tolerance)
+    if len(lower) > 2 and len(upper) > 2 and len(lower) * len(upper) > _FEW_PAIRS:
+        return _intersection_of_many(lower, upper, tolerance)
+    # Fewer sides of the larger outline cut the smaller one than the other way round.
+    if len(upper) > 2 and (len(lower) < 3 or _span(lower) <= _span(upper)):
         return _clipped(lower, upper, tolerance)
     if len(lower) > 2:
         return [(x, y, place, other, 0) for x, y, other, place, _ in _clipped(upper, lower, tolerance)]
@@ -525,6 +526,12 @@ def _intersection(lower: list[_Point], upper: list[_Point], tolerance: float) ->
     if hypot(p[0] - q[0], p[1] - q[1]) > tolerance:
         return []
     return [(0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1]), 0, 0, 0)]
+
+
+def _span(outline: list[_Point]) -> float:
+    """Distance from the first corner to one opposite: about how large the outline is."""
+    p, q = outline[0], outline[len(outline) >> 1]
+    return hypot(p[0] - q[0], p[1] - q[1])
 
 
 def _point_on_segment(p: _Point, segment: list[_Point], tolerance: float) -> list[tuple[float, float, int]]:
