@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Puts a real Blender (with a window, not the `bpy` module) into a folder of its own and prints the path of a `blender`
+# command that runs it. Debian's unstable suite carries Blender 5.2 LTS; only if installing that fails is the stable
+# suite's 4.3 taken instead, and said so. Needs Debian or a relative of it, and root.
+#
+#   prepare_blender.sh [FOLDER]      FOLDER: default $XDG_CACHE_HOME/contact_lens/real-blender
+#
+# The folder is reused when it is there and its Blender starts. The `blender` command enters the folder with chroot and
+# binds /proc, /sys, /dev, /tmp and this checkout into a mount namespace of its own, so nothing is left mounted and
+# paths mean the same inside and outside.
+set -euo pipefail
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/contact_lens/real-blender}
+packages=(blender xvfb xauth libgl1-mesa-dri libegl1 imagemagick python3-numpy python3-cattr python3-requests)
+
+say() { printf '%s\n' "$*" >&2; }
+
+apt_mirror() { # the first plain Debian mirror of the machine's own apt configuration
+    apt-get indextargets --format '$(SITE) $(CODENAME) $(ORIGIN)' 'Created-By: Packages' 2>/dev/null |
+        awk '$3 == "Debian" && $2 !~ /security/ { print $1; exit }'
+}
+
+write_command() { # root -> FOLDER/bin/blender
+    local root=$1 out=$cache/bin/blender
+    mkdir -p "$cache/bin"
+    cat >"$out" <<EOF
+#!/usr/bin/env bash
+# Runs the Blender in $root. Made by .ci/prepare_blender.sh.
+set -euo pipefail
+export CONTACT_LENS_CHROOT='$root' CONTACT_LENS_CWD="\$PWD"
+exec unshare --mount --propagation private bash -c '
+    root=\$CONTACT_LENS_CHROOT
+    for folder in /proc /sys /dev /tmp \${CONTACT_LENS_BINDS//:/ } "$checkout"; do
+        mkdir -p "\$root\$folder"
+        mount --rbind "\$folder" "\$root\$folder"
+    done
+    cd /
+    exec chroot "\$root" /usr/bin/env -C "\$CONTACT_LENS_CWD" PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 blender "\$@"
+' blender "\$@"
+EOF
+    chmod 755 "$out"
+}
+
+works() { # root: the Blender in there starts
+    [ -x "$1/usr/bin/blender" ] || return 1
+    write_command "$1"
+    (cd /tmp && "$cache/bin/blender" --version) >"$cache/version.txt" 2>&1
+}
+
+install_suite() { # suite
+    local suite=$1 root=$cache/$1
+    say "Installing Blender from Debian $suite into $root (some minutes, 2 GB) ..."
+    rm -rf --one-file-system "$root"
+    mkdir -p "$root"
+    debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$cache/$suite.log" 2>&1 || return 1
+    # No services may start in there, and a mirror that lags behind its own index date is good enough.
+    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+    chmod 755 "$root/usr/sbin/policy-rc.d"
+    printf 'Acquire::Check-Valid-Until "false";\nAPT::Install-Recommends "false";\nAcquire::Retries "3";\n' \
+        >"$root/etc/apt/apt.conf.d/90contact-lens"
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    unshare --mount --propagation private bash -c '
+        mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" || exit 1
+        export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
+        root=$0
+        chroot "$root" apt-get update && chroot "$root" apt-get install -y "$@" && chroot "$root" apt-get clean
+    ' "$root" "${packages[@]}" >>"$cache/$suite.log" 2>&1
+}
+
+[ "$(id -u)" = 0 ] || { say "prepare_blender.sh needs root for chroot."; exit 2; }
+mkdir -p "$cache"
+for suite in unstable stable; do
+    if works "$cache/$suite"; then
+        say "Reusing $(head -n 1 "$cache/version.txt") in $cache/$suite."
+        printf '%s\n' "$cache/bin/blender"
+        exit 0
+    fi
+done
+command -v debootstrap >/dev/null || { say "prepare_blender.sh needs debootstrap (apt-get install debootstrap)."; exit 2; }
+mirror=$(apt_mirror)
+[ -n "$mirror" ] || { say "No Debian mirror in this machine's apt configuration: run apt-get update first."; exit 2; }
+for suite in unstable stable; do
+    if install_suite "$suite" && works "$cache/$suite"; then
+        say "Installed $(head -n 1 "$cache/version.txt") from $suite."
+        printf '%s\n' "$cache/bin/blender"
+        exit 0
+    fi
+    say "Blender could not be installed from Debian $suite; the end of $cache/$suite.log:"
+    tail -n 15 "$cache/$suite.log" >&2 || true
+    [ "$suite" = stable ] || say "FALLING BACK to Debian stable (Blender 4.3): the tests then run on that version."
+done
+exit 1

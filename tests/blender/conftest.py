@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender tests run against the built zip, installed by Blender's extension system into a profile of its own.
+
+They run with Blender as a module (`pytest tests/blender`) and inside an installed Blender (tests/run_in_blender.py).
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+if "BLENDER_USER_RESOURCES" not in os.environ:
+    if "bpy" in sys.modules:
+        pytest.exit(
+            "bpy was imported before BLENDER_USER_RESOURCES was set: the tests would touch your preferences.", 2
+        )
+    _profile = tempfile.mkdtemp(prefix="contact_lens-")
+    atexit.register(shutil.rmtree, _profile, ignore_errors=True)
+    os.environ["BLENDER_USER_RESOURCES"] = _profile
+
+import bpy
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = "bl_ext.user_default.contact_lens"
+"""The name under which the extension system imports the add-on."""
+
+
+def build_zip(folder: Path) -> Path:
+    """Build the zip as build.py does, without validating it."""
+    spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = build
+    spec.loader.exec_module(build)
+    packed: Path = build.write_zip(folder / "contact_lens.zip")
+    return packed
+
+
+@pytest.fixture(scope="session")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension's zip: the one build.py made for this run, else built now."""
+    made = os.environ.get("CONTACT_LENS_ZIP")
+    return Path(made) if made else build_zip(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def addon(packed: Path) -> Iterator[ModuleType]:
+    """The installed and enabled add-on's package; `addon.core` and `addon.blender_addon` are its parts."""
+    result = bpy.ops.extensions.package_install_files(filepath=str(packed), repo="user_default", enable_on_install=True)
+    assert result == {"FINISHED"}
+    assert MODULE in bpy.context.preferences.addons, "the installed zip was not enabled"
+    yield importlib.import_module(MODULE)
+    import addon_utils
+
+    addon_utils.disable(MODULE)
+
+
+@pytest.fixture
+def part(addon: ModuleType) -> object:
+    """Import a part of the installed add-on: `part("blender_addon.report")`."""
+
+    def import_part(name: str) -> ModuleType:
+        return importlib.import_module(f"{addon.__name__}.{name}")
+
+    return import_part
+
+
+@pytest.fixture
+def empty_scene() -> bpy.types.Scene:
+    """An empty scene, the add-on still enabled. (read_factory_settings would disable extensions.)"""
+    assert bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True) == {"FINISHED"}
+    assert MODULE in bpy.context.preferences.addons
+    return bpy.context.scene
