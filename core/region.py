@@ -103,7 +103,7 @@ def contact_region(
         ValueError: `normal` is zero or not finite.
     """
     magnitude = max(a.magnitude, b.magnitude)
-    if not _SMALLEST < magnitude < _LARGEST and magnitude > 0.0:
+    if not _SMALLEST < magnitude < _LARGEST and 0.0 < magnitude < inf:
         return _region_at_unit_scale(a, b, normal, feature_width, point_on_a, point_on_b, magnitude)
     flat = len(normal) == 2
     if flat:
