@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
-from contact_lens.core.feature import Feature, FeatureKind
-from contact_lens.core.polytope import Polytope
-from contact_lens.core.region import Region, RegionKind, contact_region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+from contact_lens.core.feature import Feature, FeatureKind
+from contact_lens.core.polytope import Polytope
+from contact_lens.core.region import Region, RegionKind, contact_region
 
 Array = NDArray[np.float64]
 
