@@ -192,23 +192,26 @@ def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
     if len(chain) <= 2:
         return list(chain)
     p = np.ascontiguousarray(x[:, list(chain)].T)
-    keep = [0, len(chain) - 1]
-    spans = [(0, len(chain) - 1)]
+    # Farther neighbours only make a convex corner stand out more: what is a corner between its neighbours stays.
+    to, across = p[1:-1] - p[:-2], p[2:] - p[:-2]
+    square = (across * across).sum(axis=1)
+    miss = to - ((to * across).sum(axis=1) / np.where(square > 0.0, square, 1.0))[:, None] * across
+    sure = np.flatnonzero((miss * miss).sum(axis=1) > width * width) + 1
+    keep = [0, *sure.tolist(), len(chain) - 1]
+    spans = [(first, last) for first, last in pairwise(keep) if last - first > 1]
     while spans:
         first, last = spans.pop()
-        if last - first < 2:
-            continue
         way = p[last] - p[first]
         inner = p[first + 1 : last] - p[first]
-        square = float(way @ way)
-        share = np.clip(inner @ way / square, 0.0, 1.0) if square > 0.0 else np.zeros(len(inner))
+        length = float(way @ way)
+        share = np.clip(inner @ way / length, 0.0, 1.0) if length > 0.0 else np.zeros(len(inner))
         miss = inner - share[:, None] * way
         distance = (miss * miss).sum(axis=1)
         far = int(distance.argmax())
         if float(distance[far]) > width * width:
             middle = first + 1 + far
             keep.append(middle)
-            spans += [(first, middle), (middle, last)]
+            spans += [span for span in ((first, middle), (middle, last)) if span[1] - span[0] > 1]
     return [chain[i] for i in sorted(keep)]
 
 
@@ -488,6 +491,7 @@ class Solid:
         self.frame = frame
         self.x = frame.x
         self._near: list[IntArray] = []
+        self._holes: IntArray = np.empty(0, dtype=np.intp)
         n = self.x.shape[1]
         few = _Small(frame, simplex)
         if n <= _ONE_BY_ONE:
@@ -503,7 +507,21 @@ class Solid:
                 self._take(few)
             else:
                 self._grow(ids, owner, height)
+        self._close_holes()
         self._insert_exactly(self._left_too_far_out())
+        self._close_holes()
+
+    def _close_holes(self) -> None:
+        if len(self._holes):
+            there = np.ones(self.count, dtype=np.bool_)
+            there[self._holes] = False
+            position = np.cumsum(there) - 1
+            order = np.flatnonzero(there)
+            self.corners = self.corners[order]
+            self.beside = position[self.beside[order]]
+            self.planes = self.planes[:, order]
+            self.count = len(order)
+            self._holes = self._holes[:0]
 
     def _take(self, few: _Small) -> None:
         self.corners: IntArray = np.array(few.corners, dtype=np.intp)
@@ -733,9 +751,13 @@ class Solid:
         start = self.corners[rim_facet, side]
         end = self.corners[rim_facet, (side + 1) % 3]
         removed = facet[gone]
-        total = count + len(start) - len(removed)
+        new = np.concatenate([self._holes, removed])
+        total = count + max(0, len(start) - len(new))
         self._reserve(total)
-        new = np.concatenate([removed, np.arange(count, total)])
+        new = np.concatenate([new, np.arange(count, total)])
+        # A point that buries others needs fewer facets than it removes. Nothing is above the plane of a hole.
+        new, self._holes = new[: len(start)], new[len(start) :]
+        self.planes[:, self._holes] = [[0.0], [0.0], [0.0], [1e300]]
         self.count = total
         corner = self.corners[rim_beyond]
         self.beside[rim_beyond, (corner == end[:, None]).argmax(axis=1)] = new
