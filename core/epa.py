@@ -12,14 +12,14 @@ Computation on 3D Game Objects, 2001.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import frexp, inf, sqrt
 
 import numpy as np
 
-from .exact import whole_plane
+from .exact import whole_normal, whole_plane
 from .gjk import Simplex, size_of_difference
 from .polytope import Polytope
 from .simplex import Vector, Vertex, barycentric, nearest_on_segment, nearest_on_triangle, triangle_normal, weighted_mean
@@ -116,60 +116,59 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     # The points again as whole numbers, on a grid far finer than their rounding: which side of a plane a point is on
     # is then decided exactly where floats cannot tell, so the polytope stays convex and its surface simple.
     grid = 2.0 ** (EPA_GRID_BITS - frexp(size)[1])
-    points: list[Vertex] = []
-    whole: list[tuple[int, int, int]] = []
-    known: set[tuple[int, int]] = set()
-
-    def add_point(w: Vertex) -> None:
-        points.append(w)
-        whole.append((int(w[0] * grid), int(w[1] * grid), int(w[2] * grid)))
-        known.add((w[3], w[4]))
-
+    points = list(start.points)
+    known = {(i, j) for _, _, _, i, j in points}
+    whole_points: dict[int, tuple[int, int, int]] = {}
+    whole_planes: dict[int, tuple[int, int, int, int]] = {}
     # One entry per triangle ever made: its plane and corners; None once a new point has replaced it.
     triangles: list[tuple[float, float, float, float, int, int, int] | None] = []
-    exact_planes: dict[int, tuple[int, int, int, int]] = {}
     slivers: set[int] = set()
     triangle_at: dict[tuple[int, int], int] = {}
     heap: list[tuple[float, int]] = []
     limit = inf
 
-    def exact_plane(index: int, i: int, j: int, k: int) -> tuple[int, int, int, int]:
-        found = exact_planes.get(index)
+    def whole_point(index: int) -> tuple[int, int, int]:
+        found = whole_points.get(index)
         if found is None:
-            found = exact_planes[index] = whole_plane(whole[i], whole[j], whole[k])
+            x, y, z, _, _ = points[index]
+            found = whole_points[index] = (int(x * grid), int(y * grid), int(z * grid))
         return found
 
-    def add_triangle(i: int, j: int, k: int) -> None:
-        index = len(triangles)
-        px, py, pz, _, _ = points[i]
-        qx, qy, qz, _, _ = points[j]
-        rx, ry, rz, _, _ = points[k]
-        ux, uy, uz = qx - px, qy - py, qz - pz
-        vx, vy, vz = rx - px, ry - py, rz - pz
-        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        length2 = x * x + y * y + z * z
-        if length2 <= SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
-            slivers.add(index)
-            nx, ny, nz, _ = exact_plane(index, i, j, k)
-            shift = max(abs(nx), abs(ny), abs(nz)).bit_length() - 60
-            x, y, z = (float(n >> shift) if shift > 0 else float(n) for n in (nx, ny, nz))
-            length2 = x * x + y * y + z * z
-        scale = 1.0 / sqrt(length2)
-        x, y, z = x * scale, y * scale, z * scale
-        offset = x * px + y * py + z * pz
-        triangles.append((x, y, z, offset, i, j, k))
-        if offset <= limit:
-            heappush(heap, (offset, index))
-        triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
+    def exact_height(index: int, i: int, j: int, k: int, point: int) -> int:
+        """Return how far a point is above a triangle's plane, to a positive factor."""
+        plane = whole_planes.get(index)
+        if plane is None:
+            plane = whole_planes[index] = whole_plane(whole_point(i), whole_point(j), whole_point(k))
+        x, y, z = whole_point(point)
+        return plane[0] * x + plane[1] * y + plane[2] * z - plane[3]
 
-    for w in start.points:
-        add_point(w)
-    nx, ny, nz, plane = whole_plane(*whole[:3])
-    above = nx * whole[3][0] + ny * whole[3][1] + nz * whole[3][2] - plane
+    def add_triangles(corners: Iterable[tuple[int, int, int]]) -> None:
+        for i, j, k in corners:
+            index = len(triangles)
+            px, py, pz, _, _ = points[i]
+            qx, qy, qz, _, _ = points[j]
+            rx, ry, rz, _, _ = points[k]
+            ux, uy, uz = qx - px, qy - py, qz - pz
+            vx, vy, vz = rx - px, ry - py, rz - pz
+            x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+            length2 = x * x + y * y + z * z
+            if length2 <= SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
+                slivers.add(index)
+                x, y, z = whole_normal(whole_point(i), whole_point(j), whole_point(k))
+                length2 = x * x + y * y + z * z
+            scale = 1.0 / sqrt(length2)
+            x, y, z = x * scale, y * scale, z * scale
+            offset = x * px + y * py + z * pz
+            triangles.append((x, y, z, offset, i, j, k))
+            if offset <= limit:
+                heappush(heap, (offset, index))
+            triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
+
+    above = exact_height(-1, 0, 1, 2, 3)
     if above == 0:
         return _flat_penetration(support, simplex, _Flat(start.normal, start.iterations))
-    for i, j, k in ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)):
-        add_triangle(*((i, j, k) if above < 0 else (k, j, i)))
+    first = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))
+    add_triangles(first if above < 0 else [(k, j, i) for i, j, k in first])
 
     faces: list[Face] = []
     best = inf
@@ -201,33 +200,39 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             faces.append(_face((x, y, z), depth, corners))
             continue
         apex = len(points)
-        add_point(w)
-        tx, ty, tz = whole[apex]
-        hidden = {index}
-        pending = [(i, j, k)]
-        border: list[tuple[int, int]] = []
+        points.append(w)
+        if (depth - offset <= filtered or index in slivers) and exact_height(index, i, j, k, apex) <= 0:
+            points.pop()  # it is not above the face after all: rounding of the face's own plane
+            whole_points.pop(apex)
+            faces.append(_face((x, y, z), depth, corners))
+            continue
+        known.add((w_a, w_b))
+        triangles[index] = None
+        pending = [(i, j), (j, k), (k, i)]
+        border: list[tuple[int, int, int]] = []
         while pending:
-            p, q, r = pending.pop()
-            for edge in ((p, q), (q, r), (r, p)):
-                across = triangle_at[edge[1], edge[0]]
-                if across in hidden:
-                    continue
-                fx, fy, fz, plane_f, p2, q2, r2 = triangles[across]  # type: ignore[misc]  # neighbours live
-                height = fx * wx + fy * wy + fz * wz - plane_f
-                if -filtered <= height <= filtered or across in slivers:
-                    nx, ny, nz, plane = exact_plane(across, p2, q2, r2)
-                    seen = nx * tx + ny * ty + nz * tz > plane
-                else:
-                    seen = height > 0.0
-                if seen:
-                    hidden.add(across)
-                    pending.append((p2, q2, r2))
-                else:
-                    border.append(edge)
-        for replaced in hidden:
-            triangles[replaced] = None
-        for p, q in border:
-            add_triangle(p, q, apex)
+            p, q = pending.pop()
+            across = triangle_at[q, p]
+            neighbour = triangles[across]
+            if neighbour is None:
+                continue  # replaced already: this edge is inside the hole
+            fx, fy, fz, plane, p2, q2, r2 = neighbour
+            height = fx * wx + fy * wy + fz * wz - plane
+            if -filtered <= height <= filtered or across in slivers:
+                seen = exact_height(across, p2, q2, r2, apex) > 0
+            else:
+                seen = height > 0.0
+            if not seen:
+                border.append((p, q, apex))
+                continue
+            triangles[across] = None
+            if p2 == q:
+                pending += ((q2, r2), (r2, p2))
+            elif q2 == q:
+                pending += ((r2, p2), (p2, q2))
+            else:
+                pending += ((p2, q2), (q2, r2))
+        add_triangles(border)
 
     alive = [triangle for triangle in triangles if triangle is not None]
     return Penetration(

@@ -12,6 +12,8 @@ from math import frexp
 from .simplex import Nearest, Vertex
 from .tolerance import EXACT_GRID_BITS
 
+NORMAL_BITS = 60  # enough for a float64 of each component, few enough for its square
+
 WholeVector = tuple[int, int, int]
 
 
@@ -19,6 +21,14 @@ def whole_plane(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[int, in
     """Return the plane (x, y, z, offset) through three points of a grid, right-handed: x p + y p + z p == offset."""
     normal = _cross(_minus(q, p), _minus(r, p))
     return (*normal, _dot(normal, p))
+
+
+def whole_normal(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[float, float, float]:
+    """Return a normal of the triangle, right-handed and of any length, rounded only at the end."""
+    normal = _cross(_minus(q, p), _minus(r, p))
+    shift = max(0, max(map(abs, normal)).bit_length() - NORMAL_BITS)
+    x, y, z = (float(n >> shift) for n in normal)
+    return x, y, z
 
 
 def nearest_on_simplex_exactly(vertices: tuple[Vertex, ...]) -> Nearest | None:
