@@ -18,7 +18,6 @@ from .oracles import (
     tolerance,
 )
 
-
 HULL_SLACK = 16.0
 """Times EPS M: what both hulls together may leave out of their input, 8 each by the promise of `ConvexHull`."""
 
@@ -127,7 +126,9 @@ def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[
     """A region when touching or deeper, never empty, in the contact plane, on both shapes within the tolerance."""
     region = contact.region
     if region is None:
-        return [f"region: none at {contact.signed_distance!r}, band {band!r}"] if contact.signed_distance <= band else []
+        return (
+            [f"region: none at {contact.signed_distance!r}, band {band!r}"] if contact.signed_distance <= band else []
+        )
     failures = []
     vertices = region.vertices
     if contact.signed_distance > band:

@@ -56,17 +56,9 @@ def cloud(rng: Generator, count: int) -> np.ndarray:
     points = rng.normal(size=(count, 3))
     kind = rng.integers(3)
     if kind == 0:
-        return (
-            points
-            / np.linalg.norm(points, axis=1, keepdims=True)
-            * rng.uniform(0.3, 1.0, 3)
-        )
+        return points / np.linalg.norm(points, axis=1, keepdims=True) * rng.uniform(0.3, 1.0, 3)
     if kind == 1:
-        return (
-            points
-            / np.linalg.norm(points, axis=1, keepdims=True)
-            * rng.uniform(0, 1, (count, 1)) ** (1 / 3)
-        )
+        return points / np.linalg.norm(points, axis=1, keepdims=True) * rng.uniform(0, 1, (count, 1)) ** (1 / 3)
     return rng.uniform(-1, 1, (count, 3))
 
 
@@ -85,21 +77,15 @@ def sphere(rings: int, segments: int, radius: float = 1.0) -> np.ndarray:
     return radius * np.concatenate([[[0, 0, 1.0]], side.reshape(-1, 3), [[0, 0, -1.0]]])
 
 
-def disc(
-    segments: int, radius: float = 1.0, z: float = 0.0, turn: float = 0.0
-) -> np.ndarray:
+def disc(segments: int, radius: float = 1.0, z: float = 0.0, turn: float = 0.0) -> np.ndarray:
     """A regular polygon across z."""
     angle = turn + 2 * np.pi * np.arange(segments) / segments
-    return np.column_stack(
-        [radius * np.cos(angle), radius * np.sin(angle), np.full(segments, z)]
-    )
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.full(segments, z)])
 
 
 def cylinder(segments: int, radius: float = 1.0, height: float = 1.0) -> np.ndarray:
     """A prism over a regular polygon, axis z, about the origin."""
-    return np.concatenate(
-        [disc(segments, radius, -height / 2), disc(segments, radius, height / 2)]
-    )
+    return np.concatenate([disc(segments, radius, -height / 2), disc(segments, radius, height / 2)])
 
 
 def cone(segments: int, radius: float = 1.0, height: float = 1.0) -> np.ndarray:
@@ -115,12 +101,8 @@ def round_shape(rng: Generator, most: int = 300) -> np.ndarray:
         rings = int(rng.integers(2, max(3, most // segments - 1)))
         return sphere(rings, segments) * rng.uniform(0.5, 2)
     if kind == 1:
-        return cylinder(
-            int(rng.integers(3, most // 2)), rng.uniform(0.3, 2), rng.uniform(0.3, 2)
-        )
-    return cone(
-        int(rng.integers(3, most - 1)), rng.uniform(0.3, 2), rng.uniform(0.3, 2)
-    )
+        return cylinder(int(rng.integers(3, most // 2)), rng.uniform(0.3, 2), rng.uniform(0.3, 2))
+    return cone(int(rng.integers(3, most - 1)), rng.uniform(0.3, 2), rng.uniform(0.3, 2))
 
 
 def solid(rng: Generator) -> np.ndarray:
@@ -131,9 +113,7 @@ def solid(rng: Generator) -> np.ndarray:
     if kind == 1:
         return cloud(rng, int(rng.integers(4, 30)))
     if kind == 2:
-        return cylinder(
-            int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2)
-        )
+        return cylinder(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2))
     return cone(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2))
 
 
@@ -146,9 +126,7 @@ def flat_shape(rng: Generator, rank: int | None = None) -> np.ndarray:
         ends = np.array([[-1.0, 0, 0], [1.0, 0, 0]]) * rng.uniform(0.3, 2)
         return ends if rng.random() < 0.5 else np.concatenate([ends, 0.5 * ends])
     if rng.random() < 0.5:
-        return disc(
-            int(rng.integers(3, 12)), rng.uniform(0.3, 2), turn=rng.uniform(0, 7)
-        )
+        return disc(int(rng.integers(3, 12)), rng.uniform(0.3, 2), turn=rng.uniform(0, 7))
     return _in_plane(rng.uniform(-1, 1, (int(rng.integers(3, 12)), 2)))
 
 
@@ -208,9 +186,7 @@ def face_normal(rng: Generator, points: np.ndarray) -> np.ndarray:
 def random_hulls(rng: Generator) -> Pair:
     """Random hulls of 4 to 60 vertices at any depth or gap along a random direction."""
     a, b = cloud(rng, int(rng.integers(4, 61))), cloud(rng, int(rng.integers(4, 61)))
-    return meet_along(
-        a @ rotation(rng).T, b @ rotation(rng).T, direction(rng), signed_gap(rng)
-    )
+    return meet_along(a @ rotation(rng).T, b @ rotation(rng).T, direction(rng), signed_gap(rng))
 
 
 def large_hulls(rng: Generator) -> Pair:
@@ -243,20 +219,9 @@ def aligned_stack(rng: Generator) -> Pair:
     """Boxes, prisms and tessellated faces stacked along an axis: aligned, yawed or offset."""
     a, b = _stackable(rng), _stackable(rng)
     if rng.random() < 0.5:
-        b = (
-            b
-            @ rotation_about(
-                [0, 0, 1], float(rng.choice([0.0, np.pi / 4, np.pi / 7, 1e-3, 1e-9]))
-            ).T
-        )
-    offset = (
-        np.array([*(rng.choice([0.0, 0.25, 0.5, 1.0], 2)), 0.0])
-        if rng.random() < 0.7
-        else np.zeros(3)
-    )
-    lift = (a[:, 2].max() - b[:, 2].min()) + (
-        0.0 if rng.random() < 0.4 else signed_gap(rng)
-    )
+        b = b @ rotation_about([0, 0, 1], float(rng.choice([0.0, np.pi / 4, np.pi / 7, 1e-3, 1e-9]))).T
+    offset = np.array([*(rng.choice([0.0, 0.25, 0.5, 1.0], 2)), 0.0]) if rng.random() < 0.7 else np.zeros(3)
+    lift = (a[:, 2].max() - b[:, 2].min()) + (0.0 if rng.random() < 0.4 else signed_gap(rng))
     return a, b + offset + [0, 0, lift]
 
 
@@ -283,9 +248,7 @@ def _stackable(rng: Generator) -> np.ndarray:
         return cylinder(int(rng.integers(3, 17)), 0.75, 1.0)
     if kind == 2:
         grid = np.linspace(-0.5, 0.5, int(rng.integers(2, 6)))
-        return np.array(list(product(grid, grid, (-0.5, 0.5)))) * rng.choice(
-            [0.5, 1.0, 2.0], 3
-        )
+        return np.array(list(product(grid, grid, (-0.5, 0.5)))) * rng.choice([0.5, 1.0, 2.0], 3)
     return cone(int(rng.integers(3, 17)), 0.75, 1.0) * [1, 1, rng.choice([-1.0, 1.0])]
 
 
@@ -321,9 +284,7 @@ def coincident(rng: Generator) -> Pair:
     if rng.random() < 0.7:
         a = a @ rotation(rng).T
     b = a[rng.permutation(len(a))]
-    return a, b + direction(rng) * float(
-        rng.choice([0.0, 0.0, 1e-16, 1e-13, 1e-10, 1e-7])
-    )
+    return a, b + direction(rng) * float(rng.choice([0.0, 0.0, 1e-16, 1e-13, 1e-10, 1e-7]))
 
 
 def concentric(rng: Generator) -> Pair:
@@ -353,9 +314,7 @@ def slabs_and_needles(rng: Generator) -> Pair:
 
     def stretched() -> np.ndarray:
         thin = float(rng.choice([1e-4, 1e-6]))
-        shape = solid(rng) * (
-            np.array([1, 1, thin]) if rng.random() < 0.5 else np.array([1, thin, thin])
-        )
+        shape = solid(rng) * (np.array([1, 1, thin]) if rng.random() < 0.5 else np.array([1, thin, thin]))
         return shape if rng.random() < 0.3 else shape @ rotation(rng).T
 
     a, b = stretched(), stretched() if rng.random() < 0.6 else solid(rng)
@@ -364,9 +323,7 @@ def slabs_and_needles(rng: Generator) -> Pair:
         return a, b + direction(rng) * rng.uniform(0, 0.5)
     if kind == 1:
         return meet_along(a, b, direction(rng), signed_gap(rng))
-    return meet_along(
-        a, b, face_normal(rng, a), float(rng.choice([-1e-7, -1e-5, 0.0, 1e-7, 1e-5]))
-    )
+    return meet_along(a, b, face_normal(rng, a), float(rng.choice([-1e-7, -1e-5, 0.0, 1e-7, 1e-5])))
 
 
 def sizes(rng: Generator) -> Pair:
@@ -413,10 +370,7 @@ def _cluttered(rng: Generator, points: np.ndarray) -> np.ndarray:
             parts.append(points[rng.integers(0, count, 5)])
         elif kind == 1:
             near = float(rng.choice([1e-10, 1e-13]))
-            parts.append(
-                points[rng.integers(0, count, 8)]
-                + near * rng.normal(size=(8, points.shape[1]))
-            )
+            parts.append(points[rng.integers(0, count, 8)] + near * rng.normal(size=(8, points.shape[1])))
         elif kind == 2:
             weights = rng.dirichlet(np.ones(count), 6)
             parts.append(weights @ points)
@@ -435,9 +389,7 @@ def flat_and_solid(rng: Generator) -> Pair:
     a, b = solid(rng), flat_shape(rng)
     kind = rng.integers(4)
     if kind == 0:
-        b = b * rng.uniform(0.05, 2) @ rotation(rng).T + direction(rng) * rng.uniform(
-            0, 0.5
-        )
+        b = b * rng.uniform(0.05, 2) @ rotation(rng).T + direction(rng) * rng.uniform(0, 0.5)
     elif kind == 1:
         a, b = meet_along(a, b @ rotation(rng).T, direction(rng), signed_gap(rng))
     elif kind == 2:
@@ -512,11 +464,7 @@ def edge_contact(rng: Generator) -> Pair:
     a, b = a @ rotation(rng).T, b @ rotation(rng).T
     i, j = rng.choice(len(a), 2, replace=False), rng.choice(len(b), 2, replace=False)
     normal = np.cross(a[i[1]] - a[i[0]], b[j[1]] - b[j[0]])
-    normal = (
-        normal / np.linalg.norm(normal)
-        if np.linalg.norm(normal) > 1e-6
-        else direction(rng)
-    )
+    normal = normal / np.linalg.norm(normal) if np.linalg.norm(normal) > 1e-6 else direction(rng)
     a, b = apart_along(a, b, normal, signed_gap(rng) if rng.random() < 0.8 else -1e-9)
     at_a, at_b = 0.5 * (a[i[0]] + a[i[1]]), 0.5 * (b[j[0]] + b[j[1]])
     across = at_a - at_b
@@ -544,12 +492,8 @@ def polygons_2d(rng: Generator) -> Pair:
         if kind == 2:
             return rng.integers(-3, 4, (int(rng.integers(3, 9)), 2)).astype(float)
         if kind == 3:
-            return np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]]) * rng.choice(
-                [0.25, 0.5, 1.0], 2
-            )
-        return disc(
-            int(rng.integers(3, 40)), rng.uniform(0.2, 2), turn=rng.uniform(0, 7)
-        )[:, :2]
+            return np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]]) * rng.choice([0.25, 0.5, 1.0], 2)
+        return disc(int(rng.integers(3, 40)), rng.uniform(0.2, 2), turn=rng.uniform(0, 7))[:, :2]
 
     a, b = polygon(), polygon()
     if rng.random() < 0.5:
@@ -609,9 +553,7 @@ CLASSES: dict[str, Callable[[Generator], Pair]] = {
 }
 """The classes `pairs` cycles over."""
 
-LARGE: dict[str, Callable[[Generator], Pair]] = {
-    f.__name__: f for f in (large_hulls, large_round_shapes)
-}
+LARGE: dict[str, Callable[[Generator], Pair]] = {f.__name__: f for f in (large_hulls, large_round_shapes)}
 """Classes of up to 300 vertices, slower to check: every fifth cycle of `pairs` has one of them."""
 
 

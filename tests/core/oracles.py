@@ -56,9 +56,7 @@ def sign_tolerance(a, b) -> float:
         float(np.linalg.norm(np.ptp(a, axis=0))),
         float(np.linalg.norm(np.ptp(b, axis=0))),
     )
-    return 1e-10 * small + 64 * EPS * max(
-        float(np.abs(a).max()), float(np.abs(b).max())
-    )
+    return 1e-10 * small + 64 * EPS * max(float(np.abs(a).max()), float(np.abs(b).max()))
 
 
 def gap_along(a, b, normal) -> float:
@@ -94,30 +92,15 @@ def exact_distance_to_point(points, point) -> float:
     """Distance of a point from the convex hull of points, exact before the last rounding."""
     a, b, shift = _as_integers(points, [point])
     nearest = _exact_nearest(a, b)
-    return (
-        float(_root(sum(x * x for x in nearest), 1) / (1 << shift))
-        if any(nearest)
-        else 0.0
-    )
+    return float(_root(sum(x * x for x in nearest), 1) / (1 << shift)) if any(nearest) else 0.0
 
 
 def _as_integers(a, b) -> tuple[list, list, int]:
     """Both point sets times one power of two, duplicates dropped; and the power."""
-    rows = [
-        np.unique(np.asarray(points, dtype=np.float64) + 0.0, axis=0)
-        for points in (a, b)
-    ]
-    ratios = [
-        [[float(x).as_integer_ratio() for x in row] for row in points]
-        for points in rows
-    ]
-    shift = max(
-        d.bit_length() - 1 for points in ratios for row in points for _, d in row
-    )
-    whole = [
-        [tuple(n << (shift - d.bit_length() + 1) for n, d in row) for row in points]
-        for points in ratios
-    ]
+    rows = [np.unique(np.asarray(points, dtype=np.float64) + 0.0, axis=0) for points in (a, b)]
+    ratios = [[[float(x).as_integer_ratio() for x in row] for row in points] for points in rows]
+    shift = max(d.bit_length() - 1 for points in ratios for row in points for _, d in row)
+    whole = [[tuple(n << (shift - d.bit_length() + 1) for n, d in row) for row in points] for points in ratios]
     return whole[0], whole[1], shift
 
 
@@ -126,9 +109,7 @@ def _root(numerator, denominator) -> Fraction:
     value = Fraction(numerator, denominator)
     extra = max(0, 208 - value.numerator.bit_length() + value.denominator.bit_length())
     extra += extra % 2
-    return Fraction(
-        isqrt((value.numerator << extra) // value.denominator), 1 << (extra // 2)
-    )
+    return Fraction(isqrt((value.numerator << extra) // value.denominator), 1 << (extra // 2))
 
 
 def _unit(vector) -> np.ndarray:
@@ -169,19 +150,14 @@ def _farthest(a, b, d):
 def _solve(matrix, right):
     """Rational solution of a small regular system."""
     size = len(right)
-    rows = [
-        [Fraction(x) for x in row] + [Fraction(y)]
-        for row, y in zip(matrix, right, strict=True)
-    ]
+    rows = [[Fraction(x) for x in row] + [Fraction(y)] for row, y in zip(matrix, right, strict=True)]
     for k in range(size):
         pivot = next(i for i in range(k, size) if rows[i][k])
         rows[k], rows[pivot] = rows[pivot], rows[k]
         for i in range(size):
             if i != k and rows[i][k]:
                 factor = rows[i][k] / rows[k][k]
-                rows[i] = [
-                    x - factor * y for x, y in zip(rows[i], rows[k], strict=True)
-                ]
+                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
     return [rows[k][size] / rows[k][k] for k in range(size)]
 
 
@@ -191,9 +167,7 @@ def _affine_weights(points):
     if not rest:
         return [Fraction(1)]
     edges = [_sub(p, first) for p in rest]
-    weights = _solve(
-        [[_dot(e, f) for f in edges] for e in edges], [-_dot(e, first) for e in edges]
-    )
+    weights = _solve([[_dot(e, f) for f in edges] for e in edges], [-_dot(e, first) for e in edges])
     return [1 - sum(weights), *weights]
 
 
@@ -215,18 +189,11 @@ def _exact_nearest(a, b):
             if all(t > 0 for t in target):
                 weights = target
                 break
-            step = min(
-                u / (u - t)
-                for u, t in zip(weights, target, strict=True)
-                if t <= 0 and u - t > 0
-            )
+            step = min(u / (u - t) for u, t in zip(weights, target, strict=True) if t <= 0 and u - t > 0)
             mixed = [u + step * (t - u) for u, t in zip(weights, target, strict=True)]
             kept = [i for i, m in enumerate(mixed) if m > 0]
             points, weights = [points[i] for i in kept], [mixed[i] for i in kept]
-        x = tuple(
-            sum(t * p[i] for t, p in zip(weights, points, strict=True))
-            for i in range(len(x))
-        )
+        x = tuple(sum(t * p[i] for t, p in zip(weights, points, strict=True)) for i in range(len(x)))
     return x
 
 
@@ -247,9 +214,7 @@ def _spanning_points(a, b, dim):
         if not edges:
             directions = axes
         elif len(edges) == 1 and dim == 3:
-            directions = [
-                d for d in (_cross(edges[0], axis) for axis in axes) if any(d)
-            ]
+            directions = [d for d in (_cross(edges[0], axis) for axis in axes) if any(d)]
         elif len(edges) == 1:
             directions = [(-edges[0][1], edges[0][0])]
         else:
@@ -275,13 +240,7 @@ def _exact_flat_normal(a, b):
         return (-edges[0][1], edges[0][0])
     if len(edges) == 2:
         return _cross(edges[0], edges[1])
-    return next(
-        d
-        for d in (
-            _cross(edges[0], tuple(int(i == k) for i in range(3))) for k in range(3)
-        )
-        if any(d)
-    )
+    return next(d for d in (_cross(edges[0], tuple(int(i == k) for i in range(3))) for k in range(3)) if any(d))
 
 
 def _exact_facet_line(a, b):
@@ -398,11 +357,7 @@ def _exact_facet_plane(a, b):
 def _normalised(a, b):
     """Both shapes about the middle of the smaller one, the larger extent one; and the scale."""
     a, b = np.asarray(a, float), np.asarray(b, float)
-    small = (
-        a
-        if np.linalg.norm(np.ptp(a, axis=0)) <= np.linalg.norm(np.ptp(b, axis=0))
-        else b
-    )
+    small = a if np.linalg.norm(np.ptp(a, axis=0)) <= np.linalg.norm(np.ptp(b, axis=0)) else b
     middle = 0.5 * small.min(axis=0) + 0.5 * small.max(axis=0)
     a, b = a - middle, b - middle
     scale = max(float(np.abs(a).max()), float(np.abs(b).max())) or 1.0
@@ -427,9 +382,7 @@ def hull_parts(points):
         if hull is not None:
             keep, where = np.unique(hull.simplices, return_inverse=True)
             triangles = where.reshape(-1, 3)
-            sides = np.sort(
-                triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1
-            )
+            sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
             return points[keep], triangles, np.unique(sides, axis=0)
     if sizes[1] > 1e-9 * sizes[0]:
         loop = Qhull(offsets @ axes[:2].T).vertices
@@ -466,6 +419,13 @@ def _polygon(points):
 
 def sat(a, b) -> Answer:
     """Exhaustive separating axes: valid sign, and the depth when the shapes overlap; apart a lower bound."""
+    axes, gaps = sat_axes(a, b)
+    best = int(gaps.argmax())
+    return Answer(float(gaps[best]), axes[best])
+
+
+def sat_axes(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """Every candidate axis (k, dim), in both directions, and min n.b - max n.a along each (k,)."""
     a, b, scale = _normalised(a, b)
     if a.shape[1] == 2:
         a, b = _polygon(a), _polygon(b)
@@ -494,32 +454,18 @@ def sat(a, b) -> Answer:
                 parts += [np.cross(sides_a, flat), np.cross(sides_b, flat), flat[None]]
         if flat_a is not None or flat_b is not None:
             parts += [sides_a, sides_b, between]
-            parts += [
-                np.cross(s, np.cross(s, (a[0] - b[0])[None]))
-                for s in (sides_a, sides_b)
-            ]
+            parts += [np.cross(s, np.cross(s, (a[0] - b[0])[None])) for s in (sides_a, sides_b)]
         axes = np.concatenate(parts)
     lengths = np.linalg.norm(axes, axis=1)
     axes = axes[lengths > 1e-18] / lengths[lengths > 1e-18, None]
     if not len(axes):
         axes = np.eye(a.shape[1])
-    best, normal = -np.inf, axes[0]
+    axes = np.concatenate([axes, -axes])
+    gaps = np.empty(len(axes))
     for k in range(0, len(axes), 20_000):
         part = axes[k : k + 20_000]
-        along_a, along_b = part @ a.T, part @ b.T
-        gaps = np.stack(
-            [
-                along_b.min(axis=1) - along_a.max(axis=1),
-                along_a.min(axis=1) - along_b.max(axis=1),
-            ]
-        )
-        side, index = np.unravel_index(gaps.argmax(), gaps.shape)
-        if gaps[side, index] > best:
-            best, normal = (
-                float(gaps[side, index]),
-                part[index] * (1 if side == 0 else -1),
-            )
-    return Answer(best * scale, normal)
+        gaps[k : k + 20_000] = (part @ b.T).min(axis=1) - (part @ a.T).max(axis=1)
+    return axes, gaps * scale
 
 
 def _sides(loop):
@@ -538,9 +484,7 @@ def _triangle_normals(points, triangles):
 def _flat_normal(points):
     """Unit normal of a polygon, a direction across a segment or a point; None for a solid."""
     offsets = points - points.mean(axis=0)
-    _, sizes, axes = np.linalg.svd(
-        np.concatenate([offsets, np.zeros((3, 3))]), full_matrices=False
-    )
+    _, sizes, axes = np.linalg.svd(np.concatenate([offsets, np.zeros((3, 3))]), full_matrices=False)
     return axes[2] if sizes[2] <= 1e-7 * sizes[0] else None
 
 
@@ -573,18 +517,10 @@ def minkowski(a, b) -> Answer | None:
         k = int(gaps.argmax())
         return Answer(float(gaps[k]) * scale, normals[k])
     seen = difference[hull.simplices[offsets > 0]]
-    nearest = (
-        _nearest_on_triangles(seen)
-        if dim == 3
-        else _nearest_on_segments(seen[:, 0], seen[:, 1])
-    )
+    nearest = _nearest_on_triangles(seen) if dim == 3 else _nearest_on_segments(seen[:, 0], seen[:, 1])
     distances = np.linalg.norm(nearest, axis=1)
     k = int(distances.argmin())
-    normal = (
-        -nearest[k] / distances[k]
-        if distances[k] > 0
-        else hull.equations[offsets.argmax(), :-1] * -1.0
-    )
+    normal = -nearest[k] / distances[k] if distances[k] > 0 else hull.equations[offsets.argmax(), :-1] * -1.0
     return Answer(float(distances[k]) * scale, normal)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from contact_lens.core import ConvexHull, contact
 
 from .assertions import assert_promises

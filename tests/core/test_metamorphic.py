@@ -7,6 +7,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+
 from contact_lens.core import Contact, ConvexHull, Relation, contact
 
 from .generators import CLASSES, pair

@@ -117,16 +117,18 @@ def test_pairs_are_the_same_for_the_same_seed_and_differ_for_another():
     first, again = list(generators.pairs(1, 30)), list(generators.pairs(1, 30))
     for (name, a, b), (name_again, a_again, b_again) in zip(first, again, strict=True):
         assert name == name_again
-        assert np.array_equal(a, a_again) and np.array_equal(b, b_again)
+        assert np.array_equal(a, a_again)
+        assert np.array_equal(b, b_again)
     other = generators.pair(2, 0)
     assert not np.array_equal(first[0][1], other[1])
 
 
 def test_every_class_has_pairs_and_the_corpus_has_each_state():
-    seen = {name: 0 for name in (*generators.CLASSES, *generators.LARGE)}
+    seen = dict.fromkeys((*generators.CLASSES, *generators.LARGE), 0)
     states = {"apart": 0, "touching": 0, "deep": 0}
     for name, a, b in generators.pairs(SEED, 11 * len(generators.CLASSES)):
-        assert np.isfinite(a).all() and np.isfinite(b).all()
+        assert np.isfinite(a).all()
+        assert np.isfinite(b).all()
         seen[name] += 1
         sd, tol = exact(a, b).signed_distance, sign_tolerance(a, b)
         states["apart" if sd > tol else "deep" if sd < -tol else "touching"] += 1

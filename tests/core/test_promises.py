@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from contact_lens.core import ConvexHull, Polytope, contact
 
 from .assertions import promise_failures

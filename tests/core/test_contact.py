@@ -1,0 +1,449 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The front door: what it refuses, what it calls things, and that it always says the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Contact, ConvexHull, Relation, Status, contact, verify
+
+from .generators import CLASSES, CUBE, disc, pair, rotation, rotation_about, sphere
+from .oracles import exact, gap_along, sat_axes, tolerance
+
+METHODS = ("auto", "gjk", "sat", "both")
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def touch(a, b, **options) -> Contact:
+    return contact(ConvexHull(a), ConvexHull(b), **options)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Input
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [],
+        np.zeros((0, 3)),
+        np.zeros((0, 2)),
+        [[0.0, 0.0, np.nan]],
+        [[0.0, np.inf, 0.0]],
+        [[-np.inf, 0.0]],
+        np.zeros(3),
+        np.zeros((4, 1)),
+        np.zeros((4, 4)),
+        np.zeros((2, 2, 3)),
+        np.zeros((4, 3), dtype=complex),
+        [["a", "b", "c"]],
+        [[1.0, 2.0, 3.0], [1.0, 2.0]],
+        None,
+        [[None, 1.0, 2.0]],
+        5.0,
+        np.array([["2020-01-01"] * 3], dtype="datetime64[D]"),
+    ],
+    ids=str,
+)
+def test_points_that_are_no_points_are_refused_by_name(points):
+    with pytest.raises(ValueError, match="points"):
+        ConvexHull(points)
+
+
+@pytest.mark.parametrize("points", [[[1, 2, 3]], np.ones((3, 3), np.float32), ((0, 0), (1, 0))])
+def test_points_of_any_real_type_are_taken(points):
+    assert ConvexHull(points).vertices.dtype == np.float64
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+@pytest.mark.parametrize(
+    "wrong", [None, CUBE, "cube", 3, [[0.0, 0.0, 0.0]]], ids=["None", "array", "str", "int", "list"]
+)
+def test_what_is_no_shape_is_refused_by_name(name, wrong):
+    shapes = {"a": ConvexHull(CUBE), "b": ConvexHull(CUBE), name: wrong}
+    with pytest.raises(ValueError, match=rf"\b{name}\b"):
+        contact(shapes["a"], shapes["b"])
+
+
+def test_shapes_of_different_dimension_are_refused():
+    with pytest.raises(ValueError, match="dimension"):
+        touch(CUBE, CUBE[:, :2])
+
+
+@pytest.mark.parametrize("method", ["", "GJK", "epa", None, 1])
+def test_unknown_methods_are_refused_by_name(method):
+    with pytest.raises(ValueError, match="method"):
+        touch(CUBE, CUBE, method=method)
+
+
+@pytest.mark.parametrize("name", ["clearance", "contact_tolerance"])
+@pytest.mark.parametrize("value", [-1e-9, np.nan, np.inf, -np.inf])
+def test_lengths_that_are_none_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=name):
+        touch(CUBE, CUBE + [2, 0, 0], **{name: value})
+
+
+@pytest.mark.parametrize("name", ["clearance", "contact_tolerance"])
+@pytest.mark.parametrize("value", ["1", None, [1.0], 1j])
+def test_lengths_of_a_wrong_type_are_refused_by_name(name, value):
+    with pytest.raises((ValueError, TypeError), match=name):
+        touch(CUBE, CUBE + [2, 0, 0], **{name: value})
+
+
+@every_method
+def test_the_input_is_not_changed(method):
+    a, b = CUBE.copy(), CUBE + [0.5, 0.25, 0.125]
+    b_before = b.copy()
+    shape_a, shape_b = ConvexHull(a), ConvexHull(b)
+    contact(shape_a, shape_b, method=method)
+    assert np.array_equal(a, CUBE)
+    assert np.array_equal(b, b_before)
+    assert a.flags.writeable
+    assert b.flags.writeable
+    a += 100.0
+    assert shape_a.magnitude == 0.5
+
+
+@every_method
+def test_a_contact_cannot_be_changed(method):
+    c = touch(CUBE, CUBE + [0.5, 0, 0], method=method)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        c.signed_distance = 1.0
+    assert isinstance(c, Contact)
+    assert not isinstance(c, tuple)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Relations: each of the seven, and their order
+
+OCTAHEDRON = np.concatenate([np.eye(3), -np.eye(3)]) * 0.1
+
+RELATIONS = [
+    (Relation.COINCIDENT, CUBE, CUBE[::-1], {}),
+    (Relation.COINCIDENT, CUBE, CUBE + 1e-7, {}),
+    (Relation.COINCIDENT, disc(5), disc(5), {}),
+    (Relation.COINCIDENT, CUBE[:2], CUBE[:2], {}),
+    (Relation.TOUCHING, CUBE, CUBE + [1, 0, 0], {}),
+    (Relation.TOUCHING, CUBE, CUBE + [1 + 1e-6, 0, 0], {}),
+    (Relation.TOUCHING, CUBE, CUBE + [1 - 1e-6, 0, 0], {}),
+    (Relation.TOUCHING, disc(6), disc(6) + [0.5, 0, 0], {}),
+    (Relation.TOUCHING, CUBE, CUBE + [1.05, 0, 0], {"contact_tolerance": 0.1}),
+    (Relation.A_INSIDE_B, OCTAHEDRON, CUBE, {}),
+    (Relation.A_INSIDE_B, OCTAHEDRON + [0.3, 0.2, 0.1], CUBE, {}),
+    (Relation.B_INSIDE_A, CUBE, OCTAHEDRON, {}),
+    (Relation.B_INSIDE_A, CUBE, OCTAHEDRON + [0.4, 0, 0], {}),
+    (Relation.PENETRATING, CUBE, CUBE + [0.5, 0.25, 0], {}),
+    (Relation.PENETRATING, CUBE, CUBE + [1 - 1e-3, 0, 0], {}),
+    (Relation.PENETRATING, CUBE * [3, 0.5, 0.5], CUBE * [0.5, 3, 0.5], {}),
+    (Relation.WITHIN_CLEARANCE, CUBE, CUBE + [1.25, 0, 0], {"clearance": 0.25}),
+    (Relation.WITHIN_CLEARANCE, CUBE, CUBE + [1.25, 0, 0], {"clearance": 3.0}),
+    (Relation.SEPARATED, CUBE, CUBE + [1.25, 0, 0], {"clearance": 0.24}),
+    (Relation.SEPARATED, CUBE, CUBE + [1.25, 0, 0], {}),
+    (Relation.SEPARATED, CUBE, CUBE + [1 + 1e-3, 0, 0], {}),
+    (Relation.SEPARATED, [[0.0, 0, 0]], [[0.0, 0, 1e-12]], {}),
+    (Relation.B_INSIDE_A, CUBE[:, :2], CUBE[:, :2] * 0.5, {}),
+    (Relation.COINCIDENT, CUBE[:, :2], CUBE[:, :2], {}),
+]
+
+
+@every_method
+@pytest.mark.parametrize(("relation", "a", "b", "options"), RELATIONS)
+def test_relation(relation, a, b, options, method):
+    c = touch(a, b, method=method, **options)
+    assert c.relation == relation
+    assert verify(c, ConvexHull(a), ConvexHull(b)).ok
+
+
+def test_every_relation_is_tested():
+    assert {relation for relation, *_ in RELATIONS} == set(Relation)
+
+
+def test_the_options_are_in_the_answer():
+    c = touch(CUBE, CUBE + [2, 0, 0], clearance=0.125, contact_tolerance=1e-4)
+    assert (c.clearance, c.contact_tolerance) == (0.125, 1e-4)
+    assert touch(CUBE, CUBE).contact_tolerance == 1e-5
+
+
+def test_a_point_on_a_point_is_depth_zero():
+    c = touch([[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0]])
+    assert c.signed_distance == 0
+    assert c.intersects
+    assert c.relation in (Relation.COINCIDENT, Relation.TOUCHING)
+    assert c.region is not None
+    assert c.region.kind == "point"
+    assert np.array_equal(c.region.vertices, [[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("flat", [0, 1, 2])
+def test_flat_shapes_that_overlap_in_their_plane_touch_with_their_overlap_as_region(flat):
+    turn = np.roll(np.eye(3), flat, axis=0)
+    square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    c = touch(square @ turn.T, (square + [0.25, 0.5, 0]) @ turn.T)
+    assert (c.signed_distance, c.relation) == (0.0, Relation.TOUCHING)
+    assert abs((turn.T @ c.normal)[2]) == pytest.approx(1, abs=1e-15)
+    assert c.region.kind == "polygon"
+    assert c.region.area == pytest.approx(0.375, abs=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Answers known in closed form
+
+
+@every_method
+def test_two_cubes_side_by_side(method):
+    c = touch(CUBE, CUBE + [0.75, 0.25, 0.125], method=method)
+    assert c.signed_distance == -0.25
+    assert c.depth == 0.25
+    assert c.intersects
+    assert np.array_equal(c.normal, [1, 0, 0])
+    assert np.array_equal(c.mtv, [0.25, 0, 0])
+    assert np.allclose(c.point_on_b - c.point_on_a, [-0.25, 0, 0], atol=1e-15)
+    assert c.region.kind == "polygon"
+    assert c.region.area == pytest.approx(0.75 * 0.875)
+    assert np.allclose(c.region.centroid, [0.375, 0.125, 0.0625])
+    assert np.allclose(c.region.depths, 0.25)
+    assert c.status == Status.CERTIFIED
+
+
+@every_method
+def test_two_cubes_apart_at_a_corner(method):
+    c = touch(CUBE, CUBE + [2, 3, 3], method=method)
+    assert c.signed_distance == pytest.approx(3.0, abs=1e-15)
+    assert not c.intersects
+    assert c.depth == 0.0
+    assert np.array_equal(c.mtv, [0, 0, 0])
+    assert np.allclose(c.normal, np.array([1, 2, 2]) / 3)
+    assert np.allclose(c.point_on_a, 0.5)
+    assert np.allclose(c.point_on_b, [1.5, 2.5, 2.5])
+    assert c.region is None
+
+
+def test_the_overlap_of_containment_is_the_nearer_exit():
+    big = CUBE * 4
+    for axis, sign in product(range(3), (-1, 1)):
+        offset = np.zeros(3)
+        offset[axis] = sign * 1.0
+        c = touch(big, CUBE + offset)
+        assert c.signed_distance == pytest.approx(-1.5, abs=1e-14)
+        assert c.normal[axis] == pytest.approx(sign)
+
+
+def test_method_names_say_what_answered():
+    assert touch(CUBE, CUBE + [3, 0, 0], method="sat").method == "sat+gjk"
+    assert touch(CUBE, CUBE + [0.5, 0, 0], method="sat").method == "sat"
+    assert touch(CUBE, CUBE + [0.5, 0, 0], method="gjk").method == "gjk+epa"
+    assert touch(CUBE, CUBE + [3, 0, 0], method="gjk").method == "gjk"
+
+
+@pytest.mark.parametrize("offset", [0.5, 1.0, 3.0])
+def test_cross_check_is_there_for_both_only(offset):
+    for method in METHODS:
+        c = touch(CUBE, CUBE + [offset, 0.1, 0.2], method=method)
+        assert (c.cross_check is not None) == (method == "both")
+        assert c.cross_check is None or c.cross_check <= 1e-12
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ties
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("a", "b", "count"),
+    [
+        (CUBE, CUBE, 6),
+        (CUBE, CUBE * 0.5, 6),
+        (CUBE * [1, 1, 2], CUBE, 4),
+        (CUBE * [1, 2, 2], CUBE, 2),
+        (CUBE, CUBE + [0.25, 0, 0], 1),
+        (CUBE, CUBE + [0.25, 0.25, 0], 2),
+        (CUBE, CUBE + [0.25, 0.25, 0.25], 3),
+        (CUBE[:, :2], CUBE[:, :2], 4),
+        (disc(3), disc(3), 2),
+        (np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]),) * 2 + (6,),
+        (OCTAHEDRON, OCTAHEDRON, 8),
+    ],
+)
+def test_equally_good_normals_are_listed(a, b, count, method):
+    c = touch(a, b, method=method)
+    assert len(c.ties) == count
+    assert len(np.unique(np.round(c.ties, 9), axis=0)) == count
+    assert np.array_equal(c.ties[0], c.normal)
+
+
+@pytest.mark.parametrize("name", ["coincident", "concentric", "integer_lattice", "aligned_stack", "face_contact"])
+def test_no_equally_good_normal_is_missing(name):
+    """Every separating axis that is as deep as the best, by the exhaustive oracle, is in the list."""
+    place = list(CLASSES).index(name)
+    for cycle in range(60):
+        _, a, b = pair(55, cycle * len(CLASSES) + place)
+        if max(len(a), len(b)) > 12:
+            continue
+        c, truth = touch(a, b), exact(a, b)
+        tol = tolerance(a, b, truth.signed_distance)
+        if truth.signed_distance > -100 * tol:
+            continue
+        axes, gaps = sat_axes(a, b)
+        for axis in axes[gaps >= truth.signed_distance - 1e-3 * tol]:
+            nearest = np.abs(c.ties - axis).sum(axis=1).min()
+            assert nearest < 1e-6 or gap_along(a, b, axis) < truth.signed_distance - tol, (cycle, axis)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Region kinds
+
+ROOF = np.array([[-1.0, 0, 0], [1, 0, 0], [-1, -1, -1], [-1, 1, -1], [1, -1, -1], [1, 1, -1]])
+TIP = np.array([[0.0, 0, 0], [1, 0, 1], [-1, 1, 1], [-1, -1, 1]])
+SLAB = CUBE * [4, 4, 1] - [0, 0, 0.5]
+
+
+SUPPORTED = {
+    "tip on face": (SLAB, TIP, "point", 0.0),
+    "crossing edges": (ROOF, ROOF * [1, 1, -1] @ rotation_about([0, 0, 1], 1.0).T, "point", 0.0),
+    "edge on face": (SLAB, ROOF * [1, 1, -1], "segment", 2.0),
+    "face inside face": (SLAB, CUBE + [0.25, 0.25, 0.5], "polygon", 1.0),
+    "corner of faces": (SLAB, CUBE + [2, 2, 0.5], "polygon", 0.25),
+    "octagon": (
+        CUBE - [0, 0, 0.5],
+        CUBE @ rotation_about([0, 0, 1], np.pi / 4).T + [0, 0, 0.5],
+        "polygon",
+        2 * np.sqrt(2) - 2,
+    ),
+}
+"""Pairs that meet at z = 0 and keep their normal when pushed into each other."""
+
+BALANCED = {
+    "tip on edge": (ROOF, TIP, "point", 0.0),
+    "edge along edge": (ROOF, ROOF * [1, 1, -1] + [0.5, 0, 0], "segment", 1.5),
+}
+"""Pairs that slip sideways when pushed: the way out is over the slope."""
+
+
+@pytest.mark.parametrize(
+    ("name", "depth"),
+    [(name, depth) for name in SUPPORTED for depth in (0.0, -1e-6, 1e-3)]
+    + [(name, depth) for name in BALANCED for depth in (0.0, -1e-6)],
+)
+def test_region_kind(name, depth):
+    a, b, kind, measure = (SUPPORTED | BALANCED)[name]
+    c = touch(a, b - [0, 0, depth])
+    assert c.signed_distance == pytest.approx(-depth, abs=1e-12)
+    assert c.region.kind == kind
+    assert {"point": 0.0, "segment": c.region.length, "polygon": c.region.area}[kind] == pytest.approx(
+        measure, rel=1e-6
+    )
+    assert np.allclose(c.region.depths, depth, atol=1e-12)
+    if kind == "polygon":
+        v, n = c.region.vertices, len(c.region.vertices)
+        turn = sum(np.cross(v[i] - v[0], v[(i + 1) % n] - v[0]) for i in range(n))
+        assert turn @ c.normal > 0, "counter-clockwise seen from the tip of the normal"
+
+
+def test_region_of_two_polygons_in_the_plane():
+    square = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+    c = touch(square, square + [0.25, 1.0])
+    assert c.region.kind == "segment"
+    assert c.region.length == pytest.approx(0.75)
+    assert c.region.vertices.shape == (2, 2)
+    assert touch(square, square + [1.0, 1.0]).region.kind == "point"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The same every time
+
+
+def fingerprint(c: Contact) -> list:
+    arrays = [c.normal, c.point_on_a, c.point_on_b, c.ties]
+    numbers = [c.signed_distance, c.lower_bound, c.upper_bound]
+    if c.region is not None:
+        arrays += [c.region.vertices, c.region.centroid, c.region.depths]
+        numbers += [c.region.area, c.region.length]
+    words = [str(c.relation), str(c.status), c.method, c.iterations, repr(c.feature_a), repr(c.feature_b)]
+    return [a.tobytes().hex() for a in arrays] + [x.hex() for x in numbers] + words
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_called_twice_gives_the_same_bytes(name):
+    place = list(CLASSES).index(name)
+    for cycle in range(5):
+        _, a, b = pair(9, cycle * len(CLASSES) + place)
+        shape_a, shape_b = ConvexHull(a), ConvexHull(b)
+        for method in METHODS:
+            first = fingerprint(contact(shape_a, shape_b, method=method))
+            assert first == fingerprint(contact(shape_a, shape_b, method=method))
+            assert first == fingerprint(contact(ConvexHull(a.copy()), ConvexHull(np.asfortranarray(b)), method=method))
+
+
+SCRIPT = """
+import json, sys
+import numpy as np
+from contact_lens.core import ConvexHull, contact
+c = contact(*(ConvexHull(np.array(p)) for p in json.load(sys.stdin)))
+print(c.normal.tobytes().hex(), c.signed_distance.hex(), c.ties.tobytes().hex(), c.region.vertices.tobytes().hex())
+"""
+
+
+def test_another_process_gives_the_same_bytes():
+    """No order of a set or a hash seed may show."""
+    points = json.dumps([sphere(3, 6).tolist(), (sphere(3, 6) * 0.5).tolist()])
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            input=points,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "1", "42")
+    }
+    assert len(outputs) == 1
+
+
+def test_importing_core_imports_no_blender():
+    code = (
+        "import sys, contact_lens.core; print('bpy' in sys.modules, 'scipy' in sys.modules, 'mathutils' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["False", "False", "False"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Verification notices
+
+
+@pytest.mark.parametrize("offset", [[0.75, 0.2, 0.1], [0.9, 0.8, 0.1], [2.0, 0.5, 0.25], [0.01, 0.02, 0.03]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_verify_notices_wrong_answers(offset, turned):
+    turn = rotation(np.random.default_rng(3)) if turned else np.eye(3)
+    shape_a, shape_b = ConvexHull(CUBE), ConvexHull(CUBE @ turn.T + offset)
+    c = contact(shape_a, shape_b)
+    assert verify(c, shape_a, shape_b).ok
+    tilt = rotation_about([1, 2, 3], 1e-3)
+    lies = {
+        "flipped normal": {"normal": -c.normal},
+        "tilted normal": {"normal": tilt @ c.normal},
+        "long normal": {"normal": c.normal * (1 + 1e-6)},
+        "moved witness": {"point_on_a": c.point_on_a + [0, 1e-3, 0]},
+        "both witnesses moved": {"point_on_a": c.point_on_a + [9, 0, 0], "point_on_b": c.point_on_b + [9, 0, 0]},
+        "flipped sign": {"signed_distance": -c.signed_distance},
+        "scaled depth": {"signed_distance": c.signed_distance * (1 + 1e-6)},
+        "wrong relation": {
+            "relation": Relation.SEPARATED if c.intersects else Relation.PENETRATING,
+        },
+        "lower bound above": {"lower_bound": c.signed_distance + 1e-3, "upper_bound": c.signed_distance + 2e-3},
+        "upper bound below": {"upper_bound": c.signed_distance - 1e-3, "lower_bound": c.signed_distance - 2e-3},
+        "nan": {"signed_distance": float("nan")},
+    }
+    for name, changes in lies.items():
+        assert not verify(dataclasses.replace(c, **changes), shape_a, shape_b).ok, name
+    elsewhere = ConvexHull(CUBE + np.array(offset) + 0.3)
+    assert not verify(c, shape_a, elsewhere).ok
