@@ -575,7 +575,8 @@ def check_zip(tool: Sequence[str | Path]) -> str:
 
 def command_check(_: argparse.Namespace) -> None:
     this_blender = blender_for_this_python()
-    python = environment_with(f"check-{running_python()}", sys.executable, extra("check"), "the checks")
+    requirements = ["setuptools>=68", *extra("check")]
+    python = environment_with(f"check-{running_python()}", sys.executable, requirements, "the checks")
     ruff, mypy = [python, "-m", "ruff"], [python, "-m", "mypy"]
     failed: list[str] = []
     for what, command in (

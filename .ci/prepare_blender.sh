@@ -4,15 +4,14 @@
 # command that runs it. Debian's unstable suite carries Blender 5.2 LTS; only if installing that fails is the stable
 # suite's 4.3 taken instead, and said so. Needs Debian or a relative of it, and root.
 #
-#   prepare_blender.sh [FOLDER]      FOLDER: default $XDG_CACHE_HOME/contact_lens/real-blender
+#   prepare_blender.sh [FOLDER]      FOLDER: default real-blender in the cache folder of build.py
 #
 # The folder is reused when it is there and its Blender starts. The `blender` command enters the folder with chroot and
-# binds /proc, /sys, /dev, /tmp and this checkout into a mount namespace of its own, so nothing is left mounted and
-# paths mean the same inside and outside.
+# binds /proc, /sys, /dev, /tmp, the test tools of build.py and the folder it is called from in a mount namespace of its
+# own: paths mean the same inside and outside, and nothing stays mounted.
 set -euo pipefail
 
-checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-cache=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/contact_lens/real-blender}
+cache=${1:-${CONTACT_LENS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/contact_lens}/real-blender}
 packages=(blender xvfb xauth libgl1-mesa-dri libegl1 imagemagick python3-numpy python3-cattr python3-requests)
 
 say() { printf '%s\n' "$*" >&2; }
@@ -25,22 +24,24 @@ apt_mirror() { # the first plain Debian mirror of the machine's own apt configur
 write_command() { # root -> FOLDER/bin/blender
     local root=$1 out=$cache/bin/blender
     mkdir -p "$cache/bin"
-    cat >"$out" <<EOF
+    cat >"$out.new" <<EOF
 #!/usr/bin/env bash
 # Runs the Blender in $root. Made by .ci/prepare_blender.sh.
 set -euo pipefail
 export CONTACT_LENS_CHROOT='$root' CONTACT_LENS_CWD="\$PWD"
+export CONTACT_LENS_TOOLS="\${CONTACT_LENS_CACHE:-\${XDG_CACHE_HOME:-\$HOME/.cache}/contact_lens}/tools"
 exec unshare --mount --propagation private bash -c '
-    root=\$CONTACT_LENS_CHROOT
-    for folder in /proc /sys /dev /tmp \${CONTACT_LENS_BINDS//:/ } "$checkout"; do
-        mkdir -p "\$root\$folder"
-        mount --rbind "\$folder" "\$root\$folder"
+    set -e
+    for folder in /proc /sys /dev /tmp "\$CONTACT_LENS_TOOLS" "\$CONTACT_LENS_CWD"; do
+        [ -d "\$folder" ] && [ "\$folder" != / ] || continue
+        mkdir -p "\$CONTACT_LENS_CHROOT\$folder"
+        mount --rbind "\$folder" "\$CONTACT_LENS_CHROOT\$folder"
     done
-    cd /
-    exec chroot "\$root" /usr/bin/env -C "\$CONTACT_LENS_CWD" PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 blender "\$@"
+    exec chroot "\$CONTACT_LENS_CHROOT" /usr/bin/env -C "\$CONTACT_LENS_CWD" PATH=/usr/bin:/bin LC_ALL=C.UTF-8 blender "\$@"
 ' blender "\$@"
 EOF
-    chmod 755 "$out"
+    chmod 755 "$out.new"
+    mv "$out.new" "$out"
 }
 
 works() { # root: the Blender in there starts

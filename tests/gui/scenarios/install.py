@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Install the zip and open the sidebar at its tab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+
+def steps(window: Any) -> Iterator[float]:
+    # A click ends the splash screen.
+    region = window.region("WINDOW")
+    yield from window.click(region.x + 5, region.y + 5)
+    yield from window.install()
+    yield from window.show_tab("Contact")
+    yield from window.screenshot("tab")
+    window.numbers["blender"] = bpy.app.version_string
+    window.numbers["tab"] = window.region("UI").active_panel_category
+    window.numbers["sidebar"] = [window.region("UI").width, window.region("UI").height]
+    window.numbers["operator"] = "inspect" in dir(bpy.ops.contact_lens)
