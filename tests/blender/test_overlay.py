@@ -1,0 +1,636 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The overlay: what it draws, that it is seen, and that it looks as it did.
+
+The pictures in `tests/data/images` are compared with what is drawn now. To make them anew after a wanted change, set
+CONTACT_LENS_WRITE_PICTURES=1, run this file and look at every one of them. A picture that does not match is written
+beside the reference's name in `build/pictures`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import bpy
+import gpu
+import numpy as np
+import pytest
+from gpu_extras.batch import batch_for_shader
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "tests" / "data" / "images"
+SIZE = (480, 320)
+DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parts(addon: ModuleType) -> None:
+    """The installed add-on's modules and names, where the tests below expect them."""
+    global overlay, geometry, snapshot, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
+    overlay, geometry, snapshot, units, preferences = (
+        import_module(f"{addon.__name__}.blender_addon.{name}")
+        for name in ("overlay", "overlay_geometry", "snapshot", "units", "preferences")
+    )
+    core = import_module(f"{addon.__name__}.core")
+    Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
+    LOOK = preferences.DEFAULT_LOOK
+    STYLE = geometry.Style(LOOK)
+    toggles = [field.name for field in fields(STYLE) if field.name.startswith("show_")]
+    NOTHING = replace(STYLE, **dict.fromkeys(toggles, False))
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """What the overlay reads of an inspection."""
+
+    contact: object
+    hull_a: ConvexHull
+    hull_b: ConvexHull
+    name_a: str = "Left"
+    name_b: str = "Right"
+    units: UnitFormat | None = None
+
+
+def pair(a: np.ndarray, b: np.ndarray) -> Pair:
+    hull_a, hull_b = ConvexHull(a), ConvexHull(b)
+    return Pair(contact(hull_a, hull_b), hull_a, hull_b, units=UnitFormat())
+
+
+def box(center=(0.0, 0.0, 0.0), size=(2.0, 2.0, 2.0), turn=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """The eight corners of a box turned by Euler angles about x, y, z, in degrees."""
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
+    for axis, angle in enumerate(np.radians(turn)):
+        i, j = [k for k in range(3) if k != axis]
+        rotation = np.eye(3)
+        rotation[i, i] = rotation[j, j] = np.cos(angle)
+        rotation[i, j], rotation[j, i] = -np.sin(angle), np.sin(angle)
+        corners = corners @ rotation.T
+    return corners + center
+
+
+PAIRS = {
+    "corner_in_face": lambda: pair(box(), box((1.6, -0.4, 0.7), (1.6, 1.6, 1.6), (32, 28, 40))),
+    "face_on_face": lambda: pair(box(size=(3, 2, 1)), box((0.6, -0.3, 0.9), (1.5, 1.5, 1.0), (0, 0, 28))),
+    "edge_on_edge": lambda: pair(box(size=(3, 1, 1), turn=(45, 0, 0)), box((0, 0, 1.3), (1, 3, 1), (0, 45, 0))),
+    "parallel_edges": lambda: pair(box(size=(3, 1, 1), turn=(45, 0, 0)), box((0.8, 0, 1.3), (3, 1, 1), (45, 0, 0))),
+    "gap": lambda: pair(box(), box((2.6, 0.3, 0.5), (1.4, 1.4, 1.4), (20, 40, 30))),
+    "shallow": lambda: pair(box(), box((0.2, 0.1, 1.4995), (1, 1, 1), (0, 0, 20))),
+    "inside": lambda: pair(box(), box(size=(1, 1, 1), center=(0.2, 0.2, 0.0))),
+}
+
+
+def view_of(p: Pair) -> tuple[np.ndarray, np.ndarray]:
+    return snapshot.camera(p, SIZE[0] / SIZE[1])
+
+
+def notes_of(p: Pair, style: object = None, view=None, size=SIZE, clear=None) -> geometry.Annotations:
+    view_matrix, projection = view or view_of(p)
+    return geometry.annotate(p, style or STYLE, view_matrix, projection, size, overlay.measure, p.units.length, clear)
+
+
+def layer_named(p: Pair, name: str, style: object = None) -> np.ndarray:
+    (found,) = [layer.glyphs for layer in geometry.layers(p, style or STYLE) if layer.name == name]
+    return found
+
+
+# --- what is drawn, as geometry ---------------------------------------------------------------------------------------
+
+
+def test_the_vector_goes_from_the_point_on_b_to_the_point_on_a_in_true_length():
+    p = PAIRS["corner_in_face"]()
+    glyphs = layer_named(p, "vector")
+    start, end = glyphs["start"] + geometry.origin(p), glyphs["end"] + geometry.origin(p)
+    assert np.allclose(start, p.contact.point_on_b, atol=1e-6)
+    assert np.allclose(end, p.contact.point_on_a, atol=1e-6)
+    assert np.allclose(end - start, p.contact.mtv, atol=1e-6)
+
+
+def test_a_separated_pair_has_a_gap_line_and_neither_region_nor_arrow():
+    p = PAIRS["gap"]()
+    glyphs = layer_named(p, "gap")
+    assert np.allclose(glyphs["start"][0] + geometry.origin(p), p.contact.point_on_a, atol=1e-6)
+    assert np.allclose(glyphs["end"][0] + geometry.origin(p), p.contact.point_on_b, atol=1e-6)
+    assert {layer.name for layer in geometry.layers(p, STYLE)} == {"hull a", "hull b", "gap", "witness"}
+
+
+def test_a_box_has_twelve_edges_and_only_the_hull_of_b_is_dashed():
+    p = PAIRS["corner_in_face"]()
+    a, b = layer_named(p, "hull a"), layer_named(p, "hull b")
+    assert len(a) == len(b) == 12 * 6
+    assert (a["form"][:, 0] == geometry.STROKE).all()
+    assert (a["form"][:, 3] == 0.0).all()
+    assert (b["form"][:, 3] > 0.0).all()
+
+
+def test_witness_points_are_round_on_a_and_square_on_b():
+    p = PAIRS["corner_in_face"]()
+    glyphs = layer_named(p, "witness")
+    discs, squares = (glyphs[glyphs["form"][:, 0] == shape] for shape in (geometry.DISC, geometry.SQUARE))
+    assert np.allclose(discs["start"] + geometry.origin(p), p.contact.point_on_a, atol=1e-6)
+    assert np.allclose(squares["start"] + geometry.origin(p), p.contact.point_on_b, atol=1e-6)
+
+
+def test_equally_good_ways_out_are_drawn_without_the_chosen_one():
+    p = PAIRS["inside"]()
+    ties = len(p.contact.ties)
+    assert ties > 1
+    assert len(layer_named(p, "ties")) == (ties - 1) * len(layer_named(p, "vector"))
+
+
+@pytest.mark.parametrize(
+    ("toggle", "gone"),
+    [
+        ("show_hulls", {"hull a", "hull b"}),
+        ("show_region", {"region", "region outline"}),
+        ("show_points", {"points"}),
+        ("show_witness", {"witness"}),
+        ("show_vector", {"vector"}),
+        ("show_ties", {"ties"}),
+    ],
+)
+def test_a_toggle_takes_its_own_layers_away_and_no_other(toggle, gone):
+    p = PAIRS["inside"]()
+    everything = {layer.name for layer in geometry.layers(p, STYLE)}
+    left = {layer.name for layer in geometry.layers(p, replace(STYLE, **{toggle: False}))}
+    assert gone <= everything
+    assert left == everything - gone
+
+
+def test_far_from_the_world_origin_glyphs_lose_nothing_to_single_precision():
+    far = np.array([1e6, -2e6, 5e5])
+    near, moved = PAIRS["corner_in_face"](), pair(box() + far, box((1.6, -0.4, 0.7), (1.6,) * 3, (32, 28, 40)) + far)
+    here, there = layer_named(near, "hull b"), layer_named(moved, "hull b")
+    extent_here, extent_there = np.ptp(here["start"], axis=0), np.ptp(there["start"], axis=0)
+    assert np.allclose(extent_here, extent_there, atol=1e-6)
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_label_tells_the_length_in_the_scene_s_units():
+    p = replace(PAIRS["gap"](), units=UnitFormat("METRIC", 1.0, "CENTIMETERS"))
+    words = [text.text for text in notes_of(p).texts]
+    assert f"gap {p.units.length(p.contact.signed_distance)}" in words
+    assert "cm" in words[0]
+    assert {"A  Left", "B  Right"} <= set(words)
+
+
+def test_a_stale_result_says_so():
+    p = PAIRS["corner_in_face"]()
+    notes = geometry.annotate(p, STYLE, *view_of(p), SIZE, overlay.measure, p.units.length, stale=True)
+    assert notes.texts[0].text.endswith("(stale)")
+
+
+def views_around(p: Pair) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Twenty views from all around, some so near that the contact is at the edge of the picture or outside."""
+    view_matrix, projection = view_of(p)
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        turned = view_matrix.copy()
+        angle = rng.uniform(0.0, 2.0 * np.pi)
+        rotation = np.eye(4)
+        rotation[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        turned = turned @ rotation
+        turned[:3, 3] += rng.uniform(-1.0, 1.0, 3)
+        yield turned, projection
+
+
+@pytest.mark.parametrize("name", sorted(PAIRS))
+def test_labels_are_never_cut_off_nor_on_each_other_nor_on_the_arrow(name):
+    p = PAIRS[name]()
+    clear = (30.0, 0.0, 400.0, 290.0)  # as if a toolbar, a sidebar and a header were there
+    labels_seen = 0
+    for view in views_around(p):
+        notes = notes_of(p, view=view, clear=clear)
+        for i, (left, bottom, right, top) in enumerate(notes.boxes):
+            assert clear[0] <= left < right <= clear[2]
+            assert clear[1] <= bottom < top <= clear[3]
+            for other in notes.boxes[:i]:
+                apart = left >= other[2] or other[0] >= right or bottom >= other[3] or other[1] >= top
+                assert apart
+        ends, _ = geometry.project(np.array([p.contact.point_on_a, p.contact.point_on_b]), view[1] @ view[0], SIZE)
+        labelled = [b for b, t in zip(notes.boxes, notes.texts, strict=True) if t.text.startswith(("depth", "gap"))]
+        for left, bottom, right, top in labelled:
+            labels_seen += 1
+            along = ends[0] + np.linspace(0.0, 1.0, 50)[:, None] * (ends[1] - ends[0])
+            covered = (along > (left, bottom)).all(axis=1) & (along < (right, top)).all(axis=1)
+            assert not covered.any()
+    assert labels_seen > 5
+
+
+def test_a_vector_too_short_to_see_gets_a_ring_a_direction_and_its_label():
+    p = PAIRS["shallow"]()
+    ends, _ = geometry.project(
+        np.array([p.contact.point_on_a, p.contact.point_on_b]), view_of(p)[1] @ view_of(p)[0], SIZE
+    )
+    assert np.linalg.norm(ends[0] - ends[1]) < 1.0
+    notes = notes_of(p)
+    assert {geometry.RING, geometry.HEAD} <= set(notes.marks["form"][:, 0].astype(int))
+    assert notes.texts[0].text == f"depth {p.units.length(p.contact.depth)}"
+    assert geometry.RING not in notes_of(PAIRS["inside"]()).marks["form"][:, 0]
+
+
+# --- drawn ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def graphics() -> None:
+    """A GPU; without a driver these tests fail and say which packages bring one."""
+    snapshot.start_gpu()
+
+
+def draw_solid(hull: ConvexHull, matrix: np.ndarray) -> None:
+    """The hull as grey faces that write depth: something to be in front of and behind."""
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    gpu.state.depth_test_set("LESS_EQUAL")
+    gpu.state.depth_mask_set(True)
+    with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+        gpu.matrix.load_matrix(snapshot.Matrix.Identity(4))
+        gpu.matrix.load_projection_matrix(snapshot.Matrix(matrix.tolist()))
+        for facet, normal in zip(hull.facets, hull.normals, strict=True):
+            corners = hull.vertices[facet].astype(np.float32)
+            fan = np.array([(0, i, i + 1) for i in range(1, len(corners) - 1)], dtype=np.int32)
+            grey = 0.5 + 0.15 * float(normal @ (0.3, -0.5, 0.8))
+            shader.bind()
+            shader.uniform_float("color", (grey, grey, grey, 1.0))
+            batch_for_shader(shader, "TRIS", {"pos": corners}, indices=fan).draw(shader)
+    gpu.state.depth_mask_set(False)
+    gpu.state.depth_test_set("NONE")
+
+
+def picture(
+    p: Pair, style: object = None, background=DARK, solid: bool = True, part: object = None, view=None, **more
+) -> np.ndarray:
+    """The overlay over the two shapes as solids, or over nothing: (height, width, 3)."""
+    view_matrix, projection = view or view_of(p)
+    offscreen = gpu.types.GPUOffScreen(*SIZE)
+    try:
+        with offscreen.bind():
+            gpu.state.active_framebuffer_get().clear(color=(*background, 1.0), depth=1.0)
+            if solid:
+                draw_solid(p.hull_a, projection @ view_matrix)
+                draw_solid(p.hull_b, projection @ view_matrix)
+            overlay.draw(p, style or STYLE, view_matrix, projection, SIZE, p.units.length, part or Part.ALL, **more)
+            return snapshot.read_pixels(*SIZE)
+    finally:
+        offscreen.free()
+
+
+def lit(pixels: np.ndarray, color: tuple[float, ...], tolerance: int = 10) -> int:
+    """How many pixels have the colour."""
+    wanted = np.round(255.0 * np.array(color[:3]))
+    return int((np.abs(pixels - wanted).max(axis=2) <= tolerance).sum())
+
+
+def read_png(path: Path) -> np.ndarray:
+    """A picture that `snapshot.write_png` wrote: rows stored as they are."""
+    data = path.read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    packed, at = b"", 8
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        if data[at + 4 : at + 8] == b"IDAT":
+            packed += data[at + 8 : at + 8 + length]
+        at += 12 + length
+    rows = np.frombuffer(zlib.decompress(packed), dtype=np.uint8).reshape(height, 1 + 3 * width)
+    assert not rows[:, 0].any()
+    return rows[:, 1:].reshape(height, width, 3)
+
+
+def assert_looks_like(name: str, pixels: np.ndarray, masked=()) -> None:
+    """Compare with the stored picture: at most 3 of 1000 pixels may differ by more than 16 of 255 in a channel."""
+    path = PICTURES / f"{name}.png"
+    if os.environ.get("CONTACT_LENS_WRITE_PICTURES"):
+        snapshot.write_png(str(path), pixels)
+    reference = read_png(path)
+    assert reference.shape == pixels.shape
+    difference = np.abs(reference.astype(int) - pixels).max(axis=2)
+    for left, bottom, right, top in masked:  # pictures count from the top
+        rows = slice(max(0, int(pixels.shape[0] - top) - 2), int(pixels.shape[0] - bottom) + 3)
+        difference[rows, max(0, int(left) - 2) : int(right) + 3] = 0
+    wrong = int((difference > 16).sum())
+    if wrong > 0.003 * difference.size:
+        actual = ROOT / "build" / "pictures" / f"{name}.png"
+        snapshot.write_png(str(actual), pixels)
+        pytest.fail(f"{wrong} pixels of {name} differ from the stored picture; see {actual}")
+
+
+@pytest.mark.parametrize("background", ["dark", "light"])
+@pytest.mark.parametrize("name", sorted(PAIRS))
+def test_the_overlay_looks_as_stored(graphics, name, background):
+    p = PAIRS[name]()
+    pixels = picture(p, background=DARK if background == "dark" else LIGHT)
+    assert_looks_like(f"{name}_{background}", pixels, masked=notes_of(p).boxes)
+
+
+def test_every_element_lights_pixels_of_its_colour_and_none_when_it_is_off(graphics):
+    p = PAIRS["face_on_face"]()
+    look = LOOK
+    for toggle, color, least in [
+        ("show_hulls", look.color_a, 400),
+        ("show_hulls", look.color_b, 250),
+        ("show_region", look.color_region, 250),
+        ("show_points", look.color_point, 60),
+        ("show_witness", look.color_a, 20),
+        ("show_witness", look.color_b, 20),
+        ("show_vector", look.color_vector, 50),
+    ]:
+        pixels = picture(p, replace(NOTHING, **{toggle: True}), background=(0.0, 0.0, 0.0), solid=False)
+        assert lit(pixels, color) >= least, (toggle, color)
+    assert not picture(p, NOTHING, background=(0.0, 0.0, 0.0), solid=False).any()
+
+
+def test_a_gap_lights_pixels_of_its_colour(graphics):
+    pixels = picture(PAIRS["gap"](), replace(NOTHING, show_vector=True), solid=False)
+    assert lit(pixels, LOOK.color_gap) > 50
+    assert lit(pixels, LOOK.color_vector) == 0
+
+
+def test_the_arrow_is_as_long_as_the_projected_vector(graphics):
+    p = PAIRS["inside"]()
+    style = replace(NOTHING, show_vector=True)
+    pixels = picture(p, style, background=(0.0, 0.0, 0.0), solid=False)
+    ends, _ = geometry.project(
+        np.array([p.contact.point_on_b, p.contact.point_on_a]), view_of(p)[1] @ view_of(p)[0], SIZE
+    )
+    rows, columns = np.nonzero(np.abs(pixels - np.round(255 * np.array(LOOK.color_vector[:3]))).max(axis=2) < 60)
+    drawn = np.stack([columns + 0.5, SIZE[1] - rows - 0.5], axis=1)
+    way = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+    along = (drawn - ends[0]) @ way
+    width = geometry.VECTOR_WIDTH * LOOK.line_width
+    assert along.max() == pytest.approx(np.linalg.norm(ends[1] - ends[0]), abs=2.0)
+    assert along.min() == pytest.approx(-0.5 * width, abs=1.5)
+
+
+def test_a_region_inside_both_shapes_is_seen(graphics):
+    """The contact region of two solids is always inside them: drawn only in front it would never be seen."""
+    p = PAIRS["corner_in_face"]()
+    p = replace(p, contact=contact(p.hull_a, p.hull_b, contact_tolerance=0.05))
+    with_region = picture(PAIRS["face_on_face"](), replace(NOTHING, show_region=True))
+    without = picture(PAIRS["face_on_face"](), NOTHING)
+    changed = np.abs(with_region.astype(int) - without).max(axis=2) > 20
+    assert changed.sum() > 1500
+    green_gain = (with_region.astype(int) - without)[changed]
+    assert (green_gain[:, 1] > green_gain[:, 0]).mean() > 0.9
+    assert p.contact.region is not None
+
+
+def test_hull_edges_behind_are_dim_and_in_front_are_bright(graphics):
+    p = PAIRS["inside"]()  # the hull of B is wholly behind the faces of A
+    style = replace(NOTHING, show_hulls=True)
+    bare = picture(p, style, solid=False)
+    covered = picture(p, style)
+    look = LOOK
+    assert lit(bare, look.color_b) > 250
+    assert lit(covered, look.color_b) == 0
+    assert lit(covered, look.color_a) > 300  # edges on faces win the depth test
+    nothing = picture(p, NOTHING)
+    assert (np.abs(covered.astype(int) - nothing).max(axis=2) > 12).sum() > lit(covered, look.color_a) + 250
+
+
+def test_an_orthographic_view_is_drawn_too(graphics):
+    p = PAIRS["face_on_face"]()
+    view_matrix, _ = view_of(p)
+    projection = np.diag([1.0 / 3.0, 1.0 / 2.0, -1.0 / 100.0, 1.0])
+    projection[2, 3] = -0.2
+    pixels = picture(p, view=(view_matrix, projection))
+    assert lit(pixels, LOOK.color_a) > 300
+    assert lit(pixels, LOOK.color_b) > 150
+
+
+def test_a_viewer_inside_the_shapes_sees_lines_cut_at_the_near_plane_and_no_garbage(graphics):
+    p = PAIRS["inside"]()
+    view_matrix, projection = view_of(p)
+    view_matrix = view_matrix.copy()
+    view_matrix[:3, 3] = -view_matrix[:3, :3] @ p.contact.region.centroid
+    pixels = picture(p, replace(NOTHING, show_hulls=True), view=(view_matrix, projection), solid=False)
+    changed = np.abs(pixels.astype(int) - np.round(255 * np.array(DARK))).max(axis=2) > 12
+    assert 0 < changed.mean() < 0.1
+
+
+def test_sizes_follow_the_interface_scale(graphics):
+    p = PAIRS["face_on_face"]()
+    once = picture(p, replace(NOTHING, show_hulls=True), solid=False)
+    twice = picture(p, replace(NOTHING, show_hulls=True, scale=2.0), solid=False)
+    assert 1.6 < lit(twice, LOOK.color_a) / lit(once, LOOK.color_a) < 3.5
+
+
+def test_a_stale_result_is_faded(graphics):
+    p = PAIRS["face_on_face"]()
+    pixels = picture(p, part=Part.WORLD, stale=True, solid=False)
+    assert lit(pixels, LOOK.color_a) == 0
+    assert lit(picture(p, part=Part.WORLD, solid=False), LOOK.color_a) > 300
+
+
+# --- housekeeping -----------------------------------------------------------------------------------------------------
+
+
+def test_batches_are_built_once_and_again_only_for_a_change(graphics):
+    overlay.free()
+    p = PAIRS["face_on_face"]()
+    picture(p)
+    turned = view_of(p)[0].copy()
+    turned[0, 3] += 0.3
+    picture(p, view=(turned, view_of(p)[1]))
+    assert overlay.builds() == 1
+    picture(p, replace(STYLE, show_ties=False))
+    assert overlay.builds() == 2
+    for _ in range(12):
+        picture(PAIRS["gap"]())
+    assert overlay.kept() <= 4
+    overlay.free()
+    assert overlay.kept() == overlay.builds() == 0
+
+
+def test_the_gpu_state_is_put_back_also_when_drawing_fails(graphics, monkeypatch):
+    p = PAIRS["face_on_face"]()
+
+    def state() -> tuple[str, str, bool]:
+        return gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
+
+    gpu.state.blend_set("ADDITIVE")
+    gpu.state.depth_test_set("GREATER")
+    gpu.state.depth_mask_set(True)
+    before = state()
+    offscreen = gpu.types.GPUOffScreen(*SIZE)
+    try:
+        with offscreen.bind():
+            overlay.draw(p, STYLE, *view_of(p), SIZE, p.units.length)
+            assert state() == before
+            monkeypatch.setattr(overlay, "_draw_labels", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                overlay.draw(p, STYLE, *view_of(p), SIZE, p.units.length)
+            assert state() == before
+    finally:
+        offscreen.free()
+        gpu.state.blend_set("NONE")
+        gpu.state.depth_test_set("NONE")
+
+
+def context_stand_in(show_overlays: bool) -> SimpleNamespace:
+    return SimpleNamespace(
+        space_data=SimpleNamespace(overlay=SimpleNamespace(show_overlays=show_overlays)),
+        scene=SimpleNamespace(contact_lens=SimpleNamespace(show_overlay=True)),
+    )
+
+
+def test_an_error_while_drawing_is_told_once(monkeypatch, capsys):
+    calls = []
+
+    def fail(context):
+        calls.append(context)
+        raise RuntimeError("the shader is gone")
+
+    monkeypatch.setattr(overlay, "bpy", SimpleNamespace(context=context_stand_in(True)))
+    monkeypatch.setattr(overlay.session, "current", fail)
+    monkeypatch.setattr(overlay, "_trouble", "")
+    for _ in range(3):
+        overlay._draw_in_view(Part.WORLD)
+    assert len(calls) == 1
+    assert capsys.readouterr().err.count("RuntimeError: the shader is gone") == 1
+    assert "the shader is gone" in overlay.trouble()
+
+
+def test_nothing_is_drawn_when_the_view_s_overlays_are_off(monkeypatch):
+    monkeypatch.setattr(overlay, "bpy", SimpleNamespace(context=context_stand_in(False)))
+    monkeypatch.setattr(overlay.session, "current", lambda context: pytest.fail("asked for a result"))
+    monkeypatch.setattr(overlay, "_trouble", "")
+    overlay._draw_in_view(Part.WORLD)
+    assert overlay.trouble() == ""
+
+
+def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
+    alive = set()
+
+    class Space:
+        @staticmethod
+        def draw_handler_add(function, arguments, region, stage):
+            alive.add(handle := object())
+            assert (region, stage) in {("WINDOW", "POST_VIEW"), ("WINDOW", "POST_PIXEL")}
+            return handle
+
+        @staticmethod
+        def draw_handler_remove(handle, region):
+            alive.remove(handle)
+
+    monkeypatch.setattr(overlay, "_handlers", [])
+    monkeypatch.setattr(overlay, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
+    for _ in range(10):
+        overlay.register()
+        assert len(alive) == 2
+        overlay.unregister()
+        assert not alive
+    assert overlay.kept() == 0
+
+
+# --- the picture of a scene -------------------------------------------------------------------------------------------
+
+
+def cube(name: str, location, turn=(0.0, 0.0, 0.0)) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    corners = box()
+    hull = ConvexHull(corners)
+    mesh.from_pydata(hull.vertices.tolist(), [], [facet.tolist() for facet in hull.facets])
+    obj = bpy.data.objects.new(name, mesh)
+    obj.location, obj.rotation_euler = location, turn
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+@pytest.fixture
+def scene_with_a_contact(monkeypatch) -> Pair:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=False)
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    objects = cube("Left", (0.0, 0.0, 0.0)), cube("Right", (1.4, -0.3, 0.9), (0.5, 0.4, 0.3))
+    bpy.context.view_layer.update()
+    points = []
+    for obj in objects:
+        matrix = np.array(obj.matrix_world, dtype=np.float64)
+        points.append(np.array([v.co[:] for v in obj.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3])
+    p = pair(*points)
+    monkeypatch.setattr(snapshot.session, "current", lambda context: p)
+    monkeypatch.setattr(snapshot.session, "is_stale", lambda context: False)
+    monkeypatch.setattr(snapshot, "style_of", lambda context: STYLE)
+    return p
+
+
+def test_a_snapshot_shows_the_scene_with_the_contact(graphics, scene_with_a_contact, tmp_path):
+    path = tmp_path / "pictures" / "contact.png"
+    before = {name: len(getattr(bpy.data, name)) for name in ("scenes", "objects", "cameras", "meshes", "images")}
+    space = next(a for s in bpy.data.screens for a in s.areas if a.type == "VIEW_3D").spaces.active
+    shading = space.shading.type, space.shading.background_type, space.overlay.show_overlays
+    snapshot.render_contact(bpy.context, str(path), *SIZE)
+    pixels = read_png(path)
+    assert pixels.shape == (SIZE[1], SIZE[0], 3)
+    assert lit(pixels, LOOK.color_a) > 200
+    assert lit(pixels, LOOK.color_b) > 120
+    assert lit(pixels, LOOK.color_vector, 40) > 40
+    grey = np.ptp(pixels.astype(int), axis=2) < 8
+    assert (grey & (pixels.mean(axis=2) > 90)).mean() > 0.1  # the two cubes, lit
+    assert {name: len(getattr(bpy.data, name)) for name in before} == before
+    assert (space.shading.type, space.shading.background_type, space.overlay.show_overlays) == shading
+    assert_looks_like("snapshot", pixels, masked=notes_of(scene_with_a_contact).boxes)
+
+
+def test_the_camera_shows_both_shapes_whole(scene_with_a_contact):
+    for make in PAIRS.values():
+        p = make()
+        view_matrix, projection = view_of(p)
+        for hull in (p.hull_a, p.hull_b):
+            pixels, ahead = geometry.project(hull.vertices, projection @ view_matrix, SIZE)
+            assert ahead.all()
+            assert (pixels > 0).all()
+            assert (pixels < SIZE).all()
+
+
+def test_the_camera_goes_near_a_small_shape_on_a_large_one():
+    p = pair(box(size=(1000.0, 1000.0, 1.0)), box((3.0, 4.0, 0.9)))
+    view_matrix, projection = view_of(p)
+    pixels, ahead = geometry.project(p.hull_b.vertices, projection @ view_matrix, SIZE)
+    assert ahead.all()
+    assert np.ptp(pixels, axis=0).max() > 0.15 * min(SIZE)
+
+
+def test_a_snapshot_of_nothing_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(snapshot.session, "current", lambda context: None)
+    with pytest.raises(ValueError, match="inspect two objects"):
+        snapshot.render_contact(bpy.context, str(tmp_path / "contact.png"), 64, 64)
+
+
+WITHOUT_A_DRIVER = f"""
+import importlib.util, sys, bpy
+spec = importlib.util.spec_from_file_location(
+    "contact_lens", {str(ROOT / "__init__.py")!r}, submodule_search_locations=[{str(ROOT)!r}]
+)
+sys.modules["contact_lens"] = importlib.util.module_from_spec(spec)
+from contact_lens.blender_addon import snapshot
+try:
+    snapshot.start_gpu()
+except snapshot.GpuUnavailable as error:
+    print("REFUSED", error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere the driver comes with the system")
+@pytest.mark.parametrize("hide", ["__EGL_VENDOR_LIBRARY_FILENAMES", "LIBGL_DRIVERS_PATH"])
+def test_without_a_driver_the_process_lives_and_the_packages_are_named(hide, tmp_path):
+    environment = os.environ | {hide: "/nonexistent", "BLENDER_USER_RESOURCES": str(tmp_path)}
+    if bpy.app.binary_path:
+        command = [bpy.app.binary_path, "-b", "--factory-startup", "--python-exit-code", "1"]
+        command += ["--python-expr", WITHOUT_A_DRIVER]
+    else:
+        command = [sys.executable, "-c", WITHOUT_A_DRIVER]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("REFUSED")]
+    assert "libegl1" in line
+    assert "libgl1-mesa-dri" in line
