@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,7 @@ class _Region:
 
     triangles: dict[int, None]
     corners: set[int]
-    normal: FloatArray
+    normal: list[float]
 
 
 def merge(solid: Solid) -> Facets | FloatArray:
@@ -54,9 +55,9 @@ def merge(solid: Solid) -> Facets | FloatArray:
             merger.grow_all()
             loops = merger.loops()
             if loops is not None and len(loops) == 2:
-                return merger.regions[0].normal
+                return np.array(merger.regions[0].normal)
             if loops is not None:
-                result = _assemble(loops, merger.normals(loops))
+                result = _assemble(loops, merger.normals())
                 if result is not None:
                     return result
                 break
@@ -96,6 +97,8 @@ class _Merger:
         self.beside: list[list[int]] = beside.tolist()
         self.planes = planes
         self.unit: list[list[float]] = planes[:3].T.tolist()
+        used = np.unique(triangles)
+        self.points: dict[int, list[float]] = dict(zip(used.tolist(), frame.x[:, used].T.tolist(), strict=True))
         first, second, third = (frame.x[:, triangles[:, s]] for s in range(3))
         u, v = second - first, third - first
         area = (u[1] * v[2] - u[2] * v[1]) ** 2 + (u[2] * v[0] - u[0] * v[2]) ** 2 + (u[0] * v[1] - u[1] * v[0]) ** 2
@@ -121,7 +124,7 @@ class _Merger:
     def _grow(self, seed: int) -> _Region:
         """Return the disc of triangles around a seed within HULL_MERGE of one plane."""
         merge = self.frame.merge
-        plane = np.array(self.unit[seed])
+        plane = self.unit[seed]
         for limit in (2.0 * merge, merge):
             # Wide around the seed's own plane first, which noise may have tilted; what counts is the common plane.
             region = _Region({seed: None}, set(self.triangles[seed]), plane)
@@ -140,16 +143,20 @@ class _Merger:
 
     def _refine(self, region: _Region) -> tuple[float, float]:
         """Give the region the normal of its rim; return the lowest and highest corner along it."""
-        normal = polygon_normal(self.x, self._rim(region.triangles))
+        normal = polygon_normal([self.points[corner] for corner in self._rim(region.triangles)])
         if normal is not None:
             region.normal = normal
-        heights = region.normal @ self.x[:, list(region.corners)]
-        return float(heights.min()), float(heights.max())
+        heights = self._heights(region.normal, region.corners)
+        return min(heights), max(heights)
+
+    def _heights(self, normal: list[float], corners: Iterable[int]) -> list[float]:
+        nx, ny, nz = normal
+        return [nx * p[0] + ny * p[1] + nz * p[2] for p in map(self.points.__getitem__, corners)]
 
     def _extend(self, region: _Region, low: float, high: float) -> bool:
         """Add neighbours between two heights, as long as the region stays a disc; tell whether there were any."""
         inside, corners, normal = region.triangles, region.corners, region.normal
-        nx, ny, nz = normal.tolist()
+        nx, ny, nz = normal
         queue = deque(g for f in inside for g in self.beside[f] if g not in inside)
         grown = False
         while queue:
@@ -165,7 +172,7 @@ class _Merger:
                 corner = triangle[(shared[0] + 2) % 3]
                 if corner in corners:
                     continue
-                px, py, pz = self.x[:, corner].tolist()
+                px, py, pz = self.points[corner]
                 if not low <= nx * px + ny * py + nz * pz <= high:
                     continue
                 corners.add(corner)
@@ -197,24 +204,32 @@ class _Merger:
         """Return the loops, merged regions first; None when something has to be kept or left alone first."""
         rims = [self._rim(region.triangles) for region in self.regions]
         loops = rims + [t for t, label in zip(self.triangles, self.label, strict=True) if label < 0]
-        facets_of: dict[int, list[int]] = {}
-        for k, loop in enumerate(loops):
-            for corner in loop:
-                facets_of.setdefault(corner, []).append(k)
+        sizes = np.array([len(loop) for loop in loops])
+        flat = np.concatenate([np.array(loop, dtype=np.intp) for loop in loops])
+        between_two = np.bincount(flat)[flat] < 3
+        weak = np.flatnonzero(np.add.reduceat(between_two, np.cumsum(sizes) - sizes)).tolist()
+        facets_of: dict[int, list[int]] = {corner: [] for corner in flat[between_two].tolist()}
+        for k in weak:
+            for corner in loops[k]:
+                if corner in facets_of:
+                    facets_of[corner].append(k)
         problems = self._standing_out(rims)
         dropped: set[int] = set()
-        for k, loop in enumerate(loops):
-            dropped |= self._straight(k, loop, facets_of)
-        if dropped:
-            for k, loop in enumerate(loops):
-                short = [corner for corner in loop if corner not in dropped]
-                if len(short) < 3:
-                    problems |= set(loop) & dropped
-                loops[k] = short
+        for k in weak:
+            dropped |= self._straight(k, loops[k], facets_of)
+        for k in weak:
+            short = [corner for corner in loops[k] if corner not in dropped]
+            if len(short) < 3:
+                problems |= dropped.intersection(loops[k])
+            elif len(short) < len(loops[k]) and k < len(rims):
+                normal = polygon_normal([self.points[corner] for corner in short])
+                if normal is not None:
+                    self.regions[k].normal = normal
+            loops[k] = short
         if problems:
             self.kept |= problems
             return None
-        dented = [k for k in range(len(rims)) if len(loops[k]) > 3 and self._dented(loops[k], self.regions[k].normal)]
+        dented = self._dented(loops[: len(rims)])
         for k in dented:
             self.alone |= set(self.regions[k].triangles)
         return None if dented else loops
@@ -223,16 +238,16 @@ class _Merger:
         """Return corners within regions that are too far out to be left out."""
         result: set[int] = set()
         for region, rim in zip(self.regions, rims, strict=True):
-            inner = sorted(region.corners.difference(rim))
-            if inner:
-                floor = float((region.normal @ self.x[:, rim]).min())
-                high = region.normal @ self.x[:, inner] - floor > self.frame.buried
-                result.update(corner for corner, out in zip(inner, high.tolist(), strict=True) if out)
+            if len(region.corners) > len(rim):
+                inner = sorted(region.corners.difference(rim))
+                limit = min(self._heights(region.normal, rim)) + self.frame.buried
+                heights = self._heights(region.normal, inner)
+                result.update(corner for corner, height in zip(inner, heights, strict=True) if height > limit)
         return result
 
     def _straight(self, k: int, loop: list[int], facets_of: dict[int, list[int]]) -> set[int]:
         """Return the corners on straight edges between facet k and facets that come later."""
-        ends = [i for i, corner in enumerate(loop) if len(facets_of[corner]) > 2 or corner in self.kept]
+        ends = [i for i, corner in enumerate(loop) if corner not in facets_of or corner in self.kept]
         if len(ends) == len(loop):
             return set()
         if len(ends) < 2:
@@ -245,27 +260,34 @@ class _Merger:
                 dropped |= set(chain).difference(bends(self.x, chain, self.frame.buried))
         return dropped
 
-    def _dented(self, loop: list[int], normal: FloatArray) -> bool:
-        """Tell whether a corner of the loop is inside the line between its neighbours by more than a rounding."""
-        p = self.x[:, loop]
-        before, after = np.roll(p, 1, axis=1), np.roll(p, -1, axis=1)
-        way, to = after - before, p - before
+    def _dented(self, loops: list[list[int]]) -> list[int]:
+        """Return the merged facets with a corner inside the line between its neighbours by more than a rounding."""
+        if not loops:
+            return []
+        sizes = np.array([len(loop) for loop in loops])
+        first = np.cumsum(sizes) - sizes
+        here = np.arange(int(sizes.sum()))
+        facet = np.repeat(np.arange(len(loops)), sizes)
+        back = here - 1
+        back[first] += sizes
+        ahead = here + 1
+        ahead[first + sizes - 1] -= sizes
+        p = self.x[:, np.concatenate([np.array(loop, dtype=np.intp) for loop in loops])]
+        way, to = p[:, ahead] - p[:, back], p - p[:, back]
+        normal = np.array([region.normal for region in self.regions]).T[:, facet]
         out = (
             normal[0] * (to[1] * way[2] - to[2] * way[1])
             + normal[1] * (to[2] * way[0] - to[0] * way[2])
             + normal[2] * (to[0] * way[1] - to[1] * way[0])
         )
         length = np.sqrt((way * way).sum(axis=0))
-        return bool((out < -2.0 * self.frame.merge * length).any())
+        dents: list[int] = np.unique(facet[out < -2.0 * self.frame.merge * length]).tolist()
+        return dents
 
-    def normals(self, loops: list[list[int]]) -> FloatArray:
+    def normals(self) -> FloatArray:
         """Return the unit normals, one a column, in the order of the loops."""
-        merged = []
-        for region, loop in zip(self.regions, loops, strict=False):
-            normal = polygon_normal(self.x, loop)
-            merged.append(region.normal if normal is None else normal)
-        single = self.planes[:3, np.flatnonzero(np.array(self.label) < 0)]
-        return np.concatenate([np.array(merged).reshape(-1, 3).T, single], axis=1)
+        merged = np.array([region.normal for region in self.regions]).reshape(-1, 3).T
+        return np.concatenate([merged, self.planes[:3, np.flatnonzero(np.array(self.label) < 0)]], axis=1)
 
 
 def _assemble(loops: list[list[int]], normals: FloatArray) -> Facets | None:

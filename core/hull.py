@@ -123,6 +123,7 @@ def _solve(points: FloatArray) -> dict[str, object]:
             corners, normal = quickhull.flat_hull(frame, base.normal)
         else:
             corners, near = quickhull.polygon_hull(frame, frame.x)
+            near = np.setdiff1d(near, corners, assume_unique=True)
         turn = corners.index(min(corners))
         ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
         around: IntArray = np.arange(len(ids))

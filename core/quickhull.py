@@ -108,23 +108,19 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
     width = float(np.sqrt(squares[c]))
     if width <= frame.rank:
         return Low(1, (int(position.argmin()), int(position.argmax())), nothing)
-    normal = unit_cross(x, (a, b, c))
-    if normal is None:
+    unit = unit_cross(x, (a, b, c))
+    if unit is None:
         return Low(1, (int(position.argmin()), int(position.argmax())), nothing)
+    normal = np.array(unit)
     height = _dots(normal, from_a)
     d = int(np.abs(height).argmax())
     spread = float(height.max() - height.min())
     if spread > frame.rank and spread <= 8.0 * frame.rank:
         # Noise in the three corners tilts their plane: the outline of the points gives a better one.
-        better = polygon_normal(x, _outline(frame, normal)[0])
-        if better is not None:
-            tighter = _dots(better, from_a)
-            if float(tighter.max() - tighter.min()) < spread:
-                normal, height, spread = (
-                    better,
-                    tighter,
-                    float(tighter.max() - tighter.min()),
-                )
+        better = flat_hull(frame, normal)[1]
+        height = _dots(better, from_a)
+        if float(height.max() - height.min()) < spread:
+            normal, spread = better, float(height.max() - height.min())
     side = _side(x, a, b, c, d)
     if spread <= frame.rank or side == 0:
         return Low(2, (a, b), normal)
@@ -155,31 +151,32 @@ def _side(x: FloatArray, a: int, b: int, c: int, p: int) -> int:
     return nx * (px - ax) + ny * (py - ay) + nz * (pz - az)
 
 
-def _unit(vector: Sequence[int]) -> FloatArray | None:
-    if not any(vector):
-        return None
+def _unit(vector: tuple[int, int, int]) -> list[float] | None:
     # Exact integers may be far apart in size; dividing first keeps the squares within float64.
     top = max(abs(value) for value in vector)
-    n = np.array([value / top for value in vector])
-    unit: FloatArray = n / np.sqrt(n @ n)
-    return unit
+    if top == 0:
+        return None
+    nx, ny, nz = vector[0] / top, vector[1] / top, vector[2] / top
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    return [nx / length, ny / length, nz / length]
 
 
-def unit_cross(x: FloatArray, triangle: Sequence[int]) -> FloatArray | None:
+def unit_cross(x: FloatArray, triangle: Sequence[int]) -> list[float] | None:
     """Return the unit normal of a triangle, right to rounding however thin it is; None when it has no area."""
     return _unit(_cross(x, triangle[0], triangle[1], triangle[2]))
 
 
-def polygon_normal(x: FloatArray, loop: Sequence[int] | IntArray) -> FloatArray | None:
+def polygon_normal(loop: Sequence[Sequence[float]]) -> list[float] | None:
     """Return the unit normal of a polygon in space (Newell), right to rounding; None when it has no area."""
-    corners = np.asarray(x[:, loop]).T.tolist()
-    ox, oy, oz = (int(value) for value in corners[0])
-    rows = [(int(p[0]) - ox, int(p[1]) - oy, int(p[2]) - oz) for p in corners[1:]]
+    ox, oy, oz = (int(value) for value in loop[0])
     nx = ny = nz = 0
-    for (ux, uy, uz), (vx, vy, vz) in pairwise(rows):
+    ux = uy = uz = 0
+    for px, py, pz in loop[1:]:
+        vx, vy, vz = int(px) - ox, int(py) - oy, int(pz) - oz
         nx += uy * vz - uz * vy
         ny += uz * vx - ux * vz
         nz += ux * vy - uy * vx
+        ux, uy, uz = vx, vy, vz
     return _unit((nx, ny, nz))
 
 
@@ -237,8 +234,9 @@ def polygon_hull(frame: Frame, x: FloatArray) -> tuple[list[int], IntArray]:
             top = height[side, ids]
             share = (way.T @ x - (way * start).sum(axis=0)[:, None])[side, ids]
             beside = (share < 0.0) | (share > length[side] ** 2)
-            near = np.flatnonzero(top >= -frame.filter)
-            ids = np.flatnonzero((top > frame.drop) | ((top >= -frame.filter) & beside))
+            close = top >= -frame.filter
+            near = np.flatnonzero(close)
+            ids = np.flatnonzero((top > frame.drop) | (close & beside))
             ids = np.unique(np.concatenate([ids, np.array(loop, dtype=np.intp)]))
     loop = _chain(x, ids)
     return _corners(x, loop, frame.straight), near
@@ -306,8 +304,8 @@ def _outline(frame: Frame, normal: FloatArray) -> tuple[list[int], IntArray]:
 def flat_hull(frame: Frame, normal: FloatArray) -> tuple[list[int], FloatArray]:
     """Return the corners of flat points in space, counter-clockwise about the returned unit normal."""
     loop, _ = _outline(frame, normal)
-    better = polygon_normal(frame.x, loop)
-    return loop, normal if better is None else better
+    better = polygon_normal(frame.x[:, loop].T.tolist())
+    return loop, normal if better is None else np.array(better)
 
 
 # ---------------------------------------------------------------------------------------------- solids
@@ -471,7 +469,7 @@ class _Small:
         square = nx * nx + ny * ny + nz * nz
         exact = unit_cross(self._x, (a, b, c)) if square < _THIN * uu * vv else None
         if exact is not None:
-            nx, ny, nz = exact.tolist()
+            nx, ny, nz = exact
         else:
             length = math.sqrt(square)
             nx, ny, nz = nx / length, ny / length, nz / length
@@ -485,6 +483,11 @@ class Solid:
     s + 1 lies the facet `beside[k, s]`; its plane is `planes[:3, k] @ x <= planes[3, k]`, unit normal, off by less than
     the frame's `filter` anywhere within the box.
     """
+
+    count: int
+    corners: IntArray
+    beside: IntArray
+    planes: FloatArray
 
     def __init__(self, frame: Frame, simplex: tuple[int, ...]) -> None:
         """Build the hull of all points, from a simplex of full rank whose fourth corner is below the first three."""
@@ -524,9 +527,9 @@ class Solid:
             self._holes = self._holes[:0]
 
     def _take(self, few: _Small) -> None:
-        self.corners: IntArray = np.array(few.corners, dtype=np.intp)
-        self.beside: IntArray = np.array(few.beside, dtype=np.intp)
-        self.planes: FloatArray = np.array(few.planes).T.copy()
+        self.corners = np.array(few.corners, dtype=np.intp)
+        self.beside = np.array(few.beside, dtype=np.intp)
+        self.planes = np.array(few.planes).T.copy()
         self.count = len(self.corners)
         self._near.append(np.array(few.near, dtype=np.intp))
 
