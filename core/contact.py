@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite, sqrt
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -262,5 +263,5 @@ def _check(a: Polytope, b: Polytope, method: str, clearance: float, contact_tole
     if method not in get_args(Method):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     for name, value in (("clearance", clearance), ("contact_tolerance", contact_tolerance)):
-        if not (isfinite(value) and value >= 0.0):
+        if not (isinstance(value, Real) and isfinite(value) and value >= 0.0):
             raise ValueError(f"{name} must be a finite number that is not negative, not {value!r}")

@@ -24,6 +24,7 @@ from .gjk import Simplex, size_of_difference
 from .polytope import Polytope
 from .simplex import Vector, Vertex, barycentric, nearest_on_segment, nearest_on_triangle, triangle_normal, weighted_mean
 from .tolerance import (
+    COPLANAR,
     EPA_CONVERGED,
     EPA_FILTER,
     EPA_GRID_BITS,
@@ -182,7 +183,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             break
         x, y, z, _, i, j, k = triangle
         corners = (points[i], points[j], points[k])
-        same = _same_direction(faces, x, y, z)
+        same = _same_direction(faces, x, y, z, COPLANAR)
         if same is not None:
             # A coplanar neighbour of a face that is settled: the one that holds the projection of the origin is kept.
             face = _face(faces[same].normal, faces[same].depth, corners)
@@ -284,7 +285,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             x0, y0, _, _ = nearest_on_segment(points[i], points[j])
             settled[i, j] = offset if depth - offset <= converged else sqrt(x0 * x0 + y0 * y0)
             corners = (points[i], points[j])
-            same = _same_direction(faces, x, y, 0.0)
+            same = _same_direction(faces, x, y, 0.0, COPLANAR)
             if same is None:
                 faces.append(_face((x, y, 0.0), depth, corners))
             else:
@@ -319,10 +320,10 @@ def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
     return Face(normal, depth, corners, weights, miss)
 
 
-def _same_direction(faces: list[Face], x: float, y: float, z: float) -> int | None:
+def _same_direction(faces: list[Face], x: float, y: float, z: float, width: float) -> int | None:
     for index, face in enumerate(faces):
         nx, ny, nz = face.normal
-        if abs(nx - x) + abs(ny - y) + abs(nz - z) <= SAME_DIRECTION:
+        if abs(nx - x) + abs(ny - y) + abs(nz - z) <= width:
             return index
     return None
 
@@ -340,7 +341,13 @@ def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
         x, y, z = (round(-component, 9) for component in face.normal)
         return face.miss > width, edges, z, y, x
 
-    return tuple(sorted(faces, key=key)) if len(faces) > 1 else tuple(faces)
+    if len(faces) == 1:
+        return tuple(faces)
+    distinct: list[Face] = []
+    for face in sorted(faces, key=key):
+        if _same_direction(distinct, *face.normal, SAME_DIRECTION) is None:
+            distinct.append(face)
+    return tuple(distinct)
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,11 @@ EXACT_GRID_BITS = 120
 FLAT = 8.0
 """Times EPS R: a Minkowski difference thinner than this is flat."""
 
+COPLANAR = 1e-12
+"""Radians (sum of the components): triangles of the Minkowski difference with normals this close are one face."""
+
 SAME_DIRECTION = 1e-7
-"""Radians (sum of the components): two faces of the Minkowski difference with normals this close count as one."""
+"""Radians (sum of the components): equally good normals this close are told as one."""
 
 THIN_START = 1e-3
 """Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is looked for."""
@@ -112,3 +115,18 @@ DENT_RELATIVE = 1e-2
 
 DENT_FLOOR = 64.0
 """Times EPS M: a mesh this near to its hull is convex; the rounding of the planes."""
+
+BOX_ORTHOGONAL = 8.0
+"""Times EPS: cosine between two axes of a box up to which it counts as not sheared."""
+
+BOX_SOLID = 64.0
+"""Times EPS M: a box thinner than this takes its planes from the hull of its corners, which knows what is flat."""
+
+BOX_WIDE = 0.968
+"""Cosine (sine 0.25) up to which the products of axes of two boxes may stand for one another."""
+
+BOX_PARALLEL = 1e-13
+"""Sine below which two edges of boxes give no axis; leaving one out costs this times the shorter edge."""
+
+BOX_PREFER_FACE = 1e-11
+"""Relative: by how much less an axis of two boxes must overlap than an earlier one to be better."""
