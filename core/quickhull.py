@@ -50,6 +50,7 @@ class Frame:
         shift = _BITS - int(np.frexp(half)[1])
         # (dim, n), so that sums over points run along contiguous memory.
         self.x: FloatArray = np.rint(np.ldexp(np.ascontiguousarray((points - center).T), shift))
+        self.exact = _Exact(self.x)
         unit = tolerance.EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
         self.radius = float(np.sqrt(_squares(self.x).max()))
         self.filter = tolerance.HULL_FILTER * tolerance.EPS * self.radius
@@ -108,7 +109,7 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
     width = float(np.sqrt(squares[c]))
     if width <= frame.rank:
         return Low(1, (int(position.argmin()), int(position.argmax())), nothing)
-    unit = unit_cross(x, (a, b, c))
+    unit = frame.exact.unit_normal(a, b, c)
     if unit is None:
         return Low(1, (int(position.argmin()), int(position.argmax())), nothing)
     normal = np.array(unit)
@@ -121,7 +122,7 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
         height = _dots(better, from_a)
         if float(height.max() - height.min()) < spread:
             normal, spread = better, float(height.max() - height.min())
-    side = _side(x, a, b, c, d)
+    side = frame.exact.side(a, b, c, d)
     if spread <= frame.rank or side == 0:
         return Low(2, (a, b), normal)
     return (a, b, c, d) if side < 0 else (a, c, b, d)
@@ -130,25 +131,42 @@ def affine_rank(frame: Frame) -> Low | tuple[int, ...]:
 # ---------------------------------------------------------------------------------------------- exact arithmetic
 
 
-def _point(x: FloatArray, i: int) -> list[int]:
-    return [int(value) for value in x[:, i].tolist()]
+class _Exact:
+    """Side tests in whole numbers; what was computed once is kept, as degenerate inputs ask for it again and again."""
 
+    def __init__(self, x: FloatArray) -> None:
+        self._x = x
+        self._points: dict[int, list[int]] = {}
+        self._normals: dict[tuple[int, int, int], tuple[int, int, int]] = {}
 
-def _cross(x: FloatArray, a: int, b: int, c: int) -> tuple[int, int, int]:
-    ax, ay, az = _point(x, a)
-    bx, by, bz = _point(x, b)
-    cx, cy, cz = _point(x, c)
-    ux, uy, uz = bx - ax, by - ay, bz - az
-    vx, vy, vz = cx - ax, cy - ay, cz - az
-    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    def _point(self, i: int) -> list[int]:
+        point = self._points.get(i)
+        if point is None:
+            point = self._points[i] = [int(value) for value in self._x[:, i].tolist()]
+        return point
 
+    def cross(self, a: int, b: int, c: int) -> tuple[int, int, int]:
+        """Return the normal of the triangle (a, b, c), as long as twice its area."""
+        normal = self._normals.get((a, b, c))
+        if normal is None:
+            ax, ay, az = self._point(a)
+            bx, by, bz = self._point(b)
+            cx, cy, cz = self._point(c)
+            ux, uy, uz = bx - ax, by - ay, bz - az
+            vx, vy, vz = cx - ax, cy - ay, cz - az
+            normal = self._normals[a, b, c] = (uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
+        return normal
 
-def _side(x: FloatArray, a: int, b: int, c: int, p: int) -> int:
-    """Return > 0 when p is above the plane of the triangle (a, b, c), 0 on it: without rounding."""
-    nx, ny, nz = _cross(x, a, b, c)
-    ax, ay, az = _point(x, a)
-    px, py, pz = _point(x, p)
-    return nx * (px - ax) + ny * (py - ay) + nz * (pz - az)
+    def side(self, a: int, b: int, c: int, p: int) -> int:
+        """Return > 0 when p is above the plane of the triangle (a, b, c), 0 on it."""
+        nx, ny, nz = self.cross(a, b, c)
+        ax, ay, az = self._point(a)
+        px, py, pz = self._point(p)
+        return nx * (px - ax) + ny * (py - ay) + nz * (pz - az)
+
+    def unit_normal(self, a: int, b: int, c: int) -> list[float] | None:
+        """Return the unit normal of a triangle, right to rounding however thin it is; None when it has no area."""
+        return _unit(self.cross(a, b, c))
 
 
 def _unit(vector: tuple[int, int, int]) -> list[float] | None:
@@ -159,11 +177,6 @@ def _unit(vector: tuple[int, int, int]) -> list[float] | None:
     nx, ny, nz = vector[0] / top, vector[1] / top, vector[2] / top
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     return [nx / length, ny / length, nz / length]
-
-
-def unit_cross(x: FloatArray, triangle: Sequence[int]) -> list[float] | None:
-    """Return the unit normal of a triangle, right to rounding however thin it is; None when it has no area."""
-    return _unit(_cross(x, triangle[0], triangle[1], triangle[2]))
 
 
 def polygon_normal(loop: Sequence[Sequence[float]]) -> list[float] | None:
@@ -319,6 +332,7 @@ class _Small:
 
     def __init__(self, frame: Frame, simplex: tuple[int, ...]) -> None:
         self._x = frame.x
+        self._exact = frame.exact
         self._filter = frame.filter
         self._drop = frame.drop
         self._rows: dict[int, list[float]] = {}
@@ -362,7 +376,7 @@ class _Small:
                 continue
             top = max(outside)
             point = top[1]
-            if top[0] <= self._filter and _side(self._x, *self.corners[facet], point) <= 0:
+            if top[0] <= self._filter and self._exact.side(*self.corners[facet], point) <= 0:
                 # Not above its facet after all: the float64 height was rounding.
                 outside.remove(top)
                 self.near.append(point)
@@ -395,7 +409,7 @@ class _Small:
                     nx, ny, nz, offset = planes[g]
                     height = nx * x + ny * y + nz * z - offset
                     if -bound <= height <= bound:
-                        height = _side(self._x, *corners[g], point)
+                        height = self._exact.side(*corners[g], point)
                     sees[g] = seen = height > 0.0
                     if seen:
                         visible.append(g)
@@ -467,7 +481,7 @@ class _Small:
             ax, ay, az = bx, by, bz
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         square = nx * nx + ny * ny + nz * nz
-        exact = unit_cross(self._x, (a, b, c)) if square < _THIN * uu * vv else None
+        exact = self._exact.unit_normal(a, b, c) if square < _THIN * uu * vv else None
         if exact is not None:
             nx, ny, nz = exact
         else:
@@ -576,7 +590,7 @@ class Solid:
         thin = np.flatnonzero(squares < _THIN * product)
         normal /= np.sqrt(np.maximum(squares, 1e-300))
         for k in thin.tolist():
-            exact = unit_cross(x, corners[k].tolist())
+            exact = self.frame.exact.unit_normal(*corners[k].tolist())
             if exact is not None:
                 normal[:, k] = exact
         self.planes[:3, facets] = normal
@@ -676,7 +690,7 @@ class Solid:
         sees: BoolArray = height > 0.0
         for k in np.flatnonzero(np.abs(height) <= self.frame.filter).tolist():
             a, b, c = self.corners[facets[k]].tolist()
-            sees[k] = _side(self.x, a, b, c, int(points[k])) > 0
+            sees[k] = self.frame.exact.side(a, b, c, int(points[k])) > 0
         return sees
 
     def _insert(
@@ -834,7 +848,7 @@ class Solid:
             for k, point in enumerate(ids.tolist()):
                 for facet in np.flatnonzero(heights[:, k] >= -self.frame.filter).tolist():
                     a, b, c = self.corners[facet].tolist()
-                    if _side(self.x, a, b, c, point) > 0:
+                    if self.frame.exact.side(a, b, c, point) > 0:
                         pending.append(point)
                         facets.append(facet)
                         break
