@@ -18,6 +18,10 @@ PROMISE_ROUNDING = 64.0
 DEFAULT_CONTACT_TOLERANCE = 1e-5
 """Times the smaller non-zero extent: default band of TOUCHING and width of the support features."""
 
+EXTREME_EXPONENT = 100
+"""A pair larger than 2**100 or smaller than 2**-100 is computed at another scale: products of four lengths, and the
+squares of what rounding leaves of them, must neither overflow nor vanish."""
+
 SUPPORT_ROUNDING = 4.0
 """Times EPS R: what choosing a support point and measuring it along a unit vector can be wrong by. Two dot products
 of three terms (1.5 EPS of the length each), one rounded difference, one normalisation."""
@@ -130,3 +134,24 @@ BOX_PARALLEL = 1e-13
 
 BOX_PREFER_FACE = 1e-11
 """Relative: by how much less an axis of two boxes must overlap than an earlier one to be better."""
+
+SAME_AXIS = 4.0
+"""Times EPS: facet normals whose components differ by less are parallel axes and tested once."""
+
+SAT_ROUNDING = 8.0
+"""Times EPS R: what the gap along an axis may be wrong by; gaps nearer to 0 decide nothing about thin shapes."""
+
+SAT_PREFER = 1e-12
+"""Times L: by how much a face may be worse than the best axis and still be preferred to it."""
+
+SAT_PREFER_ROUNDING = 4.0
+"""Times EPS M: the same, for shapes far from the origin."""
+
+SAT_PARALLEL = 1e-13
+"""Sine below which two edges give no axis; leaving one out costs this times the shorter edge."""
+
+SAT_IN_PLANE = 32.0
+"""Times EPS: sine below which an edge lies in the plane of a facet, so that its arc on the sphere of normals touches."""
+
+SAT_PLAIN_CROSS = 0.1
+"""Sine above which a plain cross product of two edges is exact enough; below, it is done in twice the digits."""

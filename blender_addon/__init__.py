@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that knows Blender. `register` puts it in, `unregister` takes every bit of it out again."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import operators, overlay, panels, preferences, properties, refresh
+from .report import report, report_lines
+
+__all__ = ["register", "report", "report_lines", "unregister"]
+
+_CLASSES = (*preferences.CLASSES, *properties.CLASSES, *operators.CLASSES, *panels.CLASSES)
+_PARTS = (properties, operators, refresh, overlay)
+
+
+def register() -> None:
+    for cls in _CLASSES:
+        bpy.utils.register_class(cls)
+    for part in _PARTS:
+        part.register()
+
+
+def unregister() -> None:
+    for part in reversed(_PARTS):
+        part.unregister()
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

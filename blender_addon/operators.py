@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person can do: inspect, refresh, clear, frame, separate, copy, save."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper
+from mathutils import Vector
+
+from . import properties, read, refresh, report, separate, session
+from .inspection import inspect
+from .read import ReadError
+
+SELECT_TWO = "Select two objects; the active one becomes A, the other B"
+
+
+def chosen_pair(context: bpy.types.Context) -> tuple[bpy.types.Object, bpy.types.Object] | str:
+    """The two objects to inspect, A first, or why there are not two.
+
+    Two selected objects are taken; with fewer selected, the pair in the pickers.
+    """
+    selected = list(context.view_layer.objects.selected)
+    active = context.view_layer.objects.active
+    if len(selected) > 2:
+        return f"{len(selected)} objects are selected: select only two"
+    if len(selected) == 2:
+        if active not in selected:
+            return "Make one of the two selected objects the active one: it becomes A"
+        a, b = active, selected[1] if selected[0] == active else selected[0]
+    else:
+        picked_a, picked_b = session.pair(context.scene)
+        if picked_a is None or picked_b is None:
+            return SELECT_TWO
+        a, b = picked_a, picked_b
+    if a == b:
+        return f"'{a.name}' is picked twice: pick two objects"
+    return read.why_not(a) or read.why_not(b) or (a, b)
+
+
+def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    if session.current(context) is None:
+        cls.poll_message_set("There is no result: run Inspect Contact first")
+        return False
+    return True
+
+
+class CONTACT_LENS_OT_inspect(bpy.types.Operator):
+    """Show where, how deep and which way two objects collide, or how far apart they are"""
+
+    bl_idname = "contact_lens.inspect"
+    bl_label = "Inspect Contact"
+    bl_options = {"REGISTER", "UNDO"}
+
+    method: properties.method("SKIP_SAVE")  # type: ignore[valid-type]
+    clearance: properties.clearance("SKIP_SAVE")  # type: ignore[valid-type]
+    contact_tolerance: properties.contact_tolerance("SKIP_SAVE")  # type: ignore[valid-type]
+    swap: BoolProperty(  # type: ignore[valid-type]
+        name="Swap", description="Take the active object as B", default=False, options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        pair = chosen_pair(context)
+        if isinstance(pair, str):
+            cls.poll_message_set(pair)
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        pair = chosen_pair(context)
+        if isinstance(pair, str):
+            self.report({"ERROR"}, pair)
+            return {"CANCELLED"}
+        a, b = reversed(pair) if self.swap else pair
+        scene_settings = context.scene.contact_lens
+        for name in ("method", "clearance", "contact_tolerance"):
+            # What was not asked for stays as it is in the scene, and the redo panel shows it.
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(scene_settings, name))
+        try:
+            inspection = inspect(context, a, b, properties.as_settings(self))
+        except ReadError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        scene_settings.object_a, scene_settings.object_b = a, b
+        for name in ("method", "clearance", "contact_tolerance"):
+            setattr(scene_settings, name, getattr(self, name))
+        self.report({"INFO"}, report.one_line(report.build(inspection)))
+        refresh.redraw()
+        return {"FINISHED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        for name in ("method", "clearance", "contact_tolerance", "swap"):
+            layout.prop(self, name)
+
+
+class CONTACT_LENS_OT_refresh(bpy.types.Operator):
+    """Inspect the pair again as it is now"""
+
+    bl_idname = "contact_lens.refresh"
+    bl_label = "Refresh"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if None in session.pair(context.scene):
+            cls.poll_message_set("Pick two objects first")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        problem = refresh.refresh(context)
+        refresh.redraw()
+        inspection = session.current(context)
+        if problem or inspection is None:
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        self.report({"INFO"}, report.one_line(report.build(inspection)))
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_clear(bpy.types.Operator):
+    """Empty both pickers and take the contact off the screen"""
+
+    bl_idname = "contact_lens.clear"
+    bl_label = "Clear"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not session.picked(context.scene):
+            cls.poll_message_set("There is nothing to clear")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        settings = context.scene.contact_lens
+        settings.object_a = settings.object_b = None
+        # The result itself stays: with the pickers empty it is about nothing, and undo brings it back.
+        session.set_error(context.scene, "")
+        refresh.redraw()
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_frame(bpy.types.Operator):
+    """Move the view to the contact"""
+
+    bl_idname = "contact_lens.frame"
+    bl_label = "Frame Contact"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _views(context):
+            cls.poll_message_set("There is no 3D view")
+            return False
+        return _poll_result(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        inspection = session.current(context)
+        if inspection is None:
+            return {"CANCELLED"}
+        found = inspection.contact
+        points = [found.point_on_a, found.point_on_b]
+        if found.region is not None:
+            points.extend(found.region.vertices)
+        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        # A point contact has no size: show a good part of the smaller object around it.
+        radius = max(float(np.linalg.norm(high - low)), 0.25 * min(inspection.hull_a.extent, inspection.hull_b.extent))
+        for space in _views(context):
+            view = space.region_3d
+            if view.view_perspective == "CAMERA":
+                view.view_perspective = "PERSP"
+            view.view_location = Vector((0.5 * (low + high)).tolist())
+            # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
+            view.view_distance = max(radius, 1e-6) * space.lens / 16.0
+        refresh.redraw()
+        return {"FINISHED"}
+
+
+def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
+    """The 3D view the mouse is in, else all of the window's."""
+    if context.area is not None and context.area.type == "VIEW_3D":
+        return [context.area.spaces.active]
+    if context.screen is None:
+        return []
+    return [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
+
+
+class CONTACT_LENS_OT_separate(bpy.types.Operator):
+    """Move the objects apart by the minimum translation vector, and inspect again"""
+
+    bl_idname = "contact_lens.separate"
+    bl_label = "Separate"
+    bl_options = {"REGISTER", "UNDO"}
+
+    moves: EnumProperty(  # type: ignore[valid-type]
+        name="Move",
+        description="Which of the two is moved",
+        items=(
+            ("B", "B", "Move B; A stays"),
+            ("A", "A", "Move A the other way; B stays"),
+            ("HALF", "Half Each", "Move both by half the way"),
+        ),
+        default="B",
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _poll_result(cls, context):
+            return False
+        inspection = session.current(context)
+        if inspection is not None and not session.is_stale(context) and inspection.contact.depth == 0.0:
+            cls.poll_message_set("The objects do not penetrate")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            moved, inspection = separate.separate(context, self.moves)
+        except (ReadError, separate.SeparateError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Moved {moved}. {report.one_line(report.build(inspection))}")
+        refresh.redraw()
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_copy(bpy.types.Operator):
+    """Copy the results to the clipboard, as text"""
+
+    bl_idname = "contact_lens.copy"
+    bl_label = "Copy Results"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _poll_result(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        lines = report.report_lines(report.report(context))
+        context.window_manager.clipboard = "".join(f"{name}\t{text}\n" for name, text in lines)
+        self.report({"INFO"}, f"{len(lines)} lines copied")
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
+    """Save the results as a JSON file"""
+
+    bl_idname = "contact_lens.save_json"
+    bl_label = "Save JSON"
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _poll_result(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = Path(bpy.path.abspath(self.filepath))
+        try:
+            path.write_text(report.to_json(report.report(context)), encoding="utf-8")
+        except OSError as error:
+            self.report({"ERROR"}, f"Cannot write {path}: {error.strerror or error}")
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Saved {path}")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    CONTACT_LENS_OT_inspect,
+    CONTACT_LENS_OT_refresh,
+    CONTACT_LENS_OT_clear,
+    CONTACT_LENS_OT_frame,
+    CONTACT_LENS_OT_separate,
+    CONTACT_LENS_OT_copy,
+    CONTACT_LENS_OT_save_json,
+)
+
+
+def draw_in_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    self.layout.separator()
+    self.layout.operator(CONTACT_LENS_OT_inspect.bl_idname, icon="SELECT_INTERSECT")
+
+
+def draw_all_in_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    """F3 finds what is in a menu: the Object menu has them all."""
+    draw_in_menu(self, context)
+    self.layout.menu(CONTACT_LENS_MT_contact.bl_idname)
+
+
+class CONTACT_LENS_MT_contact(bpy.types.Menu):
+    bl_idname = "CONTACT_LENS_MT_contact"
+    bl_label = "Contact"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        for operator in CLASSES[1:]:
+            self.layout.operator(operator.bl_idname)
+
+
+MENUS = (
+    ("VIEW3D_MT_object", draw_all_in_menu),
+    ("VIEW3D_MT_object_context_menu", draw_in_menu),
+)
+
+
+def register() -> None:
+    bpy.utils.register_class(CONTACT_LENS_MT_contact)
+    for name, draw in MENUS:
+        getattr(bpy.types, name).append(draw)
+
+
+def unregister() -> None:
+    for name, draw in MENUS:
+        getattr(bpy.types, name).remove(draw)
+    bpy.utils.unregister_class(CONTACT_LENS_MT_contact)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar tab "Contact" and the section in the Overlays popover."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import overlay, report, session
+
+RELATION_ICONS = {
+    "coincident": "SELECT_SET",
+    "touching": "SNAP_ON",
+    "a_inside_b": "SELECT_SUBTRACT",
+    "b_inside_a": "SELECT_SUBTRACT",
+    "penetrating": "SELECT_INTERSECT",
+    "within_clearance": "CON_DISTLIMIT",
+    "separated": "DRIVER_DISTANCE",
+}
+TOGGLES = ("show_hulls", "show_region", "show_points", "show_witness", "show_vector", "show_labels", "show_ties")
+WRAP = 7.0
+"""Pixels a character takes on average, at interface scale 1."""
+
+
+def _rows(layout: bpy.types.UILayout, lines: report.Lines) -> None:
+    column = layout.column(align=True)
+    for name, text in lines:
+        row = column.split(factor=0.32)
+        left = row.row()
+        left.alignment = "RIGHT"
+        left.label(text=name)
+        row.label(text=text)
+
+
+def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
+    """A sentence in as many lines as the sidebar's width asks for."""
+    width = context.region.width if context.region is not None else 300
+    scale = max(1.0, context.preferences.system.ui_scale)  # Blender says 0 in background mode
+    room = max(16, int((width / scale - 60.0) / WRAP))
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for i, line in enumerate(lines):
+        column.label(text=line, icon=icon if i == 0 else "BLANK1")
+
+
+class _Tab:
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Contact"
+
+
+class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_contact"
+    bl_label = "Contact"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        settings = context.scene.contact_lens
+        layout.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
+        column = layout.column(align=True)
+        column.prop(settings, "object_a")
+        column.prop(settings, "object_b")
+
+        inspection = session.current(context)
+        problem = session.error(context)
+        if problem:
+            _text(layout, context, problem, "ERROR")
+        if inspection is None:
+            row = layout.row(align=True)
+            if None in session.pair(context.scene):
+                row.label(text="Select two objects", icon="INFO")
+            else:
+                row.operator("contact_lens.refresh", icon="FILE_REFRESH")
+                row.operator("contact_lens.clear", icon="X", text="")
+            return
+
+        data = report.build(inspection, session.stale_reason(context))
+        box = layout.box()
+        box.label(text=report.relation_words(data), icon=RELATION_ICONS[data["contact"]["relation"]])
+        _rows(box, report.main_lines(data))
+        for text in report.warnings(data):
+            _text(layout, context, text, "ERROR")
+        if overlay.trouble():
+            _text(layout, context, overlay.trouble(), "ERROR")
+
+        row = layout.row(align=True)
+        row.operator("contact_lens.refresh", icon="FILE_REFRESH")
+        row.operator("contact_lens.frame", icon="ZOOM_SELECTED", text="Frame")
+        row.operator("contact_lens.clear", icon="X", text="")
+        row = layout.row(align=True)
+        row.operator("contact_lens.separate", text="Separate B").moves = "B"
+        row.operator("contact_lens.separate", text="A").moves = "A"
+        row.operator("contact_lens.separate", text="Half Each").moves = "HALF"
+        row = layout.row(align=True)
+        row.operator("contact_lens.copy", icon="COPYDOWN", text="Copy")
+        row.operator("contact_lens.save_json", icon="EXPORT", text="Save JSON")
+
+
+class CONTACT_LENS_PT_settings(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_settings"
+    bl_parent_id = "CONTACT_LENS_PT_contact"
+    bl_label = "Settings"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in ("method", "clearance", "contact_tolerance"):
+            layout.prop(context.scene.contact_lens, name)
+
+
+class CONTACT_LENS_PT_details(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_details"
+    bl_parent_id = "CONTACT_LENS_PT_contact"
+    bl_label = "Details"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return session.current(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        inspection = session.current(context)
+        if inspection is not None:
+            _rows(self.layout, report.detail_lines(report.build(inspection)))
+
+
+def _draw_toggles(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    settings = context.scene.contact_lens
+    column = layout.column(align=True)
+    column.active = settings.show_overlay
+    split = column.split()
+    sides = (split.column(align=True), split.column(align=True))
+    for i, name in enumerate(TOGGLES):
+        sides[i % 2].prop(settings, name)
+
+
+class CONTACT_LENS_PT_display(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_display"
+    bl_parent_id = "CONTACT_LENS_PT_contact"
+    bl_label = "Display"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(context.scene.contact_lens, "show_overlay", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        _draw_toggles(self.layout, context)
+
+
+class CONTACT_LENS_PT_overlay(bpy.types.Panel):
+    """A section of the Overlays popover"""
+
+    bl_idname = "CONTACT_LENS_PT_overlay"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_parent_id = "VIEW3D_PT_overlay"
+    bl_label = "Contact"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.active = context.space_data is None or context.space_data.overlay.show_overlays
+        self.layout.prop(context.scene.contact_lens, "show_overlay")
+        _draw_toggles(self.layout, context)
+
+
+CLASSES = (
+    CONTACT_LENS_PT_contact,
+    CONTACT_LENS_PT_settings,
+    CONTACT_LENS_PT_details,
+    CONTACT_LENS_PT_display,
+    CONTACT_LENS_PT_overlay,
+)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`scene.contact_lens`: the pair, the settings and what the overlay shows. Saved with the file and undone with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
+
+from . import refresh, session
+
+METHODS = (
+    ("AUTO", "Automatic", "GJK and EPA, or SAT where that is faster"),
+    ("SAT", "SAT", "Separating axis test"),
+    ("GJK", "GJK + EPA", "Gilbert-Johnson-Keerthi and expanding polytope algorithms"),
+    ("BOTH", "Both", "Run both and show by how much they differ"),
+)
+DEFAULT_CONTACT_TOLERANCE = 1e-5
+
+
+def method(*options: str, update: Callable | None = None) -> object:
+    return EnumProperty(
+        name="Method",
+        description="Algorithm that decides",
+        items=METHODS,
+        default="AUTO",
+        options=set(options),
+        update=update,
+    )
+
+
+def clearance(*options: str, update: Callable | None = None) -> object:
+    return FloatProperty(
+        name="Clearance",
+        description="Gaps up to this length are reported as within clearance",
+        subtype="DISTANCE",
+        min=0.0,
+        precision=4,
+        default=0.0,
+        options=set(options),
+        update=update,
+    )
+
+
+def contact_tolerance(*options: str, update: Callable | None = None) -> object:
+    return FloatProperty(
+        name="Contact Tolerance",
+        description="Width of what counts as touching, relative to the size of the smaller object",
+        min=0.0,
+        max=0.1,
+        precision=6,
+        step=0.001,
+        default=DEFAULT_CONTACT_TOLERANCE,
+        options=set(options),
+        update=update,
+    )
+
+
+def as_settings(owner: ContactLensSettings | bpy.types.Operator) -> session.Settings:
+    """The settings of a scene or an operator as plain values: float32 properties give back the digits typed."""
+    return session.Settings(
+        owner.method.lower(), float(f"{owner.clearance:.7g}"), float(f"{owner.contact_tolerance:.7g}")
+    )
+
+
+def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    refresh.request(self.id_data)
+
+
+def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    refresh.redraw()
+
+
+def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
+    return self.id_data.objects.get(obj.name) == obj
+
+
+def _picker(name: str, description: str) -> object:
+    return PointerProperty(
+        name=name, description=description, type=bpy.types.Object, poll=_can_be_picked, update=_settings_changed
+    )
+
+
+def _toggle(name: str, description: str, default: bool = True) -> object:
+    return BoolProperty(name=name, description=description, default=default, update=_display_changed)
+
+
+class ContactLensSettings(bpy.types.PropertyGroup):
+    object_a: _picker("A", "The object that stays: the active one when Inspect Contact was run")  # type: ignore
+    object_b: _picker("B", "The object that Separate moves: the other selected one")  # type: ignore
+    method: method("ANIMATABLE", update=_settings_changed)  # type: ignore[valid-type]
+    clearance: clearance("ANIMATABLE", update=_settings_changed)  # type: ignore[valid-type]
+    contact_tolerance: contact_tolerance("ANIMATABLE", update=_settings_changed)  # type: ignore[valid-type]
+    show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
+    show_hulls: _toggle("Convex Hulls", "Wireframes of both convex hulls")  # type: ignore[valid-type]
+    show_region: _toggle("Region", "Contact region, filled")  # type: ignore[valid-type]
+    show_points: _toggle("Contact Points", "Corners of the contact region")  # type: ignore[valid-type]
+    show_witness: _toggle("Witness Points", "The points of A and B that realise the distance")  # type: ignore
+    show_vector: _toggle("Vector", "Penetration vector in true length, or the line across the gap")  # type: ignore
+    show_labels: _toggle("Labels", "Lengths as text")  # type: ignore[valid-type]
+    show_ties: _toggle("Ties", "Other, equally short ways out, dimmed")  # type: ignore[valid-type]
+
+    def as_settings(self) -> session.Settings:
+        """The settings as plain values."""
+        return as_settings(self)
+
+
+CLASSES = (ContactLensSettings,)
+
+
+def register() -> None:
+    bpy.types.Scene.contact_lens = PointerProperty(type=ContactLensSettings)
+
+
+def unregister() -> None:
+    del bpy.types.Scene.contact_lens

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender objects read as shapes: the evaluated geometry, the full world matrix, float64.
+
+What is costly (the convex hulls, the search for the deepest dent) is remembered under a digest of the geometry itself,
+not under the name or address of a mesh: no edit, undo or file load can make a remembered hull wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.dent import Dent, deepest_dent
+from ..core.hull import ConvexHull
+from .session import State, matrix_numbers
+
+FloatArray = NDArray[np.float64]
+
+TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
+RESOLUTION_STEPS = 4.0
+"""Steps of a float32 coordinate that two readings of the same place may differ by."""
+REMEMBERED = 16
+"""Hulls kept; the least recently used go first."""
+
+
+class ReadError(ValueError):
+    """Why an object cannot be inspected, as a sentence that names it."""
+
+
+class HiddenError(ReadError):
+    """The object is not evaluated, so nobody knows where it is and what it looks like now."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One object as it is inspected."""
+
+    hull: ConvexHull
+    """World space."""
+    dent: Dent
+    state: State
+    step: float
+    """Blender units: spacing of float32 at the largest coordinate that took part."""
+    seconds_edit: float
+    """What it costs to read the object when its geometry has changed."""
+    seconds_move: float
+    """What it costs when it has only moved."""
+
+
+Value = TypeVar("Value")
+
+
+class _Memory(Generic[Value]):
+    """The last few values made, each with the seconds it took to make it."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[object, tuple[Value, float]] = OrderedDict()
+
+    def get(self, key: object, make: Callable[[], Value]) -> tuple[Value, float]:
+        if key in self._values:
+            self._values.move_to_end(key)
+        else:
+            start = time.perf_counter()
+            value = make()
+            self._values[key] = value, time.perf_counter() - start
+            if len(self._values) > REMEMBERED:
+                self._values.popitem(last=False)
+        return self._values[key]
+
+    def clear(self) -> None:
+        self._values.clear()
+
+
+_local_hulls: _Memory[ConvexHull] = _Memory()
+_world_hulls: _Memory[ConvexHull] = _Memory()
+_dents: _Memory[tuple[Dent, FloatArray]] = _Memory()
+
+
+def forget() -> None:
+    """Let go of everything remembered."""
+    for memory in (_local_hulls, _world_hulls, _dents):
+        memory.clear()
+
+
+def why_not(obj: bpy.types.Object) -> str:
+    """Why an object of this kind cannot be inspected, or an empty string."""
+    if obj.type in TYPES_WITH_SURFACE:
+        return ""
+    if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
+        return f"'{obj.name}' is an instance of a collection: make its instances real to inspect them"
+    kind = obj.bl_rna.properties["type"].enum_items[obj.type].name.lower()
+    return f"'{obj.name}' is of type {kind} and has no surface to inspect"
+
+
+def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
+    """Read the evaluated object as a convex shape in world space.
+
+    Raises ReadError when it has no finite, non-empty geometry, HiddenError when Blender does not evaluate it.
+    """
+    reason = why_not(obj)
+    if reason:
+        raise ReadError(reason)
+    evaluated = obj.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        raise HiddenError(
+            f"'{obj.name}' is hidden, so Blender evaluates neither its modifiers nor its place: show it to inspect it"
+        )
+    start = time.perf_counter()
+    numbers = matrix_numbers(evaluated)
+    matrix = np.array(numbers).reshape(4, 4)
+    if not np.isfinite(matrix).all():
+        raise ReadError(f"'{obj.name}' has a world matrix that is not finite")
+    linear, translation = matrix[:3, :3], matrix[:3, 3]
+    with _evaluated_mesh(obj, evaluated) as mesh:
+        points = _points(mesh)
+        if len(points) == 0:
+            raise ReadError(f"'{obj.name}' has no vertices{_hint_when_empty(obj)}")
+        if not np.isfinite(points).all():
+            raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite")
+        if _makes_instances(obj, depsgraph):
+            raise ReadError(f"'{obj.name}' makes instances, which are not part of its mesh: make them real first")
+        digest = _digest(points, mesh)
+        local = points.astype(np.float64)
+        local_hull, seconds_hull = _local_hulls.get(digest, lambda: ConvexHull(local))
+        corners = local_hull.vertices @ linear.T + translation
+        hull, seconds_move = _world_hulls.get((digest, numbers), lambda: ConvexHull(corners))
+        (dent, place), seconds_dent = _dents.get(
+            (digest, _stretch(linear)),
+            lambda: _dent(hull, local_hull.vertex_ids[hull.vertex_ids], local, _triangles(mesh), linear, translation),
+        )
+    # The matrix may cancel large local coordinates: their rounding is still there.
+    terms = float(np.abs(local_hull.vertices).max()) * float(np.linalg.norm(linear, 2))
+    now = time.perf_counter() - start
+    return Shape(
+        hull=hull,
+        dent=replace(dent, point=linear @ place + translation),
+        state=State(numbers, digest),
+        step=float(np.spacing(np.float32(max(hull.magnitude, terms)))),
+        seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent),
+        seconds_move=seconds_move,
+    )
+
+
+@contextmanager
+def _evaluated_mesh(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
+    try:
+        mesh = evaluated.to_mesh()
+    except RuntimeError as error:
+        raise ReadError(f"'{obj.name}' has no mesh: {error}") from error
+    try:
+        if mesh is None:
+            raise ReadError(f"'{obj.name}' has no mesh{_hint_when_empty(obj)}")
+        yield mesh
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _hint_when_empty(obj: bpy.types.Object) -> str:
+    if obj.type == "META":
+        return ": of metaballs that melt together, the first one carries the mesh"
+    return " once its modifiers are applied" if len(obj.modifiers) else ""
+
+
+def _points(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
+    """(n, 3) local coordinates, just as Blender holds them."""
+    count = len(mesh.vertices)
+    points = np.empty((count, 3), dtype=np.float32)
+    if count:
+        # 20 times faster than reading `vertices`.
+        mesh.attributes["position"].data.foreach_get("vector", points.ravel())
+    return points
+
+
+def _triangles(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+    mesh.calc_loop_triangles()
+    triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles.ravel())
+    return triangles
+
+
+def _digest(points: NDArray[np.float32], mesh: bpy.types.Mesh) -> bytes:
+    digest = hashlib.blake2b(points.tobytes(), digest_size=16)
+    corners = np.empty(len(mesh.loops), dtype=np.int32)
+    if len(corners):
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+    digest.update(corners.tobytes())
+    digest.update(len(mesh.polygons).to_bytes(8, "little"))
+    return digest.digest()
+
+
+def _stretch(linear: FloatArray) -> tuple[float, ...]:
+    """What a matrix does to lengths: the same for all places and turns of one object, up to the matrix's rounding."""
+    gram = linear.T @ linear
+    size = float(np.sqrt(gram.trace()))
+    if size == 0.0:
+        return (0.0,)
+    return (float(f"{size:.5g}"), *(round(g, 5) for g in (gram / size**2).ravel().tolist()))
+
+
+def _dent(
+    hull: ConvexHull,
+    corner_ids: NDArray[np.integer],
+    local: FloatArray,
+    triangles: NDArray[np.int32],
+    linear: FloatArray,
+    translation: FloatArray,
+) -> tuple[Dent, FloatArray]:
+    """The dent, and its deepest point in local space."""
+    dent = deepest_dent(hull, corner_ids, local @ linear.T + translation, triangles)
+    return dent, np.linalg.pinv(linear) @ (dent.point - translation)
+
+
+def _makes_instances(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    if obj.instance_type == "NONE" and not any(modifier.type == "NODES" for modifier in obj.modifiers):
+        return False
+    return any(
+        instance.is_instance and instance.parent is not None and instance.parent.original == obj
+        for instance in depsgraph.object_instances
+    )

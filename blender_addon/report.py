@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One inspection as plain data, and that data as lines for people.
+
+The panel, the clipboard, the JSON file and scripts all read the same report.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .. import __version__
+from ..core.dent import Dent
+from ..core.feature import Feature
+from ..core.hull import ConvexHull
+from . import session
+from .session import Inspection
+from .units import UnitFormat, direction
+
+SCHEMA = "contact-lens-report"
+SCHEMA_VERSION = 1
+
+Report = dict[str, Any]
+Lines = list[tuple[str, str]]
+
+_RELATIONS = {
+    "coincident": "Coincident",
+    "touching": "Touching",
+    "a_inside_b": "{a} inside {b}",
+    "b_inside_a": "{b} inside {a}",
+    "penetrating": "Penetrating",
+    "within_clearance": "Within clearance",
+    "separated": "Separated",
+}
+
+
+def report(context: bpy.types.Context) -> Report:
+    """The scene's current result as plain, JSON-ready data: world space, lengths in Blender units.
+
+    Raises LookupError when there is no result.
+    """
+    inspection = session.current(context)
+    if inspection is None:
+        raise LookupError("there is no inspected pair: run Inspect Contact first")
+    return build(inspection, session.stale_reason(context))
+
+
+def build(inspection: Inspection, stale: str = "") -> Report:
+    """An inspection as plain data. `stale` says why it may no longer hold."""
+    found = inspection.contact
+    region = found.region
+    verification = inspection.verification
+    return _plain(
+        {
+            "schema": SCHEMA,
+            "schema_version": SCHEMA_VERSION,
+            "contact_lens": __version__,
+            "blender": bpy.app.version_string,
+            "stale": stale or None,
+            "units": {**asdict(inspection.units), "numbers_in": "blender_units", "frame": "world"},
+            "objects": {
+                "a": _object(inspection.name_a, inspection.hull_a, inspection.dent_a, inspection.resolution),
+                "b": _object(inspection.name_b, inspection.hull_b, inspection.dent_b, inspection.resolution),
+            },
+            "settings": asdict(inspection.settings),
+            "resolution": inspection.resolution,
+            "contact": {
+                "relation": found.relation,
+                "intersects": found.intersects,
+                "signed_distance": found.signed_distance,
+                "depth": found.depth,
+                "normal": found.normal,
+                "mtv": found.mtv,
+                "point_on_a": found.point_on_a,
+                "point_on_b": found.point_on_b,
+                "lower_bound": found.lower_bound,
+                "upper_bound": found.upper_bound,
+                "ties": found.ties,
+                "feature_a": _feature(found.feature_a, inspection.hull_a),
+                "feature_b": _feature(found.feature_b, inspection.hull_b),
+                "method": found.method,
+                "iterations": found.iterations,
+                "status": found.status,
+                "cross_check": found.cross_check,
+                "clearance": found.clearance,
+                "contact_tolerance": found.contact_tolerance,
+                "region": None
+                if region is None
+                else {
+                    "kind": region.kind,
+                    "vertices": region.vertices,
+                    "area": region.area,
+                    "length": region.length,
+                    "centroid": region.centroid,
+                    "depths": region.depths,
+                    "features": [[_feature(a), _feature(b)] for a, b in region.features],
+                },
+            },
+            "verify": {
+                "ok": verification.ok,
+                "checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in verification.checks],
+            },
+        }
+    )
+
+
+def to_json(data: Report) -> str:
+    """The report as JSON text."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _object(name: str, hull: ConvexHull, dent: Dent, resolution: float) -> Report:
+    return {
+        "name": name,
+        "inspected_as": "convex_hull",
+        "hull": {
+            "vertices": len(hull.vertices),
+            "edges": len(hull.edges),
+            "facets": len(hull.facets),
+            "rank": hull.rank,
+            "extent": hull.extent,
+        },
+        "convex": dent.depth <= resolution,
+        "dent": {
+            "depth": dent.depth,
+            "point": dent.point,
+            "mesh_closed": dent.closed,
+            "missing_share": dent.missing_share,
+        },
+    }
+
+
+def _feature(feature: Feature, hull: ConvexHull | None = None) -> Report:
+    plain: Report = {"kind": feature.kind, "vertices": feature.vertices}
+    if hull is not None:
+        plain["points"] = hull.vertices[list(feature.vertices)]
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """`value` made of dict, list, str, int, float, bool and None only; what is not finite becomes None."""
+    if isinstance(value, dict):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return str(value)
+    return value
+
+
+# --- lines for people -----------------------------------------------------------------------------------------------
+
+
+def _units(data: Report) -> UnitFormat:
+    units = data["units"]
+    return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
+
+
+def relation_words(data: Report) -> str:
+    """What a person would say, such as 'Cube inside Sphere'."""
+    objects = data["objects"]
+    return _RELATIONS[data["contact"]["relation"]].format(a=objects["a"]["name"], b=objects["b"]["name"])
+
+
+def distance_line(data: Report) -> tuple[str, str]:
+    """The one number: depth when they intersect, else distance."""
+    found, units = data["contact"], _units(data)
+    if found["intersects"]:
+        return "Depth", units.length(found["depth"])
+    return "Distance", units.length(found["signed_distance"])
+
+
+def one_line(data: Report) -> str:
+    """The answer in one line, for the status bar."""
+    objects = data["objects"]
+    name, value = distance_line(data)
+    line = f"{objects['a']['name']} and {objects['b']['name']}: {relation_words(data).lower()}"
+    if data["contact"]["relation"] in ("a_inside_b", "b_inside_a"):
+        line = relation_words(data)
+    line += f", {name.lower()} {value}"
+    if not (objects["a"]["convex"] and objects["b"]["convex"]):
+        line += " (of their convex hulls)"
+    return line
+
+
+def main_lines(data: Report) -> Lines:
+    """Distance, directions and region."""
+    found, units = data["contact"], _units(data)
+    lines = [
+        ("Signed Distance", units.length(found["signed_distance"])),
+        ("Normal", direction(found["normal"])),
+        ("MTV", units.vector(found["mtv"])),
+    ]
+    region = found["region"]
+    if region is not None:
+        count = len(region["vertices"])
+        lines.append(("Region", f"{region['kind'].capitalize()}, {count} {'point' if count == 1 else 'points'}"))
+        if region["kind"] == "polygon":
+            lines.append(("Area", units.area(region["area"])))
+        elif region["kind"] == "segment":
+            lines.append(("Length", units.length(region["length"])))
+        lines.append(("Centroid", units.vector(region["centroid"])))
+    lines.append(("Point on A", units.vector(found["point_on_a"])))
+    lines.append(("Point on B", units.vector(found["point_on_b"])))
+    return lines
+
+
+def detail_lines(data: Report) -> Lines:
+    """How the answer was found and how far it can be trusted."""
+    found, units, objects = data["contact"], _units(data), data["objects"]
+    lower, upper = found["lower_bound"], found["upper_bound"]
+    lines = [
+        ("Decided By", f"{found['feature_a']['kind']} of A, {found['feature_b']['kind']} of B"),
+        ("Lower Bound", units.length(lower)),
+        ("Upper Bound", units.length(upper)),
+        ("Bounds Differ By", units.length(upper - lower)),
+        ("Method", f"{found['method'].upper().replace('+', ' + ')}, {found['iterations']} steps"),
+        ("Status", found["status"].replace("_", " ").capitalize()),
+    ]
+    if found["cross_check"] is not None:
+        lines.append(("Methods Differ By", units.length(found["cross_check"])))
+    failed = [check["name"] for check in data["verify"]["checks"] if not check["ok"]]
+    lines.append(("Verified", f"no: {', '.join(failed)}" if failed else f"{len(data['verify']['checks'])} checks hold"))
+    if len(found["ties"]) > 1:
+        lines.append(("Equally Short Ways", str(len(found["ties"]))))
+    lines.append(("Contact Tolerance", f"{found['contact_tolerance']:.3g} of the smaller object"))
+    lines.append(("Input Resolution", units.length(data["resolution"])))
+    for letter in "ab":
+        hull = objects[letter]["hull"]
+        counts = f"{hull['vertices']} vertices, {hull['edges']} edges, {hull['facets']} faces"
+        lines.append((f"Hull of {letter.upper()}", counts))
+    return lines
+
+
+def warnings(data: Report) -> list[str]:
+    """What a person must know to read the numbers right."""
+    units = _units(data)
+    lines = []
+    if data["stale"]:
+        lines.append(f"Out of date: {data['stale']}")
+    for thing in (data["objects"]["a"], data["objects"]["b"]):
+        dent = thing["dent"]
+        if not thing["convex"]:
+            text = f"'{thing['name']}' is not convex: its hull is inspected, deepest dent {units.length(dent['depth'])}"
+            if dent["missing_share"] is not None:
+                text += f", {percent(dent['missing_share'])} of the hull is not in it"
+            lines.append(text)
+        elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
+            lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")
+    if data["contact"]["contact_tolerance"] > data["settings"]["contact_tolerance"]:
+        lines.append(
+            f"Blender holds these coordinates to {units.length(data['resolution'])}: that is the contact tolerance"
+        )
+    if data["contact"]["status"] != "certified":
+        lines.append(f"The bounds do not meet: {data['contact']['status'].replace('_', ' ')}")
+    if not data["verify"]["ok"]:
+        lines.append("The answer did not pass its own check: see the details, and please report it")
+    return lines
+
+
+def percent(share: float) -> str:
+    """A share as text; a little is not called nothing."""
+    return "less than 0.1 %" if 0.0 < share < 0.001 else f"{100.0 * share:.1f} %"
+
+
+def report_lines(data: Report) -> Lines:
+    """The whole report as rows of a name and a text, in the scene's units."""
+    objects = data["objects"]
+    return [
+        ("A", objects["a"]["name"]),
+        ("B", objects["b"]["name"]),
+        ("Relation", relation_words(data)),
+        distance_line(data),
+        *main_lines(data),
+        *detail_lines(data),
+        *(("Warning", text) for text in warnings(data)),
+    ]

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is known about the inspected pair of each scene, and whether it still holds.
+
+Results are Python objects with NumPy arrays: they live here, not in properties. Nothing here holds a reference to
+Blender data (undo and file load would kill it); objects and scenes are named by their `session_uid`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.contact import Contact
+from ..core.dent import Dent
+from ..core.hull import ConvexHull
+from ..core.verify import Verification, verify
+from .units import UnitFormat
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the person asked for."""
+
+    method: str
+    """"auto", "sat", "gjk" or "both"."""
+    clearance: float
+    """Blender units."""
+    contact_tolerance: float
+    """As set by the person, relative to the smaller shape's extent."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where an object was and what it was made of when it was read."""
+
+    matrix: tuple[float, ...]
+    """The 16 numbers of the world matrix, row by row, as Blender holds them."""
+    digest: bytes
+    """Digest of the evaluated geometry in local space."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
+
+    contact: Contact
+    hull_a: ConvexHull
+    hull_b: ConvexHull
+    name_a: str
+    name_b: str
+    uid_a: int
+    """`session_uid` of object A."""
+    uid_b: int
+    state_a: State
+    state_b: State
+    dent_a: Dent
+    """How far the mesh of A is from its convex hull, which is what was inspected."""
+    dent_b: Dent
+    settings: Settings
+    contact_tolerance: float
+    """The tolerance that was used: the person's, or the input's resolution where that is coarser."""
+    resolution: float
+    """Blender units: four steps of the input's float32 coordinates. Nothing smaller can be known."""
+    units: UnitFormat
+    """The scene's unit settings: `units.length(x)`, `units.area(x)`, `units.vector(p)` make text."""
+    seconds_read: float
+    """Time it took to read the objects, hulls included."""
+    seconds_contact: float
+    """Time it took the core."""
+    seconds_move: float
+    """What it costs to follow a move; decides whether results follow by themselves."""
+    seconds_edit: float
+    """What it costs to follow a change of geometry."""
+
+    @cached_property
+    def verification(self) -> Verification:
+        """The certificate checked again, independently of the solver."""
+        return verify(self.contact, self.hull_a, self.hull_b)
+
+
+_inspections: dict[int, Inspection] = {}
+_stale: dict[int, str] = {}
+_errors: dict[int, str] = {}
+
+
+def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
+    """Make `inspection` the scene's current one."""
+    _inspections[scene.session_uid] = inspection
+    _stale.pop(scene.session_uid, None)
+    _errors.pop(scene.session_uid, None)
+
+
+def drop_result(scene: bpy.types.Scene) -> None:
+    """Drop the scene's result: its objects can no longer be inspected."""
+    for of_scene in (_inspections, _stale):
+        of_scene.pop(scene.session_uid, None)
+
+
+def stored(scene: bpy.types.Scene) -> Inspection | None:
+    """The last result of the scene, whether or not it is about the pair of today."""
+    return _inspections.get(scene.session_uid)
+
+
+def clear() -> None:
+    """Drop everything: a file was loaded, or the add-on goes."""
+    for of_scene in (_inspections, _stale, _errors):
+        of_scene.clear()
+
+
+def mark_stale(scene: bpy.types.Scene, reason: str) -> None:
+    """Remember why the scene's result may no longer hold; an empty reason takes the mark away."""
+    if reason and scene.session_uid in _inspections:
+        _stale[scene.session_uid] = reason
+    else:
+        _stale.pop(scene.session_uid, None)
+
+
+def marked(scene: bpy.types.Scene) -> bool:
+    """Whether the scene's result carries a mark of being stale."""
+    return scene.session_uid in _stale
+
+
+def set_error(scene: bpy.types.Scene, message: str) -> None:
+    """Remember why the scene's pair could not be inspected; an empty message takes it away."""
+    if message:
+        _errors[scene.session_uid] = message
+    else:
+        _errors.pop(scene.session_uid, None)
+
+
+def error(context: bpy.types.Context) -> str:
+    """Why the scene's pair could not be inspected, or an empty string."""
+    return _errors.get(context.scene.session_uid, "")
+
+
+def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    """`obj` if it is in the scene. A deleted object lives on in a pointer property; that one is None here."""
+    return obj if obj is not None and scene.objects.get(obj.name) == obj else None
+
+
+def picked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The objects in the pickers, deleted ones too."""
+    settings = scene.contact_lens
+    return [obj for obj in (settings.object_a, settings.object_b) if obj is not None]
+
+
+def pair(scene: bpy.types.Scene) -> tuple[bpy.types.Object | None, bpy.types.Object | None]:
+    """The objects A and B that the scene's pickers name, None for one that is not set or was deleted."""
+    settings = scene.contact_lens
+    return object_in_scene(scene, settings.object_a), object_in_scene(scene, settings.object_b)
+
+
+def current(context: bpy.types.Context) -> Inspection | None:
+    """The result about the scene's pair, with the objects' names of today; None when there is none.
+
+    A result is about two objects: when one was deleted, or the pickers name another, there is none.
+    """
+    scene = context.scene
+    inspection = _inspections.get(scene.session_uid)
+    if inspection is None:
+        return None
+    a, b = pair(scene)
+    if a is None or b is None or (a.session_uid, b.session_uid) != (inspection.uid_a, inspection.uid_b):
+        return None
+    if (a.name, b.name) != (inspection.name_a, inspection.name_b):
+        inspection = replace(inspection, name_a=a.name, name_b=b.name)
+        _inspections[scene.session_uid] = inspection
+    units = UnitFormat.of_scene(scene)
+    if units != inspection.units:
+        inspection = replace(inspection, units=units)
+        _inspections[scene.session_uid] = inspection
+    return inspection
+
+
+def stale_reason(context: bpy.types.Context) -> str:
+    """Why the current result may no longer hold, as a sentence for the panel; empty when it holds."""
+    inspection = current(context)
+    if inspection is None:
+        return ""
+    a, b = pair(context.scene)
+    for obj, state in ((a, inspection.state_a), (b, inspection.state_b)):
+        if obj is not None and matrix_numbers(obj) != state.matrix:
+            return f"'{obj.name}' has moved"
+    if context.scene.contact_lens.as_settings() != inspection.settings:
+        return "the settings have changed"
+    return _stale.get(context.scene.session_uid, "")
+
+
+def is_stale(context: bpy.types.Context) -> bool:
+    """Whether the current result may no longer hold. False when there is no result."""
+    return bool(stale_reason(context))
+
+
+def matrix_numbers(obj: bpy.types.Object) -> tuple[float, ...]:
+    """The 16 numbers of the object's world matrix, row by row."""
+    # float64 asked for by name: without it Blender 5.2 gives float32 and older ones float64.
+    return tuple(np.array(obj.matrix_world, dtype=np.float64).ravel().tolist())

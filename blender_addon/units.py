@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lengths and areas as text in the scene's units.
+
+`bpy.utils.units.to_string` ignores the scene's length unit, so the text is made here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import bpy
+
+DIGITS = 5
+"""Significant digits of a length shown to a person; reports carry the full float."""
+
+_METRIC = {  # identifier: (symbol, metres), largest first
+    "KILOMETERS": ("km", 1e3),
+    "METERS": ("m", 1.0),
+    "CENTIMETERS": ("cm", 1e-2),
+    "MILLIMETERS": ("mm", 1e-3),
+    "MICROMETERS": ("µm", 1e-6),
+}
+_IMPERIAL = {
+    "MILES": ("mi", 1609.344),
+    "FEET": ("ft", 0.3048),
+    "INCHES": ("in", 0.0254),
+    "THOU": ("thou", 0.0000254),
+}
+
+
+def _number(value: float, decimals: int) -> str:
+    text = f"{value:.{decimals}f}"
+    return text[1:] if text.startswith("-") and float(text) == 0.0 else text
+
+
+@dataclass(frozen=True)
+class UnitFormat:
+    """A copy of a scene's unit settings that turns Blender units into text."""
+
+    system: str = "METRIC"
+    """'NONE', 'METRIC' or 'IMPERIAL'."""
+    scale_length: float = 1.0
+    """Metres per Blender unit."""
+    length_unit: str = "METERS"
+    """'ADAPTIVE' or the identifier of one unit."""
+
+    @classmethod
+    def of_scene(cls, scene: bpy.types.Scene) -> UnitFormat:
+        settings = scene.unit_settings
+        # A float32 property: seven digits give back what the person typed.
+        return cls(settings.system, float(f"{settings.scale_length:.7g}"), settings.length_unit)
+
+    def _unit(self, largest: float) -> tuple[str, float]:
+        """Symbol of the unit that suits `largest` Blender units, and how many of it make one Blender unit."""
+        units = {"METRIC": _METRIC, "IMPERIAL": _IMPERIAL}.get(self.system)
+        if units is None:
+            return "", 1.0
+        if self.length_unit in units:
+            symbol, metres = units[self.length_unit]
+            return symbol, self.scale_length / metres
+        size = abs(largest) * self.scale_length
+        if size == 0.0:
+            symbol, metres = units["METERS" if self.system == "METRIC" else "FEET"]
+            return symbol, self.scale_length / metres
+        # The largest unit of which there is at least one; kilometres and miles only for long ways.
+        chosen = list(units.values())[-1]
+        for symbol, metres in units.values():
+            if size >= metres * (1.0 - 1e-6):
+                chosen = (symbol, metres)
+                break
+        return chosen[0], self.scale_length / chosen[1]
+
+    def _text(self, values: list[float], symbol: str, power: int) -> list[str]:
+        largest = max((abs(v) for v in values), default=0.0)
+        if largest == 0.0:
+            return ["0" for _ in values]
+        if not math.isfinite(largest):
+            return [str(v) for v in values]
+        magnitude = math.floor(math.log10(largest))
+        if not -4 <= magnitude <= 6:
+            return [f"{v:.{DIGITS - 1}e}" for v in values]
+        return [_number(v, max(0, DIGITS - 1 - magnitude)) for v in values]
+
+    def length(self, value: float) -> str:
+        """`value` Blender units as text, such as '28.154 cm'."""
+        symbol, factor = self._unit(value)
+        return f"{self._text([value * factor], symbol, 1)[0]} {symbol}".rstrip()
+
+    def area(self, value: float) -> str:
+        """`value` square Blender units as text, such as '4.1 cm²'."""
+        symbol, factor = self._unit(math.sqrt(abs(value)))
+        number = self._text([value * factor * factor], symbol, 2)[0]
+        return f"{number} {symbol}²" if symbol else number
+
+    def vector(self, values: Iterable[float]) -> str:
+        """A point or a way in Blender units as text, all components in one unit: '(1.0000, 0.0000, -2.0000) m'."""
+        numbers = [float(v) for v in values]
+        symbol, factor = self._unit(max(abs(v) for v in numbers))
+        return f"({', '.join(self._text([v * factor for v in numbers], symbol, 1))}) {symbol}".rstrip()
+
+
+def direction(values: Iterable[float]) -> str:
+    """A unit vector as text; it has no unit."""
+    return f"({', '.join(_number(float(v), DIGITS) for v in values)})"

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a mesh is from its convex hull."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from contact_lens.core.dent import Dent, deepest_dent
+from contact_lens.core.hull import ConvexHull
+
+CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
+CUBE_QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]  # the last: z = 1
+
+
+def fans(loops: list[tuple[int, ...]]) -> np.ndarray:
+    return np.array([(f[0], f[k], f[k + 1]) for f in loops for k in range(1, len(f) - 1)])
+
+
+def dent(points: np.ndarray, triangles: np.ndarray) -> Dent:
+    hull = ConvexHull(points)
+    return deepest_dent(hull, hull.vertex_ids, points, triangles)
+
+
+def test_cube_has_no_dent() -> None:
+    found = dent(CUBE, fans(CUBE_QUADS))
+    assert found.depth == 0.0
+    assert found.closed
+    assert found.missing_share == pytest.approx(0.0, abs=1e-12)
+
+
+def test_middle_of_the_top_pushed_in() -> None:
+    # The top face becomes four triangles down to a point 0.5 below it: a pyramid of 4 * 0.5 / 3 is missing of 8.
+    points = np.vstack([CUBE, [(0.0, 0.0, 0.5)]])
+    top = CUBE_QUADS[-1]
+    triangles = np.vstack([fans(CUBE_QUADS[:-1]), [(top[k], top[(k + 1) % 4], 8) for k in range(4)]])
+    found = dent(points, triangles)
+    assert found.depth == pytest.approx(0.5)
+    assert found.point == pytest.approx((0.0, 0.0, 0.5))
+    assert found.missing_share == pytest.approx(4.0 * 0.5 / 3.0 / 8.0)
+
+
+def test_dent_between_corners_that_are_all_on_the_hull() -> None:
+    # Without the top, and with a wall from one upper edge down to the lower edge across: every point is a corner of
+    # the cube, but the middle of the wall is 1 under the surface.
+    loops = [*CUBE_QUADS[:-1], (1, 5, 6, 2)]
+    found = dent(CUBE, fans(loops))
+    assert found.depth == pytest.approx(1.0, rel=0.01)
+    assert found.point == pytest.approx((0.0, 0.0, 0.0), abs=0.02)
+    assert not found.closed
+    assert found.missing_share is None
+
+
+def test_open_box_has_no_dent_but_is_not_closed() -> None:
+    found = dent(CUBE, fans(CUBE_QUADS[:-1]))
+    assert found.depth == 0.0
+    assert not found.closed
+
+
+def test_flat_l_shape_is_dented_within_its_plane() -> None:
+    # Squares of side 1 in an L; the inner corner (1, 1) is sqrt(1/2) under the hull's slanted side.
+    points = np.array([(0, 0, 3), (2, 0, 3), (2, 1, 3), (1, 1, 3), (1, 2, 3), (0, 2, 3)], dtype=float)
+    triangles = np.array([(0, 1, 3), (1, 2, 3), (0, 3, 5), (3, 4, 5)])
+    found = dent(points, triangles)
+    assert found.depth == pytest.approx(0.5**0.5, rel=0.01)
+    assert found.point == pytest.approx((1.0, 1.0, 3.0))
+
+
+def test_flat_square_with_points_inside_is_convex() -> None:
+    points = np.array([(x, y, 0.0) for x in range(4) for y in range(4)])
+    quads = [(4 * i + j, 4 * i + j + 4, 4 * i + j + 5, 4 * i + j + 1) for i in range(3) for j in range(3)]
+    assert dent(points, fans(quads)).depth == 0.0
+
+
+def test_loose_point_inside_counts() -> None:
+    found = dent(np.vstack([CUBE, [(0.0, 0.0, 0.25)]]), fans(CUBE_QUADS))
+    assert found.depth == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("points", [[(1.0, 2.0, 3.0)], [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.5, 0.0, 0.0)]])
+def test_point_and_segment_have_no_dent(points: list[tuple[float, float, float]]) -> None:
+    assert dent(np.array(points), np.empty((0, 3), dtype=int)).depth == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_depth_of_a_rough_ball_is_that_of_every_plane_tried_on_every_point(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ball = rng.normal(size=(700, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    points = 1e3 + 0.02 * ball * (1.0 - 0.1 * rng.random(700))[:, None]
+    hull = ConvexHull(points)
+    deepest = (hull.offsets - (points - hull.center) @ hull.normals.T).min(axis=1).max()
+    found = deepest_dent(hull, hull.vertex_ids, points, np.empty((0, 3), dtype=int))
+    assert found.depth == pytest.approx(deepest, rel=0.011)
+
+
+def test_far_from_the_origin_a_cube_has_no_dent() -> None:
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    assert dent(CUBE @ turn + 1e6, fans(CUBE_QUADS)).depth == 0.0
