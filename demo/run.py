@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job from end to end, as `build.py demo` runs it: two objects in, contact out.
+
+Runs in a Python with the `bpy` module. Installs the zip into the Blender profile of BLENDER_USER_RESOURCES, makes two
+objects that penetrate (or opens a file with two), selects them, runs Inspect Contact and shows what came out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import bpy
+
+MODULE = "bl_ext.user_default.contact_lens"
+PICTURE_SIZE = (1280, 800)
+
+
+class DemoError(Exception):
+    """Why there is nothing to show, in one sentence."""
+
+
+def main() -> int:
+    options = arguments()
+    if "BLENDER_USER_RESOURCES" not in os.environ:
+        raise DemoError(
+            "Set BLENDER_USER_RESOURCES to an empty folder, so that your own Blender profile stays as it is."
+        )
+    install(options.zip)
+    if options.blend:
+        open_file(options.blend)
+        a, b = (object_named(name) for name in options.objects)
+    else:
+        a, b = suzanne_and_cube()
+    select(a, b)
+    try:
+        bpy.ops.contact_lens.inspect()
+    except RuntimeError as error:  # how Blender passes on what an operator reports
+        raise DemoError(str(error).strip().removeprefix("Error: ")) from error
+    show(options.output)
+    return 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--zip", required=True, type=Path, help="the built extension")
+    parser.add_argument("--output", required=True, type=Path, help="folder for contact.png and contact.json")
+    parser.add_argument("--blend", help="a .blend file with the objects")
+    parser.add_argument(
+        "--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one"
+    )
+    return parser.parse_args()
+
+
+def install(packed: Path) -> None:
+    """Install and enable the zip the way a person's Blender does."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.extensions.package_install_files(filepath=str(packed), repo="user_default", enable_on_install=True)
+    if MODULE not in bpy.context.preferences.addons:
+        raise DemoError(f"Blender did not enable {packed.name}.")
+
+
+def open_file(path: str) -> None:
+    try:
+        bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
+    except RuntimeError as error:
+        raise DemoError(f"Blender cannot open {path}: {str(error).strip()}") from error
+
+
+def object_named(name: str) -> bpy.types.Object:
+    objects = bpy.context.view_layer.objects
+    if name not in objects:
+        there = ", ".join(sorted(obj.name for obj in objects)) or "nothing"
+        raise DemoError(f"The file's view layer has no object {name!r}; it has: {there}.")
+    return objects[name]
+
+
+def suzanne_and_cube() -> tuple[bpy.types.Object, bpy.types.Object]:
+    """Suzanne with the corner of a tilted cube in her brow."""
+    bpy.ops.mesh.primitive_monkey_add(size=2.0)
+    suzanne = bpy.context.object
+    bpy.ops.object.shade_smooth()
+    bpy.ops.mesh.primitive_cube_add(size=1.1, location=(0.85, -0.9, 0.95), rotation=(0.5, 0.35, 0.6))
+    cube = bpy.context.object
+    return suzanne, cube
+
+
+def select(a: bpy.types.Object, b: bpy.types.Object) -> None:
+    """Select the two, A as the active one."""
+    bpy.ops.object.select_all(action="DESELECT")
+    for obj in (a, b):
+        try:
+            obj.hide_set(False)
+            obj.select_set(True)
+        except RuntimeError as error:
+            raise DemoError(f"{obj.name!r} cannot be selected: {error}") from error
+        if not obj.select_get():
+            raise DemoError(f"{obj.name!r} cannot be selected: it or its collection is not selectable.")
+    bpy.context.view_layer.objects.active = a
+
+
+def show(folder: Path) -> None:
+    """Print the report, write it as JSON, and write the picture when there is a GL driver."""
+    report = importlib.import_module(f"{MODULE}.blender_addon.report")
+    snapshot = importlib.import_module(f"{MODULE}.blender_addon.snapshot")
+    data = report.report(bpy.context)
+    rows = report.report_lines(data)
+    width = max(len(label) for label, _ in rows)
+    print(f"\nContact Lens on Blender {bpy.app.version_string}\n")
+    for label, text in rows:
+        print(f"  {label:<{width}}  {text}")
+    print()
+    document = folder / "contact.json"
+    document.write_text(report.to_json(data), encoding="utf-8")
+    print(f"Numbers: {shown(document)}")
+    picture = folder / "contact.png"
+    try:
+        snapshot.render_contact(bpy.context, str(picture), *PICTURE_SIZE)
+    except snapshot.GpuUnavailable as error:
+        print(f"No picture: {error}")
+    else:
+        print(f"Picture: {shown(picture)}")
+
+
+def shown(path: Path) -> str:
+    """The path as short as it can be told here."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+if __name__ == "__main__":
+    try:
+        code = main()
+    except DemoError as error:
+        print(error, file=sys.stderr)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # the bpy module has nothing to save, and some drivers crash when the process winds down
