@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import isfinite, sqrt
+from math import frexp, isfinite, sqrt
 from numbers import Real
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from .polytope import FloatArray, Polytope
 from .region import Region, contact_region
 from .relation import Relation, contact_band, relation_of
 from .simplex import Vector, Vertex, weighted_mean
-from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
+from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, EXTREME_EXPONENT, SUPPORT_ROUNDING, promised
+
+if TYPE_CHECKING:
+    from .sat import SatResult
 
 Method = Literal["auto", "sat", "gjk", "both"]
 
@@ -101,6 +104,24 @@ class Contact:
         """(dim,) minimum translation vector: moving B by it separates the pair; zero when apart."""
         return self.depth * self.normal
 
+    def scaled(self, exponent: int) -> Contact:
+        """Return the contact of the shapes scaled by 2**exponent; the clearance scales too."""
+
+        def times(value: float) -> float:
+            return float(np.ldexp(value, exponent))
+
+        return replace(
+            self,
+            signed_distance=times(self.signed_distance),
+            point_on_a=np.ldexp(self.point_on_a, exponent),
+            point_on_b=np.ldexp(self.point_on_b, exponent),
+            region=None if self.region is None else self.region.scaled(exponent),
+            lower_bound=times(self.lower_bound),
+            upper_bound=times(self.upper_bound),
+            cross_check=None if self.cross_check is None else times(self.cross_check),
+            clearance=times(self.clearance),
+        )
+
 
 def contact(
     a: Polytope,
@@ -121,30 +142,44 @@ def contact(
     Raises ValueError, naming the argument, when the shapes' dimensions differ or an option is not valid.
     """
     _check(a, b, method, clearance, contact_tolerance)
-    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        found = _contact(
+            a.scaled(-exponent), b.scaled(-exponent), method, float(np.ldexp(clearance, -exponent)), contact_tolerance
+        )
+        return replace(found.scaled(exponent), clearance=clearance)
+    return _contact(a, b, method, clearance, contact_tolerance)
+
+
+def extreme_exponent(a: Polytope, b: Polytope) -> int:
+    """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
+    low = np.minimum(a.vertices.min(axis=0), b.vertices.min(axis=0))
+    high = np.maximum(a.vertices.max(axis=0), b.vertices.max(axis=0))
+    exponent = frexp(float((0.5 * high - 0.5 * low).max()))[1]
+    return exponent if abs(exponent) > EXTREME_EXPONENT else 0
+
+
+def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float) -> Contact:
     if method in ("sat", "both"):
-        from .sat import sat  # TEMP
+        from .sat import sat
     by_sat = sat(a, b) if method in ("sat", "both") else None
-    start = None if by_sat is None or not by_sat.separated else -by_sat.normal
-    simplex = gjk(a, b, start)
+    simplex = gjk(a, b, -by_sat.normal if by_sat is not None and by_sat.separated else None)
     if simplex.intersects:
-        penetration = epa(a, b, simplex)
-        answer = _intersecting(a, b, simplex, penetration)
+        answer = _intersecting(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
     else:
         answer = _apart(a, b, simplex)
-    status = answer.status_when_open
-    if answer.upper_bound - answer.lower_bound <= promised(answer.signed_distance, extent, magnitude):
-        status = Status.CERTIFIED
+    tolerance = promised(answer.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    status = Status.CERTIFIED
+    if answer.upper_bound - answer.lower_bound > tolerance:
+        status = Status.EPA_STALLED if simplex.intersects else Status.GJK_STALLED
     cross_check = None
     if by_sat is not None:
         difference = by_sat.signed_distance - answer.signed_distance
         contradiction = abs(difference) if simplex.intersects else max(0.0, difference)
-        if contradiction > promised(answer.signed_distance, extent, magnitude):
+        if contradiction > tolerance:
             status = Status.METHODS_DISAGREE
         if method == "both":
             cross_check = contradiction
-        else:
-            answer = _decided_by_sat(a, b, answer, by_sat)
     name = "gjk+epa" if simplex.intersects else "gjk"
     if method == "sat":
         name = "sat" if simplex.intersects else "sat+gjk"
@@ -200,7 +235,6 @@ class _Answer:
     points: tuple[Vertex, ...]
     facets: tuple[tuple[int, ...], ...]
     iterations: int
-    status_when_open: Status
 
 
 def _apart(a: Polytope, b: Polytope, simplex: Simplex) -> _Answer:
@@ -217,13 +251,20 @@ def _apart(a: Polytope, b: Polytope, simplex: Simplex) -> _Answer:
         points=(),
         facets=(),
         iterations=simplex.iterations,
-        status_when_open=Status.GJK_STALLED,
     )
 
 
-def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration) -> _Answer:
+def _intersecting(
+    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | None
+) -> _Answer:
+    """Return EPA's answer; when SAT is to decide, its depth and normal with EPA's witness points and proof."""
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
-    face = penetration.faces[0]
+    faces = penetration.faces
+    signed_distance = 0.0 - penetration.depth
+    if by_sat is not None:
+        signed_distance = max(signed_distance, by_sat.signed_distance)
+        faces = tuple(sorted(faces, key=lambda f: -float(by_sat.normal @ np.array(f.normal[: a.dim]))))
+    face = faces[0]
     vertices, weights = face.vertices, face.weights
     if simplex.weights:
         # A bare touch may be beside the face's inside: GJK's own common point is then the better witness.
@@ -235,16 +276,15 @@ def _intersecting(a: Polytope, b: Polytope, simplex: Simplex, penetration: Penet
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
     upper = min(common, -penetration.inner) if proven_deep else common
     return _Answer(
-        signed_distance=0.0 - penetration.depth,
-        lower_bound=-penetration.depth - rounding,
-        upper_bound=max(upper, -penetration.depth) + rounding,
-        normals=tuple(f.normal for f in penetration.faces),
+        signed_distance=signed_distance,
+        lower_bound=signed_distance - rounding,
+        upper_bound=max(upper, signed_distance) + rounding,
+        normals=tuple(f.normal for f in faces),
         vertices=vertices,
         weights=weights,
         points=penetration.points if proven_deep else (),
         facets=penetration.facets if proven_deep else (),
         iterations=simplex.iterations + penetration.iterations,
-        status_when_open=Status.EPA_STALLED,
     )
 
 
@@ -254,10 +294,11 @@ def _feature(indices: Iterable[int]) -> Feature:
     return Feature(kind, vertices)
 
 
-def _check(a: Polytope, b: Polytope, method: str, clearance: float, contact_tolerance: float) -> None:
+def _check(a: object, b: object, method: object, clearance: object, contact_tolerance: object) -> None:
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Polytope):
             raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(shape).__name__}")
+    assert isinstance(a, Polytope) and isinstance(b, Polytope)
     if a.dim != b.dim:
         raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
     if method not in get_args(Method):

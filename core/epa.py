@@ -22,7 +22,15 @@ import numpy as np
 from .exact import whole_normal, whole_plane
 from .gjk import Simplex, size_of_difference
 from .polytope import Polytope
-from .simplex import Vector, Vertex, barycentric, nearest_on_segment, nearest_on_triangle, triangle_normal, weighted_mean
+from .simplex import (
+    Vector,
+    Vertex,
+    barycentric,
+    nearest_on_segment,
+    nearest_on_triangle,
+    triangle_normal,
+    weighted_mean,
+)
 from .tolerance import (
     COPLANAR,
     EPA_CONVERGED,

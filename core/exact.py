@@ -84,9 +84,7 @@ def _foot(corners: list[WholeVector]) -> tuple[WholeVector, int] | None:
         return (p[0] * length2 + u[0] * along, p[1] * length2 + u[1] * along, p[2] * length2 + u[2] * along), length2
     q, r = corners[1:]
     normal = _cross(u, _minus(r, p))
-    if not (
-        _dot(normal, _cross(p, q)) > 0 and _dot(normal, _cross(q, r)) > 0 and _dot(normal, _cross(r, p)) > 0
-    ):
+    if not (_dot(normal, _cross(p, q)) > 0 and _dot(normal, _cross(q, r)) > 0 and _dot(normal, _cross(r, p)) > 0):
         return None
     height = _dot(normal, p)
     return (normal[0] * height, normal[1] * height, normal[2] * height), _dot(normal, normal)

@@ -177,8 +177,9 @@ def _search(
                 break
             equally_near.add(features)
         vx, vy, vz, simplex, v2 = x, y, z, face, found2
-    # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses digits
-    # to cancellation when the gap is small against the shapes. The normal of the feature that holds v has neither fault.
+    # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses
+    # digits to cancellation when the gap is small against the shapes. The normal of the feature that holds v has
+    # neither fault.
     normal = _feature_normal(simplex, (vx, vy, vz))
     if normal is not None:
         nx, ny, nz = normal

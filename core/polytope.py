@@ -10,6 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .tolerance import EPS, SAME_AXIS
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
@@ -49,6 +51,18 @@ class Polytope:
     offsets: FloatArray
     """(f,) `normals @ (x - center) <= offsets` for every point x of the shape."""
 
+    def scaled(self, exponent: int) -> Polytope:
+        """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
+        return Polytope(
+            np.ldexp(self.vertices, exponent),
+            self.rank,
+            self.edges,
+            self.edge_facets,
+            self.facets,
+            self.normals,
+            np.ldexp(self.offsets, exponent),
+        )
+
     @property
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""
@@ -86,6 +100,33 @@ class Polytope:
     def magnitude(self) -> float:
         """Largest absolute coordinate: the rounding error of one coordinate is `eps * magnitude`."""
         return float(np.abs(self.vertices).max())
+
+    @cached_property
+    def edge_directions(self) -> FloatArray:
+        """(m, dim) unit vectors along `edges`, from the first vertex to the second; zero where both are one point."""
+        way = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
+        largest = np.abs(way).max(axis=1, initial=0.0)[:, None]
+        way = way / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
+        lengths = np.sqrt((way * way).sum(axis=1))[:, None]
+        result: FloatArray = way / np.where(lengths > 0.0, lengths, 1.0)
+        return result
+
+    @cached_property
+    def facet_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(k, dim) facet normals of which parallel ones, n and -n too, are there once; and what the shape covers of
+        each: lowest and highest (k,) `axis @ (x - center)`.
+        """
+        axes = self.normals
+        if len(axes) > 1:
+            # Sorted by their product with a vector in no special position, equal axes are neighbours.
+            generic = np.array([0.6180339887498949, 0.7548776662466927, 0.2207440846057596])[: self.dim]
+            keys = axes @ generic
+            axes = axes * np.where(keys < 0.0, -1.0, 1.0)[:, None]
+            order = np.argsort(np.abs(keys), kind="stable")
+            new = np.abs(np.diff(axes[order], axis=0)).max(axis=1) > SAME_AXIS * EPS
+            axes = axes[np.sort(order[np.flatnonzero(np.concatenate([[True], new]))])]
+        products = axes @ self.centred.T
+        return axes, products.min(axis=1), products.max(axis=1)
 
     @cached_property
     def rows(self) -> list[tuple[float, float, float]]:

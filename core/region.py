@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import frexp, hypot, inf, ldexp, sqrt
 
@@ -48,6 +48,17 @@ class Region:
     depth is equal to it."""
     features: tuple[tuple[Feature, Feature], ...]
     """For each vertex, the feature of A and the feature of B it lies on."""
+
+    def scaled(self, exponent: int) -> Region:
+        """Return the region of the shapes scaled by 2**exponent."""
+        return replace(
+            self,
+            vertices=np.ldexp(self.vertices, exponent),
+            area=float(np.ldexp(self.area, 2 * exponent)),
+            length=float(np.ldexp(self.length, exponent)),
+            centroid=np.ldexp(self.centroid, exponent),
+            depths=np.ldexp(self.depths, exponent),
+        )
 
 
 # Points of a support feature in the contact plane: (x, y, height along the axis, index of the vertex in its shape).

@@ -155,7 +155,7 @@ def triangle_normal(a: Vertex, b: Vertex, c: Vertex) -> Vector | None:
 
 
 def _sliver_normal(a: Vertex, b: Vertex, c: Vertex) -> Vector | None:
-    # Rotate the corners (which keeps the orientation) until ab is the longest side; then let a be the corner nearer to c.
+    # Rotate the corners (which keeps the orientation) until ab is the longest side; then let a be the one nearer to c.
     triangle = (a, b, c)
     first = _longest_side(triangle)
     a, b, c = triangle[first], triangle[first - 2], triangle[first - 1]

@@ -32,12 +32,14 @@ def support_index(shape: Polytope, direction: FloatArray) -> int:
 
 def support(shape: Polytope, direction: FloatArray) -> FloatArray:
     """Return the support point (dim,) of `shape` in `direction` (dim,), world frame. Source: S4.2."""
-    return shape.vertices[support_index(shape, direction)]
+    point: FloatArray = shape.vertices[support_index(shape, direction)]
+    return point
 
 
 def support_indices(shape: Polytope, directions: FloatArray) -> IntArray:
     """Return the indices (k,) of the support vertices of `shape` for many `directions` (k, dim) at once."""
-    return np.argmax(directions @ shape.centred.T, axis=1)
+    indices: IntArray = np.argmax(directions @ shape.centred.T, axis=1)
+    return indices
 
 
 def supports(shape: Polytope, directions: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from math import pi
 
 import numpy as np
 
-from .contact import Contact, Status
+from .contact import Contact, Status, extreme_exponent
 from .gjk import size_of_difference
 from .polytope import FloatArray, IntArray, Polytope
 from .region import Region, RegionKind
@@ -62,6 +62,9 @@ def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
     fit the shapes (an index out of range).
     """
     _check_indices(contact, a, b)
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        contact, a, b = contact.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
     checks = [
@@ -73,11 +76,12 @@ def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
         _check_relation(contact, a, b),
         *_check_region(contact, a, b, tolerance),
     ]
-    return Verification(tuple(checks), contact.upper_bound - contact.lower_bound)
+    width = float(np.ldexp(contact.upper_bound - contact.lower_bound, exponent))
+    return Verification(tuple(checks), width)
 
 
 def overlap_along(a: Polytope, b: Polytope, normals: FloatArray) -> FloatArray:
-    """Return how far A reaches past B along each of `normals` (k, dim): (k,) `max n.a - min n.b`, negative for a gap."""
+    """Return how far A reaches past B along each of `normals` (k, dim): (k,) `max n.a - min n.b`, < 0 for a gap."""
     shift = (a.center - b.center) @ normals.T
     overlap: FloatArray = (normals @ a.centred.T).max(axis=1) - (normals @ b.centred.T).min(axis=1) + shift
     return overlap
