@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The convex hull: what must hold for every finite set of points, and what known bodies look like."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull as QHull
+
+from contact_lens.core.hull import ConvexHull
+
+EPS = 2.0**-52
+CUBE = np.array(list(product((-0.5, 0.5), repeat=3)))
+
+
+def grid(steps: int, size=(1.0, 1.0, 1.0)) -> np.ndarray:
+    return np.array(list(product(np.linspace(-0.5, 0.5, steps), repeat=3))) * size
+
+
+def rotation(rng: np.random.Generator) -> np.ndarray:
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    q[:, 0] *= np.sign(np.linalg.det(q))
+    return q
+
+
+def ball(rng: np.random.Generator, count: int, dim: int = 3) -> np.ndarray:
+    points = rng.normal(size=(count, dim))
+    return points / np.linalg.norm(points, axis=1, keepdims=True) * rng.random((count, 1)) ** (1 / dim)
+
+
+def prism(sides: int) -> np.ndarray:
+    turn = 2 * np.pi * np.arange(sides) / sides
+    return np.concatenate([np.stack([np.cos(turn), np.sin(turn), np.full(sides, z)], axis=1) for z in (-0.5, 0.5)])
+
+
+def sphere_mesh(rings: int) -> np.ndarray:
+    down, round_ = np.linspace(0, np.pi, rings), 2 * np.pi * np.arange(2 * rings) / (2 * rings)
+    return np.array([[np.sin(u) * np.cos(v), np.sin(u) * np.sin(v), np.cos(u)] for u in down for v in round_])
+
+
+def failures(points: np.ndarray, hull: ConvexHull) -> list[str]:
+    """Every promise of ConvexHull that does not hold, in words."""
+    broken: list[str] = []
+
+    def check(ok, words: str) -> None:
+        if not ok:
+            broken.append(words)
+
+    unit = EPS * np.abs(points).max() or 1.0
+    low, high = points.min(axis=0), points.max(axis=0)
+    center, extent = low + 0.5 * (high - low), float(np.linalg.norm(high - low))
+    dim = points.shape[1]
+
+    check(np.array_equal(hull.vertices, points[hull.vertex_ids]), "vertices are copies of input points")
+    check(len(set(hull.vertex_ids.tolist())) == len(hull.vertex_ids), "no vertex twice")
+    directions = np.random.default_rng(1).normal(size=(60, dim))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = np.concatenate([directions, np.eye(dim), -np.eye(dim), hull.normals])
+    lost = ((points - center) @ directions.T).max(axis=0) - ((hull.vertices - center) @ directions.T).max(axis=0)
+    check(lost.max() <= 8 * unit, f"support is exact, but {lost.max() / unit} EPS M are lost")
+
+    check(np.isfinite(hull.normals).all() and np.isfinite(hull.offsets).all(), "planes are finite")
+    if len(hull.normals):
+        check(np.abs(np.linalg.norm(hull.normals, axis=1) - 1).max() <= 4 * EPS, "normals are unit vectors")
+        outside = hull.normals @ (points - hull.center).T - hull.offsets[:, None]
+        check(outside.max() <= 1e-12 * extent, f"points within the half-spaces, but {outside.max()} outside")
+        away = max(
+            np.abs(normal @ hull.centred[loop].T - offset).max()
+            for normal, offset, loop in zip(hull.normals, hull.offsets, hull.facets, strict=True)
+        )
+        check(away <= 16 * unit + 8 * EPS * extent, f"facet corners lie in the plane, but {away / unit} EPS M away")
+
+    if hull.rank == 3:
+        check(len(hull.vertices) - len(hull.edges) + len(hull.facets) == 2, "Euler")
+        side_of = {}
+        for k, loop in enumerate(hull.facets):
+            corners = loop.tolist()
+            check(len(corners) >= 3 and len(set(corners)) == len(corners), "loops are simple")
+            for a, b in zip(corners, corners[1:] + corners[:1], strict=True):
+                check((a, b) not in side_of, "a side belongs to one facet")
+                side_of[a, b] = k
+            p = hull.centred[loop]
+            before, after = np.roll(p, 1, axis=0), np.roll(p, -1, axis=0)
+            across = after - before
+            bend = np.cross(p - before, across) @ hull.normals[k] / np.linalg.norm(across, axis=1)
+            check(bend.min() >= -12 * unit, f"loops are convex, but a dent of {-bend.min() / unit} EPS M")
+        check(len(side_of) == 2 * len(hull.edges), "every edge has two facets")
+        for (a, b), (f, g) in zip(hull.edges.tolist(), hull.edge_facets.tolist(), strict=True):
+            check(side_of.get((a, b)) == f and side_of.get((b, a)) == g, "edges run along their facets")
+        used = np.concatenate(hull.facets)
+        check(len(np.unique(used)) == len(hull.vertices), "every vertex is used")
+    if hull.rank == 2:
+        check(len(hull.vertices) >= 3, "a polygon has three corners")
+        v = hull.centred
+        before, after = np.roll(v, 1, axis=0), np.roll(v, -1, axis=0)
+        to, across = v - before, after - before
+        turn = np.cross(to, across) @ hull.normals[0] if dim == 3 else to[:, 0] * across[:, 1] - to[:, 1] * across[:, 0]
+        check((turn > 0).all(), "the polygon is convex and counter-clockwise")
+        check(len(hull.edges) == len(hull.vertices), "as many sides as corners")
+    return broken
+
+
+def scattered(rng: np.random.Generator) -> np.ndarray:
+    """Points of one of the classes that break hull programs, moved and scaled."""
+    n = int(rng.choice([1, 2, 3, 4, 5, 6, 8, 12, 20, 40, 100, 300]))
+    small = 10.0 ** -rng.integers(0, 17)
+    kind = rng.integers(0, 13)
+    if kind == 0:
+        points = ball(rng, n)
+    elif kind == 1:
+        points = rng.integers(0, int(rng.choice([2, 3, 5, 10])), size=(n, 3)).astype(float)
+    elif kind == 2:  # slabs, flat points with noise
+        points = rng.normal(size=(n, 3)) * [1, 1, small]
+    elif kind == 3:  # needles
+        points = rng.normal(size=(n, 3)) * [1, small, 10.0 ** -rng.integers(0, 17)]
+    elif kind == 4:  # duplicates, nearly duplicates
+        points = np.repeat(rng.normal(size=(max(1, n // 4), 3)), 4, axis=0)
+        points = points + rng.choice([0.0, small]) * rng.normal(size=points.shape)
+    elif kind == 5:
+        points = grid(int(rng.integers(2, 6)), (1, 1, small))
+    elif kind == 6:
+        points = grid(int(rng.integers(2, 6)), (1, small, 10.0 ** -rng.integers(0, 17)))
+    elif kind == 7:
+        points = prism(max(3, n // 2))
+    elif kind == 8:  # a very low pyramid
+        points = np.concatenate([prism(max(3, n // 2))[: max(3, n // 2)], [[0, 0, -0.5 + small]]])
+    elif kind == 9:
+        points = sphere_mesh(int(rng.integers(3, 12)))
+    elif kind == 10:  # a wedge
+        t = rng.random((n, 1))
+        points = np.concatenate([t * [1, 0, 0], t * [1, 0, 0] + [0, 1, 0], t * [1, 0, 0] + [0, 1, small]])
+    elif kind == 11:  # tips of a long thin body, repeated with noise
+        points = np.array([[0, 0, 0], [1e6, 0, 0], [5e5, 1, 0], [5e5, -0.5, 0.8], [5e5, -0.5, -0.8]])
+        points = np.concatenate([points, points + 1e4 * small * rng.normal(size=points.shape), points])
+    else:  # points on the edges of a body
+        corners = rng.normal(size=(max(2, n // 3), 3))
+        i, j = rng.integers(0, len(corners), (2, n))
+        share = rng.random((n, 1))
+        points = np.concatenate([corners, corners[i] * (1 - share) + corners[j] * share])
+    if rng.random() < 0.8:
+        points = points @ rotation(rng).T
+    if rng.random() < 0.3:
+        points = points @ (np.eye(3) + np.triu(rng.normal(size=(3, 3)), 1))
+    if rng.random() < 0.5:
+        points = points + rng.normal(size=3) * 10.0 ** rng.integers(-3, 7)
+    return rng.permutation(points * 10.0 ** rng.choice([0, 0, 0, -9, 12, -4, 5]))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Every input
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("block", range(8))
+def test_every_promise_holds_for_every_class_of_points(block):
+    for seed in range(100 * block, 100 * block + 100):
+        points = scattered(np.random.default_rng(seed))
+        assert failures(points, ConvexHull(points)) == [], seed
+
+
+@pytest.mark.filterwarnings("error")
+def test_every_promise_holds_in_the_plane():
+    for seed in range(400):
+        points = np.ascontiguousarray(scattered(np.random.default_rng(seed))[:, seed % 2 : seed % 2 + 2])
+        assert failures(points, ConvexHull(points)) == [], seed
+
+
+coordinate = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=True), st.just(1e-300))
+
+
+@given(st.lists(st.tuples(coordinate, coordinate, coordinate), min_size=1, max_size=24))
+@settings(max_examples=300)
+def test_every_promise_holds_for_what_hypothesis_thinks_of(rows):
+    points = np.array(rows)
+    assert failures(points, ConvexHull(points)) == []
+
+
+@given(st.lists(st.tuples(coordinate, coordinate), min_size=1, max_size=24))
+@settings(max_examples=150)
+def test_every_promise_holds_in_the_plane_for_what_hypothesis_thinks_of(rows):
+    points = np.array(rows)
+    assert failures(points, ConvexHull(points)) == []
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1e-9, 1e12, 1e200, 1e307])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(size, dim):
+    for points in (2 * CUBE[:, :dim], np.unique(np.round(3 * CUBE[:, :dim]), axis=0)):
+        hull = ConvexHull(points * size)
+        assert hull.rank == dim
+        assert len(hull.vertices) == 2**dim
+        assert len(hull.facets) == 2 * dim
+        np.testing.assert_allclose(hull.offsets, np.abs(points).max() * size)
+
+
+@pytest.mark.parametrize("count", [1000, 10_000, 50_000])
+def test_points_in_a_ball_give_the_hull_that_qhull_finds(count):
+    points = ball(np.random.default_rng(count), count)
+    hull, other = ConvexHull(points), QHull(points)
+    assert hull.vertex_ids.tolist() == sorted(other.vertices.tolist())
+    assert hull.volume == pytest.approx(other.volume, rel=1e-12)
+    assert hull.area == pytest.approx(other.area, rel=1e-12)
+    assert failures(points, hull) == []
+
+
+def test_points_in_a_disc_give_the_hull_that_qhull_finds():
+    points = ball(np.random.default_rng(3), 20_000, 2)
+    hull, other = ConvexHull(points), QHull(points)
+    start = other.vertices.tolist().index(min(other.vertices))
+    assert hull.vertex_ids.tolist() == np.roll(other.vertices, -start).tolist()
+    assert hull.area == pytest.approx(other.volume, rel=1e-12)
+    assert hull.volume == 0.0
+
+
+def test_the_same_points_give_the_same_bytes():
+    points = scattered(np.random.default_rng(7))
+    first, second = ConvexHull(points), ConvexHull(points.copy())
+    for name in ("vertices", "edges", "edge_facets", "normals", "offsets", "vertex_ids"):
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+    assert [f.tolist() for f in first.facets] == [f.tolist() for f in second.facets]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Coplanar triangles are one facet
+
+
+@pytest.mark.parametrize("far", [0.0, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("steps", [2, 3, 6])
+def test_a_moved_cube_has_six_quads_however_finely_it_is_subdivided(far, steps):
+    rng = np.random.default_rng(int(far) + steps)
+    for k in range(15):
+        shape = rotation(rng) if k % 2 else rotation(rng) @ (np.eye(3) + np.triu(rng.normal(size=(3, 3)), 1))
+        points = rng.permutation(grid(steps)) @ shape.T + far * rng.normal(size=3)
+        hull = ConvexHull(points)
+        assert len(hull.vertices) == 8
+        assert [len(f) for f in hull.facets] == [4] * 6
+        assert len(hull.edges) == 12
+        assert failures(points, hull) == []
+
+
+def test_the_cube_has_volume_area_and_planes_at_half():
+    hull = ConvexHull(grid(4))
+    assert (hull.volume, hull.area) == pytest.approx((1.0, 6.0))
+    np.testing.assert_array_equal(hull.offsets, np.full(6, 0.5))
+    np.testing.assert_array_equal(np.abs(hull.normals).sum(axis=1), np.ones(6))
+
+
+def test_a_prism_has_two_caps_and_quads():
+    hull = ConvexHull(prism(50) @ rotation(np.random.default_rng(2)).T + 1e3)
+    assert sorted(len(f) for f in hull.facets) == [4] * 50 + [50] * 2
+
+
+def test_a_sphere_mesh_keeps_its_quads():
+    hull = ConvexHull(np.repeat(sphere_mesh(12), 2, axis=0))
+    assert sorted(len(f) for f in hull.facets) == [3] * 48 + [4] * 24 * 9
+
+
+def test_the_points_of_a_subdivided_surface_far_away_leave_eight_corners():
+    points = grid(12)
+    points = points[np.abs(points).max(axis=1) == 0.5] @ rotation(np.random.default_rng(4)).T + 1e6
+    hull = ConvexHull(points)
+    assert len(hull.vertices) == 8
+    assert len(hull.facets) == 6
+    assert failures(points, hull) == []
+
+
+def test_a_bump_of_a_hundred_roundings_stays():
+    bump = [0.1, 0.2, 0.5 + 100 * EPS]
+    hull = ConvexHull(np.concatenate([CUBE, [bump]]))
+    assert bump in hull.vertices.tolist()
+    assert hull.rank == 3
+
+
+def test_a_sharp_tip_keeps_the_point_that_hardly_rises_above_its_planes():
+    blade = np.array([[0, 0, 0], [1, -0.5, 1e-6], [1, -0.5, -1e-6], [1, 0.5, 1e-6], [1, 0.5, -1e-6]])
+    points = np.concatenate([blade, [[-1e-10, 0.0, 0.0]]])
+    assert 5 in ConvexHull(points).vertex_ids
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ranks
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+def test_points_of_lower_rank_are_told_as_such(offset):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        turn, shift = rotation(rng).T, offset * rng.normal(size=3)
+        segment = ConvexHull(rng.random((20, 1)) * [1, 0, 0] @ turn + shift)
+        polygon = ConvexHull(rng.random((40, 3)) * [1, 1, 0] @ turn + shift)
+        assert (segment.rank, len(segment.vertices), len(segment.edges), len(segment.facets)) == (1, 2, 1, 0)
+        assert (polygon.rank, len(polygon.facets)) == (2, 2)
+        assert polygon.facets[0].tolist() == list(range(len(polygon.vertices)))
+        np.testing.assert_array_equal(polygon.normals[0], -polygon.normals[1])
+        assert (polygon.edge_facets == [0, 1]).all()
+
+
+def test_one_point_many_times_is_a_point():
+    for dim in (2, 3):
+        hull = ConvexHull(np.full((9, dim), 0.3))
+        assert (hull.rank, len(hull.vertices), len(hull.edges), len(hull.facets)) == (0, 1, 0, 0)
+        assert hull.vertex_ids.tolist() == [0]
+        assert hull.offsets.shape == (0,)
+        assert hull.normals.shape == (0, dim)
+
+
+def test_a_square_in_the_plane_has_four_sides_counter_clockwise():
+    square = ConvexHull([[0, 0], [1, 1], [1, 0], [0, 1], [0.5, 0], [0.5, 0.5], [0, 0]])
+    assert square.vertex_ids.tolist() == [0, 2, 1, 3]
+    assert [f.tolist() for f in square.facets] == square.edges.tolist() == [[0, 1], [1, 2], [2, 3], [3, 0]]
+    np.testing.assert_array_equal(square.normals, [[0, -1], [1, 0], [0, 1], [-1, 0]])
+    np.testing.assert_array_equal(square.offsets, [0.5] * 4)
+    assert square.edge_facets.shape == (0, 2)
+    assert square.area == 1.0
+
+
+def test_a_segment_in_the_plane_is_seen_from_either_side():
+    segment = ConvexHull([[0, 0], [2, 0], [1, 0]])
+    assert [f.tolist() for f in segment.facets] == [[0, 1], [1, 0]]
+    np.testing.assert_array_equal(segment.normals, [[0, -1], [0, 1]])
+
+
+def test_four_points_with_noise_in_one_corner_are_flat_only_within_a_few_roundings():
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]])
+    lifted = square.copy()
+    lifted[3, 2] = 4 * EPS
+    assert ConvexHull(lifted).rank == 2
+    lifted[3, 2] = 1e-12
+    assert ConvexHull(lifted).rank == 3
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Input
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [1.0, 2.0, 3.0],
+        np.zeros((2, 2, 3)),
+        np.zeros((0, 3)),
+        [],
+        np.zeros((3, 4)),
+        np.zeros((3, 1)),
+        [[0.0, 1.0, np.nan]],
+        [[np.inf, 0.0]],
+        np.zeros((4, 3), dtype=complex),
+        [["a", "b", "c"]],
+        [[1, 2], [1, 2, 3]],
+        [[1, 2, None]],
+        [[True, False]],
+        None,
+    ],
+)
+def test_what_is_not_an_array_of_finite_points_is_refused_by_name(points):
+    with pytest.raises(ValueError, match="points"):
+        ConvexHull(points)
+
+
+def test_the_input_is_neither_changed_nor_kept():
+    points = ball(np.random.default_rng(6), 50)
+    before = points.copy()
+    hull = ConvexHull(points)
+    np.testing.assert_array_equal(points, before)
+    points[:] = 0.0
+    assert np.abs(hull.vertices).max() > 0.5
+    for array in (hull.vertices, hull.edges, hull.edge_facets, hull.normals, hull.offsets, hull.vertex_ids):
+        assert not array.flags.writeable
+    assert not any(facet.flags.writeable for facet in hull.facets)
+
+
+def test_whole_numbers_single_precision_and_lists_will_do():
+    for points in (CUBE.tolist(), CUBE.astype(np.float32), (2 * CUBE).astype(int), (CUBE * 2 + 1).astype(np.uint8)):
+        hull = ConvexHull(points)
+        assert len(hull.facets) == 6
+        assert hull.vertices.dtype == np.float64
