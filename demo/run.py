@@ -79,11 +79,11 @@ def object_named(name: str) -> bpy.types.Object:
 
 
 def suzanne_and_cube() -> tuple[bpy.types.Object, bpy.types.Object]:
-    """Suzanne with the corner of a tilted cube in her brow."""
+    """Suzanne with a tilted cube pushed into her brow."""
     bpy.ops.mesh.primitive_monkey_add(size=2.0)
     suzanne = bpy.context.object
     bpy.ops.object.shade_smooth()
-    bpy.ops.mesh.primitive_cube_add(size=1.1, location=(0.85, -0.9, 0.95), rotation=(0.5, 0.35, 0.6))
+    bpy.ops.mesh.primitive_cube_add(size=1.2, location=(0.9, -0.9, 0.7), rotation=(0.6, 0.4, 0.3))
     cube = bpy.context.object
     return suzanne, cube
 
