@@ -10,6 +10,7 @@
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
 """
 
+from .box import Box
 from .contact import Contact, Method, Status, contact
 from .feature import Feature, FeatureKind
 from .gjk import gjk, gjk_intersects
@@ -20,6 +21,7 @@ from .relation import Relation
 from .verify import Check, Verification, verify
 
 __all__ = [
+    "Box",
     "Check",
     "Contact",
     "ConvexHull",
