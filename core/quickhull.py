@@ -466,27 +466,28 @@ class _Small:
         bx, by, bz = self._rows[b]
         cx, cy, cz = self._rows[c]
         ux, uy, uz = bx - ax, by - ay, bz - az
-        vx, vy, vz = cx - bx, cy - by, cz - bz
-        wx, wy, wz = ax - cx, ay - cy, az - cz
-        uu = ux * ux + uy * uy + uz * uz
-        vv = vx * vx + vy * vy + vz * vz
-        ww = wx * wx + wy * wy + wz * wz
-        # A cross product is rounded relative to the sides it is made of: leave out the longest.
-        if uu >= vv and uu >= ww:
-            ux, uy, uz, vx, vy, vz, uu = vx, vy, vz, wx, wy, wz, ww
-            ax, ay, az = cx, cy, cz
-        elif vv >= ww:
-            ux, uy, uz, vx, vy, vz, vv = wx, wy, wz, ux, uy, uz, ww
-        else:
-            ax, ay, az = bx, by, bz
+        vx, vy, vz = cx - ax, cy - ay, cz - az
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         square = nx * nx + ny * ny + nz * nz
-        exact = self._exact.unit_normal(a, b, c) if square < _THIN * uu * vv else None
-        if exact is not None:
-            nx, ny, nz = exact
-        else:
-            length = math.sqrt(square)
-            nx, ny, nz = nx / length, ny / length, nz / length
+        uu = ux * ux + uy * uy + uz * uz
+        vv = vx * vx + vy * vy + vz * vz
+        if square < _THIN * uu * vv:
+            # A cross product is rounded relative to the sides it is made of: try the two shortest.
+            wx, wy, wz = cx - bx, cy - by, cz - bz
+            ww = wx * wx + wy * wy + wz * wz
+            if uu < vv:
+                ax, ay, az = bx, by, bz
+                nx, ny, nz, vv = uy * wz - uz * wy, uz * wx - ux * wz, ux * wy - uy * wx, ww
+            else:
+                ax, ay, az = cx, cy, cz
+                nx, ny, nz, uu = vy * wz - vz * wy, vz * wx - vx * wz, vx * wy - vy * wx, ww
+            square = nx * nx + ny * ny + nz * nz
+            exact = self._exact.unit_normal(a, b, c) if square < _THIN * uu * vv else None
+            if exact is not None:
+                nx, ny, nz = exact
+                return nx, ny, nz, nx * ax + ny * ay + nz * az
+        length = math.sqrt(square)
+        nx, ny, nz = nx / length, ny / length, nz / length
         return nx, ny, nz, nx * ax + ny * ay + nz * az
 
 

@@ -99,7 +99,8 @@ def failures(points: np.ndarray, hull: ConvexHull) -> list[str]:
         before, after = np.roll(v, 1, axis=0), np.roll(v, -1, axis=0)
         to, across = v - before, after - before
         turn = np.cross(to, across) @ hull.normals[0] if dim == 3 else to[:, 0] * across[:, 1] - to[:, 1] * across[:, 0]
-        check((turn > 0).all(), "the polygon is convex and counter-clockwise")
+        turn = turn / np.linalg.norm(across, axis=1)
+        check(turn.min() >= -unit and turn.max() > 0, "the polygon is convex and counter-clockwise")
         check(len(hull.edges) == len(hull.vertices), "as many sides as corners")
     return broken
 
