@@ -418,16 +418,18 @@ def timed(what: str, command: Sequence[str | Path], environment: dict[str, str])
     return Outcome(what, code, time.monotonic() - start)
 
 
-def test_module(blender: str, packed: Path, long_searches: bool, arguments: Sequence[str]) -> Outcome:
-    """Core and Blender tests in one pytest, with Blender as a module."""
+def test_module(blender: str, packed: Path, first: bool, arguments: Sequence[str]) -> Outcome:
+    """Core and Blender tests in one pytest, with Blender as a module. Only the first of several runs the long searches
+    and the tests of build.py itself."""
     python = blender_environment(blender)
     code, numpy = output_of([python, "-c", "import numpy; print(numpy.__version__)"])
-    selection = [] if long_searches else ["-m", "not slow_core"]
+    folders = ["tests/core", "tests/blender", *(["tests/tooling"] if first else [])]
+    selection = [] if first else ["-m", "not slow_core"]
     command = [
         python,
         "-m",
         "pytest",
-        *(() if names_a_path(arguments) else ("tests/core", "tests/blender")),
+        *(() if names_a_path(arguments) else folders),
         *selection,
         *arguments,
     ]

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""build.py where things go wrong: one clear sentence and the right exit code, on machines that lack something."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import zipfile
+from collections import namedtuple
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """build.py as a module, its cache in a folder of the test's own."""
+    spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    monkeypatch.setenv("CONTACT_LENS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(module, "DOWNLOAD_PAUSES", (0.0, 0.0))
+    return module
+
+
+def sentence(captured: Any) -> str:
+    """The one line on standard error."""
+    lines = captured.readouterr().err.strip().splitlines()
+    assert len(lines) == 1, lines
+    return str(lines[0])
+
+
+def fake_pip(folder: Path, says: str, code: int = 1) -> Path:
+    """A `python` whose pip says something and counts how often it was asked."""
+    program = folder / "python"
+    program.write_text(
+        f"#!{sys.executable}\nopen({str(folder / 'asked')!r}, 'a').write('x')\nprint({says!r})\nexit({code})\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def test_the_same_files_give_the_same_bytes(build: ModuleType, tmp_path: Path) -> None:
+    first, second = (build.write_zip(tmp_path / name).read_bytes() for name in ("first.zip", "second.zip"))
+    assert first == second
+
+
+def test_the_zip_is_independent_of_times_and_permissions_on_this_machine(build: ModuleType, tmp_path: Path) -> None:
+    with zipfile.ZipFile(build.write_zip(tmp_path / "packed.zip")) as archive:
+        entries = archive.infolist()
+    assert [entry.filename for entry in entries] == sorted(entry.filename for entry in entries)
+    assert {entry.date_time for entry in entries} == {(1980, 1, 1, 0, 0, 0)}
+    assert {entry.external_attr >> 16 for entry in entries} == {0o100644}
+    assert {entry.compress_type for entry in entries} == {zipfile.ZIP_STORED}
+
+
+@pytest.mark.parametrize("command", ["demo", "test", "check", "build", "bench"])
+def test_a_python_without_a_blender_module_is_told_which_ones_have_one(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.setattr(build, "running_python", lambda: "3.12")
+    assert build.main([command]) == 2
+    said = sentence(capsys)
+    assert "CPython 3.11 (Blender 4.5 LTS)" in said
+    assert "CPython 3.13 (Blender 5.2 LTS)" in said
+
+
+def test_a_missing_interpreter_is_an_error_that_says_how_to_get_it(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "interpreter_candidates", lambda version: iter([["no-such-python"]]))
+    assert build.main(["test", "--blender", "5.2"]) == 2
+    said = sentence(capsys)
+    assert "Blender 5.2 needs CPython 3.13" in said
+    assert "uv python install 3.13" in said
+
+
+def test_no_room_on_the_disk_is_told_before_anything_is_downloaded(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(build.shutil, "disk_usage", lambda path: usage(10**12, 10**12, 10**9))
+    monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
+    assert build.main(["test", "--blender", "4.5"]) == 2
+    assert "needs 2.5 GB of free disk" in sentence(capsys)
+
+
+def test_a_cache_folder_that_cannot_be_made_is_told(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("CONTACT_LENS_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
+    assert build.main(["test", "--blender", "4.5"]) == 2
+    assert "set CONTACT_LENS_CACHE" in sentence(capsys)
+
+
+def test_no_network_is_tried_three_times_and_told_in_one_sentence(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CERT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")  # the discard port: nobody answers
+    monkeypatch.setenv("PIP_RETRIES", "1")  # with none, pip does not say why
+    monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
+    monkeypatch.setattr(build, "BYTES_PER_ENVIRONMENT", 0)
+    assert build.main(["test", "--blender", "4.5"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out.count("trying again") == 2
+    assert "could not be downloaded in 3 tries: check the network" in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the fake pip is a script with a #! line")
+@pytest.mark.parametrize(
+    ("said", "told", "tries"),
+    [
+        ("OSError: [Errno 28] No space left on device", "no space left on the disk", 1),
+        ("ERROR: No matching distribution found for bpy==4.5.*", "The package index has no", 1),
+        ("ReadTimeoutError: Read timed out.", "could not be downloaded in 3 tries", 3),
+        ("something else", "pip could not install", 1),
+    ],
+)
+def test_what_pip_says_becomes_one_sentence(
+    build: ModuleType, tmp_path: Path, said: str, told: str, tries: int
+) -> None:
+    with pytest.raises(build.MissingError, match=told):
+        build.pip(fake_pip(tmp_path, said), ["install", "bpy"], "Blender", tmp_path / "pip.log")
+    assert (tmp_path / "asked").read_text() == "x" * tries
+
+
+def test_an_environment_is_reused_while_it_fits(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+    python = build.environment_with("some", sys.executable, ["a"], "some things")
+    mark = python.parent.parent / "mark"
+    mark.touch()
+    build.environment_with("some", sys.executable, ["a"], "some things")
+    assert mark.exists()
+    build.environment_with("some", sys.executable, ["a", "b"], "some things")
+    assert not mark.exists(), "other requirements, another environment"
+
+
+def test_a_blender_that_is_not_there_is_told(build: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build.main(["test", "--blender-binary", "no-such-blender"]) == 2
+    assert "no Blender program 'no-such-blender'" in sentence(capsys)
+
+
+def test_help_names_every_command() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "build.py"), "--help"], capture_output=True, text=True, check=True
+    )
+    for command in ("build", "demo", "test", "check", "bench"):
+        assert f"build.py {command}" in done.stdout
+
+
+def test_the_version_is_the_same_in_all_three_places(build: ModuleType) -> None:
+    assert build.check_versions() == build.version()
