@@ -30,7 +30,7 @@ NO_DRIVER = (
 
 LENS_HALF_ANGLE = np.radians(18.0)
 """Half the vertical opening of the camera: about 55 mm on a full frame, which bends boxes little."""
-ROOM = 1.18
+ROOM = 1.28
 """How much larger than the objects the picture's frame is: labels need room."""
 SHOWN_AROUND = 2.5
 """When one object is much larger, the picture shows this many sizes of the smaller around the contact."""
