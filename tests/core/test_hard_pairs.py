@@ -60,8 +60,9 @@ def test_signed_distance_and_normal_are_those_of_the_file(pair, method):
     tol = tolerance(a, b, signed_distance)
     assert c.signed_distance == pytest.approx(signed_distance, rel=0, abs=tol)
     normal = np.array(pair["expected"]["normal"])
-    if normal_is_unique(a, b, normal, signed_distance, tol):
-        # An error of tol in the distance allows an angle of tol over the arm of the rotation; 1e-6 is far wider.
+    assert gap_along(a, b, c.normal) >= signed_distance - tol
+    # At a bare touch the file's normal is one of many that are as good within rounding.
+    if abs(signed_distance) > 10 * tol and normal_is_unique(a, b, normal, signed_distance, tol):
         assert np.abs(c.normal - normal).max() < 1e-6
 
 
