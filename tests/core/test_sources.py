@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the source articles describe, example by example. The ids are those of the feature list (S0 to S4)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Box, ConvexHull, Relation, contact, contact_region, gjk, gjk_intersects
+from contact_lens.core.box import rotate
+from contact_lens.core.box_sat import box_sat, boxes_intersect
+from contact_lens.core.support import (
+    minkowski_difference,
+    minkowski_sum,
+    minkowski_supports,
+    support,
+    support_index,
+    supports,
+)
+
+from .generators import CUBE, cloud, direction, disc, pair, rotation, rotation_about
+from .oracles import exact, gap_along, tolerance
+
+HALF = np.sqrt(0.5)
+SQUARE = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
+
+
+def quaternion(axis, angle: float) -> np.ndarray:
+    """w, x, y, z of a turn by an angle in radians about an axis."""
+    axis = np.asarray(axis, float) / np.linalg.norm(axis)
+    return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
+
+
+def same_points(first, second) -> bool:
+    """The same set of points to rounding, in any order."""
+    first, second = np.asarray(first), np.asarray(second)
+    distances = np.linalg.norm(first[:, None] - second[None], axis=2)
+    return len(first) == len(second) and distances.min(axis=1).max() < 1e-12 and distances.min(axis=0).max() < 1e-12
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# S0: oriented boxes
+
+
+def test_s0_1_corners_of_a_box_that_is_not_turned():
+    box = Box([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 0.0, 0.0])
+    expected = [[1 + sx, 2 + 2 * sy, 3 + 3 * sz] for sx, sy, sz in product((-1, 1), repeat=3)]
+    assert same_points(box.vertices, expected)
+
+
+def test_s0_1_corners_of_a_box_turned_by_an_eighth():
+    box = Box([0, 0, 0], [2, 2, 2], quaternion([0, 0, 1], np.pi / 4))
+    assert same_points(box.vertices[:, :2], 2 * [[np.sqrt(2), 0], [-np.sqrt(2), 0], [0, np.sqrt(2)], [0, -np.sqrt(2)]])
+
+
+def test_s0_1_box_from_a_matrix_with_its_origin_at_a_corner():
+    """The local bounding box of an object whose origin is not its middle, turned, scaled unevenly and moved."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = rotation_about([1, 2, 3], 0.7) @ np.diag([2.0, 0.5, -3.0])
+    matrix[:3, 3] = [10, 20, 30]
+    low, high = np.array([0.0, 0, 0]), np.array([1.0, 2, 3])
+    box = Box.from_matrix(matrix, low, high)
+    local = np.array(
+        [[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in product((0, 1), repeat=3)]
+    )
+    assert same_points(box.vertices, local @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def test_s0_1_a_sheared_box_is_the_hull_of_its_corners():
+    matrix = np.eye(4)
+    matrix[0, 1] = 1.0
+    box = Box.from_matrix(matrix, [-0.5] * 3, [0.5] * 3)
+    corners = CUBE @ matrix[:3, :3].T
+    assert same_points(box.vertices, corners)
+    other = corners + [0.4, 0.9, 0.1]
+    c = contact(box, ConvexHull(other))
+    assert c.signed_distance == pytest.approx(exact(corners, other).signed_distance, abs=1e-12)
+
+
+def test_s0_2_a_quarter_turn_about_z_takes_x_to_y():
+    assert np.array_equal(rotate([1.0, 0, 0], [HALF, 0, 0, HALF]), [0, 1, 0])
+    assert np.array_equal(rotate([[1.0, 0, 0], [0, 0, 1]], [HALF, HALF, 0, 0]), [[1, 0, 0], [0, -1, 0]])
+
+
+def test_s0_2_a_half_turn_negates_across_the_axis():
+    assert np.array_equal(rotate([1.0, 2.0, 3.0], [0, 0, 1, 0]), [-1, 2, -3])
+
+
+def test_s0_2_a_quaternion_need_not_be_of_unit_length():
+    q = quaternion([1, 2, 3], 1.1)
+    assert np.allclose(rotate([1, 2, 3], q), rotate([1, 2, 3], q * 1e-8), atol=1e-15)
+    assert np.allclose(rotate([4, 5, 6], q), rotation_about([1, 2, 3], 1.1) @ [4, 5, 6], atol=1e-14)
+
+
+def test_s0_2_a_zero_quaternion_is_refused_by_name():
+    with pytest.raises(ValueError, match="rotation"):
+        Box([0, 0, 0], [1, 1, 1], [0, 0, 0, 0])
+    with pytest.raises(ValueError, match="rotation"):
+        rotate([1, 0, 0], [0, 0, 0, 0])
+
+
+def test_s0_2_rotation_keeps_lengths_and_angles():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        q, u, v = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)
+        assert rotate(u, q) @ rotate(v, q) == pytest.approx(u @ v, abs=1e-13)
+
+
+def test_s0_3_an_edge_pair_can_be_the_only_separating_axis():
+    """Two cubes, one turned onto an edge about x, the other about y: only the product of two edges parts them."""
+    a = Box([0, 0, 0], [1, 1, 1], quaternion([1, 0, 0], np.pi / 4))
+    b = Box([0, 0, np.sqrt(2) + 0.01], [1, 1, 1], quaternion([0, 1, 0], np.pi / 4))
+    axis = box_sat(a, b)
+    assert not axis.intersects
+    assert not boxes_intersect(a, b)
+    touching = box_sat(a, Box([0, 0, np.sqrt(2) - 0.01], [1, 1, 1], quaternion([0, 1, 0], np.pi / 4)))
+    assert touching.signed_distance == pytest.approx(-0.01, abs=1e-12)
+    assert touching.axis >= 6
+    assert np.allclose(touching.normal, [0, 0, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3])
+def test_s0_3_nearly_parallel_edges_give_no_false_axis(angle):
+    a = Box([0, 0, 0], [1, 1, 1])
+    b = Box([0.5, 0.25, 0.9], [1, 1, 1], quaternion([1, 2, 3], angle))
+    axis = box_sat(a, b)
+    truth = exact(a.vertices, b.vertices)
+    assert abs(axis.signed_distance - truth.signed_distance) <= tolerance(a.vertices, b.vertices, truth.signed_distance)
+
+
+def test_s0_4_boxes_apart_along_a_face_normal():
+    assert not boxes_intersect(Box([0, 0, 0], [1, 1, 1]), Box([1.5, 0, 0], [1, 1, 1]))
+    assert boxes_intersect(Box([0, 0, 0], [1, 1, 1]), Box([0.9, 0, 0], [1, 1, 1]))
+    assert boxes_intersect(Box([0, 0, 0], [1, 1, 1]), Box([1.0, 0, 0], [1, 1, 1]))
+
+
+def test_s0_5_minimum_translation_is_least_overlap_away_from_the_first_box():
+    a = Box([0, 0, 0], [2, 2, 2])
+    for sign in (-1, 1):
+        axis = box_sat(a, Box([0.2, sign * 1.5, 0.1], [2, 2, 2]))
+        assert axis.signed_distance == pytest.approx(-0.5, abs=1e-15)
+        assert axis.normal == pytest.approx((0, sign, 0), abs=1e-15)
+
+
+SIZES = {
+    "cube": ([1, 1, 1], [1, 1, 1]),
+    "slab": ([4, 4, 0.01], [1, 1, 1]),
+    "needle": ([0.01, 0.01, 5], [1, 0.3, 2]),
+    "slabs": ([3, 3, 1e-3], [3, 1e-3, 3]),
+    "tiny": ([1e-4, 1e-4, 2e-4], [1, 2, 3]),
+    "large": ([1e5, 1e5, 1e5], [1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("tilt", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, np.pi / 4])
+def test_s0_box_sat_is_exact_in_every_orientation(size, tilt):
+    """Octahedral turns of the second box, tilted a little or a lot, near touching and deep."""
+    rng = np.random.default_rng([1, list(SIZES).index(size)])
+    size_a, size_b = (np.array(s, float) for s in SIZES[size])
+    quarter = [quaternion(axis, k * np.pi / 2) for axis in np.eye(3) for k in range(4)]
+    for q in quarter:
+        a = Box([0, 0, 0], size_a)
+        w1, v1 = q[0], q[1:]
+        t = quaternion(rng.normal(size=3), tilt)
+        turn = np.array([w1 * t[0] - v1 @ t[1:], *(w1 * t[1:] + t[0] * v1 + np.cross(v1, t[1:]))])
+        reach = 0.5 * (size_a + size_b)
+        middle = rng.uniform(-1, 1, 3) * reach
+        middle[rng.integers(3)] = reach.min() * rng.choice([0.0, 0.9, 1.0, 1.0 - 1e-6, 1.0 + 1e-6])
+        b = Box(middle, size_b, turn)
+        truth = exact(a.vertices, b.vertices).signed_distance
+        tol = tolerance(a.vertices, b.vertices, truth)
+        axis = box_sat(a, b)
+        gap = gap_along(a.vertices, b.vertices, axis.normal)
+        if truth <= 0:
+            assert abs(axis.signed_distance - truth) <= tol
+            assert gap >= truth - tol
+        else:
+            assert axis.signed_distance <= truth + tol
+            assert axis.signed_distance > -tol
+            assert gap >= axis.signed_distance - tol
+        c = contact(a, b)
+        assert abs(c.signed_distance - truth) <= tol
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# S1: separating axes in general
+
+
+def test_s1_3_two_polygons_in_the_plane():
+    c = contact(ConvexHull(SQUARE), ConvexHull(SQUARE + [0.75, 0.5]))
+    assert c.signed_distance == -0.25
+    assert np.array_equal(c.normal, [1, 0])
+    assert np.array_equal(c.mtv, [0.25, 0])
+
+
+def test_s1_3_a_triangle_and_a_square_apart_along_the_slanted_side():
+    """No axis of the square parts them: the slanted side's normal does."""
+    triangle = np.array([[0.0, 0], [2, 0], [0, 2]])
+    c = contact(ConvexHull(triangle), ConvexHull(SQUARE + [1.05, 1.05]))
+    assert c.relation == Relation.SEPARATED
+    assert np.allclose(c.normal, [HALF, HALF])
+    assert c.signed_distance == pytest.approx(0.1 * HALF, abs=1e-14)
+
+
+def test_s1_4_the_mtv_is_measured_with_unit_axes():
+    """A long side does not make its axis look deeper or shallower than it is."""
+    long = np.array([[0.0, 0], [100, 0], [100, 1], [0, 1]])
+    c = contact(ConvexHull(long), ConvexHull(SQUARE + [50, 0.9]))
+    assert c.depth == pytest.approx(0.1, abs=1e-13)
+    assert np.allclose(c.mtv, [0, 0.1], atol=1e-13)
+
+
+@pytest.mark.parametrize("method", ["auto", "gjk", "sat", "both"])
+def test_s1_4_moving_b_by_the_mtv_leaves_a_touch(method):
+    for index in range(60):
+        _, a, b = pair(14, index)
+        c = contact(ConvexHull(a), ConvexHull(b), method=method)
+        if c.intersects:
+            after = exact(a, b + c.mtv).signed_distance
+            assert abs(after) <= 2 * tolerance(a, b, c.signed_distance)
+
+
+@pytest.mark.parametrize("method", ["auto", "gjk", "sat", "both"])
+@pytest.mark.parametrize(("x", "normal"), [(0.3, 1), (-0.3, -1), (0.9, 1), (-0.9, -1)])
+def test_s1_6_containment_takes_the_smaller_exit(x, normal, method):
+    """The projection of the small one is inside that of the large one: overlap is not the depth, the exit is."""
+    large, small = SQUARE * 4 - 2, (SQUARE - 0.5) * 0.5 + [x, 0.0]
+    c = contact(ConvexHull(large), ConvexHull(small), method=method)
+    assert c.relation == Relation.B_INSIDE_A
+    assert c.depth == pytest.approx(2 - abs(x) + 0.25, abs=1e-14)
+    assert np.allclose(c.normal, [normal, 0])
+
+
+@pytest.mark.parametrize("method", ["auto", "gjk", "sat", "both"])
+def test_s1_6_a_segment_through_a_square(method):
+    c = contact(ConvexHull(SQUARE), ConvexHull([[0.9, 0.5], [3.0, 0.5]]), method=method)
+    assert c.depth == pytest.approx(0.1, abs=1e-15)
+    assert np.allclose(c.normal, [1, 0])
+    on_flat = contact(ConvexHull(CUBE), ConvexHull([[0.0, 0, -2], [0, 0, 2]]), method=method)
+    assert on_flat.depth == pytest.approx(0.5, abs=1e-15)
+    assert len(on_flat.ties) == 4
+
+
+def test_s1_7_many_parallel_faces_give_one_normal():
+    """Prisms over the same 12-gon share all axes: the answer names each direction once."""
+    prism = np.concatenate([disc(12, 1.0, 0.0), disc(12, 1.0, 10.0)])
+    c = contact(ConvexHull(prism), ConvexHull(prism), method="both")
+    assert len(c.ties) == 12
+    assert len(np.unique(np.round(c.ties, 9), axis=0)) == 12
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# S2: contact region
+
+
+def test_s2_1_the_region_follows_the_normal_of_the_depth():
+    c = contact(ConvexHull(CUBE), ConvexHull(CUBE + [0.5, 0.25, 0.9]))
+    assert np.allclose(c.normal, [0, 0, 1])
+    assert c.region.area == pytest.approx(0.5 * 0.75)
+    assert np.allclose(c.region.centroid[:2], [0.25, 0.125])
+
+
+def test_s2_2_the_contact_plane_is_half_way_between_the_support_planes():
+    """A's top is at 0.5, B's bottom at 0.4."""
+    c = contact(ConvexHull(CUBE), ConvexHull(CUBE + [0, 0, 0.9]))
+    assert np.allclose(c.region.vertices[:, 2], 0.45)
+    swapped = contact(ConvexHull(CUBE + [0, 0, 0.9]), ConvexHull(CUBE))
+    assert same_points(c.region.vertices, swapped.region.vertices)
+
+
+def test_s2_3_the_width_of_the_support_features_is_the_users():
+    """A cube tilted by 1e-3 stands on an edge, or, seen more coarsely, on a face."""
+    tilted = CUBE @ rotation_about([1, 0, 0], 1e-3).T
+    tilted = tilted - [0, 0, tilted[:, 2].min() - 0.5]
+    fine, coarse = (contact(ConvexHull(CUBE), ConvexHull(tilted), contact_tolerance=t) for t in (1e-5, 1e-2))
+    assert fine.region.kind == "segment"
+    assert coarse.region.kind == "polygon"
+    assert coarse.region.area == pytest.approx(1.0, rel=1e-2)
+
+
+def test_s2_4_and_5_the_outline_is_wound_and_convex():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        b = CUBE @ rotation_about([0, 0, 1], rng.uniform(0, 7)).T + [*rng.uniform(-0.5, 0.5, 2), 1.0]
+        region = contact(ConvexHull(CUBE), ConvexHull(b)).region
+        v = region.vertices
+        sides = np.roll(v, -1, axis=0) - v
+        turns = np.cross(sides, np.roll(sides, -1, axis=0))[:, 2]
+        assert (turns > 0).all()
+        assert turns.sum() > 0
+
+
+def test_s2_5_one_face_inside_the_other_in_either_order():
+    small = CUBE * 0.5 + [0.1, 0, 0.75]
+    for a, b in ((CUBE, small), (small, CUBE)):
+        region = contact(ConvexHull(a), ConvexHull(b)).region
+        assert region.area == pytest.approx(0.25)
+        assert np.allclose(region.centroid, [0.1, 0, 0.5])
+
+
+def test_s2_6_the_centre_is_of_the_area_not_of_the_corners():
+    """A triangle with many extra points on one side keeps its centroid."""
+    triangle = np.array([[0.0, 0, 0], [3, 0, 0], [0, 3, 0]])
+    extra = np.column_stack([np.linspace(0, 3, 20), np.zeros(20), np.zeros(20)])
+    prism = np.concatenate([triangle, extra, triangle - [0, 0, 1]])
+    region = contact(ConvexHull(prism), ConvexHull(CUBE * 20 + [0, 0, 10])).region
+    assert region.area == pytest.approx(4.5)
+    assert np.allclose(region.centroid, [1, 1, 0], atol=1e-9)
+
+
+def test_s2_the_region_can_be_asked_for_alone():
+    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.5, 0.5, 1.0])
+    region = contact_region(a, b, np.array([0.0, 0, 1]), 1e-5, np.array([0.25, 0.25, 0.5]), np.array([0.25, 0.25, 0.5]))
+    assert region.area == pytest.approx(0.25)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# S4: GJK
+
+
+def test_s4_1_minkowski_sum_of_two_squares_is_a_square():
+    total = ConvexHull(minkowski_sum(ConvexHull(SQUARE), ConvexHull(SQUARE)))
+    assert same_points(total.vertices, SQUARE * 2)
+
+
+def test_s4_1_minkowski_difference_of_a_triangle_and_a_square():
+    triangle = np.array([[0.0, 0], [2, 0], [0, 2]])
+    difference = ConvexHull(minkowski_difference(ConvexHull(triangle), ConvexHull(SQUARE)).points)
+    assert same_points(difference.vertices, [[-1, -1], [2, -1], [2, 0], [0, 2], [-1, 2]])
+
+
+def test_s4_1_the_shapes_intersect_when_the_difference_holds_the_origin():
+    for index in range(40):
+        _, a, b = pair(41, index)
+        shape_a, shape_b = ConvexHull(a), ConvexHull(b)
+        found = minkowski_difference(shape_a, shape_b)
+        assert np.array_equal(found.points, shape_a.vertices[found.index_a] - shape_b.vertices[found.index_b])
+        truth = exact(a, b).signed_distance
+        if abs(truth) > tolerance(a, b, truth):
+            origin = exact(found.points, np.zeros((1, a.shape[1]))).signed_distance
+            assert (origin <= 0) == (truth <= 0) == gjk_intersects(shape_a, shape_b)
+
+
+def test_s4_2_support_points_are_the_farthest():
+    rng = np.random.default_rng(2)
+    a, b = ConvexHull(cloud(rng, 40)), ConvexHull(cloud(rng, 30) + 2)
+    directions = np.array([direction(rng) for _ in range(50)])
+    along = directions @ a.vertices.T
+    assert np.array_equal(supports(a, directions), a.vertices[along.argmax(axis=1)])
+    found = minkowski_supports(a, b, directions)
+    for d, point, i, j in zip(directions, found.points, found.index_a, found.index_b, strict=True):
+        assert np.array_equal(support(a, d), a.vertices[support_index(a, d)])
+        assert np.array_equal(point, a.vertices[i] - b.vertices[j])
+        assert point @ d == pytest.approx((a.vertices @ d).max() - (b.vertices @ d).min(), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("triangle", "distance", "normal"),
+    [
+        # The origin in the Voronoi region of a vertex, of an edge, and inside; B is the origin as a point.
+        ([[1.0, 1], [3, 1], [1, 3]], np.sqrt(2), [-HALF, -HALF]),
+        ([[1.0, -1], [1, 1], [3, 0]], 1.0, [-1, 0]),
+        ([[-1.0, 2], [1, 2], [0, 5]], 2.0, [0, -1]),
+        ([[3.0, 0], [0, 3], [3, 3]], 3 * HALF, [-HALF, -HALF]),
+    ],
+)
+def test_s4_3_voronoi_regions_in_the_plane(triangle, distance, normal):
+    found = gjk(ConvexHull(triangle), ConvexHull([[0.0, 0.0]]))
+    assert not found.intersects
+    assert found.gap == pytest.approx(distance, abs=1e-14)
+    assert np.allclose(found.normal[:2], normal)
+
+
+def test_s4_3_the_origin_inside_a_triangle():
+    assert gjk_intersects(ConvexHull([[-1.0, -1], [2, -1], [0, 2]]), ConvexHull([[0.0, 0.0]]))
+    assert gjk_intersects(ConvexHull([[-1.0, 0], [1, 0], [0, 2]]), ConvexHull([[0.0, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    ("tetrahedron", "nearest"),
+    [
+        ([[1.0, 1, 1], [3, 1, 1], [1, 3, 1], [1, 1, 3]], [1, 1, 1]),
+        ([[1.0, 1, -1], [1, 1, 1], [3, 2, 0], [2, 3, 0]], [1, 1, 0]),
+        ([[2.0, -1, -1], [2, 2, -1], [2, -1, 2], [5, 0, 0]], [2, 0, 0]),
+    ],
+    ids=["vertex", "edge", "face"],
+)
+def test_s4_4_voronoi_regions_in_space(tetrahedron, nearest):
+    a, b = ConvexHull(tetrahedron), ConvexHull([[0.0, 0, 0]])
+    found = gjk(a, b)
+    assert np.allclose(found.nearest, nearest, atol=1e-14)
+    assert sum(found.weights) == pytest.approx(1.0)
+    assert min(found.weights) >= 0
+    on_a, on_b = found.witness_points(a, b)
+    assert np.allclose(on_a, nearest, atol=1e-14)
+    assert np.allclose(on_b, 0)
+
+
+def test_s4_4_boolean_and_distance_agree():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        a, b = cloud(rng, 12), cloud(rng, 12) @ rotation(rng).T + direction(rng) * rng.uniform(0.5, 2.5)
+        shape_a, shape_b = ConvexHull(a), ConvexHull(b)
+        assert (
+            gjk_intersects(shape_a, shape_b) == gjk(shape_a, shape_b).intersects == (exact(a, b).signed_distance <= 0)
+        )
