@@ -55,12 +55,17 @@ def merge(solid: Solid) -> Facets | FloatArray:
             merger.grow_all()
             loops = merger.loops()
             if loops is not None and len(loops) == 2:
-                return np.array(merger.regions[0].normal)
+                normal = np.array(merger.regions[0].normal)
+                heights = normal @ solid.x[:, used]
+                if float(heights.max() - heights.min()) <= solid.frame.rank:
+                    return normal
+                break
             if loops is not None:
                 result = _assemble(loops, merger.normals())
-                if result is not None:
+                if result is None:
+                    break
+                if not merger.misses(result):
                     return result
-                break
     result = _assemble_triangles(used, triangles, planes)
     assert result is not None, "an exactly convex triangulation is closed"
     return result
@@ -283,6 +288,20 @@ class _Merger:
         length = np.sqrt((way * way).sum(axis=0))
         dents: list[int] = np.unique(facet[out < -2.0 * self.frame.merge * length]).tolist()
         return dents
+
+    def misses(self, facets: Facets) -> bool:
+        """Tell whether corners left out together stand out too far after all; if so, they have to be kept."""
+        dropped = np.setdiff1d(np.array(list(self.points), dtype=np.intp), facets.corners, assume_unique=True)
+        if not len(dropped):
+            return False
+        flat = np.concatenate(facets.loops)
+        sizes = np.array([len(loop) for loop in facets.loops])
+        own = (np.repeat(facets.normals, sizes, axis=0) * self.x[:, facets.corners[flat]].T).sum(axis=1)
+        reach = np.maximum.reduceat(own, np.cumsum(sizes) - sizes)
+        excess = (facets.normals @ self.x[:, dropped] - reach[:, None]).max(axis=0)
+        lost = dropped[excess > self.frame.buried + self.frame.drop]
+        self.kept.update(lost.tolist())
+        return len(lost) > 0
 
     def normals(self) -> FloatArray:
         """Return the unit normals, one a column, in the order of the loops."""
