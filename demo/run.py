@@ -11,6 +11,9 @@ import argparse
 import importlib
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -117,12 +120,34 @@ def show(folder: Path) -> None:
     document.write_text(report.to_json(data), encoding="utf-8")
     print(f"Numbers: {shown(document)}")
     picture = folder / "contact.png"
-    try:
-        snapshot.render_contact(bpy.context, str(picture), *PICTURE_SIZE)
-    except snapshot.GpuUnavailable as error:
-        print(f"No picture: {error}")
-    else:
-        print(f"Picture: {shown(picture)}")
+    outcome = f"Picture: {shown(picture)}"
+    with quiet_driver():
+        try:
+            snapshot.render_contact(bpy.context, str(picture), *PICTURE_SIZE)
+        except snapshot.GpuUnavailable as error:
+            outcome = f"No picture: {error}"
+    print(outcome)
+
+
+@contextmanager
+def quiet_driver() -> Iterator[None]:
+    """Keep back what Blender and the driver print while they try one OpenGL version after another.
+
+    It comes from C, so the file descriptor is turned aside. When the picture fails, all of it is printed.
+    """
+    sys.stderr.flush()
+    console = os.dup(2)
+    with tempfile.TemporaryFile() as aside:
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        except Exception:
+            aside.seek(0)
+            os.write(console, aside.read())
+            raise
+        finally:
+            os.dup2(console, 2)
+            os.close(console)
 
 
 def shown(path: Path) -> str:
