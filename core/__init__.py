@@ -11,32 +11,59 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 """
 
 from .box import Box
+from .box_sat import BoxAxis, box_sat, boxes_intersect
+from .certificate import Certificate
 from .contact import Contact, Method, Status, contact
+from .epa import Penetration, epa
 from .feature import Feature, FeatureKind
-from .gjk import gjk, gjk_intersects
+from .gjk import Simplex, gjk, gjk_intersects
 from .hull import ConvexHull
 from .polytope import Polytope
 from .region import Region, RegionKind, contact_region
 from .relation import Relation
+from .sat import SatResult, sat
+from .support import (
+    MinkowskiPoints,
+    minkowski_difference,
+    minkowski_sum,
+    minkowski_supports,
+    support,
+    supports,
+)
 from .verify import Check, Verification, verify
 
 __all__ = [
     "Box",
+    "BoxAxis",
+    "Certificate",
     "Check",
     "Contact",
     "ConvexHull",
     "Feature",
     "FeatureKind",
     "Method",
+    "MinkowskiPoints",
+    "Penetration",
     "Polytope",
     "Region",
     "RegionKind",
     "Relation",
+    "SatResult",
+    "Simplex",
     "Status",
     "Verification",
+    "box_sat",
+    "boxes_intersect",
     "contact",
     "contact_region",
+    "epa",
     "gjk",
     "gjk_intersects",
+    "minkowski_difference",
+    "minkowski_sum",
+    "minkowski_supports",
+    "sat",
+    "support",
+    "supports",
     "verify",
 ]

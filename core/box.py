@@ -128,7 +128,7 @@ class Box(Polytope):
             outward = np.repeat(normals, 2, axis=0)
             outward[1::2] *= -1.0
             low, high = corners.min(axis=0), corners.max(axis=0)
-            heights = (corners - (low + 0.5 * (high - low))) @ outward.T
+            heights = (corners - (0.5 * low + 0.5 * high)) @ outward.T
             parts |= {
                 "vertices": corners,
                 "rank": 3,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import frexp, isfinite, sqrt
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,11 +19,9 @@ from .gjk import Simplex, gjk, size_of_difference, witness_points
 from .polytope import FloatArray, Polytope
 from .region import Region, contact_region
 from .relation import Relation, contact_band, relation_of
+from .sat import SatResult, sat
 from .simplex import Vector, Vertex, weighted_mean
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, EXTREME_EXPONENT, SUPPORT_ROUNDING, promised
-
-if TYPE_CHECKING:
-    from .sat import SatResult
 
 Method = Literal["auto", "sat", "gjk", "both"]
 
@@ -160,8 +158,6 @@ def extreme_exponent(a: Polytope, b: Polytope) -> int:
 
 
 def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float) -> Contact:
-    if method in ("sat", "both"):
-        from .sat import sat
     by_sat = sat(a, b) if method in ("sat", "both") else None
     simplex = gjk(a, b, -by_sat.normal if by_sat is not None and by_sat.separated else None)
     if simplex.intersects:
@@ -263,7 +259,11 @@ def _intersecting(
     signed_distance = 0.0 - penetration.depth
     if by_sat is not None:
         signed_distance = max(signed_distance, by_sat.signed_distance)
-        faces = tuple(sorted(faces, key=lambda f: -float(by_sat.normal @ np.array(f.normal[: a.dim]))))
+        # Its normal is one of EPA's equally good ones; a face beside the origin's projection has no witness points.
+        width = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+        faces = tuple(
+            sorted(faces, key=lambda f: (f.miss > width, -float(by_sat.normal @ np.array(f.normal[: a.dim]))))
+        )
     face = faces[0]
     vertices, weights = face.vertices, face.weights
     if simplex.weights:

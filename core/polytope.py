@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,25 @@ from .tolerance import EPS, SAME_AXIS
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+
+_PRODUCTS = 1 << 18  # products held in memory at a time
+
+
+class EdgeTable(NamedTuple):
+    """The edges of a polytope in space, ready for SAT."""
+
+    directions: FloatArray
+    """(m, 3) unit vectors along the edges."""
+    turned: FloatArray
+    """(m, 3) the same with the components y, z, x: what cross products multiply."""
+    turned_back: FloatArray
+    """(m, 3) the same with the components z, x, y."""
+    starts: FloatArray
+    """(m, 3) first vertex of each edge, from the centre."""
+    first: IntArray
+    """(m,) the first facet of each edge; (0,) when there are none."""
+    second: IntArray
+    """(m,) the second facet of each edge; (0,) when there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +132,19 @@ class Polytope:
         return result
 
     @cached_property
+    def edge_table(self) -> EdgeTable:
+        """What SAT reads of the edges."""
+        ways = self.edge_directions
+        return EdgeTable(
+            ways,
+            np.ascontiguousarray(ways[:, [1, 2, 0]]),
+            np.ascontiguousarray(ways[:, [2, 0, 1]]),
+            self.centred[self.edges[:, 0]],
+            np.ascontiguousarray(self.edge_facets[:, 0]),
+            np.ascontiguousarray(self.edge_facets[:, 1]),
+        )
+
+    @cached_property
     def facet_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(k, dim) facet normals of which parallel ones, n and -n too, are there once; and what the shape covers of
         each: lowest and highest (k,) `axis @ (x - center)`.
@@ -125,8 +158,7 @@ class Polytope:
             order = np.argsort(np.abs(keys), kind="stable")
             new = np.abs(np.diff(axes[order], axis=0)).max(axis=1) > SAME_AXIS * EPS
             axes = axes[np.sort(order[np.flatnonzero(np.concatenate([[True], new]))])]
-        products = axes @ self.centred.T
-        return axes, products.min(axis=1), products.max(axis=1)
+        return axes, *intervals(axes, self.centred)
 
     @cached_property
     def rows(self) -> list[tuple[float, float, float]]:
@@ -134,3 +166,13 @@ class Polytope:
         if self.dim == 3:
             return list(map(tuple, self.vertices.tolist()))
         return [(x, y, 0.0) for x, y in self.vertices.tolist()]
+
+
+def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest (k,) `axis @ point` of points (n, dim) for each of the axes (k, dim)."""
+    step = max(1, _PRODUCTS // len(points))
+    if len(axes) <= step:
+        products = axes.dot(points.T)
+        return np.minimum.reduce(products, axis=1), np.maximum.reduce(products, axis=1)
+    parts = [intervals(axes[k : k + step], points) for k in range(0, len(axes), step)]
+    return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])

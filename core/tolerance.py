@@ -150,8 +150,5 @@ SAT_PREFER_ROUNDING = 4.0
 SAT_PARALLEL = 1e-13
 """Sine below which two edges give no axis; leaving one out costs this times the shorter edge."""
 
-SAT_IN_PLANE = 32.0
-"""Times EPS: sine below which an edge lies in the plane of a facet, so that its arc on the sphere of normals touches."""
-
 SAT_PLAIN_CROSS = 0.1
 """Sine above which a plain cross product of two edges is exact enough; below, it is done in twice the digits."""
