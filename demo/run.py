@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ def main() -> int:
     try:
         bpy.ops.contact_lens.inspect()
     except RuntimeError as error:  # how Blender passes on what an operator reports
-        raise DemoError(str(error).strip().removeprefix("Error: ")) from error
+        raise DemoError(plain(error)) from error
     show(options.output)
     return 0
 
@@ -70,7 +71,12 @@ def open_file(path: str) -> None:
     try:
         bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
     except RuntimeError as error:
-        raise DemoError(f"Blender cannot open {path}: {str(error).strip()}") from error
+        raise DemoError(f"Blender cannot open {path}: {plain(error)}") from error
+
+
+def plain(error: RuntimeError) -> str:
+    """What Blender said, without how it says it."""
+    return re.sub(r"^(Error: |Operator bpy\.ops\.\S+ )+", "", str(error).strip())
 
 
 def object_named(name: str) -> bpy.types.Object:
