@@ -177,7 +177,8 @@ class _Search:
         The arc of an edge e runs from the normal of its first facet to that of its second, anticlockwise about e. Its
         crossing with another edge's arc is at one of the two products of the edges, and is on both arcs when the ends
         of either arc lie on different sides of the great circle of the other, in the right order. A segment's arc is
-        its whole great circle; the arc of a polygon's side is half of one, and needs no special care.
+        its whole great circle; the arc of a polygon's side is half of one, and needs no special care. Arcs that meet at
+        the end of one of them, exactly, are left out: that is the normal of a facet.
         """
         a, b = self.a, self.b
         of_a, of_b = a.edge_table, b.edge_table
@@ -186,7 +187,7 @@ class _Search:
         if len(of_a.first):
             levels = a.normals.dot(directions.T)
             start, end = levels.take(of_a.first, axis=0), levels.take(of_a.second, axis=0)
-            places = (start * end <= 0.0).ravel().nonzero()[0]
+            places = (start * end < 0.0).ravel().nonzero()[0]
             i = places // count
             j = places - i * count
             side = start.take(places) - end.take(places)
@@ -197,7 +198,7 @@ class _Search:
         if len(of_b.first):
             levels = b.normals.dot(of_a.directions.T)
             start, end = levels[of_b.first.take(j), i], levels[of_b.second.take(j), i]
-            crossing = start * end <= 0.0
+            crossing = start * end < 0.0
             end = start - end
             if len(of_a.first):
                 crossing &= side * end > 0.0
@@ -299,7 +300,8 @@ class _Search:
 
     def result(self) -> SatResult:
         """Choose the axis: the first of those that are the best within a hair's breadth."""
-        bar = self.best - (SAT_PREFER * self.extent + SAT_PREFER_ROUNDING * EPS * self.magnitude)
+        hair = SAT_PREFER * self.extent + SAT_PREFER_ROUNDING * EPS * self.magnitude
+        bar = self.best - (min(hair, 0.5 * self.best) if self.best > 0.0 else hair)  # a gap remains one
         chosen: _Axes | None = None
         place = 0
         for group in self.kept:
