@@ -647,7 +647,7 @@ def command_bench(options: argparse.Namespace) -> None:
                 say(f"  Left out: {error}")
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
         environment = {**profile_environment(profile), "CONTACT_LENS_ZIP": str(built_zip())}
-        code = run([python, ROOT / "tests" / "benchmarks" / "run.py", *options.arguments], environment)
+        code = run([python, "-m", "tests.benchmarks", *options.arguments], environment)
     if code != 0:
         raise FailedError("The benchmarks failed.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -165,3 +166,11 @@ def test_help_names_every_command() -> None:
 
 def test_the_version_is_the_same_in_all_three_places(build: ModuleType) -> None:
     assert build.check_versions() == build.version()
+
+
+def test_every_command_of_the_readme_is_run_by_ci() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    commands = set(re.findall(r"python3 build\.py (\w+)", readme))
+    assert {"demo", "test"} <= commands
+    assert commands <= set(re.findall(r"python3 build\.py (\w+)", script))
