@@ -88,8 +88,10 @@ def promise_failures(
     band = contact_band(a, b, contact.contact_tolerance)
     failures += _relation_failures(contact, true_sd, tol, band)
     failures += _region_failures(contact, pa, pb, tol, band)
-    verification = verify(contact, a, b)
-    check(verification.ok, f"verify: {[str(c) for c in verification.checks if not c.ok]}")
+    # A status that says the bounds do not meet is an honest answer, not a wrong one: `verify` may repeat that, no more.
+    honest = contact.status != Status.CERTIFIED
+    failed = [c for c in verify(contact, a, b).checks if not c.ok and not (honest and c.name == "the bounds meet")]
+    check(not failed, f"verify: {[str(c) for c in failed]}")
     return failures
 
 

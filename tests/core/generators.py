@@ -508,6 +508,58 @@ def polygons_2d(rng: Generator) -> Pair:
     return a * size + shift, b * size + shift
 
 
+def composed(rng: Generator) -> Pair:
+    """A pair of any class squeezed, turned, moved, rounded or joined at a few points: several troubles at once."""
+    classes = [f for f in CLASSES.values() if f is not polygons_2d]
+    a, b = classes[int(rng.integers(len(classes)))](rng)
+    for _ in range(int(rng.integers(1, 4))):
+        size = max(np.ptp(a, axis=0).max(), np.ptp(b, axis=0).max())
+        kind = rng.integers(8)
+        if kind == 0:
+            squeeze = 10.0 ** (-rng.uniform(0, 8) * (rng.random(3) < 0.5))
+            a, b = a * squeeze, b * squeeze
+        elif kind == 1:
+            turn = rotation(rng)
+            a, b = a @ turn.T, b @ turn.T
+        elif kind == 2:
+            move = direction(rng) * size * 10.0 ** rng.uniform(0, 8)
+            a, b = a + move, b + move
+        elif kind == 3:
+            a, b = a.astype(np.float32).astype(float), b.astype(np.float32).astype(float)
+        elif kind == 4:
+            a = _cluttered(rng, a)
+        elif kind == 5:
+            b = np.concatenate([b, a[rng.integers(0, len(a), int(rng.integers(1, 4)))]])
+        elif kind == 6:
+            a = a + size * 10.0 ** -rng.uniform(9, 17) * rng.normal(size=a.shape)
+        else:
+            step = size * 2.0 ** -float(rng.integers(2, 40))
+            if step > 0:
+                a, b = np.round(a / step) * step, np.round(b / step) * step
+    return a, b
+
+
+def slivers(rng: Generator) -> Pair:
+    """Nearly flat tetrahedra, lenses and needles, thin down to the rounding, near each other's faces."""
+
+    def thin() -> np.ndarray:
+        points = rng.uniform(-1, 1, (int(rng.integers(4, 9)), 3))
+        points[:, 2] *= 10.0 ** -rng.uniform(3, 17)
+        if rng.random() < 0.3:
+            points[:, 1] *= 10.0 ** -rng.uniform(3, 17)
+        return points if rng.random() < 0.3 else points @ rotation(rng).T
+
+    a, b = thin(), thin() if rng.random() < 0.6 else solid(rng)
+    kind = rng.integers(3)
+    if kind == 0:
+        b = b + direction(rng) * 10.0 ** -rng.uniform(0, 17)
+    elif kind == 1:
+        b = b + a[0] - b[0]
+    else:
+        a, b = meet_along(a, b, direction(rng), signed_gap(rng))
+    return a, b
+
+
 def _ordinary(rng: Generator) -> Pair:
     """A pair of one of the common classes."""
     classes = (
@@ -555,6 +607,10 @@ CLASSES: dict[str, Callable[[Generator], Pair]] = {
 
 LARGE: dict[str, Callable[[Generator], Pair]] = {f.__name__: f for f in (large_hulls, large_round_shapes)}
 """Classes of up to 300 vertices, slower to check: every fifth cycle of `pairs` has one of them."""
+
+
+COMPOSED: dict[str, Callable[[Generator], Pair]] = {f.__name__: f for f in (composed, slivers)}
+"""Classes made of the others' troubles at once; not part of `pairs`."""
 
 
 def pair(seed: int, index: int) -> tuple[str, np.ndarray, np.ndarray]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull, Polytope, contact
+from contact_lens.core import ConvexHull, Polytope, Status, contact
 
 from .assertions import promise_failures
-from .generators import CLASSES, LARGE, pair
+from .generators import CLASSES, COMPOSED, LARGE, pair
 from .oracles import Answer, exact, minkowski, nearest, sat, sign_tolerance, tolerance
 
 SEED = 7_301
@@ -49,7 +49,7 @@ def oracle_contradictions(a: np.ndarray, b: np.ndarray, truth: Answer) -> list[s
     ]
 
 
-def method_failures(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) -> Iterator[str]:
+def method_failures(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer, certified: bool = True) -> Iterator[str]:
     """What is wrong with the answers of all methods, alone and with each other."""
     methods = ["auto", "gjk"]
     if max(len(shape_a.vertices), len(shape_b.vertices)) <= SAT_VERTICES:
@@ -58,6 +58,8 @@ def method_failures(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) -
     for method in methods:
         c = contact(shape_a, shape_b, method=method)
         yield from (f"{method}: {words}" for words in promise_failures(c, shape_a, shape_b, a, b, truth))
+        if certified and c.status != Status.CERTIFIED:
+            yield f"{method}: status {c.status}, bounds {c.upper_bound - c.lower_bound:.3e} apart, tol {tol:.1e}"
         if method == "both" and not (c.cross_check is not None and abs(c.cross_check) <= 2 * tol):
             yield f"both: cross_check {c.cross_check!r}, tol {tol:.1e}"
     swapped = contact(shape_b, shape_a)
@@ -77,6 +79,16 @@ def test_every_promise_holds(name):
         if before != (a.tobytes(), b.tobytes()):
             found.append("the input changed")
         failures += [f"pair({SEED}, {index}): {words}" for words in found]
+    assert not failures, "\n".join(failures[:20])
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_every_promise_holds_for_several_troubles_at_once(name):
+    failures = []
+    for index in range(300):
+        a, b = COMPOSED[name](np.random.default_rng([SEED, index]))
+        found = method_failures(ConvexHull(a), ConvexHull(b), a, b, exact(a, b), certified=False)
+        failures += [f"{name}, default_rng([{SEED}, {index}]): {words}" for words in found]
     assert not failures, "\n".join(failures[:20])
 
 
