@@ -172,7 +172,7 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
     """Return the lowest and the highest (k,) `axis @ point` of points (n, dim) for each of the axes (k, dim)."""
     step = max(1, _PRODUCTS // len(points))
     if len(axes) <= step:
-        products = axes.dot(points.T)
-        return np.minimum.reduce(products, axis=1), np.maximum.reduce(products, axis=1)
+        products = points.dot(axes.T)
+        return np.minimum.reduce(products, axis=0), np.maximum.reduce(products, axis=0)
     parts = [intervals(axes[k : k + step], points) for k in range(0, len(axes), step)]
     return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])

@@ -95,8 +95,8 @@ class _Axes(NamedTuple):
     def normal(self, place: int) -> FloatArray:
         """Return the unit vector (dim,) of a gap, from A to B."""
         count = len(self.axes)
-        # + 0.0 turns -0.0 into 0.0
-        return self.axes[place] + 0.0 if place < count else 0.0 - self.axes[place - count]
+        normal: FloatArray = self.axes[place] if place < count else -self.axes[place - count]
+        return normal + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 class _Search:
@@ -222,28 +222,30 @@ class _Search:
             limit = np.copysign(1.0, side) * limit
         else:
             limit = np.abs(limit)  # two segments: both sides are open
-        worthy = limit + self.rounding * (sine + 1.0) >= self._bar() * sine
+        ceiling = limit + self.rounding * (sine + 1.0)
+        worthy = ceiling >= self._bar() * sine
         worthy &= sine > SAT_PARALLEL
         self.tested += len(i)
         kept = worthy.nonzero()[0]
         if not len(kept):
             return
-        sine = sine[kept]
-        limit = (limit[kept] + self.rounding * (sine + 1.0)) / sine
-        order = np.argsort(-limit, kind="stable")
-        kept, limit, sine = kept[order], limit[order], sine[order]
-        axes, i, j = product[kept] / sine[:, None], i[kept], j[kept]
+        if len(kept) > _BATCH:
+            # The most promising first: what they show may make the others unnecessary.
+            limit = limit.take(kept) / sine.take(kept)
+            kept = kept.take(np.argsort(-limit, kind="stable"))
         for begin in range(0, len(kept), _BATCH):
-            bar = self._bar()
-            end = begin + int((limit[begin : begin + _BATCH] >= bar).sum())
-            if end == begin:
-                return
-            chosen, p, q = axes[begin:end], i[begin:end], j[begin:end]
-            near = (sine[begin:end] < SAT_PLAIN_CROSS).nonzero()[0]
+            batch = kept[begin : begin + _BATCH]
+            if begin:
+                batch = batch[ceiling.take(batch) >= self._bar() * sine.take(batch)]
+                if not len(batch):
+                    continue
+            p, q, sines = i.take(batch), j.take(batch), sine.take(batch)
+            axes = product.take(batch, axis=0) / sines[:, None]
+            near = (sines < SAT_PLAIN_CROSS).nonzero()[0]
             if len(near):
                 careful = _careful_cross(of_a.directions[p[near]], of_b.directions[q[near]])
-                chosen[near] = careful / np.sqrt(np.einsum("ij,ij->i", careful, careful))[:, None]
-            self._measure(chosen, (p, q))
+                axes[near] = careful / np.sqrt(np.einsum("ij,ij->i", careful, careful))[:, None]
+            self._measure(axes, (p, q))
 
     def _bar(self) -> float:
         """Return the gap below which an axis is of no interest."""
