@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import frexp, isfinite, sqrt
+from math import isfinite, sqrt
 from numbers import Real
 from typing import Literal, get_args
 
@@ -16,12 +16,12 @@ from .certificate import Certificate
 from .epa import Penetration, epa
 from .feature import Feature, FeatureKind
 from .gjk import Simplex, gjk, size_of_difference, witness_points
-from .polytope import FloatArray, Polytope
+from .polytope import FloatArray, Polytope, extreme_exponent
 from .region import Region, contact_region
 from .relation import Relation, contact_band, relation_of
 from .sat import SatResult, sat
 from .simplex import Vector, Vertex, weighted_mean
-from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, EXTREME_EXPONENT, SUPPORT_ROUNDING, promised
+from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
 
 Method = Literal["auto", "sat", "gjk", "both"]
 
@@ -147,14 +147,6 @@ def contact(
         )
         return replace(found.scaled(exponent), clearance=clearance)
     return _contact(a, b, method, clearance, contact_tolerance)
-
-
-def extreme_exponent(a: Polytope, b: Polytope) -> int:
-    """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    low = np.minimum(a.vertices.min(axis=0), b.vertices.min(axis=0))
-    high = np.maximum(a.vertices.max(axis=0), b.vertices.max(axis=0))
-    exponent = frexp(float((0.5 * high - 0.5 * low).max()))[1]
-    return exponent if abs(exponent) > EXTREME_EXPONENT else 0
 
 
 def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float) -> Contact:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .tolerance import EPS, SAME_AXIS
+from .tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -176,3 +176,11 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
         return np.minimum.reduce(products, axis=0), np.maximum.reduce(products, axis=0)
     parts = [intervals(axes[k : k + step], points) for k in range(0, len(axes), step)]
     return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
+
+
+def extreme_exponent(a: Polytope, b: Polytope) -> int:
+    """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
+    low = np.minimum(a.vertices.min(axis=0), b.vertices.min(axis=0))
+    high = np.maximum(a.vertices.max(axis=0), b.vertices.max(axis=0))
+    exponent = math.frexp(float((0.5 * high - 0.5 * low).max()))[1]
+    return exponent if abs(exponent) > EXTREME_EXPONENT else 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import frexp, hypot, inf, ldexp, sqrt
+from math import hypot, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .feature import Feature, FeatureKind
-from .polytope import FloatArray, Polytope
+from .polytope import FloatArray, Polytope, extreme_exponent
 from .tolerance import EPS, REGION_ROUNDING, REGION_SHARP, REGION_SUPPORT, REGION_TILT
 
 
@@ -50,11 +50,13 @@ class Region:
     """For each vertex, the feature of A and the feature of B it lies on."""
 
     def scaled(self, exponent: int) -> Region:
-        """Return the region of the shapes scaled by 2**exponent."""
+        """Return the region of the shapes scaled by 2**exponent; an area beyond float64 is infinite."""
+        with np.errstate(over="ignore"):
+            area = float(np.ldexp(self.area, 2 * exponent))
         return replace(
             self,
             vertices=np.ldexp(self.vertices, exponent),
-            area=float(np.ldexp(self.area, 2 * exponent)),
+            area=area,
             length=float(np.ldexp(self.length, exponent)),
             centroid=np.ldexp(self.centroid, exponent),
             depths=np.ldexp(self.depths, exponent),
@@ -79,10 +81,6 @@ _POINT, _SEGMENT, _POLYGON = RegionKind
 _FEW_VERTICES = 48
 _FEW_CORNERS = 14
 _FEW_PAIRS = 250
-
-# Coordinates whose cubes neither vanish nor overflow.
-_SMALLEST = 1e-90
-_LARGEST = 1e90
 
 
 def contact_region(
@@ -113,9 +111,17 @@ def contact_region(
     Raises:
         ValueError: `normal` is zero or not finite.
     """
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        return contact_region(
+            a.scaled(-exponent),
+            b.scaled(-exponent),
+            normal,
+            float(np.ldexp(feature_width, -exponent)),
+            np.ldexp(point_on_a, -exponent),
+            np.ldexp(point_on_b, -exponent),
+        ).scaled(exponent)
     magnitude = max(a.magnitude, b.magnitude)
-    if not _SMALLEST < magnitude < _LARGEST and 0.0 < magnitude < inf:
-        return _region_at_unit_scale(a, b, normal, feature_width, point_on_a, point_on_b, magnitude)
     flat = len(normal) == 2
     if flat:
         nx, ny = normal.tolist()
@@ -207,33 +213,6 @@ def contact_region(
         np.array(centroid),
         np.array(depths),
         tuple(pairs),
-    )
-
-
-def _region_at_unit_scale(
-    a: Polytope,
-    b: Polytope,
-    normal: FloatArray,
-    feature_width: float,
-    point_on_a: FloatArray,
-    point_on_b: FloatArray,
-    magnitude: float,
-) -> Region:
-    """The region of shapes so large or small that areas do not fit floats: by way of a power of two, without error."""
-    scale = ldexp(1.0, min(-frexp(magnitude)[1], 1000))
-    a, b = (
-        Polytope(p.vertices * scale, p.rank, p.edges, p.edge_facets, p.facets, p.normals, p.offsets * scale)
-        for p in (a, b)
-    )
-    region = contact_region(a, b, normal, feature_width * scale, point_on_a * scale, point_on_b * scale)
-    return Region(
-        region.kind,
-        region.vertices / scale,
-        region.area / scale / scale,
-        region.length / scale,
-        region.centroid / scale,
-        region.depths / scale,
-        region.features,
     )
 
 

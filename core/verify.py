@@ -13,12 +13,12 @@ from math import pi
 
 import numpy as np
 
-from .contact import Contact, Status, extreme_exponent
+from .contact import Contact, Status
 from .gjk import size_of_difference
-from .polytope import FloatArray, IntArray, Polytope
+from .polytope import FloatArray, IntArray, Polytope, extreme_exponent
 from .region import Region, RegionKind
 from .relation import contact_band, relation_of
-from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_REGION, VERIFY_TURN, VERIFY_UNIT, promised
+from .tolerance import EPS, REGION_TILT, SUPPORT_ROUNDING, VERIFY_REGION, VERIFY_TURN, VERIFY_UNIT, promised
 
 
 @dataclass(frozen=True)
@@ -285,37 +285,72 @@ def _check_region(contact: Contact, a: Polytope, b: Polytope, tolerance: float) 
     checks = [Check("there is a region unless the shapes are apart", present, f"region {region is not None}")]
     if region is None:
         return checks
-    # The region lies across the normal, half-way between the support planes.
     unit = contact.normal
-    reach_a = float((a.centred @ unit).max())
-    reach_b = float((b.centred @ unit).min())
-    heights_a = (region.vertices - a.center) @ unit - reach_a
-    heights_b = (region.vertices - b.center) @ unit - reach_b
-    off = float(np.abs(heights_a + heights_b).max())
-    measured = _measure(region, unit)
+    shadow_a, shadow_b = _on_support_plane(a, unit, region.vertices), _on_support_plane(b, -unit, region.vertices)
+    off = float(np.abs(0.5 * (shadow_a + shadow_b) - region.vertices).max())
+    # Features reach this far below their support planes; `contact_region` widens them by the rounding of the normal.
+    width = band + tolerance + REGION_TILT * max(a.extent, b.extent)
+    outside = max(_outside(a, shadow_a), _outside(b, shadow_b))
+    too_deep = float(region.depths.max()) + contact.signed_distance
+    too_shallow = -contact.signed_distance - float(region.depths.min())
+    area, length, centroid = _measure(region, unit)
     longest = float(np.abs(region.vertices - region.vertices[0]).max())
-    slack = VERIFY_REGION * measured + tolerance * (longest if region.kind is RegionKind.POLYGON else 1.0)
-    size_ok = abs(measured - _size(region)) <= slack
+    size_off = max(
+        abs(region.length - length) - VERIFY_REGION * length - tolerance,
+        abs(region.area - area) - VERIFY_REGION * area - tolerance * longest,
+    )
+    centroid_off = float(np.abs(region.centroid - centroid).max())
+    # The centroid of a thin polygon is as uncertain along it as its thickness is.
+    blur = 0.0
+    if region.kind is RegionKind.POLYGON:
+        blur = tolerance * longest * longest / area if area > tolerance * longest else longest
     return [
         *checks,
+        Check("the region is half-way between the support planes", off <= 2.0 * tolerance, f"off by {off:.3g}"),
+        Check("the region lies on both shapes", outside <= width, f"outside by {outside:.3g}, width {width:.3g}"),
         Check(
-            "the region is half-way between the support planes",
-            off <= 2.0 * (tolerance + band),
-            f"off by {off:.3g}",
+            "the region's depths fit",
+            too_deep <= tolerance and too_shallow <= 2.0 * width,
+            f"deeper by {too_deep:.3g}, shallower by {too_shallow:.3g}",
         ),
-        Check("the region's size is that of its outline", size_ok, f"{_size(region):.17g}, measured {measured:.17g}"),
+        Check(
+            "the region's size is that of its outline",
+            size_off <= 0.0,
+            f"area {region.area:.17g}, measured {area:.17g}; length {region.length:.17g}, measured {length:.17g}",
+        ),
+        Check(
+            "the region's centroid is that of its outline",
+            centroid_off <= VERIFY_REGION * longest + 2.0 * tolerance + blur,
+            f"off by {centroid_off:.3g}",
+        ),
     ]
 
 
-def _size(region: Region) -> float:
-    return region.area if region.kind is RegionKind.POLYGON else region.length
+def _on_support_plane(shape: Polytope, direction: FloatArray, points: FloatArray) -> FloatArray:
+    """Return `points` (k, dim) moved along the unit `direction` onto the support plane of `shape`."""
+    reach = float((shape.centred @ direction).max())
+    heights = (points - shape.center) @ direction
+    moved: FloatArray = points + (reach - heights)[:, None] * direction
+    return moved
 
 
-def _measure(region: Region, normal: FloatArray) -> float:
-    """Return the region's area (polygon) or length (segment) from its vertices; 0.0 for a point."""
-    v = region.vertices - region.vertices[0]
-    if region.kind is RegionKind.POINT:
+def _outside(shape: Polytope, points: FloatArray) -> float:
+    """Return how far the worst of `points` is outside a facet plane of `shape`; 0.0 for a shape without an inside."""
+    if shape.rank < shape.dim:
         return 0.0
-    if region.kind is RegionKind.SEGMENT:
-        return float(np.linalg.norm(v[1]))
-    return 0.5 * float(np.cross(v, np.roll(v, -1, axis=0)).sum(axis=0) @ normal)
+    return max(0.0, float(((points - shape.center) @ shape.normals.T - shape.offsets).max()))
+
+
+def _measure(region: Region, normal: FloatArray) -> tuple[float, float, FloatArray]:
+    """Return the area, the length (of a polygon: of its outline) and the centroid of a region's vertices."""
+    first = region.vertices[0]
+    v = region.vertices - first
+    if region.kind is not RegionKind.POLYGON:
+        return 0.0, float(np.linalg.norm(v[-1])), first + 0.5 * v[-1]
+    following = np.roll(v, -1, axis=0)
+    length = float(np.linalg.norm(following - v, axis=1).sum())
+    doubled = np.cross(v, following) @ normal
+    area = 0.5 * float(doubled.sum())
+    if area <= 0.0:
+        return area, length, first + v.mean(axis=0)
+    return area, length, first + (doubled[:, None] * (v + following)).sum(axis=0) / (6.0 * area)
