@@ -103,7 +103,7 @@ HULL_BURIED = 5.0
 edge between two facets, is left out."""
 
 HULL_RANK = 7.0
-"""Times EPS M: points that fill less than this across a line or a plane are collinear or flat; the same across a point."""
+"""Times EPS M: points that fill less than this across a line or a plane are collinear or flat; likewise a point."""
 
 
 def promised(signed_distance: float, extent: float, magnitude: float) -> float:
