@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import bpy
 import numpy as np
@@ -55,9 +56,9 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
     bl_label = "Inspect Contact"
     bl_options = {"REGISTER", "UNDO"}
 
-    method: properties.method("SKIP_SAVE")  # type: ignore[valid-type]
-    clearance: properties.clearance("SKIP_SAVE")  # type: ignore[valid-type]
-    contact_tolerance: properties.contact_tolerance("SKIP_SAVE")  # type: ignore[valid-type]
+    method: properties.method({"SKIP_SAVE"})  # type: ignore[valid-type]
+    clearance: properties.clearance({"SKIP_SAVE"})  # type: ignore[valid-type]
+    contact_tolerance: properties.contact_tolerance({"SKIP_SAVE"})  # type: ignore[valid-type]
     swap: BoolProperty(  # type: ignore[valid-type]
         name="Swap", description="Take the active object as B", default=False, options={"SKIP_SAVE"}
     )
@@ -76,7 +77,7 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
             self.report({"ERROR"}, pair)
             return {"CANCELLED"}
         a, b = reversed(pair) if self.swap else pair
-        scene_settings = context.scene.contact_lens
+        scene_settings = session.settings_of(context.scene)
         for name in ("method", "clearance", "contact_tolerance"):
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
@@ -139,7 +140,7 @@ class CONTACT_LENS_OT_clear(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = context.scene.contact_lens
+        settings = session.settings_of(context.scene)
         settings.object_a = settings.object_b = None
         # The result itself stays: with the pickers empty it is about nothing, and undo brings it back.
         session.set_error(context.scene, "")
@@ -185,10 +186,11 @@ class CONTACT_LENS_OT_frame(bpy.types.Operator):
 def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
     """The 3D view the mouse is in, else all of the window's."""
     if context.area is not None and context.area.type == "VIEW_3D":
-        return [context.area.spaces.active]
+        return [cast(bpy.types.SpaceView3D, context.area.spaces.active)]
     if context.screen is None:
         return []
-    return [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
+    views = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
+    return [cast(bpy.types.SpaceView3D, view) for view in views]
 
 
 class CONTACT_LENS_OT_separate(bpy.types.Operator):
@@ -247,7 +249,7 @@ class CONTACT_LENS_OT_copy(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
+class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Save the results as a JSON file"""
 
     bl_idname = "contact_lens.save_json"
@@ -261,7 +263,7 @@ class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
         return _poll_result(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = Path(bpy.path.abspath(self.filepath))
+        path = Path(bpy.path.abspath(self.filepath))  # type: ignore[attr-defined]
         try:
             path.write_text(report.to_json(report.report(context)), encoding="utf-8")
         except OSError as error:

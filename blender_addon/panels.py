@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from . import overlay, report, session
 
-RELATION_ICONS = {
+RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
     "touching": "SNAP_ON",
     "a_inside_b": "SELECT_SUBTRACT",
@@ -31,7 +33,7 @@ def _rows(layout: bpy.types.UILayout, lines: report.Lines) -> None:
         row.label(text=text)
 
 
-def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
+def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:
     """A sentence in as many lines as the sidebar's width asks for."""
     width = context.region.width if context.region is not None else 300
     scale = max(1.0, context.preferences.system.ui_scale)  # Blender says 0 in background mode
@@ -49,8 +51,8 @@ def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, ico
 
 
 class _Tab:
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
+    bl_space_type: Any = "VIEW_3D"
+    bl_region_type: Any = "UI"
     bl_category = "Contact"
 
 
@@ -62,7 +64,7 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        settings = context.scene.contact_lens
+        settings = session.settings_of(context.scene)
         layout.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
         column = layout.column(align=True)
         column.prop(settings, "object_a")
@@ -114,7 +116,7 @@ class CONTACT_LENS_PT_settings(_Tab, bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         for name in ("method", "clearance", "contact_tolerance"):
-            layout.prop(context.scene.contact_lens, name)
+            layout.prop(session.settings_of(context.scene), name)
 
 
 class CONTACT_LENS_PT_details(_Tab, bpy.types.Panel):
@@ -134,7 +136,7 @@ class CONTACT_LENS_PT_details(_Tab, bpy.types.Panel):
 
 
 def _draw_toggles(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    settings = context.scene.contact_lens
+    settings = session.settings_of(context.scene)
     column = layout.column(align=True)
     column.active = settings.show_overlay
     split = column.split()
@@ -150,7 +152,7 @@ class CONTACT_LENS_PT_display(_Tab, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: bpy.types.Context) -> None:
-        self.layout.prop(context.scene.contact_lens, "show_overlay", text="")
+        self.layout.prop(session.settings_of(context.scene), "show_overlay", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
         _draw_toggles(self.layout, context)
@@ -167,7 +169,7 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.active = context.space_data is None or context.space_data.overlay.show_overlays
-        self.layout.prop(context.scene.contact_lens, "show_overlay")
+        self.layout.prop(session.settings_of(context.scene), "show_overlay")
         _draw_toggles(self.layout, context)
 
 

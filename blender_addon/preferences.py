@@ -7,6 +7,7 @@ The default colours are those of Okabe and Ito, which people with any common col
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import bpy
 from bpy.props import FloatProperty, FloatVectorProperty
@@ -70,10 +71,10 @@ class ContactLensPreferences(bpy.types.AddonPreferences):
 
 def look(context: bpy.types.Context) -> Look:
     """The person's colours and sizes; the defaults when the add-on was registered without being enabled."""
-    addon = context.preferences.addons.get(ADDON)
+    addon: bpy.types.Addon | None = context.preferences.addons.get(ADDON)
     if addon is None or addon.preferences is None:
         return DEFAULT_LOOK
-    values = {}
+    values: dict[str, Any] = {}
     for field in fields(Look):
         value = getattr(addon.preferences, field.name)
         values[field.name] = tuple(value) if field.name.startswith("color_") else float(value)

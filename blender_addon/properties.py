@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
@@ -17,20 +18,23 @@ METHODS = (
     ("BOTH", "Both", "Run both and show by how much they differ"),
 )
 DEFAULT_CONTACT_TOLERANCE = 1e-5
+NO_OPTIONS: set[Any] = set()
+
+Update = Callable[[Any, bpy.types.Context], None]
 
 
-def method(*options: str, update: Callable | None = None) -> object:
+def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return EnumProperty(
         name="Method",
         description="Algorithm that decides",
         items=METHODS,
         default="AUTO",
-        options=set(options),
+        options=options,
         update=update,
     )
 
 
-def clearance(*options: str, update: Callable | None = None) -> object:
+def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Clearance",
         description="Gaps up to this length are reported as within clearance",
@@ -38,12 +42,12 @@ def clearance(*options: str, update: Callable | None = None) -> object:
         min=0.0,
         precision=4,
         default=0.0,
-        options=set(options),
+        options=options,
         update=update,
     )
 
 
-def contact_tolerance(*options: str, update: Callable | None = None) -> object:
+def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Contact Tolerance",
         description="Width of what counts as touching, relative to the size of the smaller object",
@@ -52,12 +56,12 @@ def contact_tolerance(*options: str, update: Callable | None = None) -> object:
         precision=6,
         step=0.001,
         default=DEFAULT_CONTACT_TOLERANCE,
-        options=set(options),
+        options=options,
         update=update,
     )
 
 
-def as_settings(owner: ContactLensSettings | bpy.types.Operator) -> session.Settings:
+def as_settings(owner: Any) -> session.Settings:
     """The settings of a scene or an operator as plain values: float32 properties give back the digits typed."""
     return session.Settings(
         owner.method.lower(), float(f"{owner.clearance:.7g}"), float(f"{owner.contact_tolerance:.7g}")
@@ -65,7 +69,7 @@ def as_settings(owner: ContactLensSettings | bpy.types.Operator) -> session.Sett
 
 
 def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
-    refresh.request(self.id_data)
+    refresh.request(cast(bpy.types.Scene, self.id_data))
 
 
 def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
@@ -73,7 +77,7 @@ def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> N
 
 
 def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
-    return self.id_data.objects.get(obj.name) == obj
+    return session.object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
 
 
 def _picker(name: str, description: str) -> object:
@@ -89,9 +93,9 @@ def _toggle(name: str, description: str, default: bool = True) -> object:
 class ContactLensSettings(bpy.types.PropertyGroup):
     object_a: _picker("A", "The object that stays: the active one when Inspect Contact was run")  # type: ignore
     object_b: _picker("B", "The object that Separate moves: the other selected one")  # type: ignore
-    method: method("ANIMATABLE", update=_settings_changed)  # type: ignore[valid-type]
-    clearance: clearance("ANIMATABLE", update=_settings_changed)  # type: ignore[valid-type]
-    contact_tolerance: contact_tolerance("ANIMATABLE", update=_settings_changed)  # type: ignore[valid-type]
+    method: method({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    clearance: clearance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
     show_hulls: _toggle("Convex Hulls", "Wireframes of both convex hulls")  # type: ignore[valid-type]
     show_region: _toggle("Region", "Contact region, filled")  # type: ignore[valid-type]
@@ -110,8 +114,8 @@ CLASSES = (ContactLensSettings,)
 
 
 def register() -> None:
-    bpy.types.Scene.contact_lens = PointerProperty(type=ContactLensSettings)
+    bpy.types.Scene.contact_lens = PointerProperty(type=ContactLensSettings)  # type: ignore[attr-defined]
 
 
 def unregister() -> None:
-    del bpy.types.Scene.contact_lens
+    del bpy.types.Scene.contact_lens  # type: ignore[attr-defined]

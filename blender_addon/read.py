@@ -8,6 +8,7 @@ not under the name or address of a mesh: no edit, undo or file load can make a r
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -97,7 +98,8 @@ def why_not(obj: bpy.types.Object) -> str:
         return ""
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
         return f"'{obj.name}' is an instance of a collection: make its instances real to inspect them"
-    kind = obj.bl_rna.properties["type"].enum_items[obj.type].name.lower()
+    types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]
+    kind = types[obj.type].name.lower()
     return f"'{obj.name}' is of type {kind} and has no surface to inspect"
 
 
@@ -110,7 +112,8 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
     if reason:
         raise ReadError(reason)
     evaluated = obj.evaluated_get(depsgraph)
-    if not evaluated.is_evaluated:
+    # What is hidden may have been evaluated while it was seen, and be out of date since.
+    if not obj.visible_get(view_layer=depsgraph.view_layer) or not evaluated.is_evaluated:
         raise HiddenError(
             f"'{obj.name}' is hidden, so Blender evaluates neither its modifiers nor its place: show it to inspect it"
         )
@@ -144,10 +147,15 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
         hull=hull,
         dent=replace(dent, point=linear @ place + translation),
         state=State(numbers, digest),
-        step=float(np.spacing(np.float32(max(hull.magnitude, terms)))),
+        step=float32_step(max(hull.magnitude, terms)),
         seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent),
         seconds_move=seconds_move,
     )
+
+
+def float32_step(size: float) -> float:
+    """Distance of a float32 of this size from the next one."""
+    return max(math.ldexp(1.0, math.frexp(size)[1] - 24), 2.0**-149)
 
 
 @contextmanager
@@ -176,7 +184,7 @@ def _points(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     points = np.empty((count, 3), dtype=np.float32)
     if count:
         # 20 times faster than reading `vertices`.
-        mesh.attributes["position"].data.foreach_get("vector", points.ravel())
+        mesh.attributes["position"].data.foreach_get("vector", points.ravel())  # type: ignore[attr-defined]
     return points
 
 
@@ -191,7 +199,7 @@ def _digest(points: NDArray[np.float32], mesh: bpy.types.Mesh) -> bytes:
     digest = hashlib.blake2b(points.tobytes(), digest_size=16)
     corners = np.empty(len(mesh.loops), dtype=np.int32)
     if len(corners):
-        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)  # type: ignore[attr-defined]
     digest.update(corners.tobytes())
     digest.update(len(mesh.polygons).to_bytes(8, "little"))
     return digest.digest()

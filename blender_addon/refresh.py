@@ -50,7 +50,7 @@ def refresh(context: bpy.types.Context) -> str:
         session.set_error(scene, "")
         return "Pick two objects"
     try:
-        inspect(context, a, b, scene.contact_lens.as_settings())
+        inspect(context, a, b, session.settings_of(scene).as_settings())
     except HiddenError as error:
         # People hide an object to look at the contact: what was found still stands until it moves.
         if session.current(context) is None:
@@ -94,7 +94,7 @@ def _run() -> None:
 
 def _drop_deleted(scene: bpy.types.Scene) -> None:
     """Empty a picker whose object was deleted: the picker alone keeps the object in the file."""
-    settings = scene.contact_lens
+    settings = session.settings_of(scene)
     a, b = session.pair(scene)
     if settings.object_a is not None and a is None:
         settings.object_a = None

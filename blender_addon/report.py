@@ -55,7 +55,7 @@ def build(inspection: Inspection, stale: str = "") -> Report:
     found = inspection.contact
     region = found.region
     verification = inspection.verification
-    return _plain(
+    data: Report = _plain(
         {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
@@ -107,6 +107,7 @@ def build(inspection: Inspection, stale: str = "") -> Report:
             },
         }
     )
+    return data
 
 
 def to_json(data: Report) -> str:

@@ -45,7 +45,7 @@ def separate(context: bpy.types.Context, moves: str) -> tuple[str, Inspection]:
     a, b = session.pair(context.scene)
     if a is None or b is None:
         raise SeparateError("Pick two objects first")
-    settings = context.scene.contact_lens.as_settings()
+    settings = session.settings_of(context.scene).as_settings()
     before = inspect(context, a, b, settings)
     if before.contact.depth == 0.0:
         raise SeparateError("The objects do not penetrate")
@@ -96,9 +96,9 @@ def _change_of_location(move: _Move) -> FloatArray:
         linear = _frame_of_location(obj)
         if np.linalg.matrix_rank(linear) < 3:
             raise SeparateError(f"'{obj.name}' cannot go that way: its parent '{obj.parent.name}' has a scale of zero")
-        change = np.linalg.solve(linear, move.way)
-    for axis, locked, step in zip("XYZ", obj.lock_location, change.tolist(), strict=True):
-        if locked and abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)):
+        change = np.asarray(np.linalg.solve(linear, move.way), dtype=np.float64)
+    for i, (axis, step) in enumerate(zip("XYZ", change.tolist(), strict=True)):
+        if obj.lock_location[i] and abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)):
             raise SeparateError(f"'{obj.name}' cannot be moved: its location {axis} is locked")
     return change
 

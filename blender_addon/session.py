@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from .units import UnitFormat
 
 if TYPE_CHECKING:
     import bpy
+
+    from .properties import ContactLensSettings
 
 
 @dataclass(frozen=True)
@@ -139,20 +141,29 @@ def error(context: bpy.types.Context) -> str:
     return _errors.get(context.scene.session_uid, "")
 
 
+def settings_of(scene: bpy.types.Scene) -> ContactLensSettings:
+    """`scene.contact_lens`, with its type."""
+    return cast("ContactLensSettings", scene.contact_lens)  # type: ignore[attr-defined]
+
+
 def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy.types.Object | None:
     """`obj` if it is in the scene. A deleted object lives on in a pointer property; that one is None here."""
-    return obj if obj is not None and scene.objects.get(obj.name) == obj else None
+    if obj is None:
+        return None
+    # View layers find a name at once, a scene by going through all its objects: that is left for excluded ones.
+    collections = (*(layer.objects for layer in scene.view_layers), scene.objects)
+    return obj if any(objects.get(obj.name) == obj for objects in collections) else None
 
 
 def picked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The objects in the pickers, deleted ones too."""
-    settings = scene.contact_lens
+    settings = settings_of(scene)
     return [obj for obj in (settings.object_a, settings.object_b) if obj is not None]
 
 
 def pair(scene: bpy.types.Scene) -> tuple[bpy.types.Object | None, bpy.types.Object | None]:
     """The objects A and B that the scene's pickers name, None for one that is not set or was deleted."""
-    settings = scene.contact_lens
+    settings = settings_of(scene)
     return object_in_scene(scene, settings.object_a), object_in_scene(scene, settings.object_b)
 
 
@@ -187,7 +198,7 @@ def stale_reason(context: bpy.types.Context) -> str:
     for obj, state in ((a, inspection.state_a), (b, inspection.state_b)):
         if obj is not None and matrix_numbers(obj) != state.matrix:
             return f"'{obj.name}' has moved"
-    if context.scene.contact_lens.as_settings() != inspection.settings:
+    if settings_of(context.scene).as_settings() != inspection.settings:
         return "the settings have changed"
     return _stale.get(context.scene.session_uid, "")
 

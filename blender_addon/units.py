@@ -32,6 +32,11 @@ _IMPERIAL = {
 }
 
 
+def _rounded(value: float) -> float:
+    """`value` to the digits that are shown: 0.999999 m is one metre, not 100.00 cm."""
+    return float(f"{value:.{DIGITS - 1}e}")
+
+
 def _number(value: float, decimals: int) -> str:
     text = f"{value:.{decimals}f}"
     return text[1:] if text.startswith("-") and float(text) == 0.0 else text
@@ -62,20 +67,20 @@ class UnitFormat:
         if self.length_unit in units:
             symbol, metres = units[self.length_unit]
             return symbol, self.scale_length / metres
-        size = abs(largest) * self.scale_length
+        size = _rounded(abs(largest) * self.scale_length)
         if size == 0.0:
             symbol, metres = units["METERS" if self.system == "METRIC" else "FEET"]
             return symbol, self.scale_length / metres
         # The largest unit of which there is at least one; kilometres and miles only for long ways.
         chosen = list(units.values())[-1]
         for symbol, metres in units.values():
-            if size >= metres * (1.0 - 1e-6):
+            if size >= metres:
                 chosen = (symbol, metres)
                 break
         return chosen[0], self.scale_length / chosen[1]
 
-    def _text(self, values: list[float], symbol: str, power: int) -> list[str]:
-        largest = max((abs(v) for v in values), default=0.0)
+    def _text(self, values: list[float]) -> list[str]:
+        largest = _rounded(max(abs(v) for v in values))
         if largest == 0.0:
             return ["0" for _ in values]
         if not math.isfinite(largest):
@@ -88,19 +93,19 @@ class UnitFormat:
     def length(self, value: float) -> str:
         """`value` Blender units as text, such as '28.154 cm'."""
         symbol, factor = self._unit(value)
-        return f"{self._text([value * factor], symbol, 1)[0]} {symbol}".rstrip()
+        return f"{self._text([value * factor])[0]} {symbol}".rstrip()
 
     def area(self, value: float) -> str:
         """`value` square Blender units as text, such as '4.1 cm²'."""
         symbol, factor = self._unit(math.sqrt(abs(value)))
-        number = self._text([value * factor * factor], symbol, 2)[0]
+        number = self._text([value * factor * factor])[0]
         return f"{number} {symbol}²" if symbol else number
 
     def vector(self, values: Iterable[float]) -> str:
         """A point or a way in Blender units as text, all components in one unit: '(1.0000, 0.0000, -2.0000) m'."""
         numbers = [float(v) for v in values]
         symbol, factor = self._unit(max(abs(v) for v in numbers))
-        return f"({', '.join(self._text([v * factor for v in numbers], symbol, 1))}) {symbol}".rstrip()
+        return f"({', '.join(self._text([v * factor for v in numbers]))}) {symbol}".rstrip()
 
 
 def direction(values: Iterable[float]) -> str:

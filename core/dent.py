@@ -85,7 +85,8 @@ def _outline(triangles: NDArray[np.intp]) -> NDArray[np.intp]:
     """(k, 2) the edges that only one triangle uses."""
     edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
     unique, count = np.unique(edges, axis=0, return_counts=True)
-    return unique[count == 1].reshape(-1, 2)
+    outline: NDArray[np.intp] = unique[count == 1].reshape(-1, 2)
+    return outline
 
 
 def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:

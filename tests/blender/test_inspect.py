@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Inspect Contact: what it takes, what it finds, what it says when it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import radians
+from types import ModuleType
+
+import bpy
+import numpy as np
+import pytest
+
+from .scenes import cube, inspect, mesh_object, select
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def found(part: Part) -> object:
+    inspection = part("blender_addon.session").current(bpy.context)
+    assert inspection is not None
+    return inspection
+
+
+def test_two_cubes_half_a_metre_into_each_other(part: Part) -> None:
+    # Edge length 2, B's centre 1.5 along X: they overlap by 0.5, and B is pushed out along +X.
+    a, b = cube("Left"), cube("Right", (1.5, 0.2, 0.1))
+    inspect(a, b)
+    inspection = found(part)
+    assert (inspection.name_a, inspection.name_b) == ("Left", "Right")
+    c = inspection.contact
+    assert c.relation == "penetrating"
+    assert c.depth == pytest.approx(0.5)
+    assert c.normal == pytest.approx((1.0, 0.0, 0.0))
+    assert c.region.kind == "polygon"
+    assert c.region.area == pytest.approx(1.8 * 1.9, rel=1e-6)  # float32 locations
+    assert inspection.verification.ok
+
+
+@pytest.mark.parametrize(
+    ("x", "size", "clearance", "relation"),
+    [
+        (4.0, 2.0, 0.0, "separated"),
+        (2.5, 2.0, 0.75, "within_clearance"),
+        (2.0, 2.0, 0.0, "touching"),
+        (1.0, 2.0, 0.0, "penetrating"),
+        (0.25, 1.0, 0.0, "b_inside_a"),
+        (0.25, 4.0, 0.0, "a_inside_b"),
+        (0.0, 2.0, 0.0, "coincident"),
+    ],
+)
+def test_relation(part: Part, x: float, size: float, clearance: float, relation: str) -> None:
+    inspect(cube("A"), cube("B", (x, 0.0, 0.0), size), clearance=clearance)
+    assert found(part).contact.relation == relation
+
+
+@pytest.mark.parametrize("method", ["AUTO", "SAT", "GJK", "BOTH"])
+def test_methods_agree(part: Part, method: str) -> None:
+    b = cube("B", (1.5, 0.4, 0.3))
+    b.rotation_euler = (0.3, 0.5, 0.7)
+    inspect(cube("A"), b, method=method)
+    c = found(part).contact
+    assert c.status == "certified"
+    # Of all ways out the one along X is the shortest: A ends at 1, B begins at 1.5 less its half width along X.
+    assert c.normal == pytest.approx((1.0, 0.0, 0.0))
+    assert c.depth == pytest.approx(1.0 - 1.5 + np.abs(np.array(b.matrix_world)[0, :3]).sum())
+    assert (c.cross_check is not None) == (method == "BOTH")
+
+
+def test_a_is_the_active_object_and_swap_turns_the_pair_round(part: Part) -> None:
+    left, right = cube("Left"), cube("Right", (1.5, 0.0, 0.0))
+    inspect(right, left)
+    assert found(part).name_a == "Right"
+    assert found(part).contact.normal == pytest.approx((-1.0, 0.0, 0.0))
+    inspect(right, left, swap=True)
+    assert found(part).name_a == "Left"
+    assert found(part).contact.normal == pytest.approx((1.0, 0.0, 0.0))
+
+
+def test_what_is_not_asked_for_stays_as_it_is_in_the_scene(part: Part) -> None:
+    settings = bpy.context.scene.contact_lens
+    settings.clearance = 0.6
+    a, b = cube("A"), cube("B", (2.5, 0.0, 0.0))
+    inspect(a, b, method="GJK")
+    assert found(part).settings.clearance == 0.6
+    assert found(part).settings.contact_tolerance == 1e-5
+    assert (settings.method, round(settings.clearance, 6)) == ("GJK", 0.6)
+
+
+def test_pair_stays_when_the_selection_changes(part: Part) -> None:
+    a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (9.0, 0.0, 0.0))
+    inspect(a, b)
+    select(other)
+    assert found(part).name_b == "B"
+    # With fewer than two selected the pair in the pickers is inspected again.
+    b.location.x = 1.75
+    assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
+    assert found(part).contact.depth == pytest.approx(0.25)
+
+
+def test_another_picked_object_is_another_pair(part: Part) -> None:
+    a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (0.0, 1.75, 0.0))
+    inspect(a, b)
+    bpy.context.scene.contact_lens.object_b = other
+    assert part("blender_addon.session").current(bpy.context) is None
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    assert found(part).contact.depth == pytest.approx(0.25)
+
+
+def poll_message(*selected: bpy.types.Object) -> str:
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(obj in selected)
+    with pytest.raises(RuntimeError) as raised:
+        bpy.ops.contact_lens.inspect()
+    return str(raised.value)
+
+
+def test_poll_says_what_to_select() -> None:
+    a, b, third = cube("A"), cube("B"), cube("Third")
+    bpy.context.view_layer.objects.active = a
+    assert "Select two objects" in poll_message()
+    assert "Select two objects" in poll_message(a)
+    assert "3 objects are selected: select only two" in poll_message(a, b, third)
+    assert "Make one of the two selected objects the active one" in poll_message(b, third)
+
+
+def test_poll_names_an_object_without_a_surface() -> None:
+    a = cube("A")
+    lamp = bpy.data.objects.new("My Lamp", bpy.data.lights.new("My Lamp", "POINT"))
+    bpy.context.scene.collection.objects.link(lamp)
+    bpy.context.view_layer.objects.active = a
+    assert "'My Lamp' is of type light and has no surface" in poll_message(a, lamp)
+
+
+def test_what_cannot_be_read_is_named_and_the_last_result_stays(part: Part) -> None:
+    a, b, hollow = cube("A"), cube("B", (1.5, 0.0, 0.0)), mesh_object("Nothing In It", [])
+    inspect(a, b)
+    select(a, hollow)
+    with pytest.raises(RuntimeError, match="'Nothing In It' has no vertices"):
+        bpy.ops.contact_lens.inspect()
+    assert found(part).name_b == "B"
+
+
+def test_one_line_report(part: Part) -> None:
+    report = part("blender_addon.report")
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    assert report.one_line(report.report(bpy.context)) == "A and B: penetrating, depth 0.50000 m"
+    inspect(bpy.data.objects["A"], cube("Small", (0.5, 0.0, 0.0), 0.5))
+    assert report.one_line(report.report(bpy.context)) == "Small inside A, depth 0.75000 m"
+
+
+def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
+    # A hundred kilometres away float32 steps by 1/128 m: two cubes 0.01 m apart cannot be told from touching.
+    inspect(cube("A", (1e5, 0.0, 0.0)), cube("B", (1e5 + 2.0, 0.0, 0.0)), contact_tolerance=0.0)
+    inspection = found(part)
+    assert inspection.resolution == 4.0 * np.spacing(np.float32(1e5))
+    assert inspection.contact_tolerance == pytest.approx(inspection.resolution / np.sqrt(12.0))
+    assert inspection.contact.relation == "touching"
+    report = part("blender_addon.report")
+    assert any("Blender holds these coordinates to" in text for text in report.warnings(report.report(bpy.context)))
+
+
+def test_tilted_cube_over_suzanne(part: Part) -> None:
+    bpy.ops.mesh.primitive_monkey_add()
+    suzanne = bpy.context.object
+    b = cube("Cube", (0.9, 0.0, 0.6), 1.0)
+    b.rotation_euler = (radians(30.0), radians(20.0), radians(10.0))
+    inspect(suzanne, b)
+    inspection = found(part)
+    assert inspection.contact.relation == "penetrating"
+    assert inspection.verification.ok
+    assert inspection.dent_a.depth > 0.2
+    assert not inspection.dent_a.closed  # Suzanne's eyes are holes
+    assert inspection.dent_b.depth == 0.0
+    report = part("blender_addon.report")
+    data = report.report(bpy.context)
+    assert any("'Suzanne' is not convex: its hull is inspected, deepest dent" in text for text in report.warnings(data))
+    assert report.one_line(data).endswith("(of their convex hulls)")
+
+
+def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Part) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    bpy.ops.ed.undo_push(message="Inspect Contact")
+    assert bpy.ops.contact_lens.clear() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="Clear")
+    assert part("blender_addon.session").current(bpy.context) is None
+    with pytest.raises(RuntimeError, match="There is nothing to clear"):
+        bpy.ops.contact_lens.clear()
+    assert bpy.ops.ed.undo() == {"FINISHED"}
+    assert found(part).contact.depth == pytest.approx(0.5)
+
+
+def test_frame_puts_the_contact_in_the_middle_of_the_view(part: Part) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    space = next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D")
+    space.region_3d.view_location = (50.0, 50.0, 50.0)
+    assert bpy.ops.contact_lens.frame() == {"FINISHED"}
+    c = found(part).contact
+    corners = np.vstack([c.region.vertices, c.point_on_a, c.point_on_b])
+    assert np.array(space.region_3d.view_location) == pytest.approx((corners.min(axis=0) + corners.max(axis=0)) / 2)
+    assert 1.0 < space.region_3d.view_distance < 20.0
+
+
+def test_operators_without_a_result_say_so() -> None:
+    for operator in (bpy.ops.contact_lens.separate, bpy.ops.contact_lens.copy, bpy.ops.contact_lens.frame):
+        with pytest.raises(RuntimeError, match="run Inspect Contact first"):
+            operator()
+
+
+def test_operators_are_in_the_menus(part: Part) -> None:
+    operators = part("blender_addon.operators")
+    assert operators.draw_all_in_menu in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
+    assert operators.draw_in_menu in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panels, drawn into a layout that notes what it is given and refuses what Blender would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import bpy
+import pytest
+
+from .scenes import cube, inspect, select
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+ICONS = set(bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys())
+
+
+class Layout:
+    """Stands for `bpy.types.UILayout`."""
+
+    def __init__(self, parent: Layout | None = None) -> None:
+        self.texts: list[str] = parent.texts if parent else []
+        self.icons: list[str] = parent.icons if parent else []
+        self.props: list[str] = parent.props if parent else []
+        self.operators: list[str] = parent.operators if parent else []
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, list):
+            assert name in bpy.types.UILayout.bl_rna.properties, f"UILayout has no {name}"
+        super().__setattr__(name, value)
+
+    def _inner(self, **options: Any) -> Layout:
+        return Layout(self)
+
+    row = column = box = split = _inner
+
+    def label(self, text: str = "", icon: str = "NONE") -> None:
+        assert icon in ICONS
+        self.texts.append(text)
+        self.icons.append(icon)
+
+    def prop(self, data: Any, name: str, text: str | None = None) -> None:
+        assert name in data.bl_rna.properties
+        self.props.append(name)
+
+    def operator(self, name: str, text: str | None = None, icon: str = "NONE") -> Any:
+        assert icon in ICONS
+        group, identifier = name.split(".")
+        properties = getattr(getattr(bpy.ops, group), identifier).get_rna_type().properties
+        self.operators.append(name)
+        return SimpleNamespace(**dict.fromkeys(properties.keys()))
+
+    def separator(self) -> None:
+        pass
+
+    def menu(self, name: str) -> None:
+        assert hasattr(bpy.types, name)
+
+
+@pytest.fixture
+def draw(part: Part) -> Callable[..., Layout]:
+    panels = part("blender_addon.panels")
+
+    def draw_panels() -> Layout:
+        """Everything the sidebar shows, sub-panels opened."""
+        layout = Layout()
+        for panel in panels.CLASSES:
+            if hasattr(panel, "poll") and not panel.poll(bpy.context):
+                continue
+            stand_in = SimpleNamespace(layout=layout)
+            if hasattr(panel, "draw_header"):
+                panel.draw_header(stand_in, bpy.context)
+            panel.draw(stand_in, bpy.context)
+        return layout
+
+    return draw_panels
+
+
+def test_nothing_inspected(draw: Callable[..., Layout]) -> None:
+    layout = draw()
+    assert "Select two objects" in layout.texts
+    assert {"object_a", "object_b"} <= set(layout.props)
+    assert layout.operators == ["contact_lens.inspect"]
+
+
+def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: Part) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
+    layout = draw()
+    assert layout.texts[0] == "Penetrating"
+    shown = dict(zip(layout.texts[1::2], layout.texts[2::2], strict=False))
+    assert shown["Signed Distance"] == "-0.50000 m"
+    assert shown["Normal"] == "(1.00000, 0.00000, 0.00000)"
+    assert shown["MTV"] == "(0.50000, 0.00000, 0.00000) m"
+    assert shown["Region"] == "Polygon, 4 points"
+    assert shown["Area"] == "3.4200 m²"
+    for name in ("Centroid", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
+        assert shown[name], name
+    assert shown["Verified"].endswith("checks hold")
+    assert shown["Input Resolution"]
+    report = part("blender_addon.report")
+    written = dict(report.report_lines(report.report(bpy.context)))
+    assert all(shown.get(name, text) == text for name, text in written.items())
+    assert set(layout.operators) == {
+        f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")
+    }
+    names = {field.identifier for field in bpy.context.scene.contact_lens.bl_rna.properties}
+    toggles = {name for name in names if name.startswith("show_")}
+    assert len(toggles) == 8
+    assert toggles <= set(layout.props)
+
+
+@pytest.mark.parametrize(
+    ("x", "size", "words"),
+    [
+        (4.0, 2.0, "Separated"),
+        (2.0, 2.0, "Touching"),
+        (1.0, 2.0, "Penetrating"),
+        (0.25, 1.0, "B inside A"),
+        (0.25, 4.0, "A inside B"),
+        (0.0, 2.0, "Coincident"),
+    ],
+)
+def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, size: float, words: str) -> None:
+    inspect(cube("A"), cube("B", (x, 0.0, 0.0), size))
+    layout = draw()
+    assert layout.texts[0] == words
+    assert layout.icons[0] not in ("NONE", "BLANK1")
+
+
+def test_every_relation_has_words_and_an_icon(part: Part) -> None:
+    relations = {str(relation) for relation in part("core").Relation}
+    assert set(part("blender_addon.panels").RELATION_ICONS) == relations
+    assert set(part("blender_addon.report")._RELATIONS) == relations
+
+
+def sentence(layout: Layout) -> str:
+    return " ".join(layout.texts)
+
+
+def test_moved_object_is_told(draw: Callable[..., Layout]) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    assert "Out of date" not in sentence(draw())
+    b.location.x = 1.75
+    bpy.context.view_layer.update()
+    assert "Out of date: 'B' has moved" in sentence(draw())
+    b.location.x = 1.5
+    bpy.context.view_layer.update()
+    assert "Out of date" not in sentence(draw())
+
+
+def test_edited_mesh_and_changed_settings_are_told(draw: Callable[..., Layout]) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    b.data.vertices[0].co.x -= 0.25
+    b.data.update()
+    bpy.context.view_layer.update()
+    assert "Out of date: 'B' has changed" in sentence(draw())
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    assert "Out of date" not in sentence(draw())
+    bpy.context.scene.contact_lens.clearance = 1.0
+    assert "Out of date: the settings have changed" in sentence(draw())
+
+
+def test_dent_is_told(draw: Callable[..., Layout]) -> None:
+    bpy.ops.mesh.primitive_monkey_add()
+    inspect(bpy.context.object, cube("B", (1.5, 0.0, 0.0)))
+    assert "'Suzanne' is not convex: its hull is inspected, deepest dent" in sentence(draw())
+
+
+def test_why_a_pair_cannot_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    b.data.clear_geometry()
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="'B' has no vertices"):
+        bpy.ops.contact_lens.refresh()
+    layout = draw()
+    assert "'B' has no vertices" in sentence(layout)
+    assert "Signed Distance" not in layout.texts
+
+
+def test_picked_but_not_inspected_offers_to(draw: Callable[..., Layout]) -> None:
+    settings = bpy.context.scene.contact_lens
+    settings.object_a, settings.object_b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    select(settings.object_a)
+    assert "contact_lens.refresh" in draw().operators
+
+
+def test_long_sentences_are_wrapped(draw: Callable[..., Layout]) -> None:
+    bpy.ops.mesh.primitive_torus_add()
+    inspect(bpy.context.object, cube("B", (1.5, 0.0, 0.0)))
+    assert max(len(text) for text in draw().texts) < 60
+
+
+def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
+    layout = Layout()
+    preferences = part("blender_addon.preferences")
+    stand_in = SimpleNamespace(layout=layout, bl_rna=bpy.context.preferences.addons[addon.__name__].preferences.bl_rna)
+    preferences.ContactLensPreferences.draw(stand_in, bpy.context)
+    assert "color_a" in layout.props
+    assert "label_size" in layout.props
+    operators = part("blender_addon.operators")
+    layout = Layout()
+    operators.draw_all_in_menu(SimpleNamespace(layout=layout), bpy.context)
+    operators.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
+    assert len(layout.operators) == 7
+
+
+def test_look_follows_the_preferences(addon: ModuleType, part: Part) -> None:
+    preferences = part("blender_addon.preferences")
+    stored = bpy.context.preferences.addons[addon.__name__].preferences
+    assert preferences.look(bpy.context).line_width == preferences.DEFAULT_LOOK.line_width
+    assert preferences.look(bpy.context).color_a == pytest.approx(preferences.DEFAULT_LOOK.color_a)
+    stored.line_width = 4.0
+    try:
+        assert preferences.look(bpy.context).line_width == 4.0
+    finally:
+        stored.property_unset("line_width")

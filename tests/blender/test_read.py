@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Objects as shapes: the geometry that is seen, where it is seen, or a sentence that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from .scenes import cube, mesh_object
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture
+def read(part: Callable[[str], ModuleType]) -> ModuleType:
+    return part("blender_addon.read")
+
+
+def shape(read: ModuleType, obj: bpy.types.Object) -> object:
+    return read.read(obj, bpy.context.evaluated_depsgraph_get())
+
+
+def bounds(read: ModuleType, obj: bpy.types.Object) -> list[float]:
+    low, high = shape(read, obj).hull.bounds
+    return [*low.tolist(), *high.tolist()]
+
+
+def test_modifiers_are_applied(read: ModuleType) -> None:
+    obj = cube("A")
+    obj.modifiers.new("Array", "ARRAY").count = 3  # side by side along X
+    assert bounds(read, obj) == pytest.approx([-1, -1, -1, 5, 1, 1])
+
+
+def test_shape_keys_are_applied(read: ModuleType) -> None:
+    obj = cube("A")
+    obj.shape_key_add(name="Basis")
+    key = obj.shape_key_add(name="Long")
+    for point in key.data:
+        point.co.z *= 3.0
+    key.value = 0.5
+    assert bounds(read, obj) == pytest.approx([-1, -1, -2, 1, 1, 2])
+
+
+def test_edits_in_edit_mode_are_seen(read: ModuleType) -> None:
+    obj = cube("A")
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    mesh = bmesh.from_edit_mesh(obj.data)
+    for vertex in mesh.verts:
+        vertex.co.x += 4.0
+    bmesh.update_edit_mesh(obj.data)
+    assert bounds(read, obj) == pytest.approx([3, -1, -1, 5, 1, 1])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_parents_with_shear_move_every_vertex_as_blender_does(read: ModuleType) -> None:
+    # A turned child of an unevenly scaled parent is sheared: no location, rotation and scale describe it.
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale = (1.0, 3.0, 0.5)
+    obj = cube("A", (1.0, 2.0, 3.0))
+    obj.parent = parent
+    obj.rotation_euler = (0.4, 0.5, 0.6)
+    bpy.context.view_layer.update()
+    expected = np.array([obj.matrix_world @ v.co for v in obj.data.vertices])
+    found = shape(read, obj).hull
+    assert len(found.vertices) == 8
+    assert found.vertices[np.lexsort(found.vertices.round(4).T)] == pytest.approx(
+        expected[np.lexsort(expected.round(4).T)], abs=1e-5
+    )
+
+
+def test_vertices_are_transformed_in_float64(read: ModuleType) -> None:
+    obj = cube("A", (0.1, 0.2, 0.3))
+    obj.rotation_euler = (0.4, 0.5, 0.6)
+    bpy.context.view_layer.update()
+    matrix = np.array(obj.matrix_world, dtype=np.float64)
+    local = np.array([v.co for v in obj.data.vertices], dtype=np.float64)
+    exact = local @ matrix[:3, :3].T + matrix[:3, 3]
+    assert np.array_equal(np.sort(shape(read, obj).hull.vertices, axis=0), np.sort(exact, axis=0))
+
+
+def test_mirrored_object_has_outward_facets(read: ModuleType) -> None:
+    obj = cube("A", (5.0, 0.0, 0.0))
+    obj.scale = (-1.0, 2.0, 1.0)
+    bpy.context.view_layer.update()
+    found = shape(read, obj)
+    assert found.hull.offsets == pytest.approx(np.abs(found.hull.normals @ np.array([1.0, 2.0, 1.0])))
+    assert found.dent.closed
+    assert found.dent.missing_share == pytest.approx(0.0, abs=1e-6)
+
+
+def test_scale_of_zero_makes_a_flat_shape(read: ModuleType) -> None:
+    obj = cube("A")
+    obj.scale = (1.0, 1.0, 0.0)
+    bpy.context.view_layer.update()
+    assert shape(read, obj).hull.rank == 2
+
+
+def test_curve_text_surface_and_metaball_are_read_through_their_mesh(read: ModuleType) -> None:
+    bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
+    curve = bpy.context.object
+    curve.data.extrude = 0.5
+    assert bounds(read, curve) == pytest.approx([-2, -2, -0.5, 2, 2, 0.5], abs=1e-3)
+    bpy.ops.object.text_add()
+    assert shape(read, bpy.context.object).hull.rank == 2
+    bpy.ops.surface.primitive_nurbs_surface_sphere_add()
+    assert shape(read, bpy.context.object).hull.rank == 3
+    bpy.ops.object.metaball_add(type="BALL")
+    assert shape(read, bpy.context.object).hull.rank == 3
+
+
+@pytest.mark.parametrize("kind", ["CAMERA", "LIGHT", "EMPTY", "ARMATURE", "LATTICE", "SPEAKER"])
+def test_objects_without_a_surface_are_named(read: ModuleType, kind: str) -> None:
+    if kind == "LIGHT":
+        bpy.ops.object.light_add()
+    else:
+        bpy.ops.object.add(type=kind)
+    bpy.context.object.name = "The One"
+    with pytest.raises(read.ReadError, match=f"'The One' is of type {kind.lower()} and has no surface"):
+        shape(read, bpy.context.object)
+
+
+def test_collection_instance_is_named(read: ModuleType) -> None:
+    obj = bpy.data.objects.new("Copies", None)
+    obj.instance_type = "COLLECTION"
+    bpy.context.scene.collection.objects.link(obj)
+    with pytest.raises(read.ReadError, match="'Copies' is an instance of a collection"):
+        shape(read, obj)
+
+
+def test_instances_are_not_left_out_silently(read: ModuleType) -> None:
+    parent, child = cube("Parent"), cube("Child")
+    child.parent = parent
+    parent.instance_type = "VERTS"
+    bpy.context.view_layer.update()
+    with pytest.raises(read.ReadError, match="'Parent' makes instances"):
+        shape(read, parent)
+
+
+def test_empty_mesh_is_named(read: ModuleType) -> None:
+    with pytest.raises(read.ReadError, match="'Nothing' has no vertices"):
+        shape(read, mesh_object("Nothing", []))
+
+
+def test_mesh_that_a_modifier_empties_is_named(read: ModuleType) -> None:
+    obj = cube("A")
+    obj.vertex_groups.new(name="None of them")
+    mask = obj.modifiers.new("Mask", "MASK")
+    mask.vertex_group = "None of them"
+    with pytest.raises(read.ReadError, match="'A' has no vertices once its modifiers are applied"):
+        shape(read, obj)
+
+
+@pytest.mark.parametrize("how", ["eye", "screen", "collection"])
+def test_hidden_object_is_named(read: ModuleType, how: str) -> None:
+    obj = cube("Cloaked")
+    obj.modifiers.new("Array", "ARRAY")
+    if how == "eye":
+        obj.hide_set(True)
+    elif how == "screen":
+        obj.hide_viewport = True
+    else:
+        inner = bpy.data.collections.new("Inner")
+        bpy.context.scene.collection.children.link(inner)
+        inner.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+        inner.hide_viewport = True
+    bpy.context.view_layer.update()
+    with pytest.raises(read.HiddenError, match="'Cloaked' is hidden"):
+        shape(read, obj)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_coordinates_that_are_not_finite_are_named(read: ModuleType, bad: float) -> None:
+    obj = cube("Broken")
+    points = np.zeros(24, dtype=np.float32)
+    points[10] = bad
+    obj.data.attributes["position"].data.foreach_set("vector", points)
+    obj.data.update()
+    with pytest.raises(read.ReadError, match="'Broken' has a vertex whose coordinates are not finite"):
+        shape(read, obj)
+
+
+def test_matrix_that_is_not_finite_is_named(read: ModuleType) -> None:
+    obj = cube("Lost")
+    obj.matrix_world = Matrix.Translation((float("inf"), 0.0, 0.0))
+    bpy.context.view_layer.update()
+    with pytest.raises(read.ReadError, match="'Lost' has a world matrix that is not finite"):
+        shape(read, obj)
+
+
+def test_hulls_are_made_once_for_a_geometry(read: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(points: np.ndarray) -> object:
+        made.append(len(points))
+        return hull(points)
+
+    hull = read.ConvexHull
+    monkeypatch.setattr(read, "ConvexHull", counted)
+    read.forget()
+    bpy.ops.mesh.primitive_monkey_add()
+    obj = bpy.context.object
+    shape(read, obj)
+    assert len(made) == 2  # in local space, and that one's corners in world space
+    shape(read, obj)
+    assert len(made) == 2
+    obj.location.x += 1.0
+    shape(read, obj)
+    assert len(made) == 3
+    assert made[2] < made[0]  # only the corners were moved
+    obj.data.vertices[0].co.x += 5.0
+    obj.data.update()
+    shape(read, obj)
+    assert len(made) == 5
+
+
+def test_deepest_dent_moves_along(read: ModuleType) -> None:
+    corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4)]
+    pit = [(1, 5, 8), (5, 7, 8), (7, 3, 8), (3, 1, 8)]
+    obj = mesh_object("Pit", [*corners, (0.0, 0.0, 0.5)], [*quads, *pit])
+    assert shape(read, obj).dent.depth == pytest.approx(0.5)
+    obj.location = (3.0, 0.0, 0.0)
+    obj.rotation_euler = (0.0, np.pi / 2.0, 0.0)
+    dent = shape(read, obj).dent
+    assert dent.depth == pytest.approx(0.5, rel=1e-5)
+    assert dent.point == pytest.approx((3.5, 0.0, 0.0), abs=1e-5)
+    obj.rotation_euler = (0.0, 0.0, 0.0)
+    obj.scale = (1.0, 1.0, 4.0)
+    assert shape(read, obj).dent.depth == pytest.approx(1.0)  # the pit is 2 deep now, and 1 from the sides
+
+
+def test_convex_primitives_have_no_dent_beyond_the_resolution(read: ModuleType) -> None:
+    for add in (bpy.ops.mesh.primitive_uv_sphere_add, bpy.ops.mesh.primitive_cone_add, bpy.ops.mesh.primitive_grid_add):
+        add()
+        obj = bpy.context.object
+        obj.rotation_euler = (0.4, 0.5, 0.6)
+        found = shape(read, obj)
+        assert found.dent.depth <= read.RESOLUTION_STEPS * found.step, obj.name
+    bpy.ops.mesh.primitive_torus_add()
+    assert shape(read, bpy.context.object).dent.depth > 0.2
+
+
+@pytest.mark.parametrize("size", [1e-30, 0.75, 1.0, 3.0, 1e5, 16777216.0, 3e38])
+def test_step_of_float32(read: ModuleType, size: float) -> None:
+    with np.errstate(over="ignore"):
+        assert read.float32_step(size) == np.nextafter(np.float32(size), np.float32(np.inf)) - np.float32(size)
+
+
+def test_large_local_coordinates_count_for_the_resolution(read: ModuleType) -> None:
+    # The mesh lies 1e6 from its own origin, the object brings it back: the steps of 1/16 remain.
+    obj = mesh_object("Far", [(1e6, 0, 0), (1e6 + 1, 0, 0), (1e6, 1, 0), (1e6, 0, 1)], [], (-1e6, 0.0, 0.0))
+    assert shape(read, obj).step == np.spacing(np.float32(1e6))

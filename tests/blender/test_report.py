@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The report: plain data with everything in it, lines in the scene's units, JSON, the clipboard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import pytest
+
+from .scenes import cube, inspect
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+@pytest.fixture
+def report(part: Part) -> ModuleType:
+    return part("blender_addon.report")
+
+
+@pytest.fixture
+def units(part: Part) -> ModuleType:
+    return part("blender_addon.units")
+
+
+def lines(report: ModuleType) -> dict[str, str]:
+    return dict(report.report_lines(report.report(bpy.context)))
+
+
+def test_report_has_everything_and_survives_json(report: ModuleType) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
+    data = report.report(bpy.context)
+    assert json.loads(report.to_json(data)) == data
+    assert (data["schema"], data["schema_version"]) == ("contact-lens-report", 1)
+    assert (data["objects"]["a"]["name"], data["objects"]["b"]["name"]) == ("A", "B")
+    assert data["objects"]["a"]["hull"] == {"vertices": 8, "edges": 12, "facets": 6, "rank": 3, "extent": 12.0**0.5}
+    assert data["stale"] is None
+    assert data["units"]["numbers_in"] == "blender_units"
+    contact = data["contact"]
+    assert contact["relation"] == "penetrating"
+    assert contact["lower_bound"] <= contact["signed_distance"] <= contact["upper_bound"]
+    assert contact["signed_distance"] == pytest.approx(-0.5)
+    assert contact["mtv"] == pytest.approx([0.5, 0.0, 0.0])
+    region = contact["region"]
+    assert region["kind"] == "polygon"
+    assert len(region["vertices"]) == len(region["depths"]) == len(region["features"]) == 4
+    assert region["area"] == pytest.approx(1.8 * 1.9, rel=1e-6)
+    assert data["verify"]["ok"]
+    assert all(check["ok"] for check in data["verify"]["checks"])
+
+
+def test_separated_pair_has_no_region(report: ModuleType) -> None:
+    inspect(cube("A"), cube("B", (5.0, 0.0, 0.0)))
+    assert report.report(bpy.context)["contact"]["region"] is None
+    assert lines(report)["Distance"] == "3.0000 m"
+    assert "Region" not in lines(report)
+
+
+def test_no_result_is_told(report: ModuleType) -> None:
+    with pytest.raises(LookupError, match="run Inspect Contact first"):
+        report.report(bpy.context)
+
+
+def test_lines_follow_the_scenes_units(report: ModuleType) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    settings = bpy.context.scene.unit_settings
+    assert lines(report)["Depth"] == "0.50000 m"
+    settings.length_unit = "MILLIMETERS"
+    assert lines(report)["Depth"] == "500.00 mm"
+    assert lines(report)["Area"] == "4000000 mm²"
+    settings.length_unit = "ADAPTIVE"
+    assert lines(report)["Depth"] == "50.000 cm"
+    settings.scale_length = 0.001
+    assert lines(report)["Depth"] == "500.00 µm"
+    settings.scale_length = 1.0
+    settings.system = "IMPERIAL"
+    assert lines(report)["Depth"] == "1.6404 ft"
+    settings.length_unit = "INCHES"
+    assert lines(report)["Depth"] == "19.685 in"
+    settings.system = "NONE"
+    assert lines(report)["Depth"] == "0.50000"
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (0.0, "0 m"),
+        (1.0, "1.0000 m"),
+        (-2.5, "-2.5000 m"),
+        (999.0, "999.00 m"),
+        (1234.5, "1.2345 km"),
+        (0.999999, "1.0000 m"),
+        (0.99999, "99.999 cm"),
+        (0.28154, "28.154 cm"),
+        (0.00123456, "1.2346 mm"),
+        (4.2e-6, "4.2000 µm"),
+        (4.2e-9, "0.0042000 µm"),
+        (4.2e-12, "4.2000e-06 µm"),
+        (1e9, "1000000 km"),
+        (float("inf"), "inf km"),
+    ],
+)
+def test_adaptive_metric_length(units: ModuleType, length: float, text: str) -> None:
+    assert units.UnitFormat("METRIC", 1.0, "ADAPTIVE").length(length) == text
+
+
+def test_small_components_of_a_vector_do_not_look_important(units: ModuleType) -> None:
+    metres = units.UnitFormat("METRIC", 1.0, "METERS")
+    assert metres.vector((12.5, -1e-9, 0.25)) == "(12.500, 0.000, 0.250) m"
+    assert metres.vector((0.0, 0.0, 0.0)) == "(0, 0, 0) m"
+    assert units.direction((0.0, -1e-12, 1.0)) == "(0.00000, 0.00000, 1.00000)"
+
+
+def test_area_of_zero_and_in_plain_units(units: ModuleType) -> None:
+    assert units.UnitFormat("METRIC", 1.0, "ADAPTIVE").area(0.0) == "0 m²"
+    assert units.UnitFormat("METRIC", 1.0, "ADAPTIVE").area(0.0004) == "4.0000 cm²"
+    assert units.UnitFormat("NONE", 1.0, "ADAPTIVE").area(2.0) == "2.0000"
+
+
+def test_save_json(report: ModuleType, tmp_path: Path) -> None:
+    inspect(cube("Würfel"), cube("B", (1.5, 0.0, 0.0)))
+    path = tmp_path / "contact.json"
+    assert bpy.ops.contact_lens.save_json(filepath=str(path)) == {"FINISHED"}
+    assert json.loads(path.read_text(encoding="utf-8")) == report.report(bpy.context)
+
+
+def test_save_json_says_why_it_cannot(tmp_path: Path) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    with pytest.raises(RuntimeError, match=r"Cannot write .*: No such file or directory"):
+        bpy.ops.contact_lens.save_json(filepath=str(tmp_path / "no folder" / "contact.json"))
+
+
+def test_copy_puts_every_line_on_the_clipboard(report: ModuleType) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    assert bpy.ops.contact_lens.copy() == {"FINISHED"}
+    if bpy.app.background:  # no clipboard without a window: that the text is the report's is checked in a window
+        return
+    text = "".join(f"{name}\t{value}\n" for name, value in report.report_lines(report.report(bpy.context)))
+    assert bpy.context.window_manager.clipboard == text
+
+
+def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
+    bpy.ops.mesh.primitive_torus_add()
+    torus = bpy.context.object
+    bpy.ops.mesh.primitive_uv_sphere_add(location=(1.5, 0.0, 0.0))
+    inspect(torus, bpy.context.object)
+    warnings = report.warnings(report.report(bpy.context))
+    assert len(warnings) == 1
+    assert "'Torus' is not convex: its hull is inspected, deepest dent" in warnings[0]
+    assert "% of the hull is not in it" in warnings[0]
+    open_box = cube("Open", (0.5, 0.0, 0.0))
+    faces = [tuple(face.vertices) for face in open_box.data.polygons][:-1]
+    corners = [tuple(v.co) for v in open_box.data.vertices]
+    open_box.data.clear_geometry()
+    open_box.data.from_pydata(corners, [], faces)
+    inspect(cube("Closed"), open_box)
+    assert report.warnings(report.report(bpy.context)) == ["'Open' is not closed: it is inspected as a solid"]
