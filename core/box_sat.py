@@ -49,7 +49,8 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
     """Return the axis of least overlap of two boxes, or the first that separates them. Source: S0.3, S0.4, S0.5.
 
     Axes that are equally good within `BOX_PREFER_FACE` are taken in the order of `BoxAxis.axis`, faces first. Raises
-    ValueError when a box is sheared: use `sat`.
+    ValueError when a box is sheared: use `sat`. Overlaps are compared by their squares: sizes beyond 1e-150 to 1e150
+    need to be scaled first.
     """
     if not (a.orthogonal and b.orthogonal):
         raise ValueError("a and b must not be sheared")
