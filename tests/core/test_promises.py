@@ -17,6 +17,8 @@ from .assertions import promise_failures
 from .generators import CLASSES, COMPOSED, LARGE, pair
 from .oracles import Answer, exact, minkowski, nearest, sat, sign_tolerance, tolerance
 
+pytestmark = pytest.mark.slow_core
+
 SEED = 7_301
 CYCLES = 140
 """Pairs of each class: 22 classes make 3,080 pairs."""
