@@ -230,7 +230,8 @@ def _dent(
 def _makes_instances(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
     if obj.instance_type == "NONE" and not any(modifier.type == "NODES" for modifier in obj.modifiers):
         return False
-    return any(
+    # All the way through: Blender leaks the iterator of a loop that is left early.
+    return 0 < sum(
         instance.is_instance and instance.parent is not None and instance.parent.original == obj
         for instance in depsgraph.object_instances
     )
