@@ -168,7 +168,8 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
     bl_label = "Contact"
 
     def draw(self, context: bpy.types.Context) -> None:
-        self.layout.active = context.space_data is None or context.space_data.overlay.show_overlays
+        space: Any = context.space_data
+        self.layout.active = space is None or space.overlay.show_overlays
         self.layout.prop(session.settings_of(context.scene), "show_overlay")
         _draw_toggles(self.layout, context)
 

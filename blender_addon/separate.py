@@ -8,6 +8,7 @@ the objects did not move as asked, everything is put back and the reason told.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -97,8 +98,9 @@ def _change_of_location(move: _Move) -> FloatArray:
         if np.linalg.matrix_rank(linear) < 3:
             raise SeparateError(f"'{obj.name}' cannot go that way: its parent '{obj.parent.name}' has a scale of zero")
         change = np.asarray(np.linalg.solve(linear, move.way), dtype=np.float64)
-    for i, (axis, step) in enumerate(zip("XYZ", change.tolist(), strict=True)):
-        if obj.lock_location[i] and abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)):
+    locks: Any = obj.lock_location
+    for axis, locked, step in zip("XYZ", locks, change.tolist(), strict=True):
+        if locked and abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)):
             raise SeparateError(f"'{obj.name}' cannot be moved: its location {axis} is locked")
     return change
 
