@@ -54,15 +54,15 @@ class BlenderModule(NamedTuple):
     """A Blender version that comes as a Python module."""
 
     python: str
-    bpy: str
-    numpy: str
+    requirements: tuple[str, ...]
 
 
 BLENDERS = {
-    # 4.2 gets the numpy that the official 4.2 bundles, the oldest supported; 5.2 gets the newest there is.
-    "4.2": BlenderModule("3.11", "bpy==4.2.*", "numpy==1.24.*"),
-    "4.5": BlenderModule("3.11", "bpy==4.5.*", "numpy==1.26.*"),
-    "5.2": BlenderModule("3.13", "bpy==5.2.*", "numpy"),
+    # 4.2 gets the numpy that the official 4.2 bundles, the oldest supported; 5.2 gets the newest there is. The test
+    # oracles use scipy's nnls, which is wrong by percents in the scipy 1.15 that numpy 1.24 would bring: 1.11 is right.
+    "4.2": BlenderModule("3.11", ("bpy==4.2.*", "numpy==1.24.*", "scipy==1.11.*")),
+    "4.5": BlenderModule("3.11", ("bpy==4.5.*", "numpy==1.26.*")),
+    "5.2": BlenderModule("3.13", ("bpy==5.2.*", "numpy")),
 }
 BLENDER_OF_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
@@ -293,7 +293,7 @@ def blender_environment(version: str) -> Path:
     module = BLENDERS[version]
     what = f"Blender {version} as a Python module"
     interpreter = find_python(module.python, f"Blender {version}")
-    requirements = [module.bpy, module.numpy, "setuptools>=68", *extra("test")]
+    requirements = [*module.requirements, "setuptools>=68", *extra("test")]
     python = environment_with(f"blender-{version}", interpreter, requirements, what, BYTES_PER_ENVIRONMENT)
     link_checkout(python)
     return python
@@ -628,7 +628,7 @@ def command_check(_: argparse.Namespace) -> None:
 def command_bench(options: argparse.Namespace) -> None:
     """Peers that this machine cannot install are left out of the table, and said."""
     blender = blender_for_this_python()
-    requirements = [BLENDERS[blender].bpy, BLENDERS[blender].numpy, "setuptools>=68", *extra("test")]
+    requirements = [*BLENDERS[blender].requirements, "setuptools>=68", *extra("test")]
     python = environment_with(
         f"bench-{running_python()}",
         sys.executable,
