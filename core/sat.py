@@ -266,7 +266,10 @@ class _Search:
             if not planes:
                 # Points and segments: what is across a segment, towards the other shape and in any direction.
                 axes.append(ways)
-                axes.append(across - (ways @ across)[:, None] * ways)
+                beside = across - (ways @ across)[:, None] * ways
+                # Once more: what is left of a long vector is not square to the segment to its last digits.
+                beside -= np.einsum("ij,ij->i", beside, ways)[:, None] * ways
+                axes.append(beside)
                 axes.append(_cross(ways, np.eye(3)[np.abs(ways).argmin(axis=1)]))
             if len(planes) == 0 and len(ways) == 2:
                 common = _careful_cross(ways[:1], ways[1:])

@@ -298,6 +298,18 @@ def test_polygons_in_one_plane_are_separated_within_it():
         assert_right(pa @ turn.T, pb @ turn.T)
 
 
+@pytest.mark.parametrize("offset", [1e-3, 1e-6, 7e-9, 1e-11, 1e-13])
+def test_points_and_parallel_segments_just_beside_a_segment(offset):
+    rng = np.random.default_rng(14)
+    for _ in range(20):
+        ends = rng.normal(size=(2, 3))
+        way = ends[1] - ends[0]
+        side = np.cross(way, rng.normal(size=3))
+        near = ends[0] + rng.uniform(0, 1) * way + offset * side / np.linalg.norm(side)
+        assert_right(ends, [near])
+        assert_right(ends, [near, near + 0.7 * way])
+
+
 def test_segments_and_points_in_the_plane():
     rng = np.random.default_rng(11)
     shapes = [
