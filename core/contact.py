@@ -290,11 +290,10 @@ def _check(a: object, b: object, method: object, clearance: object, contact_tole
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Polytope):
             raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(shape).__name__}")
-    assert isinstance(a, Polytope) and isinstance(b, Polytope)
-    if a.dim != b.dim:
+    if isinstance(a, Polytope) and isinstance(b, Polytope) and a.dim != b.dim:
         raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
     if method not in get_args(Method):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     for name, value in (("clearance", clearance), ("contact_tolerance", contact_tolerance)):
-        if not (isinstance(value, Real) and isfinite(value) and value >= 0.0):
+        if not (isinstance(value, Real) and isfinite(value) and float(value) >= 0.0):
             raise ValueError(f"{name} must be a finite number that is not negative, not {value!r}")
