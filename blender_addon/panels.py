@@ -19,25 +19,39 @@ RELATION_ICONS: dict[str, Any] = {
     "separated": "DRIVER_DISTANCE",
 }
 TOGGLES = ("show_hulls", "show_region", "show_points", "show_witness", "show_vector", "show_labels", "show_ties")
-WRAP = 7.0
-"""Pixels a character takes on average, at interface scale 1."""
+WIDTH_OF_LETTER = 6.5
+"""Pixels a character takes, at interface scale 1: a little more than the average."""
+MARGIN = 60.0
+"""Pixels beside the text: the tabs and the panel's own edges."""
 
 
-def _rows(layout: bpy.types.UILayout, lines: report.Lines) -> None:
+def _room(context: bpy.types.Context) -> int:
+    """How many characters a line of the sidebar holds."""
+    width = context.region.width if context.region is not None else 300
+    scale = max(1.0, context.preferences.system.ui_scale)  # Blender says 0 in background mode
+    return max(16, int((width / scale - MARGIN) / WIDTH_OF_LETTER))
+
+
+def _rows(layout: bpy.types.UILayout, context: bpy.types.Context, lines: report.Lines) -> None:
+    """Names on the left, numbers on the right, never cut off: what is too long for one line takes two."""
     column = layout.column(align=True)
+    column.scale_y = 0.85
+    room = _room(context)
     for name, text in lines:
-        row = column.split(factor=0.32)
-        left = row.row()
-        left.alignment = "RIGHT"
-        left.label(text=name)
-        row.label(text=text)
+        if len(name) + len(text) + 2 <= room:
+            row = column.split(factor=(len(name) + 1) / (len(name) + len(text) + 2))
+            row.label(text=name)
+        else:
+            column.label(text=name)
+            row = column.row()
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.label(text=text)
 
 
 def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:
     """A sentence in as many lines as the sidebar's width asks for."""
-    width = context.region.width if context.region is not None else 300
-    scale = max(1.0, context.preferences.system.ui_scale)  # Blender says 0 in background mode
-    room = max(16, int((width / scale - 60.0) / WRAP))
+    room = _room(context) - 4  # the icon's place
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
@@ -86,7 +100,7 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
         data = report.build(inspection, session.stale_reason(context))
         box = layout.box()
         box.label(text=report.relation_words(data), icon=RELATION_ICONS[data["contact"]["relation"]])
-        _rows(box, report.main_lines(data))
+        _rows(box, context, report.main_lines(data))
         for text in report.warnings(data):
             _text(layout, context, text, "ERROR")
         if overlay.trouble():
@@ -132,7 +146,7 @@ class CONTACT_LENS_PT_details(_Tab, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         inspection = session.current(context)
         if inspection is not None:
-            _rows(self.layout, report.detail_lines(report.build(inspection)))
+            _rows(self.layout, context, report.detail_lines(report.build(inspection)))
 
 
 def _draw_toggles(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

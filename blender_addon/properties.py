@@ -9,7 +9,7 @@ from typing import Any, cast
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
-from . import refresh, session
+from . import read, refresh, session
 
 METHODS = (
     ("AUTO", "Automatic", "GJK and EPA, or SAT where that is faster"),
@@ -77,7 +77,7 @@ def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> N
 
 
 def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
-    return session.object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
+    return not read.why_not(obj) and session.object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
 
 
 def _picker(name: str, description: str) -> object:
