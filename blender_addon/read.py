@@ -231,7 +231,10 @@ def _makes_instances(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> b
     if obj.instance_type == "NONE" and not any(modifier.type == "NODES" for modifier in obj.modifiers):
         return False
     # All the way through: Blender leaks the iterator of a loop that is left early.
-    return 0 < sum(
-        instance.is_instance and instance.parent is not None and instance.parent.original == obj
-        for instance in depsgraph.object_instances
+    return (
+        sum(
+            instance.is_instance and instance.parent is not None and instance.parent.original == obj
+            for instance in depsgraph.object_instances
+        )
+        > 0
     )

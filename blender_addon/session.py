@@ -194,13 +194,15 @@ def stale_reason(context: bpy.types.Context) -> str:
     inspection = current(context)
     if inspection is None:
         return ""
+    if marked(context.scene):
+        return _stale[context.scene.session_uid]
     a, b = pair(context.scene)
     for obj, state in ((a, inspection.state_a), (b, inspection.state_b)):
         if obj is not None and matrix_numbers(obj) != state.matrix:
             return f"'{obj.name}' has moved"
     if settings_of(context.scene).as_settings() != inspection.settings:
         return "the settings have changed"
-    return _stale.get(context.scene.session_uid, "")
+    return ""
 
 
 def is_stale(context: bpy.types.Context) -> bool:
