@@ -23,6 +23,9 @@ from .sat import SatResult, sat
 from .simplex import Vector, Vertex, weighted_mean
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
 
+# Looking up a member of an enumeration costs more than the work around it.
+_KINDS = (FeatureKind.VERTEX, FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
+
 Method = Literal["auto", "sat", "gjk", "both"]
 
 
@@ -282,8 +285,7 @@ def _intersecting(
 
 def _feature(indices: Iterable[int]) -> Feature:
     vertices = tuple(sorted(set(indices)))
-    kind = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)[min(len(vertices), 3) - 1]
-    return Feature(kind, vertices)
+    return Feature(_KINDS[min(len(vertices), 3)], vertices)
 
 
 def _check(a: object, b: object, method: object, clearance: object, contact_tolerance: object) -> None:

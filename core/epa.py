@@ -13,9 +13,9 @@ Computation on 3D Game Objects, 2001.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import frexp, inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ from .tolerance import (
 )
 
 
-@dataclass(frozen=True)
-class Face:
+class Face(NamedTuple):
     """A face of the Minkowski difference that is as near to the origin as any."""
 
     normal: Vector
@@ -62,8 +61,7 @@ class Face:
     """How far that point is from the origin's projection along the normal: 0 when the projection is in the face."""
 
 
-@dataclass(frozen=True)
-class Penetration:
+class Penetration(NamedTuple):
     """What EPA found."""
 
     faces: tuple[Face, ...]
@@ -173,7 +171,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
                 heappush(heap, (offset, index))
             triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
 
-    above = exact_height(-1, 0, 1, 2, 3)
+    above = start.height if abs(start.height) > filtered else exact_height(-1, 0, 1, 2, 3)
     if above == 0:
         return _flat_penetration(support, simplex, _Flat(start.normal, start.iterations))
     first = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))
@@ -358,17 +356,17 @@ def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
     return tuple(distinct)
 
 
-@dataclass(frozen=True)
-class _Start:
-    """Corners of the first polytope, in the plane counter-clockwise, and the direction in which they spread least."""
+class _Start(NamedTuple):
+    """Corners of the first polytope, in the plane counter-clockwise; the direction in which they spread least, and how
+    far the last corner is along it."""
 
     points: tuple[Vertex, ...]
     iterations: int
     normal: Vector
+    height: float
 
 
-@dataclass(frozen=True)
-class _Flat:
+class _Flat(NamedTuple):
     """The Minkowski difference has no thickness along `normal`."""
 
     normal: Vector
@@ -384,7 +382,7 @@ def _start_polytope(support: _Support, vertices: tuple[Vertex, ...], flat: float
         if normal is not None:
             height = _height(normal, p, s)
             if abs(height) > THIN_START * _length(p, s):
-                return _Start((p, q, r, s), iterations, normal)
+                return _Start((p, q, r, s), iterations, normal, height)
     p = vertices[0]
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     tried = [*vertices[1:], *(support(s * x, s * y, s * z) for x, y, z in axes for s in (1.0, -1.0))]
@@ -417,7 +415,7 @@ def _start_polytope(support: _Support, vertices: tuple[Vertex, ...], flat: float
     height = _height((x, y, z), p, s)
     if abs(height) <= flat:
         return _Flat((x, y, z), iterations)
-    return _Start((p, q, r, s), iterations, (x, y, z))
+    return _Start((p, q, r, s), iterations, (x, y, z), height)
 
 
 def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
@@ -434,7 +432,7 @@ def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float)
     height = _height(across, p, r)
     if abs(height) <= flat:
         return _Flat(across, 6)
-    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across)
+    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)
 
 
 def _flat_penetration(support: _Support, simplex: Simplex, start: _Flat) -> Penetration:

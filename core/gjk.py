@@ -8,8 +8,8 @@ points. `-v` points from A to B. Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ from .simplex import (
 from .tolerance import EPS, GJK_GAP, GJK_TOUCH, SUPPORT_ROUNDING
 
 
-@dataclass(frozen=True)
-class Simplex:
+class Simplex(NamedTuple):
     """What GJK knows when it stops; EPA starts from it. Points of the plane have z = 0."""
 
     intersects: bool
@@ -75,8 +74,10 @@ def witness_points(
 
 def size_of_difference(a: Polytope, b: Polytope) -> float:
     """Return R of tolerance.py: a length that no point of A - B exceeds, not much larger than the longest one."""
-    between = a.center - b.center
-    return a.extent + b.extent + sqrt(float(between.dot(between)))
+    ax, ay, az = a.middle
+    bx, by, bz = b.middle
+    x, y, z = ax - bx, ay - by, az - bz
+    return a.extent + b.extent + sqrt(x * x + y * y + z * z)
 
 
 def gjk_intersects(a: Polytope, b: Polytope) -> bool:
@@ -95,16 +96,18 @@ def gjk(a: Polytope, b: Polytope, direction: FloatArray | None = None) -> Simple
 
 def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | None = None) -> Simplex:
     if direction is None:
-        direction = a.center - b.center
-    x, y = float(direction[0]), float(direction[1])
-    z = float(direction[2]) if a.dim == 3 else 0.0
+        ax, ay, az = a.middle
+        bx, by, bz = b.middle
+        x, y, z = ax - bx, ay - by, az - bz
+    else:
+        x, y, z = (*direction.tolist(), 0.0)[:3]
     if x == 0.0 == y and z == 0.0:
         x = 1.0
     found, settled = _search(a, b, (x, y, z), (), nearest_on_simplex, distance)
     if not settled:
         # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
         exact, _ = _search(a, b, found.nearest, found.vertices, nearest_on_simplex_exactly, distance)
-        found = replace(exact, iterations=found.iterations + exact.iterations)
+        found = exact._replace(iterations=found.iterations + exact.iterations)
     return found
 
 
@@ -160,7 +163,12 @@ def _search(
         if simplex:
             if v2 - v_w <= GJK_GAP * EPS * length * (length + size):
                 break
-            if any(known_i == i and known_j == j for _, _, _, known_i, known_j in simplex):
+            for known in simplex:
+                if known[3] == i and known[4] == j:
+                    break
+            else:
+                known = None
+            if known is not None:
                 break
         tried = ((wx, wy, wz, i, j), *simplex)
         found = nearest_on(tried)

@@ -106,6 +106,12 @@ class Polytope:
         return 0.5 * low + 0.5 * high
 
     @cached_property
+    def middle(self) -> tuple[float, float, float]:
+        """`center` as plain floats, z = 0 in the plane."""
+        x, y, *z = self.center.tolist()
+        return x, y, z[0] if z else 0.0
+
+    @cached_property
     def centred(self) -> FloatArray:
         """(n, dim) `vertices - center`, C-contiguous: what support queries multiply with."""
         return np.ascontiguousarray(self.vertices - self.center)
@@ -180,7 +186,9 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
 
 def extreme_exponent(a: Polytope, b: Polytope) -> int:
     """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    low = np.minimum(a.vertices.min(axis=0), b.vertices.min(axis=0))
-    high = np.maximum(a.vertices.max(axis=0), b.vertices.max(axis=0))
-    exponent = math.frexp(float((0.5 * high - 0.5 * low).max()))[1]
+    half = max(
+        0.5 * max(high_a, high_b) - 0.5 * min(low_a, low_b)
+        for low_a, high_a, low_b, high_b in zip(*a.corners, *b.corners, strict=True)
+    )
+    exponent = math.frexp(half)[1]
     return exponent if abs(exponent) > EXTREME_EXPONENT else 0
