@@ -447,3 +447,32 @@ def test_verify_notices_wrong_answers(offset, turned):
         assert not verify(dataclasses.replace(c, **changes), shape_a, shape_b).ok, name
     elsewhere = ConvexHull(CUBE + np.array(offset) + 0.3)
     assert not verify(c, shape_a, elsewhere).ok
+
+
+def test_verify_notices_a_torn_polytope_and_one_that_is_inside_out():
+    a, b = ConvexHull(CUBE), ConvexHull(0.7 * CUBE + [0.45, 0.05, 0.1])
+    c = contact(a, b)
+    proof = c.certificate
+    for facets in (proof.facets[1:], tuple(f[::-1] for f in proof.facets), (*proof.facets[1:], proof.facets[0][::-1])):
+        torn = dataclasses.replace(c, certificate=dataclasses.replace(proof, facets=facets))
+        assert [check.name for check in verify(torn, a, b).failed] == ["points or a polytope prove the upper bound"]
+
+
+def test_verify_notices_a_wrong_region():
+    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.35, 0.2, 0.95])
+    c = contact(a, b)
+    region = c.region
+    assert region is not None
+    assert verify(c, a, b).ok
+    lies = {
+        "no region": None,
+        "larger area": {"area": region.area * 1.01},
+        "longer outline": {"length": region.length * 1.01},
+        "centroid beside": {"centroid": region.centroid + [0.01, 0.0, 0.0]},
+        "wrong depth": {"depths": region.depths + 0.01},
+        "off the plane": {"vertices": region.vertices + [0.0, 0.0, 0.01], "centroid": region.centroid + [0, 0, 0.01]},
+        "beside the shapes": {"vertices": region.vertices + [0.2, 0, 0], "centroid": region.centroid + [0.2, 0, 0]},
+    }
+    for name, changes in lies.items():
+        lie = None if changes is None else dataclasses.replace(region, **changes)
+        assert not verify(dataclasses.replace(c, region=lie), a, b).ok, name

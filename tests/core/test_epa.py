@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""EPA: from any start to the same depth, with a polytope that proves it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from contact_lens.core import ConvexHull, epa, gjk
+
+from .oracles import exact
+
+CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+
+
+def pairs(count: int):
+    rng = np.random.default_rng(7)
+    for _ in range(count):
+        yield rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 0.3 * rng.normal(size=3)
+
+
+@pytest.mark.parametrize("corners", [1, 2, 3, 4])
+def test_the_start_does_not_matter(corners):
+    for points_a, points_b in pairs(60):
+        a, b = ConvexHull(points_a), ConvexHull(points_b)
+        simplex = gjk(a, b)
+        if not simplex.intersects:
+            continue
+        whole = epa(a, b, simplex)
+        part = epa(a, b, simplex._replace(vertices=simplex.vertices[:corners], weights=()))
+        assert part.depth == pytest.approx(whole.depth, rel=1e-12)
+        assert np.allclose(part.faces[0].normal, whole.faces[0].normal, atol=1e-9)
+
+
+def test_the_polytope_is_closed_convex_and_inside_the_difference():
+    for points_a, points_b in pairs(40):
+        a, b = ConvexHull(points_a), ConvexHull(points_b)
+        simplex = gjk(a, b)
+        if not simplex.intersects:
+            continue
+        found = epa(a, b, simplex)
+        points = np.array([point[:3] for point in found.points])
+        for (x, y, z, i, j), point in zip(found.points, points, strict=True):
+            assert np.array_equal(a.vertices[i] - b.vertices[j], point), (x, y, z)
+        edges = Counter((t[k], t[k - 2]) for t in found.facets for k in range(3))
+        assert set(edges.values()) == {1}, "no edge twice in one direction"
+        assert all((q, p) in edges for p, q in edges), "each edge in both directions"
+        for triangle in found.facets:
+            p, q, r = points[list(triangle)]
+            normal = np.cross(q - p, r - p)
+            normal /= np.linalg.norm(normal)
+            assert ((points - p) @ normal).max() < 1e-12, "convex"
+            assert p @ normal > found.inner - 1e-12, "nowhere nearer than the depth it proves"
+
+
+def test_inner_and_depth_enclose_the_truth():
+    for points_a, points_b in pairs(40):
+        a, b = ConvexHull(points_a), ConvexHull(points_b)
+        simplex = gjk(a, b)
+        if simplex.intersects:
+            truth = -exact(points_a, points_b).signed_distance
+            found = epa(a, b, simplex)
+            assert found.inner - 1e-14 <= truth <= found.depth + 1e-14
+
+
+def test_a_start_beside_the_origin_gives_a_bound_of_the_distance():
+    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [2.5, 0.3, 0.1])
+    found = epa(a, b, gjk(a, b))
+    assert found.depth == pytest.approx(-0.5)
+
+
+def test_all_ways_out_of_concentric_cubes_are_found():
+    found = epa(ConvexHull(CUBE), ConvexHull(0.5 * CUBE), gjk(ConvexHull(CUBE), ConvexHull(0.5 * CUBE)))
+    assert sorted(face.normal for face in found.faces) == sorted(map(tuple, np.vstack((np.eye(3), -np.eye(3)))))
+    assert found.faces[0].normal == (0.0, 0.0, 1.0), "upward first"
+    assert {face.depth for face in found.faces} == {1.5}
+
+
+def test_round_shapes_about_one_centre_cost_their_faces_and_no_more():
+    turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    heights = np.linspace(-0.9, 0.9, 9)
+    points = np.array(
+        [[np.sqrt(1 - z * z) * np.cos(t), np.sqrt(1 - z * z) * np.sin(t), z] for z in heights for t in turn]
+    )
+    a, b = ConvexHull(points), ConvexHull(0.5 * points)
+    found = epa(a, b, gjk(a, b))
+    assert found.depth == pytest.approx(1.35), "the flat caps are nearest: 0.9 + 0.45"
+    assert found.iterations < 2_000

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GJK, the support mapping it lives on, and the point of a simplex nearest to the origin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contact_lens.core import ConvexHull, gjk, gjk_intersects, minkowski_supports, support, supports
+from contact_lens.core.exact import nearest_on_simplex_exactly
+from contact_lens.core.simplex import barycentric, nearest_on_simplex, triangle_normal
+
+CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+
+
+def vertices(points) -> tuple[tuple[float, float, float, int, int], ...]:
+    return tuple((*map(float, point), i, i) for i, point in enumerate(points))
+
+
+def ball(rng: np.random.Generator, count: int) -> np.ndarray:
+    points = rng.normal(size=(count, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def test_many_support_points_at_once_are_the_single_ones():
+    rng = np.random.default_rng(1)
+    shape = ConvexHull(rng.normal(size=(40, 3)))
+    directions = rng.normal(size=(100, 3))
+    single = np.array([support(shape, direction) for direction in directions])
+    assert np.array_equal(supports(shape, directions), single)
+    reach = (shape.vertices @ directions.T).max(axis=0)
+    assert np.allclose((single * directions).sum(axis=1), reach, rtol=0, atol=1e-15)
+
+
+def test_a_support_point_of_the_difference_names_the_vertices_that_made_it():
+    rng = np.random.default_rng(2)
+    a, b = ConvexHull(rng.normal(size=(30, 3))), ConvexHull(rng.normal(size=(20, 3)))
+    directions = rng.normal(size=(50, 3))
+    found = minkowski_supports(a, b, directions)
+    assert np.array_equal(found.points, a.vertices[found.index_a] - b.vertices[found.index_b])
+    differences = (a.vertices[:, None] - b.vertices[None]).reshape(-1, 3)
+    reach = (differences @ directions.T).max(axis=0)
+    assert np.allclose((found.points * directions).sum(axis=1), reach, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_floats_and_whole_numbers_find_the_same_nearest_point(count):
+    rng = np.random.default_rng(count)
+    compared = 0
+    for _ in range(600):
+        points = rng.normal(size=(count, 3)) + rng.normal(size=3)
+        if count == 4:
+            # The first vertex must be a support point towards the origin: see `nearest_on_tetrahedron`.
+            side = nearest_on_simplex(vertices(points[1:]))
+            toward = -np.array(side[:3])
+            if len(side[3]) < 3 or toward @ points[0] <= (points[1:] @ toward).max():
+                continue
+        floats, exact = nearest_on_simplex(vertices(points)), nearest_on_simplex_exactly(vertices(points))
+        compared += 1
+        if exact is None:
+            assert floats is None
+            continue
+        assert np.allclose(floats[:3], exact[:3], rtol=0, atol=1e-13)
+        assert {v[3] for v in floats[3]} == {v[3] for v in exact[3]}
+    assert compared > 30
+
+
+def test_whole_numbers_see_that_a_needle_of_a_triangle_is_nearer_than_its_long_sides():
+    # The third corner is 1e-15 off the line of the others: the float cross product is noise.
+    triangle = vertices([(-1.0, 1.0, 1e-3), (2.0, 1.0, 1e-3), (0.5, 1.0 - 1e-15, 1e-3)])
+    x, y, z, face = nearest_on_simplex_exactly(triangle)
+    assert (x, y, z) == (pytest.approx(0.0, abs=1e-15), pytest.approx(1.0, abs=1e-15), 1e-3)
+    assert 2 in {v[3] for v in face}
+
+
+def test_the_weights_of_a_thin_triangle_give_the_point_back():
+    triangle = vertices([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.3, 1e-9, 0.0)])
+    wanted = np.array([0.25, 0.5e-9, 0.0])
+    weights = barycentric(tuple(wanted), triangle)
+    assert min(weights) >= 0.0
+    assert np.allclose(np.array(weights) @ [v[:3] for v in triangle], wanted, rtol=0, atol=1e-16)
+
+
+@pytest.mark.parametrize("height", [1.0, 1e-3, 1e-9, 1e-14])
+def test_all_corners_of_a_triangle_lie_in_its_plane_however_thin_it_is(height):
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        along, across = np.linalg.qr(rng.normal(size=(3, 3)))[0][:2]
+        points = rng.normal(size=3) + np.array([0 * along, along, 0.4 * along + height * across])
+        normal = np.array(triangle_normal(*vertices(points)))
+        assert np.abs((points - points[0]) @ normal).max() < 8 * np.spacing(np.abs(points).max())
+
+
+def test_distance_weights_and_witness_points_belong_together():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        a, b = ConvexHull(ball(rng, 20)), ConvexHull(ball(rng, 20) + [2.5, 0.5, 0.0])
+        found = gjk(a, b)
+        assert not found.intersects
+        assert sum(found.weights) == pytest.approx(1.0)
+        assert min(found.weights) >= 0.0
+        point_on_a, point_on_b = found.witness_points(a, b)
+        assert np.allclose(point_on_a - point_on_b, found.nearest, atol=1e-14)
+        assert np.allclose(point_on_b - point_on_a, found.gap * np.array(found.normal), atol=1e-13)
+
+
+def test_a_good_first_direction_saves_steps_and_changes_nothing():
+    rng = np.random.default_rng(5)
+    steps_cold = steps_warm = 0
+    for _ in range(50):
+        a, b = ConvexHull(ball(rng, 60)), ConvexHull(ball(rng, 60) + [2.2, 1.0, 0.0])
+        cold = gjk(a, b)
+        warm = gjk(a, b, -np.array(cold.normal))
+        assert warm.gap == pytest.approx(cold.gap, rel=1e-12)
+        steps_cold += cold.iterations
+        steps_warm += warm.iterations
+    assert steps_warm < steps_cold
+
+
+def test_the_boolean_stops_at_the_first_separating_direction():
+    far = ConvexHull(CUBE + [10.0, 0.1, 0.0])
+    assert not gjk_intersects(ConvexHull(CUBE), far)
+    assert gjk_intersects(ConvexHull(CUBE), ConvexHull(CUBE + [2.0, 0.0, 0.0])), "touching counts"
+
+
+def test_in_the_plane_gjk_is_the_same():
+    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    found = gjk(ConvexHull(square), ConvexHull(square + [4.0, 3.0]))
+    assert found.gap == pytest.approx(np.hypot(2.0, 1.0))
+    assert found.normal[2] == 0.0
+    assert gjk(ConvexHull(square), ConvexHull(square + 0.5)).intersects
