@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite, sqrt
@@ -14,17 +13,15 @@ import numpy as np
 
 from .certificate import Certificate
 from .epa import Penetration, epa
-from .feature import Feature, FeatureKind
+from .feature import Feature
 from .gjk import Simplex, gjk, size_of_difference, witness_points
 from .polytope import FloatArray, Polytope, extreme_exponent
 from .region import Region, contact_region
 from .relation import Relation, contact_band, relation_of
 from .sat import SatResult, sat
 from .simplex import Vector, Vertex, weighted_mean
+from .support import support_feature
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
-
-# Looking up a member of an enumeration costs more than the work around it.
-_KINDS = (FeatureKind.VERTEX, FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
 
 Method = Literal["auto", "sat", "gjk", "both"]
 
@@ -70,9 +67,9 @@ class Contact:
     """(m, dim) equally good normals, within the promised tolerance; the chosen one first. For flat shapes in one plane,
     the two normals of that plane."""
     feature_a: Feature
-    """The feature of A that decided: it carries `point_on_a`."""
+    """The support feature of A that decided: its vertices within the contact tolerance of its support plane."""
     feature_b: Feature
-    """The feature of B that decided: it carries `point_on_b`."""
+    """The support feature of B that decided. Face against vertex: the face's plane decides; two edges: their cross."""
     method: str
     """The algorithms that answered: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for both."""
     iterations: int
@@ -181,6 +178,8 @@ def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact
     dim = a.dim
     normal = np.array(answer.normals[0][:dim]) + 0.0  # + 0.0 turns -0.0 into 0.0
     point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
+    # Without a tolerance of the user's, what rounding leaves of a flat face must still be one.
+    width = max(band, SUPPORT_ROUNDING * EPS * size_of_difference(a, b))
     region = None
     if answer.signed_distance <= band:
         region = contact_region(a, b, normal, band, point_on_a, point_on_b)
@@ -194,8 +193,8 @@ def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact
         lower_bound=answer.lower_bound,
         upper_bound=answer.upper_bound,
         ties=np.array([n[:dim] for n in answer.normals]) + 0.0,
-        feature_a=_feature(v[3] for v in answer.vertices),
-        feature_b=_feature(v[4] for v in answer.vertices),
+        feature_a=support_feature(a, normal, width),
+        feature_b=support_feature(b, -normal, width),
         method=name,
         iterations=answer.iterations,
         status=status,
@@ -281,11 +280,6 @@ def _intersecting(
         facets=penetration.facets if proven_deep else (),
         iterations=simplex.iterations + penetration.iterations,
     )
-
-
-def _feature(indices: Iterable[int]) -> Feature:
-    vertices = tuple(sorted(set(indices)))
-    return Feature(_KINDS[min(len(vertices), 3)], vertices)
 
 
 def _check(a: object, b: object, method: object, clearance: object, contact_tolerance: object) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, Polytope
 
 
@@ -45,6 +46,29 @@ def support_indices(shape: Polytope, directions: FloatArray) -> IntArray:
 def supports(shape: Polytope, directions: FloatArray) -> FloatArray:
     """Return the support points (k, dim) of `shape` for many `directions` (k, dim) at once. Source: S4.2."""
     return shape.vertices[support_indices(shape, directions)]
+
+
+def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Feature:
+    """Return the vertex, edge or face of `shape` that is extreme along the unit `direction` (dim,). Source: S2.3.
+
+    It is made of all vertices within `width` (world units) of the support plane. Vertices no farther apart than that
+    are one, and a face no wider than that is an edge.
+    """
+    heights = shape.centred.dot(direction)
+    indices = np.flatnonzero(heights >= heights.max() - width).tolist()
+    rows = shape.rows
+    ax, ay, az = rows[indices[0]]
+    apart = [(x - ax, y - ay, z - az) for x, y, z in (rows[i] for i in indices)]
+    squares = [x * x + y * y + z * z for x, y, z in apart]
+    length2 = max(squares)
+    if length2 <= width * width:
+        return Feature(FeatureKind.VERTEX, (indices[0],))
+    ux, uy, uz = apart[squares.index(length2)]
+    for x, y, z in apart:
+        x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
+        if x * x + y * y + z * z > width * width * length2:
+            return Feature(FeatureKind.FACE, tuple(indices))
+    return Feature(FeatureKind.EDGE, (indices[0], indices[squares.index(length2)]))
 
 
 def minkowski_supports(a: Polytope, b: Polytope, directions: FloatArray) -> MinkowskiPoints:

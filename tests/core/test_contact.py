@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core import Contact, ConvexHull, Relation, Status, contact, verify
+from contact_lens.core import Contact, ConvexHull, FeatureKind, Relation, Status, contact, verify
 
 from .generators import CLASSES, CUBE, disc, pair, rotation, rotation_about, sphere
 from .oracles import exact, gap_along, sat_axes, tolerance
@@ -476,3 +476,30 @@ def test_verify_notices_a_wrong_region():
     for name, changes in lies.items():
         lie = None if changes is None else dataclasses.replace(region, **changes)
         assert not verify(dataclasses.replace(c, region=lie), a, b).ok, name
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Which features decided
+
+
+@pytest.mark.parametrize("method", ["gjk", "sat"])
+def test_two_cubes_face_to_face_are_decided_by_their_faces_wherever_they_are(method):
+    rng = np.random.default_rng(12)
+    for gap in (-0.1, 0.0, 0.3):
+        for across in rng.uniform(-0.8, 0.8, size=(24, 2)):
+            a, b = ConvexHull(CUBE), ConvexHull(CUBE + [1.0 + gap, *across])
+            c = contact(a, b, method=method)
+            assert (c.feature_a.kind, c.feature_b.kind) == (FeatureKind.FACE, FeatureKind.FACE)
+            assert [len(feature.vertices) for feature in (c.feature_a, c.feature_b)] == [4, 4]
+
+
+def test_a_corner_on_a_face_and_two_crossed_edges_are_told_apart():
+    cube = ConvexHull(CUBE)
+    spike = ConvexHull(np.array([[0.1, 0.2, 0.45], [-1, -1, 2], [1, -1, 2], [0, 1, 2]]))
+    c = contact(cube, spike)
+    assert (c.feature_a.kind, c.feature_b.kind) == (FeatureKind.FACE, FeatureKind.VERTEX)
+    assert c.feature_b.vertices == (int(np.flatnonzero(spike.vertices[:, 2] == 0.45)[0]),)
+    roof = np.array([[-1.0, 0, 0], [1, 0, 0], [-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]])
+    turned = (roof * [1, 1, -1])[:, [1, 0, 2]] + [0.1, 0.2, -0.05]
+    c = contact(ConvexHull(roof), ConvexHull(turned))
+    assert (c.feature_a.kind, c.feature_b.kind) == (FeatureKind.EDGE, FeatureKind.EDGE)
