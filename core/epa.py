@@ -38,6 +38,7 @@ from .tolerance import (
     EPA_GRID_BITS,
     EPS,
     FLAT,
+    PROMISE_RELATIVE,
     SAME_DIRECTION,
     SLIVER,
     THIN_START,
@@ -119,7 +120,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     start = _start_polytope(support, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(support, simplex, start)
-    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    tie_width = 0.5 * promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     # The points again as whole numbers, on a grid far finer than their rounding: which side of a plane a point is on
     # is then decided exactly where floats cannot tell, so the polytope stays convex and its surface simple.
     grid = 2.0 ** (EPA_GRID_BITS - frexp(size)[1])
@@ -127,9 +128,9 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     known = {(i, j) for _, _, _, i, j in points}
     whole_points: dict[int, tuple[int, int, int]] = {}
     whole_planes: dict[int, tuple[int, int, int, int]] = {}
-    # One entry per triangle ever made: its plane and corners; None once a new point has replaced it.
-    triangles: list[tuple[float, float, float, float, int, int, int] | None] = []
-    slivers: set[int] = set()
+    # One entry per triangle ever made: its plane, its corners, and the height below which floats cannot tell on which
+    # side of it a point is; None once a new point has replaced it.
+    triangles: list[tuple[float, float, float, float, int, int, int, float] | None] = []
     triangle_at: dict[tuple[int, int], int] = {}
     heap: list[tuple[float, int]] = []
     limit = inf
@@ -149,9 +150,12 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         x, y, z = whole_point(point)
         return plane[0] * x + plane[1] * y + plane[2] * z - plane[3]
 
+    sliver2 = SLIVER * SLIVER
+
     def add_triangles(corners: Iterable[tuple[int, int, int]]) -> None:
+        index = len(triangles) - 1
         for i, j, k in corners:
-            index = len(triangles)
+            index += 1
             px, py, pz, _, _ = points[i]
             qx, qy, qz, _, _ = points[j]
             rx, ry, rz, _, _ = points[k]
@@ -159,14 +163,15 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             vx, vy, vz = rx - px, ry - py, rz - pz
             x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
             length2 = x * x + y * y + z * z
-            if length2 <= SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
-                slivers.add(index)
+            doubt = filtered
+            if length2 <= sliver2 * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
+                doubt = inf
                 x, y, z = whole_normal(whole_point(i), whole_point(j), whole_point(k))
                 length2 = x * x + y * y + z * z
             scale = 1.0 / sqrt(length2)
             x, y, z = x * scale, y * scale, z * scale
             offset = x * px + y * py + z * pz
-            triangles.append((x, y, z, offset, i, j, k))
+            triangles.append((x, y, z, offset, i, j, k, doubt))
             if offset <= limit:
                 heappush(heap, (offset, index))
             triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
@@ -187,9 +192,9 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             continue
         if offset > limit:
             break
-        x, y, z, _, i, j, k = triangle
+        x, y, z, _, i, j, k, doubt = triangle
         corners = (points[i], points[j], points[k])
-        same = _same_direction(faces, x, y, z, COPLANAR)
+        same = _same_direction(faces, x, y, z, COPLANAR) if faces else None
         if same is not None:
             # A coplanar neighbour of a face that is settled: the one that holds the projection of the origin is kept.
             face = _face(faces[same].normal, faces[same].depth, corners)
@@ -202,13 +207,13 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         depth = x * wx + y * wy + z * wz
         if depth < best:
             best = depth
-            limit = best + 0.5 * promised(best, extent, magnitude)
+            limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
         if depth - offset <= converged or (w_a, w_b) in known:
             faces.append(_face((x, y, z), depth, corners))
             continue
         apex = len(points)
         points.append(w)
-        if (depth - offset <= filtered or index in slivers) and exact_height(index, i, j, k, apex) <= 0:
+        if depth - offset <= doubt and exact_height(index, i, j, k, apex) <= 0:
             points.pop()  # it is not above the face after all: rounding of the face's own plane
             whole_points.pop(apex)
             faces.append(_face((x, y, z), depth, corners))
@@ -223,13 +228,9 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
             neighbour = triangles[across]
             if neighbour is None:
                 continue  # replaced already: this edge is inside the hole
-            fx, fy, fz, plane, p2, q2, r2 = neighbour
+            fx, fy, fz, plane, p2, q2, r2, doubt = neighbour
             height = fx * wx + fy * wy + fz * wz - plane
-            if -filtered <= height <= filtered or across in slivers:
-                seen = exact_height(across, p2, q2, r2, apex) > 0
-            else:
-                seen = height > 0.0
-            if not seen:
+            if height < -doubt or (height <= doubt and exact_height(across, p2, q2, r2, apex) <= 0):
                 border.append((p, q, apex))
                 continue
             triangles[across] = None
@@ -245,9 +246,9 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     return Penetration(
         _ranked([f for f in faces if f.depth <= limit], limit - best),
         best,
-        min(triangle[3] for triangle in alive),
+        min([triangle[3] for triangle in alive]),
         tuple(points),
-        tuple(triangle[4:] for triangle in alive),
+        tuple([triangle[4:7] for triangle in alive]),
         iterations,
     )
 
@@ -259,7 +260,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     start = _start_polygon(support, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(support, simplex, start)
-    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    tie_width = 0.5 * promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
 
     points = list(start.points)
     known = {(i, j) for _, _, _, i, j in points}
@@ -285,7 +286,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         depth = x * w[0] + y * w[1]
         if depth < best:
             best = depth
-            limit = best + 0.5 * promised(best, extent, magnitude)
+            limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
         if depth - offset <= converged or (w[3], w[4]) in known:
             # The line of a very short side is badly rounded; the distance of the side itself is not.
             x0, y0, _, _ = nearest_on_segment(points[i], points[j])
