@@ -488,8 +488,15 @@ def _flat_normal(points):
     return axes[2] if sizes[2] <= 1e-7 * sizes[0] else None
 
 
+UNSURE = 1e-10
+"""Relative to the size of A - B: a distance whose own slab shows this much less is no answer."""
+
+
 def minkowski(a, b) -> Answer | None:
-    """Signed distance of the origin from Qhull's hull of A - B. None when A - B is flat or too thin for Qhull."""
+    """Signed distance of the origin from Qhull's hull of A - B.
+
+    None when A - B is flat or too thin for Qhull, and when a gap is too small to prove its own direction (UNSURE).
+    """
     a, b, scale = _normalised(a, b)
     a, b = _reduce(a, b)
     dim = a.shape[1]
@@ -521,6 +528,8 @@ def minkowski(a, b) -> Answer | None:
     distances = np.linalg.norm(nearest, axis=1)
     k = int(distances.argmin())
     normal = -nearest[k] / distances[k] if distances[k] > 0 else hull.equations[offsets.argmax(), :-1] * -1.0
+    if distances[k] + (difference @ normal).max() > UNSURE:
+        return None  # the foot on a sliver: the slab across it does not show the distance
     return Answer(float(distances[k]) * scale, normal)
 
 
