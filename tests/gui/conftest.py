@@ -61,14 +61,14 @@ def blender() -> str:
     return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def profile() -> Iterator[Path]:
-    """A Blender profile of the test's own, directly under the temporary folder: Blender's socket paths are short."""
+    """A Blender profile of the module's own, right under the temporary folder: Blender's socket paths are short."""
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
         yield Path(folder)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def play(blender: str, packed: Path, profile: Path) -> Callable[[str], Played]:
     """`play(NAME)` runs tests/gui/scenarios/NAME.py in a Blender window. A scenario that fails fails the test."""
 

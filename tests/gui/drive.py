@@ -15,19 +15,51 @@ import json
 import os
 import subprocess
 import sys
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from math import radians
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from mathutils import Euler, Vector
 
 MODULE = "bl_ext.user_default.contact_lens"
 TICK = 0.3
 """Seconds in which Blender handles an event and draws, with software OpenGL."""
 SLOWEST_STEP = 60.0
 """Seconds a scenario may ask to wait at once; more is a mistake."""
+PATIENCE = 60.0
+"""Seconds until what a scenario waits for counts as not coming, on a machine that is busy with other things."""
+STEP = 6
+"""Pixels between two places where a button is looked for; buttons are about 20 high."""
+
+
+class Heard:
+    """A layout that passes everything on to Blender's own and remembers the texts."""
+
+    def __init__(self, layout: Any, texts: list[str]) -> None:
+        object.__setattr__(self, "_layout", layout)
+        object.__setattr__(self, "_texts", texts)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._layout, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        given = getattr(self._layout, name)
+        if name not in ("label", "row", "column", "box", "split"):
+            return given
+
+        def heard(*arguments: Any, **options: Any) -> Any:
+            if name == "label":
+                self._texts.append(options.get("text", ""))
+                return given(*arguments, **options)
+            return Heard(given(*arguments, **options), self._texts)
+
+        return heard
 
 
 class Window:
@@ -73,14 +105,47 @@ class Window:
         self._event("MOUSEMOVE", "NOTHING")
         yield TICK
 
-    def click(self, x: float, y: float, button: str = "LEFTMOUSE") -> Iterator[float]:
+    def click(self, x: float, y: float, button: str = "LEFTMOUSE", **modifiers: bool) -> Iterator[float]:
         """Move there and click."""
         yield from self.move(x, y)
         yield from self.move(x + 1, y)
-        self._event(button, "PRESS")
+        self._event(button, "PRESS", **modifiers)
         yield TICK
-        self._event(button, "RELEASE")
+        self._event(button, "RELEASE", **modifiers)
         yield TICK
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> Iterator[float]:
+        """Press the left button at one place, release it at another."""
+        yield from self.move(*start)
+        yield from self.move(start[0] + 1, start[1])
+        self._event("LEFTMOUSE", "PRESS")
+        yield TICK
+        for i in range(1, 5):
+            yield from self.move(*(a + (b - a) * i / 4 for a, b in zip(start, end, strict=True)))
+        self._event("LEFTMOUSE", "RELEASE")
+        yield TICK
+
+    def click_point(self, point: Any, **modifiers: bool) -> Iterator[float]:
+        """Click on a point of the world in the 3D view."""
+        x, y = self.place(point)
+        yield from self.click(x, y, **modifiers)
+
+    def place(self, point: Any) -> tuple[float, float]:
+        """Where a point of the world is on the screen."""
+        region = self.region("WINDOW")
+        spot = location_3d_to_region_2d(region, self.area.spaces.active.region_3d, Vector(point))
+        assert spot is not None, f"{point} is behind the viewer"
+        return region.x + spot.x, region.y + spot.y
+
+    def rest(self) -> Iterator[float]:
+        """Move the mouse to an empty part of the 3D view, where keys go to the view."""
+        region = self.region("WINDOW")
+        yield from self.move(region.x + 0.4 * region.width, region.y + 0.15 * region.height)
+
+    @property
+    def mouse(self) -> tuple[int, int]:
+        """Where the mouse is."""
+        return self._mouse
 
     def key(self, key: str, **modifiers: bool) -> Iterator[float]:
         """Press and release a key by Blender's name for it, such as "F3", "RET" or "Z" with ctrl=True."""
@@ -109,11 +174,59 @@ class Window:
         yield from self.key("RET")
         yield 2 * TICK
 
+    def click_button(self, command: str, kind: str = "UI") -> Iterator[float]:
+        """Click the button that runs `bpy.ops.COMMAND`, wherever it is in a region.
+
+        Found the way a person would copy its command: the mouse goes down the region, and Blender tells what it is on.
+        """
+        region = self.region(kind)
+        seen = set()
+        for across in (0.2, 0.4, 0.6, 0.8):
+            for y in range(region.y + region.height - STEP, region.y, -STEP):
+                self._mouse = (round(region.x + across * region.width), y)
+                self._event("MOUSEMOVE", "NOTHING")
+                yield TICK / 6
+                with self.context(kind):
+                    if not bpy.ops.ui.copy_python_command_button.poll():
+                        continue
+                    bpy.ops.ui.copy_python_command_button()
+                found = bpy.context.window_manager.clipboard
+                seen.add(found)
+                if found == f"bpy.ops.{command}":
+                    # Into the button, not its edge.
+                    yield from self.click(self._mouse[0], y - STEP)
+                    return
+        raise AssertionError(f"no button runs {command}; there are {sorted(seen)}")
+
+    def fields(self, kind: str) -> Generator[float, None, list[tuple[float, float]]]:
+        """Find the fields of a region that can be edited; `yield from` gives the places of their middles, top first."""
+        region = self.region(kind)
+        x = region.x + region.width // 2
+        rows: list[list[int]] = []
+        was_on_field = False
+        for y in range(region.y + region.height - 2, region.y, -2):
+            self._mouse = (x, y)
+            self._event("MOUSEMOVE", "NOTHING")
+            yield TICK / 6
+            with self.context(kind):
+                on_field = bpy.ops.ui.reset_default_button.poll()
+            if on_field:
+                if not was_on_field:
+                    rows.append([])
+                rows[-1].append(y)
+            was_on_field = on_field
+        return [(x, sum(row) / len(row)) for row in rows]
+
     def _event(self, kind: str, value: str, **details: Any) -> None:
         x, y = self._mouse
         self.window.event_simulate(type=kind, value=value, x=x, y=y, **details)
 
     # what a person sees -------------------------------------------------------------------------------------------
+
+    def close_splash(self) -> Iterator[float]:
+        """A click beside the splash screen ends it."""
+        region = self.region("WINDOW")
+        yield from self.click(region.x + 5, region.y + 5)
 
     def install(self) -> Iterator[float]:
         """Install and enable the zip."""
@@ -137,6 +250,66 @@ class Window:
         self.region("UI").active_panel_category = category
         self.redraw()
         yield 3 * TICK
+
+    def look_at(self, middle: Any, distance: float, degrees: tuple[float, float, float]) -> None:
+        """Set the view: what is in its middle, from how far, and the turn of the viewer."""
+        view = self.area.spaces.active.region_3d
+        view.view_perspective = "PERSP"
+        view.view_location = middle
+        view.view_distance = distance
+        view.view_rotation = Euler([radians(angle) for angle in degrees]).to_quaternion()
+        self.redraw()
+
+    def widen_sidebar(self, pixels: int) -> Iterator[float]:
+        """Drag the sidebar's edge to the left."""
+        sidebar = self.region("UI")
+        width, height = sidebar.width, sidebar.y + 0.8 * sidebar.height
+        yield from self.drag((sidebar.x + 2, height), (sidebar.x + 2 - pixels, height))
+        yield from self.until(lambda: self.region("UI").width > width, "the sidebar is wider")
+
+    def open_redo_panel(self) -> Iterator[float]:
+        """Unfold the panel of the last operator, at the lower left of the 3D view."""
+        yield from self.until(lambda: self.region("HUD").height > 1, "there is a redo panel")
+        folded = self.region("HUD").height
+        panel = self.region("HUD")
+        yield from self.click(panel.x + 20, panel.y + panel.height - 12)
+        yield from self.until(lambda: self.region("HUD").height > 2 * folded, "the redo panel is open")
+
+    def close_others(self) -> Iterator[float]:
+        """Close all other editors: the 3D view fills the window."""
+        while len(self.window.screen.areas) > 1:
+            count = len(self.window.screen.areas)
+            keep = self.area
+            for area in self.window.screen.areas:
+                if area != keep:
+                    with bpy.context.temp_override(window=self.window, area=area):
+                        if bpy.ops.screen.area_close.poll() and bpy.ops.screen.area_close() == {"FINISHED"}:
+                            break
+            yield 2 * TICK
+            assert len(self.window.screen.areas) < count, "an editor cannot be closed"
+
+    def listen(self) -> list[str]:
+        """The texts in the add-on's main panel as it was drawn last: the list is filled anew with every drawing."""
+        panel = self.part("blender_addon.panels").CONTACT_LENS_PT_contact
+        draw = panel.draw
+        texts: list[str] = []
+
+        def heard(self: Any, context: bpy.types.Context) -> None:
+            texts.clear()
+            draw(SimpleNamespace(layout=Heard(self.layout, texts)), context)
+
+        panel.draw = heard
+        return texts
+
+    def until(self, holds: Callable[[], Any], what: str) -> Iterator[float]:
+        """Wait until something holds and the screen shows it."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"waited {PATIENCE:.0f} s in vain: {what}")
+            yield TICK
+        self.redraw()
+        yield TICK
 
     def screenshot(self, name: str) -> Iterator[float]:
         """Take a picture of the whole display as FOLDER/NAME.png."""

@@ -10,9 +10,7 @@ import bpy
 
 
 def steps(window: Any) -> Iterator[float]:
-    # A click ends the splash screen.
-    region = window.region("WINDOW")
-    yield from window.click(region.x + 5, region.y + 5)
+    yield from window.close_splash()
     yield from window.install()
     yield from window.show_tab("Contact")
     yield from window.screenshot("tab")

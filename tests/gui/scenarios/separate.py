@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A crate that sinks into a ramp: copied and separated with the panel's buttons. Also the README's picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import cos, radians, sin, tan
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Vector
+
+SLOPE, TURN = radians(18.0), radians(55.0)
+SIDE, DEPTH = 1.0, 0.4
+LENGTH, WIDTH = 3.2, 2.0
+PLACE = (0.2, -0.55)
+"""Where the crate is on the slope: along it and across it, from its middle."""
+
+
+def ramp_and_crate() -> tuple[bpy.types.Object, bpy.types.Object]:
+    """The crate stands `DEPTH` deep in the slope, turned by `TURN`; one corner hangs over the ramp's edge."""
+    x, y, z = LENGTH / 2, WIDTH / 2, LENGTH * tan(SLOPE)
+    corners = [(-x, -y, 0), (x, -y, 0), (x, -y, z), (-x, y, 0), (x, y, 0), (x, y, z)]
+    mesh = bpy.data.meshes.new("Ramp")
+    mesh.from_pydata(corners, [], [(0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (0, 2, 5, 3)])
+    ramp = bpy.data.objects.new("Ramp", mesh)
+    bpy.context.scene.collection.objects.link(ramp)
+    bpy.ops.mesh.primitive_cube_add(size=SIDE)
+    crate = bpy.context.object
+    crate.name = "Crate"
+    turn = Matrix.Rotation(-SLOPE, 3, "Y") @ Matrix.Rotation(TURN, 3, "Z")
+    normal, along = Vector((-sin(SLOPE), 0.0, cos(SLOPE))), Vector((cos(SLOPE), 0.0, sin(SLOPE)))
+    middle = Vector((0.0, 0.0, z / 2))
+    crate.rotation_euler = turn.to_euler()
+    crate.location = middle + PLACE[0] * along + Vector((0.0, PLACE[1], 0.0)) + (SIDE / 2 - DEPTH) * normal
+    return ramp, crate
+
+
+def steps(window: Any) -> Iterator[float]:
+    numbers = window.numbers
+    yield from window.close_splash()
+    yield from window.install()
+    session = window.part("blender_addon.session")
+
+    def now() -> Any:
+        return session.current(bpy.context)
+
+    def relation() -> str:
+        return "" if now() is None or session.is_stale(bpy.context) else str(now().contact.relation)
+
+    with window.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        ramp, crate = ramp_and_crate()
+        bpy.ops.object.select_all(action="DESELECT")
+        ramp.select_set(True)
+        crate.select_set(True)
+        bpy.context.view_layer.objects.active = ramp
+        bpy.ops.ed.undo_push(message="Scene")
+    numbers["asked"] = {
+        "depth": DEPTH,
+        "normal": [-sin(SLOPE), 0.0, cos(SLOPE)],
+        # The corner over the edge is a right-angled triangle, `over` high on its longest side.
+        "area": SIDE**2 - (over := -PLACE[1] + SIDE * (cos(TURN) + sin(TURN)) / 2 - WIDTH / 2) ** 2 / sin(2 * TURN),
+        "over": over,
+    }
+    yield from window.close_others()
+    space = window.area.spaces.active
+    # Before there is one: Blender 5.2 crashes when an open redo panel is taken away.
+    space.show_region_hud = False
+    space.overlay.show_cursor = False
+    window.look_at((0.6, -0.12, 0.4), 4.9, (60.0, 0.0, -24.0))
+    yield from window.search("Inspect Contact")
+    yield from window.until(now, "F3 ran Inspect Contact")
+    texts = window.listen()
+    yield from window.show_tab("Contact")
+    yield from window.widen_sidebar(60)
+    with window.context():
+        bpy.ops.object.select_all(action="DESELECT")
+    yield from window.rest()
+    yield from window.until(lambda: "Area" in texts, "the panel shows the result")
+    yield from window.screenshot("contact")
+    found = now().contact
+    numbers["contact"] = {
+        "relation": relation(),
+        "depth": found.depth,
+        "normal": found.normal.tolist(),
+        "mtv": found.mtv.tolist(),
+        "area": found.region.area,
+        "corners": len(found.region.vertices),
+    }
+    numbers["panel"] = list(texts)
+
+    yield from window.click_button("contact_lens.copy()")
+    yield from window.until(lambda: "\t" in bpy.context.window_manager.clipboard, "Copy fills the clipboard")
+    numbers["clipboard"] = bpy.context.window_manager.clipboard
+    report = window.part("blender_addon.report")
+    numbers["report"] = [list(line) for line in report.report_lines(report.report(bpy.context))]
+
+    start = {obj.name: obj.location.copy() for obj in (ramp, crate)}
+
+    def moved() -> dict[str, list[float]]:
+        """How far each object is from where it stood."""
+        return {name: list(bpy.data.objects[name].location - place) for name, place in start.items()}
+
+    yield from window.click_button("contact_lens.separate(moves='B')")
+    yield from window.until(lambda: relation() not in ("", "penetrating"), "Separate B was clicked")
+    yield from window.until(lambda: "Penetrating" not in texts, "the panel follows")
+    numbers["separated"] = {
+        "relation": relation(),
+        "signed_distance": now().contact.signed_distance,
+        "resolution": now().resolution,
+        "moved": moved(),
+        "panel": list(texts),
+    }
+    yield from window.screenshot("separated")
+
+    yield from window.rest()
+    yield from window.key("Z", ctrl=True)
+    yield from window.until(lambda: relation() == "penetrating", "Ctrl+Z puts the crate back")
+    yield from window.until(lambda: "Penetrating" in texts, "the panel follows undo")
+    numbers["undone"] = {
+        "depth": now().contact.depth,
+        "moved": moved(),
+    }
+    yield from window.screenshot("undone")

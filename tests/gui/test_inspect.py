@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The main job in a real window: the panel shows what core computes, and follows redo panel, undo and drag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+ROUNDED = 0.5000001e-5
+"""What the panel's five decimals may be off, in Blender units."""
+
+
+def number(text: str) -> float:
+    """The number of a text such as '-0.29562 m'."""
+    value, unit = text.split(" ")
+    assert unit == "m"
+    return float(value)
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers of a text such as '(0.1, 0.2, 0.3) m'."""
+    return [float(part) for part in text[1 : text.index(")")].split(", ")]
+
+
+def after(panel: list[str], name: str) -> str:
+    """The text the panel shows for a name."""
+    return panel[panel.index(name) + 1]
+
+
+def dot(a: list[float], b: list[float]) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+@pytest.fixture(scope="module")
+def seen(play: Callable[[str], Any]) -> Any:
+    """What one run of the scenario brought home: every test here reads from it."""
+    return play("inspect").numbers
+
+
+def test_two_clicks_select_the_pair_and_f3_inspects_it(seen: Any) -> None:
+    assert sorted(seen["selected"]) == ["Cube", "Suzanne"]
+    assert seen["active"] == "Suzanne"
+    assert (seen["contact"]["a"], seen["contact"]["b"]) == ("Suzanne", "Cube")
+
+
+def test_the_panel_shows_the_number_that_core_computes(seen: Any) -> None:
+    # Core was run in the scenario on hulls of the meshes, read without the add-on.
+    assert seen["core"] < -0.1
+    assert seen["contact"]["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
+    assert number(after(seen["panel"], "Signed Distance")) == pytest.approx(seen["core"], abs=ROUNDED)
+    assert numbers(after(seen["panel"], "Normal")) == pytest.approx(seen["contact"]["normal"], abs=ROUNDED)
+    assert numbers(after(seen["panel"], "MTV")) == pytest.approx(seen["contact"]["mtv"], abs=ROUNDED)
+
+
+def test_the_depth_is_the_overlap_of_the_meshes_along_the_normal(seen: Any) -> None:
+    normal = seen["contact"]["normal"]
+    overlap = max(dot(p, normal) for p in seen["points"]["a"]) - min(dot(p, normal) for p in seen["points"]["b"])
+    assert -seen["contact"]["signed_distance"] == pytest.approx(overlap, abs=1e-9)
+
+
+def test_the_panel_shows_every_line_of_the_report(seen: Any) -> None:
+    assert seen["panel"][0] == "Penetrating"
+    assert [[name, after(seen["panel"], name)] for name, _ in seen["lines"]] == seen["lines"]
+    assert "'Suzanne' is not convex" in " ".join(seen["panel"])
+
+
+def test_the_redo_panel_changes_the_method(seen: Any) -> None:
+    assert seen["redo_rows"] == 4
+    both = seen["both"]
+    assert both["operator"] == "BOTH"
+    assert "sat" in both["method"]
+    assert "gjk" in both["method"]
+    assert 0.0 <= both["cross_check"] < 1e-9
+    assert both["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
+    assert both["stale"] == ""
+
+
+def test_the_redo_panel_swaps_the_pair(seen: Any) -> None:
+    swapped = seen["swapped"]
+    assert (swapped["a"], swapped["b"]) == ("Cube", "Suzanne")
+    assert swapped["pickers"] == ["Cube", "Suzanne"]
+    assert swapped["method"] == "both", "what was set before in the redo panel stays"
+    assert swapped["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
+    assert swapped["normal"] == pytest.approx([-x for x in seen["contact"]["normal"]], abs=1e-9)
+    assert swapped["stale"] == ""
+    assert numbers(after(swapped["panel"], "Normal")) == pytest.approx(swapped["normal"], abs=ROUNDED)
+
+
+def test_undo_takes_the_result_away_and_redo_brings_it_back(seen: Any) -> None:
+    assert seen["undone"]["panel"] == ["Select two objects"]
+    assert seen["undone"]["objects"] == ["Cube", "Suzanne"]
+    assert seen["redone"]["a"] == "Cube"
+    assert seen["redone"]["signed_distance"] == pytest.approx(seen["core"], rel=1e-9)
+    assert seen["redone"]["panel"] == seen["swapped"]["panel"]
+
+
+def test_the_result_follows_while_an_object_is_dragged(seen: Any) -> None:
+    assert len(seen["dragged"]) == 3
+    for shown, computed, grabbed in seen["dragged"]:
+        assert grabbed == 1, "Blender is still in the drag"
+        assert shown == pytest.approx(computed, rel=1e-9, abs=1e-12)
+    assert len({shown for shown, _, _ in seen["dragged"]}) == 3
+    assert seen["left"][0] == pytest.approx(seen["left"][1], rel=1e-9, abs=1e-12)
+
+
+def test_undo_of_the_drag_brings_the_number_back(seen: Any) -> None:
+    before, undone = seen["drag_undone"]
+    assert undone == pytest.approx(before, rel=1e-9)
+    assert undone != pytest.approx(seen["left"][0], abs=1e-3)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel's buttons in a real window: Copy and Separate, on a crate in a ramp, a contact known by construction.
+
+docs/images/window.png is build/gui/separate/contact.png, reduced to a palette.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+FLOAT32 = 1e-6
+"""Blender holds the crate's place and turn in single precision."""
+
+
+@pytest.fixture(scope="module")
+def seen(play: Callable[[str], Any]) -> Any:
+    """What one run of the scenario brought home: every test here reads from it."""
+    return play("separate").numbers
+
+
+def test_the_contact_is_the_one_that_was_built(seen: Any) -> None:
+    asked, contact = seen["asked"], seen["contact"]
+    assert asked["over"] > 0.1, "a corner of the crate hangs over the ramp's edge"
+    assert contact["relation"] == "penetrating"
+    assert contact["depth"] == pytest.approx(asked["depth"], abs=FLOAT32)
+    assert contact["normal"] == pytest.approx(asked["normal"], abs=FLOAT32)
+    assert contact["area"] == pytest.approx(asked["area"], abs=4 * FLOAT32)
+    assert contact["corners"] == 5
+
+
+def test_the_panel_shows_it(seen: Any) -> None:
+    panel, asked = seen["panel"], seen["asked"]
+    assert panel[0] == "Penetrating"
+    assert panel[panel.index("Signed Distance") + 1] == f"{-asked['depth']:.5f} m"
+    assert panel[panel.index("Region") + 1] == "Polygon, 5 points"
+    assert panel[panel.index("Area") + 1] == f"{asked['area']:.5f} m²"
+
+
+def test_copy_fills_the_clipboard_with_the_report(seen: Any) -> None:
+    rows = [line.split("\t") for line in seen["clipboard"].splitlines()]
+    assert rows == seen["report"]
+    assert ["Depth", f"{seen['asked']['depth']:.5f} m"] in rows
+
+
+def test_separate_moves_b_out_by_the_mtv(seen: Any) -> None:
+    separated, asked = seen["separated"], seen["asked"]
+    way = [asked["depth"] * x for x in asked["normal"]]
+    assert separated["moved"]["Ramp"] == [0.0, 0.0, 0.0]
+    assert separated["moved"]["Crate"] == pytest.approx(way, abs=FLOAT32)
+    assert separated["moved"]["Crate"] == pytest.approx(seen["contact"]["mtv"], abs=FLOAT32)
+    assert separated["relation"] == "touching"
+    assert abs(separated["signed_distance"]) <= separated["resolution"]
+    assert separated["panel"][0] == "Touching"
+
+
+def test_undo_puts_b_back(seen: Any) -> None:
+    assert seen["undone"]["moved"] == {"Ramp": [0.0, 0.0, 0.0], "Crate": [0.0, 0.0, 0.0]}
+    assert seen["undone"]["depth"] == pytest.approx(seen["contact"]["depth"], rel=1e-9)
