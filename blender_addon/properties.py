@@ -12,7 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from . import read, refresh, session
 
 METHODS = (
-    ("AUTO", "Automatic", "GJK and EPA, or SAT where that is faster"),
+    ("AUTO", "Automatic", "The fastest: GJK and EPA"),
     ("SAT", "SAT", "Separating axis test"),
     ("GJK", "GJK + EPA", "Gilbert-Johnson-Keerthi and expanding polytope algorithms"),
     ("BOTH", "Both", "Run both and show by how much they differ"),

@@ -104,16 +104,9 @@ def _drop_deleted(scene: bpy.types.Scene) -> None:
 
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    picked = {obj.session_uid for obj in session.picked(scene)}
-    if not picked or depsgraph.mode != "VIEWPORT":
+    if not session.picked(scene) or depsgraph.mode != "VIEWPORT":
         return
-    moved = edited = ""
-    for update in depsgraph.updates:
-        if isinstance(update.id, bpy.types.Object) and update.id.original.session_uid in picked:
-            if update.is_updated_geometry:
-                edited = update.id.name
-            elif update.is_updated_transform:
-                moved = update.id.name
+    moved, edited = _changed(scene, depsgraph)
     if edited:
         request(scene, edited=True, reason=f"'{edited}' has changed")
     elif moved:
@@ -124,8 +117,26 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 @persistent
 def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if session.stored(scene) is not None and depsgraph.mode == "VIEWPORT" and not bpy.app.is_job_running("RENDER"):
-        request(scene, edited=True)
+    if session.stored(scene) is None or depsgraph.mode != "VIEWPORT" or bpy.app.is_job_running("RENDER"):
+        return
+    moved, edited = _changed(scene, depsgraph)
+    if edited:
+        request(scene, edited=True, reason=f"'{edited}' has changed with the frame")
+    elif moved:
+        request(scene)
+
+
+def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[str, str]:
+    """The name of an object of the scene's pair that moved, and of one whose geometry changed; empty when none did."""
+    picked = {obj.session_uid for obj in session.picked(scene)}
+    moved = edited = ""
+    for update in depsgraph.updates:
+        if isinstance(update.id, bpy.types.Object) and update.id.original.session_uid in picked:
+            if update.is_updated_geometry:
+                edited = update.id.name
+            elif update.is_updated_transform:
+                moved = update.id.name
+    return moved, edited
 
 
 @persistent

@@ -79,6 +79,28 @@ def test_animation_makes_stale(session: ModuleType, pair: tuple[bpy.types.Object
     assert session.stale_reason(bpy.context) == "'B' has moved"
 
 
+def test_deformation_by_animation_makes_stale_and_an_unmoving_frame_does_not(
+    session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    b = pair[1]
+    b.shape_key_add(name="Basis")
+    key = b.shape_key_add(name="Moved")
+    for point in key.data:
+        point.co.x += 1.0
+    for frame, value in ((1, 0.0), (11, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    bpy.ops.contact_lens.refresh()
+    before = session.current(bpy.context).contact.signed_distance
+    scene.frame_set(11)
+    assert session.stale_reason(bpy.context) == "'B' has changed with the frame"
+    bpy.ops.contact_lens.refresh()
+    assert session.current(bpy.context).contact.signed_distance > before + 0.9
+    assert session.stale_reason(bpy.context) == ""
+
+
 def test_unrelated_changes_do_not_make_stale(
     session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
 ) -> None:
