@@ -10,6 +10,7 @@ import json
 import math
 from dataclasses import asdict
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import bpy
 import numpy as np
@@ -18,6 +19,7 @@ from .. import __version__
 from ..core.dent import Dent
 from ..core.feature import Feature
 from ..core.hull import ConvexHull
+from ..core.region import Region
 from . import session
 from .session import Inspection
 from .units import UnitFormat, direction
@@ -50,10 +52,19 @@ def report(context: bpy.types.Context) -> Report:
     return build(inspection, session.stale_reason(context))
 
 
+_built: WeakKeyDictionary[Inspection, Report] = WeakKeyDictionary()
+
+
 def build(inspection: Inspection, stale: str = "") -> Report:
-    """An inspection as plain data. `stale` says why it may no longer hold."""
+    """An inspection as plain data, not to be changed. `stale` says why it may no longer hold."""
+    data = _built.get(inspection)
+    if data is None:
+        data = _built[inspection] = _build(inspection)  # the panel asks at every redraw
+    return {**data, "stale": stale or None}
+
+
+def _build(inspection: Inspection) -> Report:
     found = inspection.contact
-    region = found.region
     verification = inspection.verification
     data: Report = _plain(
         {
@@ -61,7 +72,7 @@ def build(inspection: Inspection, stale: str = "") -> Report:
             "schema_version": SCHEMA_VERSION,
             "contact_lens": __version__,
             "blender": bpy.app.version_string,
-            "stale": stale or None,
+            "stale": None,
             "units": {**asdict(inspection.units), "numbers_in": "blender_units", "frame": "world"},
             "objects": {
                 "a": _object(inspection.name_a, inspection.hull_a, inspection.dent_a, inspection.resolution),
@@ -89,17 +100,7 @@ def build(inspection: Inspection, stale: str = "") -> Report:
                 "cross_check": found.cross_check,
                 "clearance": found.clearance,
                 "contact_tolerance": found.contact_tolerance,
-                "region": None
-                if region is None
-                else {
-                    "kind": region.kind,
-                    "vertices": region.vertices,
-                    "area": region.area,
-                    "length": region.length,
-                    "centroid": region.centroid,
-                    "depths": region.depths,
-                    "features": [[_feature(a), _feature(b)] for a, b in region.features],
-                },
+                "region": None if found.region is None else _region(found.region),
             },
             "verify": {
                 "ok": verification.ok,
@@ -133,6 +134,23 @@ def _object(name: str, hull: ConvexHull, dent: Dent, resolution: float) -> Repor
             "mesh_closed": dent.closed,
             "missing_share": dent.missing_share,
         },
+    }
+
+
+def _region(region: Region) -> Report:
+    """A region with its distinct features listed once: a large face is the feature of many of its vertices."""
+    places: tuple[dict[Feature, int], dict[Feature, int]] = ({}, {})
+    pairs = [[places[k].setdefault(pair[k], len(places[k])) for k in (0, 1)] for pair in region.features]
+    return {
+        "kind": region.kind,
+        "vertices": region.vertices,
+        "area": region.area,
+        "length": region.length,
+        "centroid": region.centroid,
+        "depths": region.depths,
+        "features_of_a": [_feature(feature) for feature in places[0]],
+        "features_of_b": [_feature(feature) for feature in places[1]],
+        "features": pairs,
     }
 
 

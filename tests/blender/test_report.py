@@ -49,9 +49,23 @@ def test_report_has_everything_and_survives_json(report: ModuleType) -> None:
     region = contact["region"]
     assert region["kind"] == "polygon"
     assert len(region["vertices"]) == len(region["depths"]) == len(region["features"]) == 4
+    for of_a, of_b in region["features"]:
+        assert region["features_of_a"][of_a]["vertices"]
+        assert region["features_of_b"][of_b]["vertices"]
     assert region["area"] == pytest.approx(1.8 * 1.9, rel=1e-6)
     assert data["verify"]["ok"]
     assert all(check["ok"] for check in data["verify"]["checks"])
+
+
+def test_faces_of_many_sides_make_no_huge_report_and_are_put_into_words_once(report: ModuleType) -> None:
+    bpy.ops.mesh.primitive_cylinder_add(vertices=400, radius=1.0)
+    a = bpy.context.object
+    bpy.ops.mesh.primitive_cylinder_add(vertices=400, radius=1.0, location=(0.3, 0.2, 1.9))
+    inspect(a, bpy.context.object)
+    data = report.report(bpy.context)
+    assert len(data["contact"]["region"]["vertices"]) > 300
+    assert len(report.to_json(data)) < 400_000
+    assert report.report(bpy.context)["contact"] is data["contact"]
 
 
 def test_separated_pair_has_no_region(report: ModuleType) -> None:
