@@ -27,6 +27,9 @@ from .units import UnitFormat, direction
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
 
+OPEN_SHARE = 1e-4
+"""A mesh that leaves no more of its hull's surface open than this covers it: areas are rounded too."""
+
 Report = dict[str, Any]
 Lines = list[tuple[str, str]]
 
@@ -127,12 +130,13 @@ def _object(name: str, hull: ConvexHull, dent: Dent, resolution: float) -> Repor
             "rank": hull.rank,
             "extent": hull.extent,
         },
-        "convex": dent.depth <= resolution,
+        "convex": dent.depth <= resolution and dent.open_share <= OPEN_SHARE,
         "dent": {
             "depth": dent.depth,
             "point": dent.point,
             "mesh_closed": dent.closed,
             "missing_share": dent.missing_share,
+            "open_share": dent.open_share,
         },
     }
 
@@ -270,7 +274,13 @@ def warnings(data: Report) -> list[str]:
         lines.append(f"Out of date: {data['stale']}")
     for thing in (data["objects"]["a"], data["objects"]["b"]):
         dent = thing["dent"]
-        if not thing["convex"]:
+        if dent["open_share"] == 1.0:
+            lines.append(f"'{thing['name']}' has no faces: its convex hull is inspected")
+        elif dent["depth"] <= data["resolution"] and dent["open_share"] > OPEN_SHARE:
+            lines.append(
+                f"'{thing['name']}' has no surface on {percent(dent['open_share'])} of its hull: the hull is inspected"
+            )
+        elif not thing["convex"]:
             text = f"'{thing['name']}' is not convex: its hull is inspected, deepest dent {units.length(dent['depth'])}"
             if dent["missing_share"] is not None:
                 text += f", {percent(dent['missing_share'])} of the hull is not in it"

@@ -30,6 +30,10 @@ class Dent:
     """Whether the triangles enclose a volume: every edge is used once in each direction."""
     missing_share: float | None
     """Share of the hull's volume that is not in the mesh, 0 to 1; None when the mesh is not closed or the hull flat."""
+    open_share: float
+    """Share of the hull's surface (of a flat hull: of its polygon) that the mesh's triangles leave open, 0 to 1: an
+    open box, a wire ring. Exact for a mesh that lies on its hull once, a lower bound for any other; 0.0 for a segment
+    or a point."""
 
 
 def deepest_dent(
@@ -54,7 +58,7 @@ def deepest_dent(
         normals, offsets = _sides(hull)
         pieces = _outline(triangles)
     else:
-        return Dent(0.0, np.array(hull.vertices[0]), False, None)
+        return Dent(0.0, np.array(hull.vertices[0]), False, None, 0.0)
     on_hull = np.full(len(points), -1, dtype=np.intp)
     on_hull[corner_ids] = np.arange(len(corner_ids))
     loose = on_hull < 0
@@ -69,7 +73,9 @@ def deepest_dent(
     if closed and hull.rank == 3:
         volume, whole = abs(_volume(local, triangles)), _hull_volume(hull)
         share = min(1.0, max(0.0, 1.0 - volume / whole))
-    return Dent(depth if depth > floor else 0.0, point + hull.center, closed, share)
+    whole_area = _area(hull.centred, _fans(hull)) / (2.0 if hull.rank == 2 else 1.0)
+    open_share = min(1.0, max(0.0, 1.0 - _area(local, triangles) / whole_area))
+    return Dent(depth if depth > floor else 0.0, point + hull.center, closed, share, open_share)
 
 
 def _is_closed(triangles: NDArray[np.intp]) -> bool:
@@ -218,11 +224,22 @@ def _volume(points: FloatArray, triangles: NDArray[np.intp]) -> float:
     return float((a * np.cross(b, c)).sum() / 6.0)
 
 
+def _area(points: FloatArray, triangles: NDArray[np.intp]) -> float:
+    start = points[triangles[:, 0]]
+    products = np.cross(points[triangles[:, 1]] - start, points[triangles[:, 2]] - start)
+    return 0.5 * float(np.linalg.norm(products, axis=1).sum())
+
+
 def _hull_volume(hull: Polytope) -> float:
+    return _volume(hull.centred, _fans(hull))
+
+
+def _fans(hull: Polytope) -> NDArray[np.intp]:
+    """(m, 3) the facets of a hull in space as triangles, with some of no area."""
     sizes = np.array([len(loop) for loop in hull.facets])
     start = np.concatenate(hull.facets)
     ends = np.cumsum(sizes)
     end = np.roll(start, -1)
     end[ends - 1] = start[ends - sizes]
     apex = np.repeat(start[ends - sizes], sizes)
-    return _volume(hull.centred, np.stack([apex, start, end], axis=1))
+    return np.stack([apex, start, end], axis=1)

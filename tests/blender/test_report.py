@@ -173,4 +173,14 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     open_box.data.clear_geometry()
     open_box.data.from_pydata(corners, [], faces)
     inspect(cube("Closed"), open_box)
-    assert report.warnings(report.report(bpy.context)) == ["'Open' is not closed: it is inspected as a solid"]
+    data = report.report(bpy.context)
+    assert report.warnings(data) == ["'Open' has no surface on 16.7 % of its hull: the hull is inspected"]
+    assert not data["objects"]["b"]["convex"]
+    assert report.one_line(data).endswith("(of their convex hulls)")
+
+
+def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
+    bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
+    ring = bpy.context.object
+    inspect(cube("A"), ring)
+    assert report.warnings(report.report(bpy.context)) == [f"'{ring.name}' has no faces: its convex hull is inspected"]

@@ -31,6 +31,15 @@ def test_cube_has_no_dent() -> None:
     assert found.missing_share == pytest.approx(0.0, abs=1e-12)
 
 
+def test_what_the_mesh_leaves_open_of_its_hull_is_known() -> None:
+    assert dent(CUBE, fans(CUBE_QUADS)).open_share == 0.0
+    assert dent(CUBE, fans(CUBE_QUADS[:-1])).open_share == pytest.approx(1 / 6)
+    assert dent(CUBE, np.zeros((0, 3), dtype=int)).open_share == 1.0
+    square = CUBE[[0, 1, 3, 2]]
+    assert dent(square, fans([(0, 1, 2, 3)])).open_share == pytest.approx(0.0, abs=1e-12)
+    assert dent(square, np.array([[0, 1, 2]])).open_share == pytest.approx(0.5)
+
+
 def test_middle_of_the_top_pushed_in() -> None:
     # The top face becomes four triangles down to a point 0.5 below it: a pyramid of 4 * 0.5 / 3 is missing of 8.
     points = np.vstack([CUBE, [(0.0, 0.0, 0.5)]])
