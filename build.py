@@ -397,6 +397,8 @@ def command_demo(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
         command = [python, ROOT / "demo" / "run.py", "--zip", built_zip(), "--output", DEMO_OUTPUT, *arguments]
         code = run(command, profile_environment(profile))
+    if code == 2:
+        raise MissingError("The demo could not write its files.")
     if code != 0:
         raise FailedError("The demo failed.")
 

@@ -72,13 +72,12 @@ install_suite() { # suite
 
 [ "$(id -u)" = 0 ] || { say "prepare_blender.sh needs root for chroot."; exit 2; }
 mkdir -p "$cache"
-for suite in unstable stable; do
-    if works "$cache/$suite"; then
-        say "Reusing $(head -n 1 "$cache/version.txt") in $cache/$suite."
-        printf '%s\n' "$cache/bin/blender"
-        exit 0
-    fi
-done
+reuse() {
+    works "$cache/$1" || return 1
+    say "Reusing $(head -n 1 "$cache/version.txt") in $cache/$1."
+    printf '%s\n' "$cache/bin/blender"
+}
+if reuse unstable; then exit 0; fi
 command -v debootstrap >/dev/null || { say "prepare_blender.sh needs debootstrap (apt-get install debootstrap)."; exit 2; }
 mirror=$(apt_mirror)
 [ -n "$mirror" ] || { say "No Debian mirror in this machine's apt configuration: run apt-get update first."; exit 2; }
@@ -90,6 +89,10 @@ for suite in unstable stable; do
     fi
     say "Blender could not be installed from Debian $suite; the end of $cache/$suite.log:"
     tail -n 15 "$cache/$suite.log" >&2 || true
-    [ "$suite" = stable ] || say "FALLING BACK to Debian stable (Blender 4.3): the tests then run on that version."
+    if [ "$suite" = unstable ]; then
+        say "FALLING BACK to Debian stable (Blender 4.3): the tests then run on that version."
+        # Only now: a fallback of an earlier time must not hide that unstable can be installed again.
+        if reuse stable; then exit 0; fi
+    fi
 done
 exit 1

@@ -167,6 +167,9 @@ if __name__ == "__main__":
     except DemoError as error:
         print(error, file=sys.stderr)
         code = 1
+    except OSError as error:
+        print(f"Cannot write {error.filename or 'the results'}: {error.strerror or error}.", file=sys.stderr)
+        code = 2
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)  # the bpy module has nothing to save, and some drivers crash when the process winds down
