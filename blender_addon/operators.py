@@ -307,6 +307,7 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
 MENUS = (
     ("VIEW3D_MT_object", draw_all_in_menu),
     ("VIEW3D_MT_object_context_menu", draw_in_menu),
+    ("VIEW3D_MT_edit_mesh", draw_in_menu),
 )
 
 

@@ -214,3 +214,4 @@ def test_operators_are_in_the_menus(part: Part) -> None:
     operators = part("blender_addon.operators")
     assert operators.draw_all_in_menu in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
     assert operators.draw_in_menu in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()
+    assert operators.draw_in_menu in bpy.types.VIEW3D_MT_edit_mesh._dyn_ui_initialize()

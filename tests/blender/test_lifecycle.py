@@ -300,7 +300,7 @@ def in_blender() -> dict[str, object]:
         "scene": "contact_lens" in bpy.types.Scene.bl_rna.properties,
         "menus": {
             name: len(getattr(bpy.types, name)._dyn_ui_initialize())
-            for name in ("VIEW3D_MT_object", "VIEW3D_MT_object_context_menu")
+            for name in ("VIEW3D_MT_object", "VIEW3D_MT_object_context_menu", "VIEW3D_MT_edit_mesh")
         },
     }
 
