@@ -105,16 +105,17 @@ def test_distance_weights_and_witness_points_belong_together():
 
 
 def test_a_good_first_direction_saves_steps_and_changes_nothing():
+    # Long shapes beside each other: the line of the centres is far from the direction of the gap.
     rng = np.random.default_rng(5)
     steps_cold = steps_warm = 0
     for _ in range(50):
-        a, b = ConvexHull(ball(rng, 60)), ConvexHull(ball(rng, 60) + [2.2, 1.0, 0.0])
+        a, b = (ConvexHull(ball(rng, 60) * [8.0, 1.0, 1.0] + shift) for shift in ([0, 0, 0], [9.0, 3.0, 0.0]))
         cold = gjk(a, b)
         warm = gjk(a, b, -np.array(cold.normal))
         assert warm.gap == pytest.approx(cold.gap, rel=1e-12)
         steps_cold += cold.iterations
         steps_warm += warm.iterations
-    assert steps_warm < steps_cold
+    assert steps_warm < 0.8 * steps_cold
 
 
 def test_the_boolean_stops_at_the_first_separating_direction():
