@@ -12,7 +12,7 @@ Computation on 3D Game Objects, 2001.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from heapq import heappop, heappush
 from math import frexp, inf, sqrt
 from typing import NamedTuple
@@ -116,10 +116,9 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     size = size_of_difference(a, b)
     converged = EPA_CONVERGED * EPS * size
     filtered = EPA_FILTER * EPS * size
-    support = _support_function(a, b)
-    start = _start_polytope(support, simplex.vertices, FLAT * EPS * size)
+    start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return _flat_penetration(support, simplex, start)
+        return _flat_penetration(_support_function(a, b), simplex, start)
     tie_width = 0.5 * promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     # The points again as whole numbers, on a grid far finer than their rounding: which side of a plane a point is on
     # is then decided exactly where floats cannot tell, so the polytope stays convex and its surface simple.
@@ -134,6 +133,12 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     triangle_at: dict[tuple[int, int], int] = {}
     heap: list[tuple[float, int]] = []
     limit = inf
+    sliver2 = SLIVER * SLIVER
+    # What `support` does, without the call.
+    rows_a, rows_b = a.rows, b.rows
+    dot_a, dot_b = a.centred.dot, b.centred.dot
+    towards, heights_a, heights_b = np.empty(3), np.empty(len(rows_a)), np.empty(len(rows_b))
+    highest_a, lowest_b = heights_a.argmax, heights_b.argmin
 
     def whole_point(index: int) -> tuple[int, int, int]:
         found = whole_points.get(index)
@@ -150,97 +155,131 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         x, y, z = whole_point(point)
         return plane[0] * x + plane[1] * y + plane[2] * z - plane[3]
 
-    sliver2 = SLIVER * SLIVER
-
-    def add_triangles(corners: Iterable[tuple[int, int, int]]) -> None:
-        index = len(triangles) - 1
-        for i, j, k in corners:
-            index += 1
-            px, py, pz, _, _ = points[i]
-            qx, qy, qz, _, _ = points[j]
-            rx, ry, rz, _, _ = points[k]
-            ux, uy, uz = qx - px, qy - py, qz - pz
-            vx, vy, vz = rx - px, ry - py, rz - pz
-            x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    def add_triangle(i: int, j: int, k: int) -> None:
+        """Make a triangle with the normal from its first corner, or from whole numbers if it is a sliver."""
+        px, py, pz, _, _ = points[i]
+        qx, qy, qz, _, _ = points[j]
+        rx, ry, rz, _, _ = points[k]
+        ux, uy, uz = qx - px, qy - py, qz - pz
+        vx, vy, vz = rx - px, ry - py, rz - pz
+        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length2 = x * x + y * y + z * z
+        doubt = filtered
+        if length2 <= sliver2 * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
+            doubt = inf
+            x, y, z = whole_normal(whole_point(i), whole_point(j), whole_point(k))
             length2 = x * x + y * y + z * z
-            doubt = filtered
-            if length2 <= sliver2 * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
-                doubt = inf
-                x, y, z = whole_normal(whole_point(i), whole_point(j), whole_point(k))
-                length2 = x * x + y * y + z * z
-            scale = 1.0 / sqrt(length2)
-            x, y, z = x * scale, y * scale, z * scale
-            offset = x * px + y * py + z * pz
-            triangles.append((x, y, z, offset, i, j, k, doubt))
-            if offset <= limit:
-                heappush(heap, (offset, index))
-            triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
+        scale = 1.0 / sqrt(length2)
+        x, y, z = x * scale, y * scale, z * scale
+        offset = x * px + y * py + z * pz
+        index = len(triangles)
+        triangles.append((x, y, z, offset, i, j, k, doubt))
+        if offset <= limit:
+            heappush(heap, (offset, index))
+        triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
 
     above = start.height if abs(start.height) > filtered else exact_height(-1, 0, 1, 2, 3)
     if above == 0:
-        return _flat_penetration(support, simplex, _Flat(start.normal, start.iterations))
-    first = ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0))
-    add_triangles(first if above < 0 else [(k, j, i) for i, j, k in first])
+        return _flat_penetration(_support_function(a, b), simplex, _Flat(start.normal, start.iterations))
+    # The base of the tetrahedron; its other sides are the first cone, with the last corner as its apex.
+    i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
+    add_triangle(i, j, k)
+    pending = [(k, i), (j, k), (i, j)]
+    apex = 3
+    wx, wy, wz, _, _ = points[apex]
 
     faces: list[Face] = []
     best = inf
     iterations = start.iterations
-    while heap:
-        offset, index = heappop(heap)
-        triangle = triangles[index]
-        if triangle is None:
-            continue
-        if offset > limit:
-            break
-        x, y, z, _, i, j, k, doubt = triangle
-        corners = (points[i], points[j], points[k])
-        same = _same_direction(faces, x, y, z, COPLANAR) if faces else None
-        if same is not None:
-            # A coplanar neighbour of a face that is settled: the one that holds the projection of the origin is kept.
-            face = _face(faces[same].normal, faces[same].depth, corners)
-            if face.miss < faces[same].miss:
-                faces[same] = face
-            continue
-        w = support(x, y, z)
-        iterations += 1
-        wx, wy, wz, w_a, w_b = w
-        depth = x * wx + y * wy + z * wz
-        if depth < best:
-            best = depth
-            limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
-        if depth - offset <= converged or (w_a, w_b) in known:
-            faces.append(_face((x, y, z), depth, corners))
-            continue
-        apex = len(points)
-        points.append(w)
-        if depth - offset <= doubt and exact_height(index, i, j, k, apex) <= 0:
-            points.pop()  # it is not above the face after all: rounding of the face's own plane
-            whole_points.pop(apex)
-            faces.append(_face((x, y, z), depth, corners))
-            continue
-        known.add((w_a, w_b))
-        triangles[index] = None
-        pending = [(i, j), (j, k), (k, i)]
-        border: list[tuple[int, int, int]] = []
+    while pending:
+        # Walk over the faces that see the new point, from edge to edge in order around them, and put a cone over their
+        # border on the way: an edge of it ends where the one before started. Edges are written as the face across has
+        # them, from q to p.
+        last = -1
+        vx = vy = vz = v2 = 0.0  # corner `last` as seen from the new point
         while pending:
-            p, q = pending.pop()
-            across = triangle_at[q, p]
+            edge = pending.pop()
+            across = triangle_at[edge]
             neighbour = triangles[across]
             if neighbour is None:
                 continue  # replaced already: this edge is inside the hole
-            fx, fy, fz, plane, p2, q2, r2, doubt = neighbour
-            height = fx * wx + fy * wy + fz * wz - plane
-            if height < -doubt or (height <= doubt and exact_height(across, p2, q2, r2, apex) <= 0):
-                border.append((p, q, apex))
+            x, y, z, plane, p2, q2, r2, doubt = neighbour
+            height = x * wx + y * wy + z * wz - plane
+            q, p = edge
+            if height > doubt or (height >= -doubt and exact_height(across, p2, q2, r2, apex) > 0):
+                triangles[across] = None
+                if p2 == q:
+                    pending += ((r2, q2), (p2, r2))
+                elif q2 == q:
+                    pending += ((p2, r2), (q2, p2))
+                else:
+                    pending += ((q2, p2), (r2, q2))
                 continue
-            triangles[across] = None
-            if p2 == q:
-                pending += ((q2, r2), (r2, p2))
-            elif q2 == q:
-                pending += ((r2, p2), (p2, q2))
-            else:
-                pending += ((p2, q2), (q2, r2))
-        add_triangles(border)
+            if q != last:
+                px, py, pz, _, _ = points[q]
+                vx, vy, vz = px - wx, py - wy, pz - wz
+                v2 = vx * vx + vy * vy + vz * vz
+            ux, uy, uz, u2 = vx, vy, vz, v2
+            last = p
+            px, py, pz, _, _ = points[p]
+            vx, vy, vz = px - wx, py - wy, pz - wz
+            v2 = vx * vx + vy * vy + vz * vz
+            x, y, z = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
+            length2 = x * x + y * y + z * z
+            if length2 <= sliver2 * u2 * v2:
+                add_triangle(p, q, apex)
+                continue
+            scale = 1.0 / sqrt(length2)
+            x, y, z = x * scale, y * scale, z * scale
+            offset = x * wx + y * wy + z * wz
+            index = len(triangles)
+            triangles.append((x, y, z, offset, p, q, apex, filtered))
+            if offset <= limit:
+                heappush(heap, (offset, index))
+            triangle_at[p, q] = triangle_at[q, apex] = triangle_at[apex, p] = index
+
+        while heap:
+            offset, index = heappop(heap)
+            triangle = triangles[index]
+            if triangle is None:
+                continue
+            if offset > limit:
+                break
+            x, y, z, _, i, j, k, doubt = triangle
+            corners = (points[i], points[j], points[k])
+            same = _same_direction(faces, x, y, z, COPLANAR) if faces else None
+            if same is not None:
+                # A coplanar neighbour of a face that is settled: the one that holds the origin's projection is kept.
+                face = _face(faces[same].normal, faces[same].depth, corners)
+                if face.miss < faces[same].miss:
+                    faces[same] = face
+                continue
+            towards[0], towards[1], towards[2] = x, y, z
+            dot_a(towards, heights_a)
+            dot_b(towards, heights_b)
+            w_a, w_b = int(highest_a()), int(lowest_b())
+            iterations += 1
+            px, py, pz = rows_a[w_a]
+            qx, qy, qz = rows_b[w_b]
+            wx, wy, wz = px - qx, py - qy, pz - qz
+            depth = x * wx + y * wy + z * wz
+            if depth < best:
+                best = depth
+                limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
+            if depth - offset <= converged or (w_a, w_b) in known:
+                faces.append(_face((x, y, z), depth, corners))
+                continue
+            apex = len(points)
+            points.append((wx, wy, wz, w_a, w_b))
+            if depth - offset <= doubt and exact_height(index, i, j, k, apex) <= 0:
+                points.pop()  # it is not above the face after all: rounding of the face's own plane
+                whole_points.pop(apex)
+                faces.append(_face((x, y, z), depth, corners))
+                continue
+            known.add((w_a, w_b))
+            triangles[index] = None
+            pending = [(j, i), (k, j), (i, k)]
+            break
 
     alive = [triangle for triangle in triangles if triangle is not None]
     return Penetration(
@@ -374,20 +413,20 @@ class _Flat(NamedTuple):
     iterations: int
 
 
-def _start_polytope(support: _Support, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
+def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
     """Return a tetrahedron of points of A - B: GJK's own when it is thick enough, else the widest found near it."""
-    iterations = 0
     if len(vertices) == 4:
         p, q, r, s = vertices
         normal = triangle_normal(p, q, r)
         if normal is not None:
             height = _height(normal, p, s)
             if abs(height) > THIN_START * _length(p, s):
-                return _Start((p, q, r, s), iterations, normal, height)
+                return _Start(vertices, 0, normal, height)
+    support = _support_function(a, b)
     p = vertices[0]
     axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     tried = [*vertices[1:], *(support(s * x, s * y, s * z) for x, y, z in axes for s in (1.0, -1.0))]
-    iterations += 6
+    iterations = 6
     q = max(tried, key=lambda point: _length(p, point))
     length = _length(p, q)
     if length <= flat:

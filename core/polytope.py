@@ -83,7 +83,7 @@ class Polytope:
             np.ldexp(self.offsets, exponent),
         )
 
-    @property
+    @cached_property
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""
         return int(self.vertices.shape[1])
@@ -186,9 +186,13 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
 
 def extreme_exponent(a: Polytope, b: Polytope) -> int:
     """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    half = max(
-        0.5 * max(high_a, high_b) - 0.5 * min(low_a, low_b)
-        for low_a, high_a, low_b, high_b in zip(*a.corners, *b.corners, strict=True)
-    )
+    lows_a, highs_a = a.corners
+    lows_b, highs_b = b.corners
+    half = 0.0
+    for k, low in enumerate(lows_a):
+        high, low_b, high_b = highs_a[k], lows_b[k], highs_b[k]
+        side = 0.5 * (high if high > high_b else high_b) - 0.5 * (low if low < low_b else low_b)
+        if side > half:
+            half = side
     exponent = math.frexp(half)[1]
     return exponent if abs(exponent) > EXTREME_EXPONENT else 0

@@ -54,10 +54,11 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
 
 def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
-    (low, high), (outer_low, outer_high) = inner.corners, outer.corners
-    return all(x >= y - slack for x, y in zip(low, outer_low, strict=True)) and all(
-        x <= y + slack for x, y in zip(high, outer_high, strict=True)
-    )
+    (lows, highs), (outer_lows, outer_highs) = inner.corners, outer.corners
+    for k, low in enumerate(lows):  # noqa: SIM110 (`all` of a generator takes several times as long)
+        if low < outer_lows[k] - slack or highs[k] > outer_highs[k] + slack:
+            return False
+    return True
 
 
 def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:

@@ -230,11 +230,16 @@ def _place_between(point: Vector, a: Vertex, b: Vertex) -> float:
 
 def _longest_side(triangle: tuple[Vertex, ...]) -> int:
     """Return the index of the corner at which the longest side starts (it ends at the next corner)."""
-    squares = []
-    for p, q in zip(triangle, (*triangle[1:], triangle[0]), strict=True):
-        x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
-        squares.append(x * x + y * y + z * z)
-    return squares.index(max(squares))
+    (ax, ay, az, _, _), (bx, by, bz, _, _), (cx, cy, cz, _, _) = triangle
+    x, y, z = bx - ax, by - ay, bz - az
+    ab = x * x + y * y + z * z
+    x, y, z = cx - bx, cy - by, cz - bz
+    bc = x * x + y * y + z * z
+    x, y, z = ax - cx, ay - cy, az - cz
+    ca = x * x + y * y + z * z
+    if ab >= bc and ab >= ca:
+        return 0
+    return 1 if bc >= ca else 2
 
 
 def _distance(p: Vertex, q: Vertex) -> float:

@@ -13,6 +13,9 @@ import numpy as np
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, Polytope
 
+# Looking up a member of an enumeration costs more than the arithmetic around it.
+_VERTEX, _EDGE, _FACE = FeatureKind
+
 
 @dataclass(frozen=True, eq=False)
 class MinkowskiPoints:
@@ -55,20 +58,22 @@ def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Fea
     are one, and a face no wider than that is an edge.
     """
     heights = shape.centred.dot(direction)
-    indices = np.flatnonzero(heights >= heights.max() - width).tolist()
+    indices = (heights >= heights[heights.argmax()] - width).nonzero()[0].tolist()
+    if len(indices) == 1:
+        return Feature(_VERTEX, (indices[0],))
     rows = shape.rows
     ax, ay, az = rows[indices[0]]
     apart = [(x - ax, y - ay, z - az) for x, y, z in (rows[i] for i in indices)]
     squares = [x * x + y * y + z * z for x, y, z in apart]
     length2 = max(squares)
     if length2 <= width * width:
-        return Feature(FeatureKind.VERTEX, (indices[0],))
+        return Feature(_VERTEX, (indices[0],))
     ux, uy, uz = apart[squares.index(length2)]
     for x, y, z in apart:
         x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
         if x * x + y * y + z * z > width * width * length2:
-            return Feature(FeatureKind.FACE, tuple(indices))
-    return Feature(FeatureKind.EDGE, (indices[0], indices[squares.index(length2)]))
+            return Feature(_FACE, tuple(indices))
+    return Feature(_EDGE, (indices[0], indices[squares.index(length2)]))
 
 
 def minkowski_supports(a: Polytope, b: Polytope, directions: FloatArray) -> MinkowskiPoints:
