@@ -101,8 +101,11 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
         x, y, z = ax - bx, ay - by, az - bz
     else:
         x, y, z = (*direction.tolist(), 0.0)[:3]
-    if x == 0.0 == y and z == 0.0:
-        x = 1.0
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        x = largest = 1.0
+    # Of length 1 to 2: the square of a tiny direction would vanish.
+    x, y, z = x / largest, y / largest, z / largest
     found, settled = _search(a, b, (x, y, z), (), nearest_on_simplex, distance)
     if not settled:
         # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.

@@ -130,3 +130,11 @@ def test_in_the_plane_gjk_is_the_same():
     assert found.gap == pytest.approx(np.hypot(2.0, 1.0))
     assert found.normal[2] == 0.0
     assert gjk(ConvexHull(square), ConvexHull(square + 0.5)).intersects
+
+
+@pytest.mark.parametrize("apart", [1e-160, 1e-200, 5e-324])
+def test_centres_that_all_but_coincide_are_no_trouble(apart):
+    inside = gjk(ConvexHull(CUBE), ConvexHull(np.array([[0.0, 0.0, apart]])))
+    assert inside.intersects
+    far = gjk(ConvexHull(CUBE), ConvexHull(CUBE + [4.0, 0.0, 0.0]), np.array([-apart, 0.0, 0.0]))
+    assert far.gap == 2.0
