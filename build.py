@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build, try, test and check Contact Lens. Needs CPython 3.11 or 3.13 and nothing else.
+"""Build, try, test and check Contact Lens. Needs CPython 3.11 or 3.13 on the machine and nothing else.
 
   python3 build.py demo      two objects in, contact out: numbers, a picture and a JSON file
   python3 build.py test      all tests that need no window, on the Blender that fits this Python
@@ -9,8 +9,8 @@
   python3 build.py bench     the benchmarks
 
 Blender comes as its Python module `bpy` into one virtual environment per version (about 1.2 GB each, once), shared by
-all commands: Blender 4.5 LTS on CPython 3.11, 5.2 LTS on CPython 3.13. They live in the user's cache folder, or in
-$CONTACT_LENS_CACHE.
+all commands and checkouts: Blender 4.5 LTS on CPython 3.11, 5.2 LTS on CPython 3.13. They live in the user's cache
+folder, or in $CONTACT_LENS_CACHE.
 
 Exit code: 0 all well, 1 something failed, 2 this machine lacks something (the last line says what).
 """
@@ -29,8 +29,9 @@ import sys
 import tempfile
 import time
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,6 +49,8 @@ BYTES_PER_ENVIRONMENT = 2_500_000_000
 """Free space asked for before a Blender environment is made: 1.2 GB stays, as much again passes through."""
 DOWNLOAD_PAUSES = (3.0, 15.0)
 """Seconds to wait before the second and the third try of a download."""
+PIP_RETRIES = "2"
+"""How often pip itself asks again in each of these tries, whatever PIP_RETRIES or pip's own settings say."""
 
 
 class BlenderModule(NamedTuple):
@@ -68,7 +71,9 @@ BLENDER_OF_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
 
 class MissingError(Exception):
-    """This machine lacks something. The message is one sentence for the user; the exit code is 2."""
+    """This machine lacks something. The message is one sentence for the user, none when a program that was run has
+    said it already; the exit code is 2.
+    """
 
 
 class FailedError(Exception):
@@ -117,17 +122,6 @@ def running_python() -> str:
     return f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
-def blender_for_this_python() -> str:
-    """The Blender version whose module fits the running interpreter. Raises MissingError when none does."""
-    if sys.implementation.name != "cpython" or running_python() not in BLENDER_OF_PYTHON:
-        raise MissingError(
-            f"This is {platform.python_implementation()} {platform.python_version()}, and Blender's Python module "
-            "needs CPython 3.11 (Blender 4.5 LTS) or CPython 3.13 (Blender 5.2 LTS): run build.py with one of these, "
-            "for example python3.13 build.py."
-        )
-    return BLENDER_OF_PYTHON[running_python()]
-
-
 def interpreter_candidates(version: str) -> Iterator[list[str]]:
     """Commands that may start CPython `version`, likeliest first."""
     if running_python() == version:
@@ -157,6 +151,25 @@ def find_python(version: str, reason: str) -> str:
     raise MissingError(
         f"{reason} needs CPython {version}, which is neither on PATH nor known to uv, pyenv or the Windows launcher: "
         f"get it with `uv python install {version}`, `pyenv install {version}` or from python.org."
+    )
+
+
+def blender_at_hand() -> str:
+    """The Blender version to use when none is asked for: the one whose module fits the running interpreter, else the
+    newest whose interpreter this machine has. Raises MissingError when there is none.
+    """
+    running = BLENDER_OF_PYTHON.get(running_python())
+    others = sorted((blender for blender in BLENDER_OF_PYTHON.values() if blender != running), reverse=True)
+    for blender in [*([running] if running else []), *others]:
+        try:
+            find_python(BLENDERS[blender].python, f"Blender {blender}")
+        except MissingError:
+            continue
+        return blender
+    raise MissingError(
+        f"This is {platform.python_implementation()} {platform.python_version()}, and Blender's Python module "
+        "needs CPython 3.11 (Blender 4.5 LTS) or CPython 3.13 (Blender 5.2 LTS), which are neither on PATH nor known "
+        "to uv, pyenv or the Windows launcher: get one, for example with `uv python install 3.13`."
     )
 
 
@@ -202,8 +215,10 @@ NO_DISK = re.compile(r"No space left on device|Errno 28|not enough space on the 
 def pip(python: Path, arguments: Sequence[str], what: str, log: Path) -> None:
     """Run pip quietly, trying a failed download again. Raises MissingError with one sentence when it cannot be done."""
     said = ""
+    # That the network is missing is known from what pip says when it tries again: the user's settings must not hide it.
+    command = [python, "-m", "pip", "--no-input", "--disable-pip-version-check", "--retries", PIP_RETRIES, *arguments]
     for pause in (*DOWNLOAD_PAUSES, None):
-        code, said = output_of([python, "-m", "pip", "--no-input", "--disable-pip-version-check", *arguments])
+        code, said = output_of(command, {"PIP_QUIET": "0"})
         log.write_text(said, encoding="utf-8")
         if code == 0:
             return
@@ -228,16 +243,16 @@ def pip(python: Path, arguments: Sequence[str], what: str, log: Path) -> None:
 def environment_with(name: str, python: str, requirements: Sequence[str], what: str, space: int = 0) -> Path:
     """A virtual environment with `requirements`, made now or found in the cache. Returns its Python.
 
-    An environment fits when it was made for the same requirements by the same Python and still starts.
+    An environment fits when it was made for these requirements, perhaps among others, by the same Python and still
+    starts.
     """
     folder = make_cache_folder("environments") / name
     stamp, log = folder / "contact_lens.json", folder / "pip.log"
     code, version = output_of([python, "-c", "import sys; print(sys.version)"])
     if code != 0:
         raise MissingError(f"{python} does not start.")
-    wanted = json.dumps({"python": version.strip(), "requirements": sorted(requirements)}, indent=1)
-    made_for = stamp.read_text(encoding="utf-8") if stamp.is_file() else ""
-    if made_for == wanted and output_of([python_in(folder), "-c", ""])[0] == 0:
+    wanted = {"python": version.strip(), "requirements": sorted(requirements)}
+    if _made_for(stamp, wanted) and output_of([python_in(folder), "-c", ""])[0] == 0:
         return python_in(folder)
     try:
         free = shutil.disk_usage(folder.parent).free
@@ -257,10 +272,19 @@ def environment_with(name: str, python: str, requirements: Sequence[str], what: 
                 f"apt install python{'.'.join(version.split('.')[:2])}-venv)."
             )
         pip(python_in(folder), ["install", "--upgrade", *requirements], what, log)
-        stamp.write_text(wanted, encoding="utf-8")
+        stamp.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
     except OSError as error:
         raise MissingError(f"The environment for {what} cannot be written to {folder} ({error.strerror}).") from error
     return python_in(folder)
+
+
+def _made_for(stamp: Path, wanted: dict[str, Any]) -> bool:
+    """Whether the environment with this stamp has what is wanted."""
+    try:
+        made = json.loads(stamp.read_text(encoding="utf-8"))
+        return made["python"] == wanted["python"] and set(wanted["requirements"]) <= set(made["requirements"])
+    except (OSError, ValueError, KeyError, TypeError):  # no stamp, or half of one: it is made again
+        return False
 
 
 def extra(name: str) -> list[str]:
@@ -272,31 +296,25 @@ def extra(name: str) -> list[str]:
     return groups[name]
 
 
-def link_checkout(python: Path) -> None:
-    """Make `import contact_lens` in an environment mean this checkout."""
-    folder = python.parent.parent
-    stamp = folder / "contact_lens_checkout.txt"
-    wanted = f"{ROOT}\n{hashlib.sha256((ROOT / 'pyproject.toml').read_bytes()).hexdigest()}\n"
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
-        return
-    pip(
-        python,
-        ["install", "--no-deps", "--no-build-isolation", "--editable", str(ROOT)],
-        "this checkout",
-        folder / "pip.log",
-    )
-    stamp.write_text(wanted, encoding="utf-8")
+def this_checkout() -> dict[str, str]:
+    """Variables that make `import contact_lens` mean this checkout. Environments are shared, so they do not say it."""
+    folders = [str(ROOT / "tests" / "tooling" / "checkout"), os.environ.get("PYTHONPATH", "")]
+    return {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
+
+
+def environment_for(purpose: str, blender: str, requirements: Sequence[str], what: str) -> Path:
+    """Python of an environment without Blender, of the interpreter that `blender` goes with."""
+    python = BLENDERS[blender].python
+    return environment_with(f"{purpose}-{python}", find_python(python, what), requirements, what)
 
 
 def blender_environment(version: str) -> Path:
-    """Python of the environment with Blender `version` as a module, the test tools and this checkout."""
+    """Python of the environment with Blender `version` as a module and the test tools."""
     module = BLENDERS[version]
     what = f"Blender {version} as a Python module"
     interpreter = find_python(module.python, f"Blender {version}")
-    requirements = [*module.requirements, "setuptools>=68", *extra("test")]
-    python = environment_with(f"blender-{version}", interpreter, requirements, what, BYTES_PER_ENVIRONMENT)
-    link_checkout(python)
-    return python
+    requirements = [*module.requirements, *extra("test")]
+    return environment_with(f"blender-{version}", interpreter, requirements, what, BYTES_PER_ENVIRONMENT)
 
 
 def profile_environment(profile: str | Path) -> dict[str, str]:
@@ -343,8 +361,11 @@ def write_zip(target: Path) -> Path:
     return target
 
 
-def built_zip() -> Path:
-    return write_zip(DIST / f"contact_lens-{version()}.zip")
+@contextmanager
+def built_zip() -> Iterator[Path]:
+    """The zip in a folder of its own, as long as it is needed: what is in `dist` has been validated."""
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+        yield write_zip(Path(folder) / f"contact_lens-{version()}.zip")
 
 
 def extension_tool(python: Path) -> list[str | Path]:
@@ -373,10 +394,13 @@ def validate(path: Path, tool: Sequence[str | Path]) -> None:
 
 
 def command_build(_: argparse.Namespace) -> None:
-    target = built_zip()
-    validate(target, extension_tool(blender_environment(blender_for_this_python())))
+    tool = extension_tool(blender_environment(blender_at_hand()))
+    with built_zip() as packed:
+        validate(packed, tool)
+        DIST.mkdir(exist_ok=True)
+        target = Path(shutil.copyfile(packed, DIST / packed.name))
     digest = hashlib.sha256(target.read_bytes()).hexdigest()
-    say(f"{target.relative_to(ROOT)}: {target.stat().st_size} bytes, valid, sha256 {digest}")
+    say(f"{DIST.name}/{target.name}: {target.stat().st_size} bytes, valid, sha256 {digest}")
 
 
 # --- demo -----------------------------------------------------------------------------------------------------------
@@ -391,14 +415,14 @@ def command_demo(options: argparse.Namespace) -> None:
         if not blend.is_file():
             raise MissingError(f"There is no file {blend}.")
         arguments = ["--blend", blend, "--objects", *options.objects]
-    python = blender_environment(blender_for_this_python())
     shutil.rmtree(DEMO_OUTPUT, ignore_errors=True)
-    DEMO_OUTPUT.mkdir(parents=True)
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
-        command = [python, ROOT / "demo" / "run.py", "--zip", built_zip(), "--output", DEMO_OUTPUT, *arguments]
+    DEMO_OUTPUT.mkdir(parents=True, exist_ok=True)
+    python = blender_environment(blender_at_hand())
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile, built_zip() as packed:
+        command = [python, ROOT / "demo" / "run.py", "--zip", packed, "--output", DEMO_OUTPUT, *arguments]
         code = run(command, profile_environment(profile))
     if code == 2:
-        raise MissingError("The demo could not write its files.")
+        raise MissingError("")  # the demo has said what
     if code != 0:
         raise FailedError("The demo failed.")
 
@@ -438,7 +462,7 @@ def test_module(blender: str, packed: Path, first: bool, arguments: Sequence[str
     what = (
         f"Blender {blender} as a module, Python {BLENDERS[blender].python}, numpy {numpy.strip() if code == 0 else '?'}"
     )
-    return timed(what, command, {"CONTACT_LENS_ZIP": str(packed)})
+    return timed(what, command, {**this_checkout(), "CONTACT_LENS_ZIP": str(packed)})
 
 
 def names_a_path(arguments: Sequence[str]) -> bool:
@@ -514,8 +538,7 @@ def test_window(binary: str, packed: Path, arguments: Sequence[str]) -> Outcome:
     )
 
 
-def command_test(options: argparse.Namespace) -> None:
-    packed = built_zip()
+def test_outcomes(options: argparse.Namespace, packed: Path) -> list[Outcome]:
     outcomes: list[Outcome] = []
     if options.gui:
         if options.blender:
@@ -526,10 +549,16 @@ def command_test(options: argparse.Namespace) -> None:
     elif options.blender_binary:
         outcomes.append(test_installed(find_blender(options.blender_binary), packed, options.pytest))
     if options.blender or not outcomes:
-        named = list(dict.fromkeys(options.blender or [blender_for_this_python()]))
+        named = list(dict.fromkeys(options.blender or [blender_at_hand()]))
         for blender in named:  # before the first test runs: a missing interpreter is said at once
             find_python(BLENDERS[blender].python, f"Blender {blender}")
         outcomes += [test_module(blender, packed, blender == named[0], options.pytest) for blender in named]
+    return outcomes
+
+
+def command_test(options: argparse.Namespace) -> None:
+    with built_zip() as packed:
+        outcomes = test_outcomes(options, packed)
     if len(outcomes) > 1:
         say("")
         for outcome in outcomes:
@@ -594,8 +623,8 @@ def check_zip(tool: Sequence[str | Path]) -> str:
 
 
 def command_check(_: argparse.Namespace) -> None:
-    this_blender = blender_for_this_python()
-    python = environment_with(f"check-{running_python()}", sys.executable, extra("check"), "the checks")
+    blender = blender_at_hand()
+    python = environment_for("check", blender, extra("check"), "the checks")
     ruff = [python, "-m", "ruff"]
     failed: list[str] = []
     for what, (code, said) in (
@@ -607,7 +636,7 @@ def command_check(_: argparse.Namespace) -> None:
         if code != 0:
             failed.append(what)
             say(said)
-    tool = extension_tool(blender_environment(this_blender))
+    tool = extension_tool(blender_environment(blender))
     for what, check in (
         ("versions", check_versions),
         ("manifest", lambda: validate(ROOT, tool)),
@@ -633,11 +662,9 @@ def command_bench(options: argparse.Namespace) -> None:
     They want a newer numpy than Blender 4.5 bears, so they get an environment without Blender; what is to be measured
     in Blender is run by the Python that CONTACT_LENS_BLENDER_PYTHON names.
     """
-    blender_python = blender_environment(blender_for_this_python())
-    python = environment_with(
-        f"bench-{running_python()}", sys.executable, ["numpy", "setuptools>=68", *extra("test")], "the benchmarks"
-    )
-    link_checkout(python)
+    blender = blender_at_hand()
+    blender_python = blender_environment(blender)
+    python = environment_for("bench", blender, ["numpy", *extra("test")], "the benchmarks")
     log = python.parent.parent / "peers.log"
     for peer in extra("bench"):
         if output_of([python, "-m", "pip", "show", "--quiet", re.split(r"[<>=!~;\[ ]", peer)[0]])[0] != 0:
@@ -646,10 +673,11 @@ def command_bench(options: argparse.Namespace) -> None:
                 pip(python, ["install", peer], peer, log)
             except MissingError as error:
                 say(f"  Left out: {error}")
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile, built_zip() as packed:
         environment = {
             **profile_environment(profile),
-            "CONTACT_LENS_ZIP": str(built_zip()),
+            **this_checkout(),
+            "CONTACT_LENS_ZIP": str(packed),
             "CONTACT_LENS_BLENDER_PYTHON": str(blender_python),
         }
         code = run([python, "-m", "tests.benchmarks", *options.arguments], environment)
@@ -706,7 +734,8 @@ def main(arguments: list[str]) -> int:
     try:
         options.function(options)
     except MissingError as error:
-        print(error, file=sys.stderr)
+        if str(error):
+            print(error, file=sys.stderr)
         return 2
     except FailedError as error:
         print(error, file=sys.stderr)
