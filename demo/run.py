@@ -21,6 +21,8 @@ import bpy
 
 MODULE = "bl_ext.user_default.contact_lens"
 PICTURE_SIZE = (1280, 800)
+NAMES_TOLD = 10
+"""How many objects of the file are named when the one asked for is not there."""
 
 
 class DemoError(Exception):
@@ -33,6 +35,8 @@ def main() -> int:
         raise DemoError(
             "Set BLENDER_USER_RESOURCES to an empty folder, so that your own Blender profile stays as it is."
         )
+    if options.objects and options.objects[0] == options.objects[1]:
+        raise DemoError(f"--objects names {options.objects[0]!r} twice: name two different objects.")
     install(options.zip)
     if options.blend:
         open_file(options.blend)
@@ -62,7 +66,10 @@ def arguments() -> argparse.Namespace:
 def install(packed: Path) -> None:
     """Install and enable the zip the way a person's Blender does."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    bpy.ops.extensions.package_install_files(filepath=str(packed), repo="user_default", enable_on_install=True)
+    try:
+        bpy.ops.extensions.package_install_files(filepath=str(packed), repo="user_default", enable_on_install=True)
+    except RuntimeError as error:
+        raise DemoError(f"Blender cannot install {packed.name}: {plain(error)}") from error
     if MODULE not in bpy.context.preferences.addons:
         raise DemoError(f"Blender did not enable {packed.name}.")
 
@@ -82,7 +89,10 @@ def plain(error: RuntimeError) -> str:
 def object_named(name: str) -> bpy.types.Object:
     objects = bpy.context.view_layer.objects
     if name not in objects:
-        there = ", ".join(sorted(obj.name for obj in objects)) or "nothing"
+        names = sorted(obj.name for obj in objects)
+        there = ", ".join(names[:NAMES_TOLD]) or "nothing"
+        if len(names) > NAMES_TOLD:
+            there += f" and {len(names) - NAMES_TOLD} more"
         raise DemoError(f"The file's view layer has no object {name!r}; it has: {there}.")
     return objects[name]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -66,13 +67,60 @@ def test_the_zip_is_independent_of_times_and_permissions_on_this_machine(build: 
 
 @pytest.mark.parametrize("command", ["demo", "test", "check", "build", "bench"])
 def test_a_python_without_a_blender_module_is_told_which_ones_have_one(
-    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+    build: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: str,
 ) -> None:
     monkeypatch.setattr(build, "running_python", lambda: "3.12")
+    monkeypatch.setattr(build, "interpreter_candidates", lambda version: iter([["no-such-python"]]))
+    monkeypatch.setattr(build, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(build, "DEMO_OUTPUT", tmp_path / "demo")
     assert build.main([command]) == 2
     said = sentence(capsys)
     assert "CPython 3.11 (Blender 4.5 LTS)" in said
     assert "CPython 3.13 (Blender 5.2 LTS)" in said
+    assert not (tmp_path / "dist").exists(), "what is not validated is not left in dist"
+
+
+@pytest.mark.parametrize(
+    ("running", "there", "taken"),
+    [
+        ("3.11", {"3.11", "3.13"}, "4.5"),
+        ("3.13", {"3.11", "3.13"}, "5.2"),
+        ("3.12", {"3.11", "3.13"}, "5.2"),
+        ("3.14", {"3.11"}, "4.5"),
+    ],
+)
+def test_a_python_without_a_blender_module_uses_another_one_of_the_machine(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, running: str, there: set[str], taken: str
+) -> None:
+    def find_python(version: str, reason: str) -> str:
+        if version not in there:
+            raise build.MissingError("not here")
+        return f"python{version}"
+
+    monkeypatch.setattr(build, "running_python", lambda: running)
+    monkeypatch.setattr(build, "find_python", find_python)
+    assert build.blender_at_hand() == taken
+
+
+def test_a_zip_that_blenders_validator_rejects_is_not_left_in_dist(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def reject(path: Path, tool: object) -> None:
+        raise build.FailedError("Blender's validator rejects it.")
+
+    monkeypatch.setattr(build, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(build, "blender_environment", lambda blender: Path(sys.executable))
+    monkeypatch.setattr(build, "extension_tool", lambda python: [python])
+    monkeypatch.setattr(build, "validate", reject)
+    assert build.main(["build"]) == 1
+    assert not list(tmp_path.glob("dist/*"))
+    monkeypatch.setattr(build, "validate", lambda path, tool: None)
+    assert build.main(["build"]) == 0
+    assert [path.name for path in tmp_path.glob("dist/*")] == [f"contact_lens-{build.version()}.zip"]
 
 
 def test_a_missing_interpreter_is_an_error_that_says_how_to_get_it(
@@ -112,7 +160,9 @@ def test_no_network_is_tried_three_times_and_told_in_one_sentence(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")  # the discard port: nobody answers
-    monkeypatch.setenv("PIP_RETRIES", "1")  # with none, pip does not say why
+    monkeypatch.setenv("PIP_RETRIES", "0")  # pip alone would not say why
+    monkeypatch.setenv("PIP_QUIET", "3")
+    monkeypatch.setattr(build, "PIP_RETRIES", "1")
     monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
     monkeypatch.setattr(build, "BYTES_PER_ENVIRONMENT", 0)
     assert build.main(["test", "--blender", "4.5"]) == 2
@@ -151,6 +201,22 @@ def test_an_environment_is_reused_while_it_fits(build: ModuleType, monkeypatch: 
     assert not mark.exists(), "other requirements, another environment"
 
 
+def test_each_checkout_imports_its_own_files(build: ModuleType, tmp_path: Path) -> None:
+    """Two checkouts that use the same environment at the same time do not see each other."""
+    other = tmp_path / "another name"
+    shutil.copytree(ROOT / "tests" / "tooling" / "checkout", other / "tests" / "tooling" / "checkout")
+    (other / "core").mkdir()
+    (other / "core" / "__init__.py").touch()
+    shutil.copy(ROOT / "__init__.py", other)
+    for checkout in (ROOT, other):
+        build.ROOT = checkout
+        question = (
+            "import contact_lens, contact_lens.core as core; print(contact_lens.__file__, core.__file__, sep='|')"
+        )
+        code, said = build.output_of([sys.executable, "-c", question], build.this_checkout(), tmp_path)
+        assert (code, said.strip()) == (0, f"{checkout / '__init__.py'}|{checkout / 'core' / '__init__.py'}")
+
+
 def test_a_blender_that_is_not_there_is_told(build: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main(["test", "--blender-binary", "no-such-blender"]) == 2
     assert "no Blender program 'no-such-blender'" in sentence(capsys)
@@ -174,3 +240,71 @@ def test_every_command_of_the_readme_is_run_by_ci() -> None:
     commands = set(re.findall(r"python3 build\.py (\w+)", readme))
     assert {"demo", "test"} <= commands
     assert commands <= set(re.findall(r"python3 build\.py (\w+)", script))
+
+
+def test_the_demo_in_a_folder_that_cannot_be_written_is_told(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "build").write_text("a file in the way")
+    monkeypatch.setattr(build, "DEMO_OUTPUT", tmp_path / "build" / "demo")
+    assert build.main(["demo"]) == 2
+    said = sentence(capsys)
+    assert str(tmp_path / "build" / "demo") in said
+    assert said.endswith(".")
+
+
+@pytest.fixture
+def demo(build: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """build.py whose demo runs in the Python of the tests, where Blender is a module."""
+    if importlib.util.find_spec("bpy") is None:
+        pytest.skip("the demo needs Blender as a module")
+    monkeypatch.setattr(build, "DEMO_OUTPUT", tmp_path / "demo")
+    monkeypatch.setattr(build, "blender_environment", lambda blender: Path(sys.executable))
+    return build
+
+
+@pytest.fixture
+def many_objects(tmp_path: Path) -> Path:
+    """A file with the empties E00 to E29."""
+    path = tmp_path / "many.blend"
+    script = (
+        "import sys, bpy\n"
+        "bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)\n"
+        "for i in range(30):\n"
+        "    bpy.context.scene.collection.objects.link(bpy.data.objects.new(f'E{i:02}', None))\n"
+        "bpy.ops.wm.save_as_mainfile(filepath=sys.argv[1])\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True)
+    return path
+
+
+def test_the_demo_names_a_few_objects_when_the_one_asked_for_is_missing(
+    demo: ModuleType, many_objects: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert demo.main(["demo", "--blend", str(many_objects), "--objects", "Nobody", "E00"]) == 1
+    said = capfd.readouterr().err
+    assert "has no object 'Nobody'; it has: E00, E01, " in said
+    assert "E09 and 20 more." in said
+    assert "E10" not in said
+
+
+def test_the_demo_wants_two_different_objects(
+    demo: ModuleType, many_objects: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert demo.main(["demo", "--blend", str(many_objects), "--objects", "E00", "E00"]) == 1
+    assert "--objects names 'E00' twice: name two different objects." in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+def test_the_demo_on_a_full_disk_is_told(
+    demo: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = demo.run
+
+    def run_on_a_full_disk(command: list[object], environment: dict[str, str]) -> int:
+        (demo.DEMO_OUTPUT / "contact.json").symlink_to("/dev/full")
+        return int(run(command, environment))
+
+    monkeypatch.setattr(demo, "run", run_on_a_full_disk)
+    assert demo.main(["demo"]) == 2
+    assert sentence(capfd) == "Cannot write the results: No space left on device."
