@@ -13,6 +13,7 @@ import numpy as np
 
 from .certificate import Certificate
 from .epa import Penetration, epa
+from .exact import weights_exactly
 from .feature import Feature
 from .gjk import Simplex, gjk, size_of_difference, witness_points
 from .polytope import FloatArray, Polytope, extreme_exponent
@@ -257,15 +258,17 @@ def _intersecting(
         # Its normal is one of EPA's equally good ones; a face beside the origin's projection has no witness points.
         width = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
         faces = tuple(
-            sorted(faces, key=lambda f: (f.miss > width, -float(by_sat.normal @ np.array(f.normal[: a.dim]))))
+            sorted(faces, key=lambda f: (max(f.miss, width), -float(by_sat.normal @ np.array(f.normal[: a.dim]))))
         )
     face = faces[0]
     vertices, weights = face.vertices, face.weights
-    if simplex.weights:
+    if face.miss > rounding:
         # A bare touch may be beside the face's inside: GJK's own common point is then the better witness.
-        off = [n - penetration.depth * x for n, x in zip(simplex.nearest, face.normal, strict=True)]
+        shared = simplex.weights or weights_exactly(simplex.vertices)
+        near = weighted_mean(simplex.vertices, shared)
+        off = [n - penetration.depth * x for n, x in zip(near, face.normal, strict=True)]
         if off[0] ** 2 + off[1] ** 2 + off[2] ** 2 < face.miss**2:
-            vertices, weights = simplex.vertices, simplex.weights
+            vertices, weights = simplex.vertices, shared
     x, y, z = weighted_mean(vertices, weights)
     common = sqrt(x * x + y * y + z * z)  # how nearly the witness points are one common point
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding

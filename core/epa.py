@@ -19,15 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .exact import whole_normal, whole_plane
-from .gjk import Simplex, size_of_difference
-from .polytope import Polytope
+from .exact import weights_exactly, whole_normal, whole_plane
+from .gjk import Simplex, is_ordinary, scaled_vertices, size_of_difference
+from .polytope import Polytope, extreme_exponent
 from .simplex import (
     Vector,
     Vertex,
     barycentric,
     nearest_on_segment,
-    nearest_on_triangle,
     triangle_normal,
     weighted_mean,
 )
@@ -79,6 +78,25 @@ class Penetration(NamedTuple):
     iterations: int
     """How many support points were asked for."""
 
+    def scaled(self, exponent: int) -> Penetration:
+        """Return the penetration of the shapes scaled by 2**exponent."""
+
+        def times(length: float) -> float:
+            return float(np.ldexp(length, exponent))
+
+        faces = (
+            face._replace(
+                depth=times(face.depth), vertices=scaled_vertices(face.vertices, exponent), miss=times(face.miss)
+            )
+            for face in self.faces
+        )
+        return self._replace(
+            faces=tuple(faces),
+            depth=times(self.depth),
+            inner=times(self.inner),
+            points=scaled_vertices(self.points, exponent),
+        )
+
 
 _Support = Callable[[float, float, float], Vertex]
 
@@ -89,7 +107,12 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     `simplex` may have any number of vertices and the origin may be outside: the depth is then negative, minus a lower
     bound of the distance.
     """
-    return _grow_polytope(a, b, simplex) if a.dim == 3 else _grow_polygon(a, b, simplex)
+    size = size_of_difference(a, b)
+    if not is_ordinary(size):
+        exponent = extreme_exponent(a, b)
+        if exponent:
+            return epa(a.scaled(-exponent), b.scaled(-exponent), simplex.scaled(-exponent)).scaled(exponent)
+    return _grow_polytope(a, b, simplex, size) if a.dim == 3 else _grow_polygon(a, b, simplex, size)
 
 
 def _support_function(a: Polytope, b: Polytope) -> _Support:
@@ -112,8 +135,7 @@ def _support_function(a: Polytope, b: Polytope) -> _Support:
     return support
 
 
-def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
-    size = size_of_difference(a, b)
+def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
     filtered = EPA_FILTER * EPS * size
     start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
@@ -292,8 +314,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     )
 
 
-def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
-    size = size_of_difference(a, b)
+def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
     support = _support_function(a, b)
     start = _start_polygon(support, simplex.vertices, FLAT * EPS * size)
@@ -375,17 +396,17 @@ def _same_direction(faces: list[Face], x: float, y: float, z: float, width: floa
 
 
 def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
-    """Order equally good faces: those that hold the origin's projection first, for they have witness points; then a
-    face against a vertex before a pair of edges, then the most upward normal.
+    """Order equally good faces: those that hold the origin's projection (to `width`) first, for they have witness
+    points; then a face against a vertex before a pair of edges, then the most upward normal.
 
     A face may be as good as the nearest within the tie tolerance and yet lie beside the projection when the depth is
     itself of that size.
     """
 
-    def key(face: Face) -> tuple[bool, bool, float, float, float]:
+    def key(face: Face) -> tuple[float, bool, float, float, float]:
         edges = len({v[3] for v in face.vertices}) == 2 == len({v[4] for v in face.vertices})
         x, y, z = (round(-component, 9) for component in face.normal)
-        return face.miss > width, edges, z, y, x
+        return max(face.miss, width), edges, z, y, x
 
     if len(faces) == 1:
         return tuple(faces)
@@ -478,19 +499,17 @@ def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float)
 def _flat_penetration(support: _Support, simplex: Simplex, start: _Flat) -> Penetration:
     """Return the answer for a difference without thickness along a normal: either side of it is equally good."""
     x, y, z = start.normal
-    corners = simplex.vertices[:3]
-    if len(corners) == 3:
-        corners = nearest_on_triangle(*corners)[3]
-    if len(corners) == 2:
-        corners = nearest_on_segment(*corners)[3]
-    weights = barycentric((0.0, 0.0, 0.0), corners)
+    weights = simplex.weights or weights_exactly(simplex.vertices)
+    common = weighted_mean(simplex.vertices, weights)
     faces = []
     for sign in (1.0, -1.0):
         normal = (sign * x, sign * y, sign * z)
-        point = support(*normal)
-        faces.append(Face(normal, sum(n * p for n, p in zip(normal, point, strict=False)), corners, weights, 0.0))
+        px, py, pz, _, _ = support(*normal)
+        depth = sign * (x * px + y * py + z * pz)
+        miss = sqrt(sum((p - depth * n) ** 2 for p, n in zip(common, normal, strict=True)))
+        faces.append(Face(normal, depth, simplex.vertices, weights, miss))
     depth = min(face.depth for face in faces)
-    return Penetration(_ranked(faces, 0.0), depth, -inf, (), (), start.iterations + 2)
+    return Penetration(_ranked(faces, inf), depth, -inf, (), (), start.iterations + 2)
 
 
 def _perpendicular(unit: Vector) -> Vector:

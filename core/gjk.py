@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .exact import nearest_on_simplex_exactly
-from .polytope import FloatArray, Polytope
+from .exact import nearest_on_simplex_exactly, weights_exactly
+from .polytope import FloatArray, Polytope, extreme_exponent
 from .simplex import (
     Nearest,
     Vector,
@@ -24,7 +24,7 @@ from .simplex import (
     triangle_normal,
     weighted_mean,
 )
-from .tolerance import EPS, GJK_GAP, GJK_TOUCH, SUPPORT_ROUNDING
+from .tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_TOUCH, SUPPORT_ROUNDING
 
 
 class Simplex(NamedTuple):
@@ -46,6 +46,15 @@ class Simplex(NamedTuple):
     after the boolean test."""
     iterations: int
     """How many support points were asked for."""
+
+    def scaled(self, exponent: int) -> Simplex:
+        """Return the simplex of the shapes scaled by 2**exponent."""
+        x, y, z = np.ldexp(self.nearest, exponent).tolist()
+        return self._replace(
+            vertices=scaled_vertices(self.vertices, exponent),
+            nearest=(x, y, z),
+            gap=float(np.ldexp(self.gap, exponent)),
+        )
 
     def witness_points(self, a: Polytope, b: Polytope) -> tuple[FloatArray, FloatArray]:
         """Return the points (dim,) of A and of B whose difference is `nearest`, world frame."""
@@ -72,6 +81,11 @@ def witness_points(
     return np.array((ax + px, ay + py, az + pz)), np.array((bx + qx, by + qy, bz + qz))
 
 
+def scaled_vertices(vertices: tuple[Vertex, ...], exponent: int) -> tuple[Vertex, ...]:
+    """Return points of A - B as they are when both shapes are scaled by 2**exponent."""
+    return tuple((*np.ldexp((x, y, z), exponent).tolist(), i, j) for x, y, z, i, j in vertices)
+
+
 def size_of_difference(a: Polytope, b: Polytope) -> float:
     """Return R of tolerance.py: a length that no point of A - B exceeds, not much larger than the longest one."""
     ax, ay, az = a.middle
@@ -94,7 +108,18 @@ def gjk(a: Polytope, b: Polytope, direction: FloatArray | None = None) -> Simple
     return _gjk(a, b, distance=True, direction=direction)
 
 
+def is_ordinary(size: float) -> bool:
+    """Tell whether products of four lengths of shapes with a difference of this size are far from float64's ends."""
+    return 2.0**-EXTREME_EXPONENT < size < 2.0**EXTREME_EXPONENT
+
+
 def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | None = None) -> Simplex:
+    size = size_of_difference(a, b)
+    if not is_ordinary(size):
+        exponent = extreme_exponent(a, b)
+        if exponent:
+            found = _gjk(a.scaled(-exponent), b.scaled(-exponent), distance=distance, direction=direction)
+            return found.scaled(exponent)
     if direction is None:
         ax, ay, az = a.middle
         bx, by, bz = b.middle
@@ -106,26 +131,43 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
         x = largest = 1.0
     # Of length 1 to 2: the square of a tiny direction would vanish.
     x, y, z = x / largest, y / largest, z / largest
-    found, settled = _search(a, b, (x, y, z), (), nearest_on_simplex, distance)
+    found, settled = _search(a, b, size, (x, y, z), (), _FLOATS, distance)
     if not settled:
         # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
-        exact, _ = _search(a, b, found.nearest, found.vertices, nearest_on_simplex_exactly, distance)
+        exact, _ = _search(a, b, size, found.nearest, found.vertices, _WHOLE_NUMBERS, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
     return found
+
+
+_WeightsOf = Callable[[Vector, tuple[Vertex, ...]], tuple[float, ...]]
+
+
+class _Arithmetic(NamedTuple):
+    """The two computations of the search that rounding can spoil."""
+
+    nearest_on: Callable[[tuple[Vertex, ...]], Nearest | None]
+    """The point of a simplex nearest to the origin, and the face that holds it."""
+    weights_of: _WeightsOf
+    """The barycentric weights of that point; its place, to rounding, is given too."""
+
+
+_FLOATS = _Arithmetic(nearest_on_simplex, barycentric)
+_WHOLE_NUMBERS = _Arithmetic(nearest_on_simplex_exactly, lambda _, simplex: weights_exactly(simplex))
 
 
 def _search(
     a: Polytope,
     b: Polytope,
+    size: float,
     v: Vector,
     simplex: tuple[Vertex, ...],
-    nearest_on: Callable[[tuple[Vertex, ...]], Nearest | None],
+    arithmetic: _Arithmetic,
     distance: bool,
 ) -> tuple[Simplex, bool]:
     """Walk from `v` and `simplex`; return the last simplex and whether what it says is settled."""
+    nearest_on, weights_of = arithmetic
     rows_a, rows_b = a.rows, b.rows
     dot_a, dot_b = a.centred.dot, b.centred.dot
-    size = size_of_difference(a, b)
     rounding = SUPPORT_ROUNDING * EPS * size
     touch = GJK_TOUCH * EPS * size
     toward = np.empty(a.dim)
@@ -143,7 +185,7 @@ def _search(
         vx, vy, vz, simplex = restart
         v2 = vx * vx + vy * vy + vz * vz
         if v2 <= touch * touch:
-            return _touching(simplex, 0), True
+            return _touching(simplex, 0, weights_of, touch)
     while True:
         toward[0] = vx
         toward[1] = vy
@@ -180,7 +222,7 @@ def _search(
         x, y, z, face = found
         found2 = x * x + y * y + z * z
         if found2 <= touch * touch:
-            return _touching(face, iterations), True
+            return _touching(face, iterations, weights_of, touch)
         if found2 >= v2:
             # Rounding hides whether the new point is nearer. Its direction may still be better, so it is taken, once.
             features = frozenset((i, j) for _, _, _, i, j in face)
@@ -207,7 +249,7 @@ def _search(
             best_gap, best_normal = gap, normal
     nx, ny, nz = best_normal
     foot = (-best_gap * nx, -best_gap * ny, -best_gap * nz)
-    weights = barycentric(foot, simplex)
+    weights = weights_of(foot, simplex)
     x, y, z = weighted_mean(simplex, weights)
     if best_gap <= rounding:
         settled = x * x + y * y + z * z <= touch * touch
@@ -220,9 +262,14 @@ def _inside(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
     return Simplex(True, vertices, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), iterations)
 
 
-def _touching(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
-    weights = barycentric((0.0, 0.0, 0.0), vertices)
-    return Simplex(True, vertices, weighted_mean(vertices, weights), (0.0, 0.0, 0.0), 0.0, weights, iterations)
+def _touching(
+    vertices: tuple[Vertex, ...], iterations: int, weights_of: _WeightsOf, touch: float
+) -> tuple[Simplex, bool]:
+    weights = weights_of((0.0, 0.0, 0.0), vertices)
+    x, y, z = weighted_mean(vertices, weights)
+    # On a sliver of a triangle, floats may find the origin inside and yet no weights that lead there.
+    settled = x * x + y * y + z * z <= touch * touch
+    return Simplex(True, vertices, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
 
 
 def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:

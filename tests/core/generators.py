@@ -346,6 +346,18 @@ def size_ratios(rng: Generator) -> Pair:
     return (a, b) if rng.random() < 0.5 else (b, a)
 
 
+def small_on_needle(rng: Generator) -> Pair:
+    """A corner, an end or an inner point of a small shape on a segment or needle of a triangle up to 1e8 as long."""
+    a = rng.normal(size=(int(rng.integers(2, 5)), 3))
+    b = np.outer(rng.normal(size=int(rng.integers(2, 4))), direction(rng)) * 10.0 ** rng.integers(2, 9)
+    if rng.random() < 0.3:
+        b = b + rng.normal(size=b.shape) * 10.0 ** -rng.uniform(0, 12)
+    on_a = a[0] if rng.random() < 0.6 else rng.dirichlet(np.ones(len(a))) @ a
+    on_b = b[0] if rng.random() < 0.4 else rng.dirichlet(np.ones(len(b))) @ b
+    b = b + on_a - on_b
+    return (a, b) if rng.random() < 0.5 else (b, a)
+
+
 def far_away(rng: Generator) -> Pair:
     """Ordinary pairs 1e4 and 1e6 from the origin."""
     a, b = _ordinary(rng)
@@ -593,6 +605,7 @@ CLASSES: dict[str, Callable[[Generator], Pair]] = {
         slabs_and_needles,
         sizes,
         size_ratios,
+        small_on_needle,
         far_away,
         duplicates,
         flat_and_solid,

@@ -15,19 +15,22 @@ from .oracles import exact
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
-def pairs(count: int):
+def overlapping_pairs(count: int):
+    """`count` pairs of points whose hulls intersect."""
     rng = np.random.default_rng(7)
-    for _ in range(count):
-        yield rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 0.3 * rng.normal(size=3)
+    found = 0
+    while found < count:
+        points_a, points_b = rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 0.3 * rng.normal(size=3)
+        if exact(points_a, points_b).signed_distance < 0.0:
+            found += 1
+            yield points_a, points_b
 
 
 @pytest.mark.parametrize("corners", [1, 2, 3, 4])
 def test_the_start_does_not_matter(corners):
-    for points_a, points_b in pairs(60):
+    for points_a, points_b in overlapping_pairs(60):
         a, b = ConvexHull(points_a), ConvexHull(points_b)
         simplex = gjk(a, b)
-        if not simplex.intersects:
-            continue
         whole = epa(a, b, simplex)
         part = epa(a, b, simplex._replace(vertices=simplex.vertices[:corners], weights=()))
         assert part.depth == pytest.approx(whole.depth, rel=1e-12)
@@ -35,11 +38,9 @@ def test_the_start_does_not_matter(corners):
 
 
 def test_the_polytope_is_closed_convex_and_inside_the_difference():
-    for points_a, points_b in pairs(40):
+    for points_a, points_b in overlapping_pairs(40):
         a, b = ConvexHull(points_a), ConvexHull(points_b)
         simplex = gjk(a, b)
-        if not simplex.intersects:
-            continue
         found = epa(a, b, simplex)
         points = np.array([point[:3] for point in found.points])
         for (x, y, z, i, j), point in zip(found.points, points, strict=True):
@@ -56,13 +57,11 @@ def test_the_polytope_is_closed_convex_and_inside_the_difference():
 
 
 def test_inner_and_depth_enclose_the_truth():
-    for points_a, points_b in pairs(40):
+    for points_a, points_b in overlapping_pairs(40):
         a, b = ConvexHull(points_a), ConvexHull(points_b)
-        simplex = gjk(a, b)
-        if simplex.intersects:
-            truth = -exact(points_a, points_b).signed_distance
-            found = epa(a, b, simplex)
-            assert found.inner - 1e-14 <= truth <= found.depth + 1e-14
+        truth = -exact(points_a, points_b).signed_distance
+        found = epa(a, b, gjk(a, b))
+        assert found.inner - 1e-14 <= truth <= found.depth + 1e-14
 
 
 def test_a_start_beside_the_origin_gives_a_bound_of_the_distance():
@@ -88,3 +87,12 @@ def test_round_shapes_about_one_centre_cost_their_faces_and_no_more():
     found = epa(a, b, gjk(a, b))
     assert found.depth == pytest.approx(1.35), "the flat caps are nearest: 0.9 + 0.45"
     assert found.iterations < 2_000
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e300])
+def test_the_size_of_the_shapes_does_not_matter(size):
+    a, b = ConvexHull(CUBE * size), ConvexHull((CUBE + [0.5, 0.1, 0.2]) * size)
+    found = epa(a, b, gjk(a, b))
+    assert found.depth / size == pytest.approx(1.5)
+    assert found.inner / size == pytest.approx(1.5)
+    assert found.faces[0].normal == pytest.approx((1.0, 0.0, 0.0))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from contact_lens.core import ConvexHull, gjk, gjk_intersects, minkowski_supports, support, supports
-from contact_lens.core.exact import nearest_on_simplex_exactly
+from contact_lens.core.exact import nearest_on_simplex_exactly, weights_exactly
+from contact_lens.core.gjk import _gjk
 from contact_lens.core.simplex import barycentric, nearest_on_simplex, triangle_normal
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -73,6 +74,40 @@ def test_whole_numbers_see_that_a_needle_of_a_triangle_is_nearer_than_its_long_s
     assert 2 in {v[3] for v in face}
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_exact_weights_lead_to_the_nearest_point(count):
+    rng = np.random.default_rng(10 + count)
+    inside = 0
+    for _ in range(200):
+        points = rng.normal(size=(count, 3))
+        weights = weights_exactly(vertices(points))
+        assert min(weights) >= 0.0
+        assert sum(weights) == pytest.approx(1.0, rel=1e-15)
+        nearest = nearest_on_simplex_exactly(vertices(points))
+        inside += nearest is None
+        wanted = (0.0, 0.0, 0.0) if nearest is None else nearest[:3]
+        assert np.allclose(np.array(weights) @ points, wanted, rtol=0, atol=1e-14)
+    assert count < 4 or inside > 5
+
+
+def test_exact_weights_find_the_point_of_a_triangle_whose_height_is_a_rounding_error():
+    # The origin is on the short side's end of a triangle 1e10 times as long as high.
+    triangle = vertices([(0.0, 0.0, 0.0), (1.0, -1.0, 1.0), (1e10, 3e9, -1e10)])
+    assert weights_exactly(triangle) == (1.0, 0.0, 0.0)
+
+
+def test_an_end_of_a_short_segment_on_a_long_one_is_found():
+    a = ConvexHull([[292820.1281162957, -40062.1642885252, -11556.341147032497],
+                    [-140595.21120482706, 19235.52347887326, 5548.683537481342]])  # fmt: skip
+    b = ConvexHull([[255212.73859949957, -34916.04887309241, -10073.179968086215],
+                    [255213.73859949957, -34917.04887309241, -10072.179968086215]])  # fmt: skip
+    for first, second in ((a, b), (b, a)):
+        found = gjk(first, second)
+        assert found.intersects
+        point, other = found.witness_points(first, second)
+        assert np.abs(point - other).max() < 1e-9
+
+
 def test_the_weights_of_a_thin_triangle_give_the_point_back():
     triangle = vertices([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.3, 1e-9, 0.0)])
     wanted = np.array([0.25, 0.5e-9, 0.0])
@@ -119,8 +154,17 @@ def test_a_good_first_direction_saves_steps_and_changes_nothing():
 
 
 def test_the_boolean_stops_at_the_first_separating_direction():
-    far = ConvexHull(CUBE + [10.0, 0.1, 0.0])
-    assert not gjk_intersects(ConvexHull(CUBE), far)
+    rng = np.random.default_rng(6)
+    asked_for_the_boolean = asked_for_the_distance = 0
+    for _ in range(50):
+        a, b = ConvexHull(ball(rng, 60)), ConvexHull(ball(rng, 60) + 4.0 * ball(rng, 1))
+        stopped = _gjk(a, b, distance=False)
+        assert not stopped.intersects
+        assert 0.0 < stopped.gap < gjk(a, b).gap
+        asked_for_the_boolean += stopped.iterations
+        asked_for_the_distance += gjk(a, b).iterations
+    assert asked_for_the_boolean == 50, "the line of the centres separates balls"
+    assert asked_for_the_distance > 150
     assert gjk_intersects(ConvexHull(CUBE), ConvexHull(CUBE + [2.0, 0.0, 0.0])), "touching counts"
 
 
@@ -138,3 +182,11 @@ def test_centres_that_all_but_coincide_are_no_trouble(apart):
     assert inside.intersects
     far = gjk(ConvexHull(CUBE), ConvexHull(CUBE + [4.0, 0.0, 0.0]), np.array([-apart, 0.0, 0.0]))
     assert far.gap == 2.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e-150, 1e150, 1e170, 1e300])
+def test_the_size_of_the_shapes_does_not_matter(size):
+    a = ConvexHull(CUBE * size)
+    assert gjk_intersects(a, ConvexHull((CUBE + [0.5, 0.1, 0.2]) * size))
+    assert not gjk_intersects(a, ConvexHull((CUBE + [2.5, 0.1, 0.2]) * size))
+    assert gjk(a, ConvexHull((CUBE + [2.5, 0.1, 0.2]) * size)).gap / size == pytest.approx(0.5)
