@@ -223,11 +223,13 @@ class CONTACT_LENS_OT_separate(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            moved, inspection = separate.separate(context, self.moves)
+            done = separate.separate(context, self.moves)
         except (ReadError, separate.SeparateError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Moved {moved}. {report.one_line(report.build(inspection))}")
+        self.report({"INFO"}, f"Moved {done.moved}. {report.one_line(report.build(done.inspection))}")
+        for warning in done.warnings:
+            self.report({"WARNING"}, warning)
         refresh.redraw()
         return {"FINISHED"}
 

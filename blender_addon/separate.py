@@ -3,10 +3,14 @@
 
 Constraints, drivers, physics and parents can undo or spread what a location says, so the outcome is looked at: when
 the objects did not move as asked, everything is put back and the reason told.
+
+Animation undoes a move only at the next frame change. With Auto Keying the move is keyed, as Blender's own Move is;
+else the person is told.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,11 +41,22 @@ class _Move:
     """(3,) world space."""
 
 
-def separate(context: bpy.types.Context, moves: str) -> tuple[str, Inspection]:
+@dataclass(frozen=True, eq=False)
+class Separated:
+    """What came of it."""
+
+    moved: str
+    """What was moved and how far, in words."""
+    warnings: tuple[str, ...]
+    """What will move an object back, as sentences for the user."""
+    inspection: Inspection
+    """The new result."""
+
+
+def separate(context: bpy.types.Context, moves: str) -> Separated:
     """Move B, A or half each out of the other and inspect again.
 
-    Returns what was moved, in words, and the new result. Raises SeparateError, with nothing moved, when an object
-    cannot be moved, ReadError when one cannot be inspected.
+    Raises SeparateError, with nothing moved, when an object cannot be moved, ReadError when one cannot be inspected.
     """
     a, b = session.pair(context.scene)
     if a is None or b is None:
@@ -75,10 +90,20 @@ def separate(context: bpy.types.Context, moves: str) -> tuple[str, Inspection]:
             move.obj.location = location
         context.view_layer.update()
         raise SeparateError(problem)
-    words = " and ".join(
-        f"'{move.obj.name}' by {before.units.length(float(np.linalg.norm(move.way)))}" for move in plan
-    )
-    return words, inspect(context, a, b, settings)
+    words, warnings = [], []
+    for move, change in zip(plan, changes, strict=True):
+        text = f"'{move.obj.name}' by {before.units.length(float(np.linalg.norm(move.way)))}"
+        keyed = _auto_key(context, move.obj)
+        if keyed:
+            text += " (keyframe inserted)"
+        moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
+        if moved & _animated(move.obj) - keyed:
+            warnings.append(
+                f"'{move.obj.name}' has keyframes on its location: insert a keyframe, or the next frame change puts "
+                "it back"
+            )
+        words.append(text)
+    return Separated(" and ".join(words), tuple(warnings), inspect(context, a, b, settings))
 
 
 def _translation(obj: bpy.types.Object) -> FloatArray:
@@ -99,10 +124,15 @@ def _change_of_location(move: _Move) -> FloatArray:
             raise SeparateError(f"'{obj.name}' cannot go that way: its parent '{obj.parent.name}' has a scale of zero")
         change = np.asarray(np.linalg.solve(linear, move.way), dtype=np.float64)
     locks: Any = obj.lock_location
-    for axis, locked, step in zip("XYZ", locks, change.tolist(), strict=True):
-        if locked and abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)):
+    for axis, locked, changes in zip("XYZ", locks, _changes(change), strict=True):
+        if locked and changes:
             raise SeparateError(f"'{obj.name}' cannot be moved: its location {axis} is locked")
     return change
+
+
+def _changes(change: FloatArray) -> list[bool]:
+    """Which of the three channels of the location change."""
+    return [abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)) for step in change.tolist()]
 
 
 def _frame_of_location(obj: bpy.types.Object) -> FloatArray:
@@ -113,3 +143,78 @@ def _frame_of_location(obj: bpy.types.Object) -> FloatArray:
     world = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
     basis = np.array(obj.matrix_basis, dtype=np.float64)[:3, :3]
     return world @ np.linalg.pinv(basis)
+
+
+# --- animation ------------------------------------------------------------------------------------------------------
+
+
+def _animated(obj: bpy.types.Object) -> set[int]:
+    """The channels of the location that keyframes hold, in the action or in the NLA."""
+    return {
+        curve.array_index
+        for curve in _curves(obj.animation_data)
+        if curve.data_path == "location" and not curve.mute and not (curve.group and curve.group.mute)
+    }
+
+
+def _curves(animation: Any) -> Iterator[Any]:
+    """The curves that act on an object, from its `animation_data`."""
+    if animation is None:
+        return
+    if animation.action is not None:
+        yield from _curves_of(animation)
+    if animation.use_nla:
+        soloed = [track for track in animation.nla_tracks if track.is_solo]
+        for track in soloed or animation.nla_tracks:
+            if not track.mute:
+                yield from _curves_of_strips(track.strips)
+
+
+def _curves_of_strips(strips: Any) -> Iterator[Any]:
+    for strip in strips:
+        if strip.mute:
+            continue
+        if strip.action is not None:
+            yield from _curves_of(strip)
+        yield from _curves_of_strips(strip.strips)  # of a meta strip
+
+
+def _curves_of(user: Any) -> Iterator[Any]:
+    """The curves in the action of an `animation_data` or of an NLA strip."""
+    if not hasattr(user, "action_slot"):  # before Blender 4.4 an action was for one object
+        yield from user.action.fcurves
+    elif user.action_slot is not None:
+        for layer in user.action.layers:
+            for strip in layer.strips:
+                bag = strip.channelbag(user.action_slot)
+                if bag is not None:
+                    yield from bag.fcurves
+
+
+KEY_TIME = 0.01
+"""Frames: keys nearer than this are at the same time, as in Blender."""
+
+
+def _auto_key(context: bpy.types.Context, obj: bpy.types.Object) -> set[int]:
+    """Insert the keyframes that Blender's own Move would. Returns the channels of the location that have one now.
+
+    With an active keying set it is that set's affair what is keyed: it is left alone.
+    """
+    scene, editing = context.scene, context.preferences.edit
+    tools, animation = scene.tool_settings, obj.animation_data
+    if not tools.use_keyframe_insert_auto or tools.use_keyframe_insert_keyingset:
+        return set()
+    curves = {}
+    if animation is not None and animation.action is not None:
+        curves = {curve.array_index: curve for curve in _curves_of(animation) if curve.data_path == "location"}
+    wanted = {0, 1, 2}
+    if editing.use_keyframe_insert_available:
+        wanted &= set(curves)
+    if tools.auto_keying_mode == "REPLACE_KEYS":
+        now = scene.frame_current_final
+        wanted &= {i for i, c in curves.items() if any(abs(key.co[0] - now) < KEY_TIME for key in c.keyframe_points)}
+    options: Any = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
+    try:
+        return {channel for channel in wanted if obj.keyframe_insert("location", index=channel, options=options)}
+    except (RuntimeError, TypeError):  # its animation cannot be changed: then the person is warned
+        return set()

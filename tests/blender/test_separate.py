@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -148,3 +148,128 @@ def test_linked_object_stays(part: Part, tmp_path: Path, empty_scene: object) ->
     stays("'Linked' is linked from .*library.blend: it cannot be moved here", a, b)
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
     assert relation(part) == "touching"
+
+
+# --- animation ------------------------------------------------------------------------------------------------------
+
+PUT_BACK = "'B' has keyframes on its location: insert a keyframe, or the next frame change puts it back"
+
+
+def separated(part: Part, capfd: pytest.CaptureFixture[str], **options: object) -> tuple[str, ...]:
+    """Separate, and the warnings that the operator reports (in the background Blender prints what it reports)."""
+    capfd.readouterr()
+    assert bpy.ops.contact_lens.separate(**options) == {"FINISHED"}
+    assert relation(part) == "touching"
+    said = capfd.readouterr().out.splitlines()
+    return tuple(line.removeprefix("Warning: ") for line in said if line.startswith("Warning: "))
+
+
+def keyed(obj: bpy.types.Object, channel: int = -1) -> None:
+    """The object's location is animated, and it is where its animation wants it."""
+    for frame in (1, 10):
+        obj.keyframe_insert("location", index=channel, frame=frame)
+    bpy.context.scene.frame_set(5)
+
+
+def test_keyframes_that_put_the_object_back_are_told(
+    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    keyed(pair[1])
+    assert separated(part, capfd) == (PUT_BACK,)
+    bpy.context.scene.frame_set(6)
+    assert pair[1].location.x == pytest.approx(1.5), "what was told has come true"
+
+
+def test_keyframes_of_what_stays_are_no_hindrance(
+    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    a, b = pair
+    keyed(a)
+    keyed(b, channel=1)  # the way is along X
+    assert separated(part, capfd) == ()
+
+
+def test_strips_of_the_nla_that_put_the_object_back_are_told(
+    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    b = pair[1]
+    keyed(b)
+    animation = b.animation_data
+    action, slot = animation.action, getattr(animation, "action_slot", None)
+    animation.action = None
+    strip = animation.nla_tracks.new().strips.new("Strip", 1, action)
+    if slot is not None:
+        strip.action_slot = slot
+    bpy.context.scene.frame_set(5)
+    assert separated(part, capfd) == (PUT_BACK,)
+    animation.nla_tracks[0].mute = True
+    b.location.x = 1.5
+    bpy.context.view_layer.update()
+    assert separated(part, capfd) == ()
+
+
+@pytest.mark.skipif(bpy.app.version < (4, 4, 0), reason="actions have slots since Blender 4.4")
+def test_keyframes_of_another_objects_slot_are_no_hindrance(
+    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    a, b = pair
+    keyed(a)
+    animation = b.animation_data_create()
+    animation.action = a.animation_data.action
+    animation.action_slot = animation.action.slots.new("OBJECT", "B")
+    assert separated(part, capfd) == ()
+    animation.action_slot = a.animation_data.action_slot
+    b.location.x = 1.5
+    bpy.context.view_layer.update()
+    assert separated(part, capfd) == (PUT_BACK,)
+
+
+@pytest.fixture
+def auto_keying() -> Iterator[bpy.types.ToolSettings]:
+    """Auto Keying is on, and makes curves where there are none."""
+    tools, editing = bpy.context.scene.tool_settings, bpy.context.preferences.edit
+    only_available = editing.use_keyframe_insert_available
+    tools.use_keyframe_insert_auto, editing.use_keyframe_insert_available = True, False
+    yield tools
+    editing.use_keyframe_insert_available = only_available
+
+
+@pytest.mark.parametrize("animated", [False, True])
+def test_auto_keying_keeps_the_object_where_it_went(
+    part: Part,
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    capfd: pytest.CaptureFixture[str],
+    auto_keying: bpy.types.ToolSettings,
+    animated: bool,
+) -> None:
+    b = pair[1]
+    if animated:
+        keyed(b)
+    assert separated(part, capfd) == ()
+    bpy.context.scene.frame_set(6)
+    bpy.context.scene.frame_set(5)
+    assert b.location.x == pytest.approx(2.0)
+
+
+def test_auto_keying_of_what_is_animated_already_leaves_the_rest_alone(
+    part: Part,
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    capfd: pytest.CaptureFixture[str],
+    auto_keying: bpy.types.ToolSettings,
+) -> None:
+    bpy.context.preferences.edit.use_keyframe_insert_available = True
+    assert separated(part, capfd) == ()
+    assert pair[1].animation_data is None
+
+
+def test_auto_keying_that_only_replaces_leaves_the_warning(
+    part: Part,
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    capfd: pytest.CaptureFixture[str],
+    auto_keying: bpy.types.ToolSettings,
+) -> None:
+    keyed(pair[1])
+    auto_keying.auto_keying_mode = "REPLACE_KEYS"
+    assert separated(part, capfd) == (PUT_BACK,), "there is no key at frame 5"
+    bpy.context.scene.frame_set(10)
+    assert separated(part, capfd) == ()
