@@ -34,6 +34,14 @@ ROOM = 1.28
 """How much larger than the objects the picture's frame is: labels need room."""
 SHOWN_AROUND = 2.5
 """When one object is much larger, the picture shows this many sizes of the smaller around the contact."""
+POINT_SIZE = 1e-4
+"""The size that two coinciding points are given, relative to their coordinates: float32 draws that well."""
+FROM_BELOW = 3.0
+"""What looking from below costs: more than all else together."""
+ENOUGH = 0.5
+"""The share of the smaller object that the larger one must leave free, if there is such a direction."""
+SIGHT_LINES = 64
+"""At most about as many corners are looked at to tell that share."""
 
 
 class GpuUnavailable(RuntimeError):  # noqa: N818
@@ -114,13 +122,18 @@ def _render_a_speck() -> None:
 def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
     """View and projection matrix (4, 4) that show the contact well in a picture `aspect` times as wide as high.
 
-    The vector is seen from its side, the region at a slant, and neither object stands in front of the other.
+    The vector is seen from its side, the region at a slant, and neither object stands in front of the other. The eye
+    is not inside the larger object, unless the smaller one is too.
     """
     contact = inspection.contact
     middle = origin(inspection)
     a, b = (np.asarray(inspection.hull_a.vertices), np.asarray(inspection.hull_b.vertices))
     smaller = min(inspection.hull_a.extent, inspection.hull_b.extent) or max(
-        inspection.hull_a.extent, inspection.hull_b.extent, abs(contact.signed_distance), 1e-6
+        inspection.hull_a.extent,
+        inspection.hull_b.extent,
+        abs(contact.signed_distance),
+        POINT_SIZE * float(np.abs(middle).max()),
+        1e-6,
     )
     reach = SHOWN_AROUND * max(smaller, contact.signed_distance)
     shown = []
@@ -132,33 +145,30 @@ def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
     between = center_b - center_a
     between /= max(float(np.linalg.norm(between)), 1e-300)
 
-    # All directions around, from a little to well above the horizon; the first of equals wins.
+    # All directions around, from a little to well above the horizon, and below it for what hangs under something
+    # large; the first of equals wins.
     turns = np.radians(np.arange(0.0, 360.0, 7.5) - 60.0)
-    rises = np.radians([18.0, 26.0, 34.0])
+    rises = np.radians([18.0, 26.0, 34.0, -18.0, -34.0])
     turn, rise = (grid.ravel() for grid in np.meshgrid(turns, rises))
     ways = np.stack([np.cos(turn) * np.cos(rise), np.sin(turn) * np.cos(rise), np.sin(rise)], axis=1)
     along, depth = np.abs(ways @ contact.normal), np.abs(ways @ between)
-    harm = np.abs(along - 0.3) + 0.7 * np.maximum(depth - 0.25, 0.0) + 0.15 * np.abs(rise - rises[1])
+    harm = np.abs(along - 0.3) + 0.7 * np.maximum(depth - 0.25, 0.0) + 0.15 * np.abs(np.abs(rise) - rises[1])
+    harm += FROM_BELOW * (rise < 0.0)
     harm += 0.12 * ways[:, 1]  # all else equal from the front, which in Blender is -Y
     for hull in (inspection.hull_a, inspection.hull_b):
         if len(hull.normals):  # a face seen from straight in front hides the shape
             harm += 0.8 * np.maximum((ways @ np.asarray(hull.normals).T).max(axis=1) - 0.8, 0.0)
-    toward_viewer = ways[int(np.argmin(np.round(harm, 6)))]
-
     points = np.concatenate(shown)
-    right = np.cross([0.0, 0.0, 1.0], toward_viewer)
-    right /= np.linalg.norm(right)
-    up = np.cross(toward_viewer, right)
-    turned = np.stack([right, up, toward_viewer])
-    tangent = np.array([aspect, 1.0]) * np.tan(LENS_HALF_ANGLE) / ROOM
-    target = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    for _ in range(8):  # centre what is seen, then step back until it fits
-        seen = (points - target) @ turned.T
-        distance = float((np.abs(seen[:, :2]) / tangent + seen[:, 2:]).max())
-        on_screen = seen[:, :2] / (distance - seen[:, 2:])
-        shift = 0.5 * (on_screen.min(axis=0) + on_screen.max(axis=0)) * distance
-        target = target + shift @ turned[:2]
-    eye = target + distance * toward_viewer
+    best, most = None, -1.0
+    for way in ways[np.argsort(np.round(harm, 6), kind="stable")]:
+        turned, eye, distance = _step_back(way, points, aspect, 0.5 * smaller)
+        share = _seen_from(eye, inspection, shown)
+        if share > most:
+            best, most = (turned, eye, distance), share
+        if share >= ENOUGH:
+            break
+    assert best is not None
+    turned, eye, distance = best
     view = np.eye(4)
     view[:3, :3] = turned
     view[:3, 3] = -turned @ eye
@@ -172,6 +182,53 @@ def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
     )
     projection[3, 2] = -1.0
     return view, projection
+
+
+def _step_back(
+    toward_viewer: FloatArray, points: FloatArray, aspect: float, nearest: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """How the camera is turned (3, 3), where it is (3,) and its distance, so that the points (n, 3) fill the picture.
+
+    It stays `nearest` away from the nearest point.
+    """
+    right = np.cross([0.0, 0.0, 1.0], toward_viewer)
+    right /= np.linalg.norm(right)
+    turned = np.stack([right, np.cross(toward_viewer, right), toward_viewer])
+    tangent = np.array([aspect, 1.0]) * np.tan(LENS_HALF_ANGLE) / ROOM
+    target = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    distance = nearest
+    for _ in range(8):  # centre what is seen, then step back until it fits
+        seen = (points - target) @ turned.T
+        fits = float((np.abs(seen[:, :2]) / tangent + seen[:, 2:]).max())
+        distance = max(fits, float(seen[:, 2].max()) + nearest)
+        on_screen = seen[:, :2] / (distance - seen[:, 2:])
+        shift = 0.5 * (on_screen.min(axis=0) + on_screen.max(axis=0)) * distance
+        target = target + shift @ turned[:2]
+    return turned, target + distance * toward_viewer, distance
+
+
+def _seen_from(eye: FloatArray, inspection: Subject, shown: list[FloatArray]) -> float:
+    """The share of the smaller hull's corners outside of the larger one that the larger one does not hide from the
+    eye (3,). 1 when there are none: what is inside is seen through the wall from anywhere.
+    """
+    hulls = (inspection.hull_a, inspection.hull_b)
+    small = int(hulls[1].extent < hulls[0].extent)
+    larger = hulls[1 - small]
+    if larger.rank < 3:
+        return 1.0
+    corners = shown[small][:: 1 + len(shown[small]) // SIGHT_LINES] - larger.center
+    above = corners @ larger.normals.T - larger.offsets
+    corners = corners[(above > 1e-6 * hulls[small].extent).any(axis=1)]
+    if len(corners) == 0:
+        return 1.0
+    # The part of each line of sight from the eye (0) to the corner (1) that is in the larger hull.
+    start = (eye - larger.center) @ larger.normals.T - larger.offsets
+    way = (corners - (eye - larger.center)) @ larger.normals.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = -start / way
+    enter = np.where(way < 0.0, crossing, np.where((way == 0.0) & (start > 0.0), np.inf, 0.0)).max(axis=1, initial=0.0)
+    leave = np.where(way > 0.0, crossing, 1.0).min(axis=1, initial=1.0)
+    return float((leave - enter < 1e-6).mean())
 
 
 # --- the picture ----------------------------------------------------------------------------------------------------

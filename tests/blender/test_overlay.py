@@ -616,6 +616,30 @@ def test_the_camera_goes_near_a_small_shape_on_a_large_one():
     assert np.ptp(pixels, axis=0).max() > 0.15 * min(SIZE)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_camera_is_outside_of_a_large_shape_on_the_side_of_the_small_one(axis, side, swapped):
+    where = np.zeros(3)
+    where[axis] = side * 500.3
+    shapes = [box(size=(1000.0, 1000.0, 1000.0)), box(where, (1.0, 1.0, 1.0))]
+    p = pair(*(reversed(shapes) if swapped else shapes))
+    view_matrix, _ = view_of(p)
+    eye = -view_matrix[:3, :3].T @ view_matrix[:3, 3]
+    assert side * eye[axis] > 500.8
+    assert np.linalg.norm(eye - where) < 20.0
+
+
+@pytest.mark.parametrize("place", [0.0, 1.0, 2000.0])
+def test_two_points_in_one_place_have_a_camera(place):
+    p = pair(np.full((1, 3), place), np.full((1, 3), place))
+    with np.errstate(all="raise"):
+        view_matrix, projection = view_of(p)
+    pixels, ahead = geometry.project(p.hull_a.vertices, projection @ view_matrix, SIZE)
+    assert ahead.all()
+    assert pixels[0] == pytest.approx(np.array(SIZE) / 2, abs=1.0)
+
+
 def test_a_snapshot_of_nothing_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(snapshot.session, "current", lambda context: None)
     with pytest.raises(ValueError, match="inspect two objects"):
