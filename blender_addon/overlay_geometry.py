@@ -33,6 +33,7 @@ GLYPH = np.dtype(
         ("corner", np.float32, 3),  # 0 at start or 1 at end; which way to widen along and across, -1 or 1
         ("form", np.float32, 4),  # FILL .. HEAD; half width or radius; trim or head length; dash period: all pixels
         ("color", np.float32, 4),
+        ("spread", np.float32),  # above 0: times a stroke's length in pixels it is its opacity, at most 1
     ]
 )
 
@@ -45,6 +46,12 @@ TIE_WIDTH = 0.8
 HEAD_LENGTH = 7.5
 HEAD_HALF_WIDTH = 2.7
 DASH_PERIOD = 12.0
+FREE_EDGE = 14.0
+"""In line widths: a smooth edge of a hull is as strong as a sharp one when its facets are that wide on screen."""
+FAINTEST = 0.07
+"""Opacity below which no edge falls: many of them on few pixels still make an outline."""
+SHARP = float(np.cos(np.radians(30.0)))
+"""Cosine of the angle between two facets from which on their edge is always drawn in full."""
 POINT_REGION = 1.35
 SHORT_ARROW = 26.0
 """Pixels: a vector shorter than this on screen gets a ring round it, so that it is found."""
@@ -182,6 +189,31 @@ def strokes(
     return _quads(np.atleast_2d(starts), np.atleast_2d(ends), (STROKE, 0.5 * width, trim, dash), color)
 
 
+def hull_edges(hull: Polytope, base: FloatArray, color: Color, width: float, dash: float) -> GlyphArray:
+    """The edges of a hull, those between nearly coplanar facets fading where they lie close to each other on screen.
+
+    Without that a finely meshed sphere is one blot that hides the contact.
+    """
+    ends = hull.vertices[hull.edges] - base
+    glyphs = strokes(ends[:, 0], ends[:, 1], color, width, dash=dash)
+    if len(hull.edge_facets) != len(hull.edges):  # a segment
+        return glyphs
+    first, second = hull.edge_facets.T
+    way = ends[:, 1] - ends[:, 0]
+    # The area of a facet is half the sum of the cross products along its outline.
+    twice = np.zeros_like(hull.normals)
+    around = np.cross(ends[:, 0] - ends[:, 0].mean(axis=0), way)
+    np.add.at(twice, first, around)
+    np.add.at(twice, second, -around)
+    areas = 0.5 * np.abs(np.einsum("ij,ij->i", twice, hull.normals))
+    smooth = np.einsum("ij,ij->i", hull.normals[first], hull.normals[second]) > SHARP
+    # How wide the facets are beside the edge, as a part of its length: on screen that stays about the same.
+    wide = np.minimum(areas[first], areas[second]) / np.maximum(np.einsum("ij,ij->i", way, way), np.finfo(float).tiny)
+    spread = np.where(smooth, np.maximum(wide, 1e-9) / (FREE_EDGE * width), 0.0)
+    glyphs["spread"] = np.repeat(spread, len(_QUAD))
+    return glyphs
+
+
 def marks(points: FloatArray, shape: int, color: Color, size: float, line: float = 0.0) -> GlyphArray:
     """Points (n, 3) as discs, squares, diamonds or rings of `size` pixels across; `line` is the ring's half width."""
     points = np.atleast_2d(points)
@@ -237,8 +269,7 @@ def layers(inspection: Subject, style: Style) -> list[Layer]:
             ("hull a", inspection.hull_a, look.color_a, 0.0),
             ("hull b", inspection.hull_b, look.color_b, DASH_PERIOD * style.scale),
         ):
-            ends = hull.vertices[hull.edges] - base
-            edges = strokes(ends[:, 0], ends[:, 1], color, HULL_WIDTH * line, dash=dash)
+            edges = hull_edges(hull, base, color, HULL_WIDTH * line, dash)
             found.append(Layer(name, edges, 0.4, 0.6 * halo))
     if style.show_region and len(corners) > 0:
         solid = (*look.color_region[:3], 1.0)

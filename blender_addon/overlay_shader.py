@@ -11,7 +11,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..core.polytope import FloatArray
-from .overlay_geometry import GLYPH, HALO_COLOR, GlyphArray, Layer
+from .overlay_geometry import FAINTEST, GLYPH, HALO_COLOR, GlyphArray, Layer
 
 _VERTEX = """
 void main()
@@ -37,6 +37,9 @@ void main()
     }
     vec2 way = (b.xy / b.w - a.xy / a.w) * 0.5 * viewport;
     float span = length(way);
+    if (spread > 0.0) { /* the closer such lines are to each other on screen, the fainter */
+        glyph_color.a *= clamp(span * spread, faintest, 1.0);
+    }
     vec2 along = (span > 1e-4) ? way / span : vec2(1.0, 0.0);
     vec2 across = vec2(-along.y, along.x);
 
@@ -125,7 +128,7 @@ void main()
 }
 """
 
-_ATTRIBUTES = (("start", 3), ("end", 3), ("corner", 3), ("form", 4), ("color", 4))
+_ATTRIBUTES = (("start", 3), ("end", 3), ("corner", 3), ("form", 4), ("color", 4), ("spread", 1))
 _BATCHES_KEPT = 4
 """Pictures whose batches are kept: a scene per window is the usual most."""
 
@@ -147,7 +150,7 @@ def _compiled() -> gpu.types.GPUShader:
         interface.flat("FLOAT", "shape")
         info = gpu.types.GPUShaderCreateInfo()
         for location, (name, count) in enumerate(_ATTRIBUTES):
-            info.vertex_in(location, f"VEC{count}", name)  # type: ignore[arg-type]
+            info.vertex_in(location, f"VEC{count}" if count > 1 else "FLOAT", name)  # type: ignore[arg-type]
         info.vertex_out(interface)
         # 112 bytes: drivers promise 128.
         info.push_constant("MAT4", "matrix")
@@ -157,7 +160,7 @@ def _compiled() -> gpu.types.GPUShader:
         info.push_constant("FLOAT", "opacity")
         info.push_constant("BOOL", "srgbTarget")
         info.fragment_out(0, "VEC4", "fragment_color")
-        info.vertex_source(_VERTEX)
+        info.vertex_source(f"const float faintest = {FAINTEST};\n{_VERTEX}")
         info.fragment_source(_FRAGMENT)
         _shader = gpu.shader.create_from_info(info)
     return _shader

@@ -397,6 +397,44 @@ def test_hull_edges_behind_are_dim_and_in_front_are_bright(graphics):
     assert (np.abs(covered.astype(int) - nothing).max(axis=2) > 12).sum() > lit(covered, look.color_a) + 250
 
 
+def ball(center, radius: float, rings: int = 32) -> np.ndarray:
+    """The corners of a finely meshed sphere."""
+    turns = np.arange(2 * rings) * np.pi / rings
+    rises = (np.arange(1, rings) / rings - 0.5) * np.pi
+    turn, rise = (grid.ravel() for grid in np.meshgrid(turns, rises))
+    around = np.stack([np.cos(turn) * np.cos(rise), np.sin(turn) * np.cos(rise), np.sin(rise)], axis=1)
+    return np.concatenate([around, [(0.0, 0.0, -1.0), (0.0, 0.0, 1.0)]]) * radius + center
+
+
+def test_the_contact_is_seen_through_dense_hulls(graphics):
+    p = pair(ball((0.0, 0.0, 0.0), 2.0), ball((0.3, 0.1, 0.1), 0.8))
+    pixels, alone = (picture(p, replace(STYLE, show_labels=False, show_hulls=on)) for on in (True, False))
+    arrow = np.abs(alone - np.round(255.0 * np.array(LOOK.color_vector[:3]))).max(axis=2) <= 60
+    covered = np.abs(pixels.astype(int) - alone).max(axis=2)[arrow].mean()
+    assert covered < 60.0, "the edges in front of the arrow leave it its colour"
+    assert lit(pixels, LOOK.color_b, 60) < 600, "B is no blot"
+    assert (pixels[..., 2].astype(int) - pixels[..., 0] > 15).mean() > 0.15, "and A is still seen"
+
+
+def test_edges_between_wide_or_turned_facets_do_not_fade():
+    cases = (
+        box(),
+        box(size=(2.0, 2.0, 0.001)),
+        box(size=(2.0, 2.0, 0.0)),
+        np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)]),
+    )
+    for corners in cases:
+        assert not layer_named(pair(corners, box((0.5, 0.0, 0.0))), "hull a")["spread"].any()
+    near, far = (layer_named(pair(ball((0, 0, 0), r), box((r, 0.0, 0.0))), "hull a")["spread"] for r in (1.0, 100.0))
+    assert (near > 0.0).all()
+    assert near == pytest.approx(far, rel=1e-2), "it is on screen that edges are near each other"
+    wheel = np.array([(np.cos(t), np.sin(t), z) for t in np.arange(64) * np.pi / 32 for z in (-0.1, 0.1)])
+    p = pair(wheel, box((1.0, 0.0, 0.0)))
+    faded = layer_named(p, "hull a")["spread"].reshape(-1, 6)[:, 0] > 0.0
+    ends = p.hull_a.vertices[p.hull_a.edges]
+    assert np.array_equal(faded, ends[:, 0, 2] != ends[:, 1, 2]), "the rims are drawn in full"
+
+
 def test_an_orthographic_view_is_drawn_too(graphics):
     p = PAIRS["face_on_face"]()
     view_matrix, _ = view_of(p)
