@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import cast
 
@@ -251,7 +252,18 @@ class CONTACT_LENS_OT_copy(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+LONGEST_NAME = 60
+"""Characters of an object's name in a file's name: two of them and the rest fit everywhere."""
+
+
+def proposed_path(name_a: str, name_b: str) -> str:
+    """Where Save JSON proposes to save: beside the .blend file, with the objects' names as far as files allow them."""
+    not_in_files = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+    names = [not_in_files.sub("_", name)[:LONGEST_NAME].strip(" .") or "_" for name in (name_a, name_b)]
+    return str(Path(bpy.data.filepath).parent / f"{' '.join(names)} contact.json")
+
+
+class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
     """Save the results as a JSON file"""
 
     bl_idname = "contact_lens.save_json"
@@ -259,13 +271,24 @@ class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):  # type: igno
 
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
+    # Not remembered: the next pair is proposed a name of its own.
+    filepath: StringProperty(  # type: ignore[valid-type]
+        name="File Path", subtype="FILE_PATH", maxlen=1024, options={"SKIP_SAVE"}
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return _poll_result(cls, context)
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        inspection = session.current(context)
+        if inspection is not None and not self.filepath:
+            self.filepath = proposed_path(inspection.name_a, inspection.name_b)
+        result: set[str] = ExportHelper.invoke(self, context, event)
+        return result
+
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = Path(bpy.path.abspath(self.filepath))  # type: ignore[attr-defined]
+        path = Path(bpy.path.abspath(self.filepath))
         try:
             path.write_text(report.to_json(report.report(context)), encoding="utf-8")
         except OSError as error:

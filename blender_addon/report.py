@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,13 +23,16 @@ from ..core.hull import ConvexHull
 from ..core.region import Region
 from . import session
 from .session import Inspection
-from .units import UnitFormat, direction
+from .units import UnitFormat, counted, direction
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
 
 OPEN_SHARE = 1e-4
 """A mesh that leaves no more of its hull's surface open than this covers it: areas are rounded too."""
+
+TOO_COARSE = 0.1
+"""Resolution of the input, relative to the smaller object, from which on an answer means little."""
 
 Report = dict[str, Any]
 Lines = list[tuple[str, str]]
@@ -52,7 +56,14 @@ def report(context: bpy.types.Context) -> Report:
     inspection = session.current(context)
     if inspection is None:
         raise LookupError("there is no inspected pair: run Inspect Contact first")
-    return build(inspection, session.stale_reason(context))
+    stale = session.stale_reason(context)
+    frame = session.frame_of_result(context.scene) if stale else context.scene.frame_current_final
+    # A result that is not out of date holds at the frame of today, whenever it was found.
+    return {
+        **build(inspection, stale),
+        "file": Path(bpy.data.filepath).name or None,
+        "frame": int(frame) if float(frame).is_integer() else frame,
+    }
 
 
 _built: WeakKeyDictionary[Inspection, Report] = WeakKeyDictionary()
@@ -214,6 +225,8 @@ def one_line(data: Report) -> str:
     line += f", {name.lower()} {value}"
     if not (objects["a"]["convex"] and objects["b"]["convex"]):
         line += " (of their convex hulls)"
+    if too_far(data):
+        line += " (too far from the world origin to tell)"
     return line
 
 
@@ -227,9 +240,10 @@ def main_lines(data: Report) -> Lines:
     ]
     region = found["region"]
     if region is not None:
-        count = len(region["vertices"])
-        lines.append(("Region", f"{region['kind'].capitalize()}, {count} {'point' if count == 1 else 'points'}"))
-        if region["kind"] == "polygon":
+        polygon = region["kind"] == "polygon"
+        corners = f", {counted(len(region['vertices']), 'point')}" if polygon else ""
+        lines.append(("Region", f"{region['kind'].capitalize()}{corners}"))
+        if polygon:
             lines.append(("Area", units.area(region["area"])))
         elif region["kind"] == "segment":
             lines.append(("Length", units.length(region["length"])))
@@ -247,22 +261,23 @@ def detail_lines(data: Report) -> Lines:
         ("Decided By", f"{found['feature_a']['kind']} of A, {found['feature_b']['kind']} of B"),
         ("Lower Bound", units.length(lower)),
         ("Upper Bound", units.length(upper)),
-        ("Bounds Differ By", units.length(upper - lower)),
-        ("Method", f"{found['method'].upper().replace('+', ' + ')}, {found['iterations']} steps"),
+        ("Bounds Differ By", units.rough(upper - lower)),
+        ("Method", f"{found['method'].upper().replace('+', ' + ')}, {counted(found['iterations'], 'step')}"),
         ("Status", found["status"].replace("_", " ").capitalize()),
     ]
     if found["cross_check"] is not None:
-        lines.append(("Methods Differ By", units.length(found["cross_check"])))
+        lines.append(("Methods Differ By", units.rough(found["cross_check"])))
     failed = [check["name"] for check in data["verify"]["checks"] if not check["ok"]]
     lines.append(("Verified", f"no: {', '.join(failed)}" if failed else f"{len(data['verify']['checks'])} checks hold"))
     if len(found["ties"]) > 1:
         lines.append(("Equally Short Ways", str(len(found["ties"]))))
     lines.append(("Contact Tolerance", f"{found['contact_tolerance']:.3g} of the smaller object"))
-    lines.append(("Input Resolution", units.length(data["resolution"])))
+    lines.append(("Input Resolution", units.rough(data["resolution"])))
     for letter in "ab":
         hull = objects[letter]["hull"]
-        counts = f"{hull['vertices']} vertices, {hull['edges']} edges, {hull['facets']} faces"
-        lines.append((f"Hull of {letter.upper()}", counts))
+        parts = [counted(hull["vertices"], "vertex", "vertices")]
+        parts += [counted(hull[key], noun) for key, noun in (("edges", "edge"), ("facets", "face")) if hull[key]]
+        lines.append((f"Hull of {letter.upper()}", ", ".join(parts)))
     return lines
 
 
@@ -287,15 +302,26 @@ def warnings(data: Report) -> list[str]:
             lines.append(text)
         elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
             lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")
-    if data["contact"]["contact_tolerance"] > data["settings"]["contact_tolerance"]:
+    if too_far(data):
+        smaller = min(data["objects"].values(), key=lambda thing: thing["hull"]["extent"] or math.inf)
         lines.append(
-            f"Blender holds these coordinates to {units.length(data['resolution'])}: that is the contact tolerance"
+            f"Too far from the world origin for the size of '{smaller['name']}': Blender holds these coordinates to "
+            f"{units.rough(data['resolution'])}, so the answer means little"
+        )
+    elif data["contact"]["contact_tolerance"] > data["settings"]["contact_tolerance"]:
+        lines.append(
+            f"Blender holds these coordinates to {units.rough(data['resolution'])}: that is the contact tolerance"
         )
     if data["contact"]["status"] != "certified":
         lines.append(f"The bounds do not meet: {data['contact']['status'].replace('_', ' ')}")
     if not data["verify"]["ok"]:
         lines.append("The answer did not pass its own check: see the details, and please report it")
     return lines
+
+
+def too_far(data: Report) -> bool:
+    """Whether the coordinates are too coarse to tell anything about objects of this size."""
+    return bool(data["contact"]["contact_tolerance"] > max(TOO_COARSE, data["settings"]["contact_tolerance"]))
 
 
 def percent(share: float) -> str:

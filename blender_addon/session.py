@@ -89,18 +89,20 @@ class Inspection:
 _inspections: dict[int, Inspection] = {}
 _stale: dict[int, str] = {}
 _errors: dict[int, str] = {}
+_frames: dict[int, float] = {}
 
 
 def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
     """Make `inspection` the scene's current one."""
     _inspections[scene.session_uid] = inspection
+    _frames[scene.session_uid] = scene.frame_current_final
     _stale.pop(scene.session_uid, None)
     _errors.pop(scene.session_uid, None)
 
 
 def drop_result(scene: bpy.types.Scene) -> None:
     """Drop the scene's result: its objects can no longer be inspected."""
-    for of_scene in (_inspections, _stale):
+    for of_scene in (_inspections, _stale, _frames):
         of_scene.pop(scene.session_uid, None)
 
 
@@ -109,9 +111,14 @@ def stored(scene: bpy.types.Scene) -> Inspection | None:
     return _inspections.get(scene.session_uid)
 
 
+def frame_of_result(scene: bpy.types.Scene) -> float:
+    """The frame at which the scene's last result was found."""
+    return _frames.get(scene.session_uid, scene.frame_current_final)
+
+
 def clear() -> None:
     """Drop everything: a file was loaded, or the add-on goes."""
-    for of_scene in (_inspections, _stale, _errors):
+    for of_scene in (_inspections, _stale, _errors, _frames):
         of_scene.clear()
 
 

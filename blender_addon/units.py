@@ -95,6 +95,14 @@ class UnitFormat:
         symbol, factor = self._unit(value)
         return f"{self._text([value * factor])[0]} {symbol}".rstrip()
 
+    def rough(self, value: float) -> str:
+        """`value` Blender units to two digits, for errors and differences: '9.5e-07 m', '0.25 m'."""
+        symbol, factor = self._unit(value)
+        text = f"{value * factor:.2g}"
+        if "e+" in text and abs(float(text)) < 1e7:
+            text = f"{float(text):.0f}"
+        return f"{text} {symbol}".rstrip()
+
     def area(self, value: float) -> str:
         """`value` square Blender units as text, such as '4.1 cm²'."""
         symbol, factor = self._unit(math.sqrt(abs(value)))
@@ -111,3 +119,8 @@ class UnitFormat:
 def direction(values: Iterable[float]) -> str:
     """A unit vector as text; it has no unit."""
     return f"({', '.join(_number(float(v), DIGITS) for v in values)})"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: '1 vertex', '2 vertices'."""
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import bpy
 import pytest
 
-from .scenes import cube, inspect
+from .scenes import cube, inspect, mesh_object
 
 Part = Callable[[str], ModuleType]
 
@@ -100,6 +101,61 @@ def test_lines_follow_the_scenes_units(report: ModuleType) -> None:
     assert lines(report)["Depth"] == "0.50000"
 
 
+def point(name: str, location: tuple[float, float, float]) -> bpy.types.Object:
+    return mesh_object(name, [(0.0, 0.0, 0.0)], (), location)
+
+
+def test_one_is_not_many(report: ModuleType) -> None:
+    inspect(point("A", (0.0, 0.0, 0.0)), point("B", (0.0, 0.0, 0.0)))
+    shown = lines(report)
+    assert shown["Region"] == "Point"
+    assert shown["Hull of A"] == shown["Hull of B"] == "1 vertex"
+    inspect(mesh_object("C", [(0, 0, 0), (1, 0, 0)]), cube("D", (0.5, 0.0, 0.0), 0.4))
+    shown = lines(report)
+    assert shown["Hull of A"] == "2 vertices, 1 edge"
+    assert not any(" 1 " in f" {text}" and text.endswith("s") for text in shown.values() if "%" not in text)
+
+
+def test_differences_are_told_to_two_digits(report: ModuleType, units: ModuleType) -> None:
+    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
+    assert lines(report)["Input Resolution"] == "9.5e-07 m"
+    metres = units.UnitFormat("METRIC", 1.0, "METERS")
+    told = [metres.rough(value) for value in (0.0, 0.25, 0.30000001, 12.34, 262144.0, 1.5e12)]
+    assert told == ["0 m", "0.25 m", "0.3 m", "12 m", "260000 m", "1.5e+12 m"]
+
+
+def test_coordinates_too_coarse_for_an_answer_are_told(report: ModuleType) -> None:
+    a, b = cube("A", (1e6, 0.0, 0.0)), cube("B", (1e6 + 0.5, 0.0, 0.0), 0.2)
+    inspect(a, b)
+    data = report.report(bpy.context)
+    told = "Too far from the world origin for the size of 'B': Blender holds these coordinates to 0.25 m, "
+    assert report.warnings(data) == [f"{told}so the answer means little"]
+    assert report.one_line(data).endswith(" (too far from the world origin to tell)")
+    b.scale = (20.0, 20.0, 20.0)
+    bpy.context.view_layer.update()
+    inspect(a, b)
+    data = report.report(bpy.context)
+    assert report.warnings(data) == ["Blender holds these coordinates to 0.25 m: that is the contact tolerance"]
+    assert "too far" not in report.one_line(data)
+
+
+def test_report_names_the_file_and_the_frame(report: ModuleType, tmp_path: Path) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    bpy.context.scene.frame_set(7)
+    inspect(a, b)
+    data = report.report(bpy.context)
+    assert (data["file"], data["frame"]) == (None, 7)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crash test.blend"))
+    bpy.context.scene.frame_set(8, subframe=0.5)
+    data = report.report(bpy.context)
+    assert (data["file"], data["frame"], data["stale"]) == ("crash test.blend", 8.5, None), "nothing has changed"
+    bpy.context.scene.contact_lens.clearance = 0.25
+    bpy.context.scene.frame_set(9)
+    data = report.report(bpy.context)
+    assert data["stale"]
+    assert data["frame"] == 7, "a result that is out of date is of its own frame"
+
+
 @pytest.mark.parametrize(
     ("length", "text"),
     [
@@ -141,6 +197,22 @@ def test_save_json(report: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "contact.json"
     assert bpy.ops.contact_lens.save_json(filepath=str(path)) == {"FINISHED"}
     assert json.loads(path.read_text(encoding="utf-8")) == report.report(bpy.context)
+
+
+def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    operators = part("blender_addon.operators")
+    opened: list[Any] = []
+    context = SimpleNamespace(
+        scene=bpy.context.scene, window_manager=SimpleNamespace(fileselect_add=opened.append), blend_data=bpy.data
+    )
+    inspect(cube("Würfel.001"), cube("left/right: <B>?", (1.5, 0.0, 0.0)))
+    operator = SimpleNamespace(filepath="")
+    operators.CONTACT_LENS_OT_save_json.invoke(operator, context, None)
+    assert operator.filepath == "Würfel.001 left_right_ _B__ contact.json"
+    assert opened == [operator]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert operators.proposed_path("A" * 200, " .. ") == str(tmp_path / f"{'A' * 60} _ contact.json")
+    (tmp_path / operators.proposed_path("A" * 200, 'a\\b\n"c"|*')).touch()
 
 
 def test_save_json_says_why_it_cannot(tmp_path: Path) -> None:
