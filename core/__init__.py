@@ -10,7 +10,7 @@
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
 """
 
-from .box import Box
+from .box import Box, rotate
 from .box_sat import BoxAxis, box_sat, boxes_intersect
 from .certificate import Certificate
 from .contact import Contact, Method, Status, contact
@@ -62,6 +62,7 @@ __all__ = [
     "minkowski_difference",
     "minkowski_sum",
     "minkowski_supports",
+    "rotate",
     "sat",
     "support",
     "supports",

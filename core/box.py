@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import checked_array, checked_floats
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope
 from .tolerance import BOX_ORTHOGONAL, BOX_SOLID, EPS, SLIVER
@@ -65,11 +66,11 @@ class Box(Polytope):
         World frame and units. Sizes may be zero; the quaternion need not be a unit one. Raises ValueError, naming the
         argument, when one has another shape or is not finite, when a size is negative or the quaternion zero.
         """
-        middle = _vector("center", center, 3)
-        full = _vector("size", size, 3)
+        middle = checked_floats("center", center, 3)
+        full = checked_floats("size", size, 3)
         if min(full) < 0.0:
             raise ValueError(f"size: no component may be negative, got {full}")
-        axes = np.array(_rotation_matrix(_vector("rotation", rotation, 4))).T
+        axes = np.array(_rotation_matrix(checked_floats("rotation", rotation, 4))).T
         self._build(np.array(middle), axes, 0.5 * np.array(full), True)
 
     @classmethod
@@ -82,17 +83,12 @@ class Box(Polytope):
         Raises ValueError, naming the argument, when one has another shape or is not finite, when the last row of the
         matrix is not 0, 0, 0, 1, or when low is above high.
         """
-        try:
-            m = np.array(matrix, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"matrix: 4 x 4 numbers expected ({error})") from error
+        m = np.array(checked_array("matrix", matrix, "an array (4, 4)"))
         if m.shape != (4, 4):
-            raise ValueError(f"matrix: 4 x 4 numbers expected, got the shape {m.shape}")
-        if not np.isfinite(m).all():
-            raise ValueError("matrix: all elements must be finite")
+            raise ValueError(f"matrix: an array (4, 4) expected, got the shape {m.shape}")
         if m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
             raise ValueError(f"matrix: the last row must be 0, 0, 0, 1, got {m[3].tolist()}")
-        bottom, top = _vector("low", low, 3), _vector("high", high, 3)
+        bottom, top = checked_floats("low", low, 3), checked_floats("high", high, 3)
         if any(x > y for x, y in zip(bottom, top, strict=True)):
             raise ValueError(f"low: no component may be above that of high, got {bottom} and {top}")
         half = np.array([0.5 * y - 0.5 * x for x, y in zip(bottom, top, strict=True)])
@@ -159,15 +155,11 @@ def rotate(vectors: ArrayLike, rotation: ArrayLike) -> FloatArray:
     The quaternion is normalised. Raises ValueError, naming the argument, when it is zero, or when one of the two has
     another shape or is not finite.
     """
-    try:
-        array = np.array(vectors, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"vectors: numbers (3,) or (n, 3) expected ({error})") from error
+    expected = "an array (3,) or (n, 3)"
+    array = np.array(checked_array("vectors", vectors, expected))
     if array.ndim not in (1, 2) or array.shape[-1] != 3:
-        raise ValueError(f"vectors: numbers (3,) or (n, 3) expected, got the shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("vectors: all components must be finite")
-    result: FloatArray = array @ np.array(_rotation_matrix(_vector("rotation", rotation, 4))).T
+        raise ValueError(f"vectors: {expected} expected, got the shape {array.shape}")
+    result: FloatArray = array @ np.array(_rotation_matrix(checked_floats("rotation", rotation, 4))).T
     return result
 
 
@@ -208,17 +200,3 @@ def _completed(axes: FloatArray, known: np.ndarray) -> FloatArray:
 def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
     (a, b, c), (x, y, z) = u.tolist(), v.tolist()
     return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
-
-
-def _vector(name: str, value: ArrayLike, count: int) -> list[float]:
-    """Return finite floats of an argument, or raise a ValueError that names it."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {count} numbers expected ({error})") from error
-    if array.shape != (count,):
-        raise ValueError(f"{name}: {count} numbers expected, got the shape {array.shape}")
-    floats: list[float] = array.tolist()
-    if not all(isfinite(x) for x in floats):
-        raise ValueError(f"{name}: all components must be finite, got {floats}")
-    return floats

@@ -21,4 +21,5 @@ class Feature:
 
     kind: FeatureKind
     vertices: tuple[int, ...]
-    """One index for a vertex, two for an edge (ascending), three or more for a face."""
+    """One index for a vertex, two for an edge (ascending), three or more for a face: its outline, in cyclic order,
+    counter-clockwise seen from outside of the shape."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import facets, quickhull
+from .arguments import checked_array
 from .polytope import FloatArray, IntArray, Polytope
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
@@ -31,6 +32,8 @@ class ConvexHull(Polytope):
     Vertices of a solid or a segment are in the order of the input, of a polygon in cyclic order from the lowest input
     index (counter-clockwise in the plane, about `normals[0]` in space). In the plane no edge is between two facets:
     `edge_facets` is (0, 2).
+
+    Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1996).
     """
 
     vertex_ids: IntArray
@@ -39,7 +42,8 @@ class ConvexHull(Polytope):
     def __init__(self, points: ArrayLike) -> None:
         """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
 
-        Raises ValueError when the points are not such an array of finite real numbers. They are not changed.
+        Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. They are
+        not changed.
         """
         array = _checked(points)
         parts = _solve(array)
@@ -79,23 +83,14 @@ class ConvexHull(Polytope):
 
 
 def _checked(points: ArrayLike) -> FloatArray:
-    try:
-        array = np.asarray(points)
-    except ValueError as error:
-        raise ValueError(f"points: rows of different length cannot be an array ({error})") from error
-    if array.dtype.kind not in "fiu":
-        raise ValueError(f"points: real numbers expected, got dtype {array.dtype}")
+    array = checked_array("points", points, "an array (n, 2) or (n, 3)")
     if array.ndim != 2:
         raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)")
     if array.shape[1] not in (2, 3):
         raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
-    with np.errstate(over="ignore"):
-        result = np.array(array, dtype=np.float64)
-    if not np.isfinite(result).all():
-        raise ValueError("points: all coordinates must be finite")
-    return result
+    return np.array(array)  # in one piece, whatever the layout of what was given
 
 
 def _solve(points: FloatArray) -> dict[str, object]:

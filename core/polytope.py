@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,16 @@ from .tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+_Array = TypeVar("_Array", FloatArray, IntArray)
 
-_PRODUCTS = 1 << 18  # products held in memory at a time
+PRODUCTS = 1 << 18
+"""Products of vectors held in memory at a time."""
+
+
+def frozen(array: _Array) -> _Array:
+    """Return the array made read-only."""
+    array.flags.writeable = False
+    return array
 
 
 class EdgeTable(NamedTuple):
@@ -40,8 +48,9 @@ class EdgeTable(NamedTuple):
 class Polytope:
     """A convex polytope of any rank in the plane or in space, in world coordinates.
 
-    Every array is read-only. `Box` and `ConvexHull` are polytopes; GJK and EPA need only `vertices`, SAT and
-    the overlay read the facets and edges too.
+    Every array of a `Box` or a `ConvexHull` is read-only, and so is everything computed from a polytope here: it is
+    kept, and the next answer is made from it. (`Polytope(...)` itself keeps the arrays it is given, as they are.) GJK
+    and EPA need only `vertices`, SAT and the overlay read the facets and edges too.
 
     ==== ====== ======================================================= =====================================
     dim  rank   facets and normals                                      edges
@@ -74,13 +83,13 @@ class Polytope:
     def scaled(self, exponent: int) -> Polytope:
         """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
         return Polytope(
-            np.ldexp(self.vertices, exponent),
+            frozen(np.ldexp(self.vertices, exponent)),
             self.rank,
             self.edges,
             self.edge_facets,
             self.facets,
             self.normals,
-            np.ldexp(self.offsets, exponent),
+            frozen(np.ldexp(self.offsets, exponent)),
         )
 
     @cached_property
@@ -91,19 +100,19 @@ class Polytope:
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame."""
-        return self.vertices.min(axis=0), self.vertices.max(axis=0)
+        return frozen(self.vertices.min(axis=0)), frozen(self.vertices.max(axis=0))
 
     @cached_property
-    def corners(self) -> tuple[list[float], list[float]]:
+    def corners(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """`bounds` as plain floats."""
         low, high = self.bounds
-        return low.tolist(), high.tolist()
+        return tuple(low.tolist()), tuple(high.tolist())
 
     @cached_property
     def center(self) -> FloatArray:
         """(dim,) centre of the axis-aligned bounding box, world frame."""
         low, high = self.bounds
-        return 0.5 * low + 0.5 * high
+        return frozen(0.5 * low + 0.5 * high)
 
     @cached_property
     def middle(self) -> tuple[float, float, float]:
@@ -114,7 +123,7 @@ class Polytope:
     @cached_property
     def centred(self) -> FloatArray:
         """(n, dim) `vertices - center`, C-contiguous: what support queries multiply with."""
-        return np.ascontiguousarray(self.vertices - self.center)
+        return frozen(np.ascontiguousarray(self.vertices - self.center))
 
     @cached_property
     def extent(self) -> float:
@@ -134,8 +143,7 @@ class Polytope:
         largest = np.abs(way).max(axis=1, initial=0.0)[:, None]
         way = way / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
         lengths = np.sqrt((way * way).sum(axis=1))[:, None]
-        result: FloatArray = way / np.where(lengths > 0.0, lengths, 1.0)
-        return result
+        return frozen(way / np.where(lengths > 0.0, lengths, 1.0))
 
     @cached_property
     def edge_table(self) -> EdgeTable:
@@ -143,11 +151,11 @@ class Polytope:
         ways = self.edge_directions
         return EdgeTable(
             ways,
-            np.ascontiguousarray(ways[:, [1, 2, 0]]),
-            np.ascontiguousarray(ways[:, [2, 0, 1]]),
-            self.centred[self.edges[:, 0]],
-            np.ascontiguousarray(self.edge_facets[:, 0]),
-            np.ascontiguousarray(self.edge_facets[:, 1]),
+            frozen(np.ascontiguousarray(ways[:, [1, 2, 0]])),
+            frozen(np.ascontiguousarray(ways[:, [2, 0, 1]])),
+            frozen(self.centred[self.edges[:, 0]]),
+            frozen(np.ascontiguousarray(self.edge_facets[:, 0])),
+            frozen(np.ascontiguousarray(self.edge_facets[:, 1])),
         )
 
     @cached_property
@@ -164,7 +172,8 @@ class Polytope:
             order = np.argsort(np.abs(keys), kind="stable")
             new = np.abs(np.diff(axes[order], axis=0)).max(axis=1) > SAME_AXIS * EPS
             axes = axes[np.sort(order[np.flatnonzero(np.concatenate([[True], new]))])]
-        return axes, *intervals(axes, self.centred)
+        low, high = intervals(axes, self.centred)
+        return frozen(axes), frozen(low), frozen(high)
 
     @cached_property
     def rows(self) -> list[tuple[float, float, float]]:
@@ -176,7 +185,7 @@ class Polytope:
 
 def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and the highest (k,) `axis @ point` of points (n, dim) for each of the axes (k, dim)."""
-    step = max(1, _PRODUCTS // len(points))
+    step = max(1, PRODUCTS // len(points))
     if len(axes) <= step:
         products = points.dot(axes.T)
         return np.minimum.reduce(products, axis=0), np.maximum.reduce(products, axis=0)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from .polytope import Polytope
+from .polytope import PRODUCTS, Polytope
 
 
 class Relation(StrEnum):
@@ -68,8 +68,16 @@ def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     """
     if outer.rank < outer.dim:
         return False
-    heights = inner.centred @ outer.normals.T + (inner.center - outer.center) @ outer.normals.T
-    return bool((heights <= outer.offsets + slack).all())
+    shift = (inner.center - outer.center) @ outer.normals.T
+    limits = outer.offsets + slack
+    # Some facets at a time: all products of two large shapes at once would fill the memory. Most often the first show
+    # a vertex that is outside.
+    step = max(1, PRODUCTS // len(inner.vertices))
+    for k in range(0, len(limits), step):
+        heights = inner.centred @ outer.normals[k : k + step].T
+        if not (heights.max(axis=0) + shift[k : k + step] <= limits[k : k + step]).all():
+            return False
+    return True
 
 
 def _coincide(a: Polytope, b: Polytope, slack: float) -> bool:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .arguments import checked_shapes
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, Polytope, intervals
 from .tolerance import (
@@ -66,10 +67,13 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
     answer yes or no: the gap is then any lower bound of the distance. Shapes may have any rank. An axis across a face
     is preferred to one across two edges when both are equally good.
 
-    Raises ValueError when the dimensions of the shapes differ.
+    In space the time grows with the product of the numbers of edges: about 1 s for two round shapes of 1,000 vertices.
+    Beyond some 500 vertices `contact` is the faster by far.
+
+    Raises ValueError, naming the argument, when a shape is none or the dimensions of the two differ. Source: S0.3 to
+    S0.5, S1.3, S1.4, S1.6, S1.7.
     """
-    if a.dim != b.dim:
-        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
+    checked_shapes(a, b)
     search = _Search(a, b, early_exit)
     search.facets()
     if not search.done and a.dim == 3:

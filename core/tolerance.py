@@ -152,3 +152,20 @@ SAT_PARALLEL = 1e-13
 
 SAT_PLAIN_CROSS = 0.1
 """Sine above which a plain cross product of two edges is exact enough; below, it is done in twice the digits."""
+
+UNIT_LENGTH = 16.0
+"""Times EPS: a normal whose length is this near to 1 is taken as it is, and any other is made a unit vector."""
+
+VERIFY_ROUNDING = 1.0
+"""Times EPS R: what `verify` itself can be wrong by where it measures along a unit vector; a bound must be at least this
+much wider than what it measures. Less than SUPPORT_ROUNDING, by which the bounds are widened."""
+
+VERIFY_OUTLINE = 128.0
+"""Times EPS M: how far a region may be beside the intersection of the support features, or short of it. REGION_ROUNDING
+on each side, up to four times that at a corner that REGION_SHARP lets pass."""
+
+VERIFY_MISS = 4.0
+"""Times EPS M: features separated by more have no common point for sure. Less than REGION_ROUNDING."""
+
+VERIFY_SAME_HEIGHT = 16.0
+"""Times EPS M: a vertex this near to the edge of a support feature's width may be in the feature or not."""

@@ -374,6 +374,19 @@ def test_the_input_is_neither_changed_nor_kept():
     assert not any(facet.flags.writeable for facet in hull.facets)
 
 
+@pytest.mark.parametrize("exponent", [None, 3])
+def test_nothing_that_is_computed_from_a_hull_can_be_changed(exponent):
+    for points in (CUBE, CUBE[:, :2], CUBE[:2], CUBE[:1]):
+        hull = ConvexHull(points)
+        shape = hull if exponent is None else hull.scaled(exponent)
+        arrays = [shape.vertices, shape.normals, shape.offsets, shape.edges, shape.edge_facets, *shape.facets]
+        arrays += [shape.center, shape.centred, *shape.bounds, shape.edge_directions, *shape.facet_axes]
+        if shape.dim == 3:
+            arrays += shape.edge_table
+        for array in arrays:
+            assert not array.flags.writeable
+
+
 def test_whole_numbers_single_precision_and_lists_will_do():
     for points in (CUBE.tolist(), CUBE.astype(np.float32), (2 * CUBE).astype(int), (CUBE * 2 + 1).astype(np.uint8)):
         hull = ConvexHull(points)

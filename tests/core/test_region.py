@@ -481,6 +481,32 @@ def test_a_zero_normal_is_refused() -> None:
         contact_region(box([0, 0, 0]), box([0, 0, 1]), np.zeros(3), 1e-5, np.zeros(3), np.zeros(3))
 
 
+@pytest.mark.parametrize("scale", [2.0, 1e-3, 1e200, 1e-200])
+def test_the_length_of_the_normal_does_not_matter(scale: float) -> None:
+    a, b = box([0, 0, 0], turn=rotation([1, 0, 0], 0.005)), box([0.2, 0.3, 1.0])
+    at = np.array([0.1, 0.1, 0.5])
+    one = contact_region(a, b, UP, 0.006, at, at)
+    other = contact_region(a, b, scale * UP, 0.006, at, at)
+    assert one.kind is RegionKind.POLYGON
+    assert one.vertices.tobytes() == other.vertices.tobytes()
+    assert (one.area, one.features) == (other.area, other.features)
+
+
+def test_lists_will_do_for_the_normal_and_the_witness_points() -> None:
+    a, b = box([0, 0, 0]), box([0.5, 0, 1])
+    region = contact_region(a, b, [0, 0, 1], 0, [0.25, 0, 0.5], (0.25, 0, 0.5))
+    assert region.area == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e200])
+def test_the_arrays_of_a_region_are_read_only(size: float) -> None:
+    a, b, at = box([0, 0, 0], size), box([0.5 * size, 0, size], size), np.array([0.25, 0.0, 0.5]) * size
+    region = contact_region(a, b, UP, 0.0, at, at)
+    for array in (region.vertices, region.centroid, region.depths):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0.0
+
+
 # --- Order and frame ------------------------------------------------------------------------------------------
 
 
@@ -685,7 +711,7 @@ def test_the_two_ways_to_clip_agree_at_their_border(
 ) -> None:
     pairs = [(below(a), above(b)) for a, b, _ in overlapping_faces(8, 80)]
     few = [meet(p, q) for p, q in pairs]
-    monkeypatch.setattr("contact_lens.core.region._FEW_PAIRS", 0)
+    monkeypatch.setattr("contact_lens.core.clip._FEW_PAIRS", 0)
     for (p, q), one in zip(pairs, few, strict=True):
         other = meet(p, q)
         assert rows(one.vertices) == rows(other.vertices)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever is wrong with an argument, the error is a ValueError that names it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contact_lens.core import (
+    Box,
+    ConvexHull,
+    contact_region,
+    minkowski_difference,
+    minkowski_sum,
+    minkowski_supports,
+    rotate,
+    sat,
+    support,
+    supports,
+)
+from contact_lens.core.arguments import checked_length, checked_unit
+
+CUBE = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+ABOVE = ConvexHull(CUBE.vertices + [0.25, 0.25, 1.0])
+SQUARE = ConvexHull([[0, 0], [1, 0], [1, 1], [0, 1]])
+UP, ORIGIN = [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
+
+NO_SHAPE = [None, CUBE.vertices, [[0.0, 0.0, 0.0]], "cube", 3]
+NO_NUMBERS = ["123", ["1", "2", "3"], [True, False, True], [1j, 0, 0], [None, 0, 0], [Fraction(1, 3), 0, 0]]
+NO_VECTOR = [*NO_NUMBERS, None, 1.0, [], [0.0, 1.0], [[0.0, 0.0, 1.0]], [0.0, np.nan, 1.0], [np.inf, 0.0, 0.0]]
+
+
+def region(**changed: Any) -> Any:
+    arguments: dict[str, Any] = {
+        "a": CUBE, "b": ABOVE, "normal": UP, "feature_width": 1e-6, "point_on_a": UP, "point_on_b": UP,
+    }  # fmt: skip
+    return contact_region(**(arguments | changed))
+
+
+@pytest.mark.parametrize("wrong", NO_SHAPE, ids=lambda x: type(x).__name__)
+def test_what_is_no_shape_is_refused_by_name(wrong: Any) -> None:
+    for between in (sat, minkowski_difference, minkowski_sum, lambda a, b: minkowski_supports(a, b, [UP])):
+        with pytest.raises(ValueError, match=r"^a must be a shape"):
+            between(wrong, CUBE)
+        with pytest.raises(ValueError, match=r"^b must be a shape"):
+            between(CUBE, wrong)
+    with pytest.raises(ValueError, match=r"^a must be a shape"):
+        region(a=wrong)
+    with pytest.raises(ValueError, match=r"^b must be a shape"):
+        region(b=wrong)
+    with pytest.raises(ValueError, match=r"^shape must be a shape"):
+        support(wrong, UP)
+    with pytest.raises(ValueError, match=r"^shape must be a shape"):
+        supports(wrong, [UP])
+
+
+def test_shapes_of_different_dimension_are_refused() -> None:
+    for between in (sat, minkowski_difference, minkowski_sum, lambda a, b: minkowski_supports(a, b, [UP])):
+        with pytest.raises(ValueError, match="a has 3 and b has 2"):
+            between(CUBE, SQUARE)
+    with pytest.raises(ValueError, match="a has 3 and b has 2"):
+        region(b=SQUARE)
+
+
+@pytest.mark.parametrize("wrong", [*NO_VECTOR, ORIGIN], ids=str)
+def test_what_is_no_direction_is_refused_by_name(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="^direction"):
+        support(CUBE, wrong)
+    with pytest.raises(ValueError, match="^directions"):
+        supports(CUBE, [wrong])
+    with pytest.raises(ValueError, match="^directions"):
+        minkowski_supports(CUBE, ABOVE, [wrong])
+    with pytest.raises(ValueError, match="^normal"):
+        region(normal=wrong)
+
+
+@pytest.mark.parametrize("wrong", NO_VECTOR, ids=str)
+def test_what_is_no_point_is_refused_by_name(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="^point_on_a"):
+        region(point_on_a=wrong)
+    with pytest.raises(ValueError, match="^point_on_b"):
+        region(point_on_b=wrong)
+    with pytest.raises(ValueError, match="^center"):
+        Box(wrong, [1, 1, 1])
+    with pytest.raises(ValueError, match="^size"):
+        Box(ORIGIN, wrong)
+    with pytest.raises(ValueError, match="^low"):
+        Box.from_matrix(np.eye(4), wrong, [1, 1, 1])
+
+
+@pytest.mark.parametrize("wrong", NO_NUMBERS, ids=str)
+def test_text_truth_values_and_complex_numbers_are_no_vectors(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="^vectors"):
+        rotate(wrong, [1, 0, 0, 0])
+    with pytest.raises(ValueError, match="^rotation"):
+        rotate(UP, [*wrong, wrong[0]])
+    with pytest.raises(ValueError, match="^matrix"):
+        Box.from_matrix(np.full((4, 4), wrong[0]), ORIGIN, UP)
+
+
+@pytest.mark.parametrize("wrong", [-1e-9, np.nan, np.inf, -np.inf, "1", None, [1.0], 1j, True, 10**400, Decimal(1)])
+def test_what_is_no_length_is_refused_by_name(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="^feature_width"):
+        region(feature_width=wrong)
+
+
+def test_lengths_of_any_real_type_are_taken() -> None:
+    for one in (1, 1.0, np.float32(1), np.int8(1), Fraction(1)):
+        assert checked_length("clearance", one) == 1.0
+        assert type(checked_length("clearance", one)) is float
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0, 1e-3, 5e-324, 1e-200, 1e200, 1.7e308])
+def test_a_normal_of_any_length_is_made_a_unit_vector(scale: float) -> None:
+    for normal in ([0.0, 0.0, 1.0], [0.6, 0.0, 0.8]):
+        unit = checked_unit("normal", np.array(normal) * scale, 3)
+        assert np.linalg.norm(unit) == pytest.approx(1.0, abs=4e-16)
+        if scale != 5e-324:
+            np.testing.assert_allclose(unit, normal, rtol=1e-15)
+
+
+def test_a_unit_normal_is_taken_as_it_is() -> None:
+    normal = np.array([0.6, 0.0, 0.8])
+    assert checked_unit("normal", normal, 3) is normal
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32, np.array])
+def test_directions_of_any_real_type_are_taken(kind: Any) -> None:
+    assert support(CUBE, kind([1.0, 1.0, 1.0])).tolist() == [1.0, 1.0, 1.0]
+    assert supports(CUBE, [kind([1.0, 1.0, 1.0])]).tolist() == [[1.0, 1.0, 1.0]]
+    assert support(SQUARE, kind([1, 1])).tolist() == [1.0, 1.0]
