@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .hull_grid import HullGrid, polygon_normal
+from .polygon_hull import bends
 from .polytope import FloatArray, IntArray
-from .quickhull import Frame, Solid, bends, polygon_normal
+from .quickhull import Solid
 
 _ATTEMPTS = 16
 
@@ -48,16 +50,16 @@ def merge(solid: Solid) -> Facets | FloatArray:
     beside = solid.beside[: solid.count]
     planes = solid.planes[:, : solid.count]
     used = solid.vertices
-    flat = _flat_neighbours(solid.x, triangles, beside, planes, 2.0 * solid.frame.merge)
+    flat = _flat_neighbours(solid.x, triangles, beside, planes, 2.0 * solid.grid.merge)
     if flat.any():
-        merger = _Merger(solid.frame, triangles, beside, planes, flat)
+        merger = _Merger(solid.grid, triangles, beside, planes, flat)
         for _ in range(_ATTEMPTS):
             merger.grow_all()
             loops = merger.loops()
             if loops is not None and len(loops) == 2:
                 normal = np.array(merger.regions[0].normal)
                 heights = normal @ solid.x[:, used]
-                if float(heights.max() - heights.min()) <= solid.frame.rank:
+                if float(heights.max() - heights.min()) <= solid.grid.rank:
                     return normal
                 break
             if loops is not None:
@@ -90,21 +92,21 @@ class _Merger:
 
     def __init__(
         self,
-        frame: Frame,
+        grid: HullGrid,
         triangles: IntArray,
         beside: IntArray,
         planes: FloatArray,
         flat: IntArray,
     ) -> None:
-        self.frame = frame
-        self.x = frame.x
+        self.grid = grid
+        self.x = grid.x
         self.triangles: list[list[int]] = triangles.tolist()
         self.beside: list[list[int]] = beside.tolist()
         self.planes = planes
         self.unit: list[list[float]] = planes[:3].T.tolist()
         used = np.unique(triangles)
-        self.points: dict[int, list[float]] = dict(zip(used.tolist(), frame.x[:, used].T.tolist(), strict=True))
-        first, second, third = (frame.x[:, triangles[:, s]] for s in range(3))
+        self.points: dict[int, list[float]] = dict(zip(used.tolist(), grid.x[:, used].T.tolist(), strict=True))
+        first, second, third = (grid.x[:, triangles[:, s]] for s in range(3))
         u, v = second - first, third - first
         area = (u[1] * v[2] - u[2] * v[1]) ** 2 + (u[2] * v[0] - u[0] * v[2]) ** 2 + (u[0] * v[1] - u[1] * v[0]) ** 2
         seeds = np.flatnonzero(flat.any(axis=1))
@@ -128,7 +130,7 @@ class _Merger:
 
     def _grow(self, seed: int) -> _Region:
         """Return the disc of triangles around a seed within HULL_MERGE of one plane."""
-        merge = self.frame.merge
+        merge = self.grid.merge
         plane = self.unit[seed]
         for limit in (2.0 * merge, merge):
             # Wide around the seed's own plane first, which noise may have tilted; what counts is the common plane.
@@ -245,7 +247,7 @@ class _Merger:
         for region, rim in zip(self.regions, rims, strict=True):
             if len(region.corners) > len(rim):
                 inner = sorted(region.corners.difference(rim))
-                limit = min(self._heights(region.normal, rim)) + self.frame.buried
+                limit = min(self._heights(region.normal, rim)) + self.grid.buried
                 heights = self._heights(region.normal, inner)
                 result.update(corner for corner, height in zip(inner, heights, strict=True) if height > limit)
         return result
@@ -262,7 +264,7 @@ class _Merger:
         for i, j in zip(ends, [*ends[1:], ends[0] + len(loop)], strict=True):
             chain = [loop[m % len(loop)] for m in range(i, j + 1)]
             if len(chain) > 2 and min(facets_of[chain[1]]) == k:
-                dropped |= set(chain).difference(bends(self.x, chain, self.frame.buried))
+                dropped |= set(chain).difference(bends(self.x, chain, self.grid.buried))
         return dropped
 
     def _dented(self, loops: list[list[int]]) -> list[int]:
@@ -286,7 +288,7 @@ class _Merger:
             + normal[2] * (to[0] * way[1] - to[1] * way[0])
         )
         length = np.sqrt((way * way).sum(axis=0))
-        dents: list[int] = np.unique(facet[out < -2.0 * self.frame.merge * length]).tolist()
+        dents: list[int] = np.unique(facet[out < -2.0 * self.grid.merge * length]).tolist()
         return dents
 
     def misses(self, facets: Facets) -> bool:
@@ -299,7 +301,7 @@ class _Merger:
         own = (np.repeat(facets.normals, sizes, axis=0) * self.x[:, facets.corners[flat]].T).sum(axis=1)
         reach = np.maximum.reduceat(own, np.cumsum(sizes) - sizes)
         excess = (facets.normals @ self.x[:, dropped] - reach[:, None]).max(axis=0)
-        lost = dropped[excess > self.frame.buried + self.frame.drop]
+        lost = dropped[excess > self.grid.buried + self.grid.drop]
         self.kept.update(lost.tolist())
         return len(lost) > 0
 

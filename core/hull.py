@@ -9,12 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import facets, quickhull
+from . import facets
+from .affine_rank import LowerRank, affine_rank
 from .arguments import checked_array
+from .hull_grid import PRODUCTS_AT_ONCE, HullGrid
+from .polygon_hull import flat_hull, polygon_hull
 from .polytope import FloatArray, IntArray, Polytope
+from .quickhull import Solid
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
-_PRODUCT = 80_000  # entries of one matrix product, see quickhull.py
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -94,30 +97,30 @@ def _checked(points: ArrayLike) -> FloatArray:
 
 
 def _solve(points: FloatArray) -> dict[str, object]:
-    frame = quickhull.Frame(points)
+    grid = HullGrid(points)
     dim = points.shape[1]
-    base = quickhull.affine_rank(frame)
-    if dim == 3 and not isinstance(base, quickhull.Low):
-        solid = quickhull.Solid(frame, base)
+    base = affine_rank(grid)
+    if dim == 3 and not isinstance(base, LowerRank):
+        solid = Solid(grid, base)
         surface = facets.merge(solid)
         if isinstance(surface, facets.Facets):
-            near = solid.near
+            near = solid.left_out
             if surface.merged:
                 near = np.concatenate([near, solid.vertices])
             return _parts(
                 points, 3, surface.corners, surface.edges, surface.edge_facets, surface.loops, surface.normals, near
             )
-        base = quickhull.Low(2, (0, 0), surface)
+        base = LowerRank(2, (0, 0), surface)
     edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
     loops: tuple[IntArray, ...] = ()
     normals: FloatArray = np.empty((0, dim))
     near = np.arange(len(points))
-    rank = base.rank if isinstance(base, quickhull.Low) else 2
+    rank = base.rank if isinstance(base, LowerRank) else 2
     if rank == 2:
-        if isinstance(base, quickhull.Low):
-            corners, normal = quickhull.flat_hull(frame, base.normal)
+        if isinstance(base, LowerRank):
+            corners, normal = flat_hull(grid, base.normal)
         else:
-            corners, near = quickhull.polygon_hull(frame, frame.x)
+            corners, near = polygon_hull(grid, grid.x)
             near = np.setdiff1d(near, corners, assume_unique=True)
         turn = corners.index(min(corners))
         ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
@@ -129,14 +132,14 @@ def _solve(points: FloatArray) -> dict[str, object]:
             edge_facets = np.tile(np.array([[0, 1]], dtype=np.intp), (len(ids), 1))
         else:
             loops = tuple(edges)
-            normals = _side_normals(frame.x[:, ids])
+            normals = _side_normals(grid.x[:, ids])
     else:
-        a, b = sorted(base.ends) if isinstance(base, quickhull.Low) else (0, 0)
+        a, b = sorted(base.ends) if isinstance(base, LowerRank) else (0, 0)
         ids = np.array([a, b] if rank else [a], dtype=np.intp)
         edges = np.array([[0, 1]] if rank else np.empty((0, 2)), dtype=np.intp)
         if rank and dim == 2:
             loops = (edges[0], edges[0, ::-1])
-            normals = _side_normals(frame.x[:, ids])
+            normals = _side_normals(grid.x[:, ids])
     return _parts(points, rank, ids, edges, edge_facets, loops, normals, near)
 
 
@@ -196,7 +199,7 @@ def _offsets(
     heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
     offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
     reaching = (points[near] - center) * scale
-    step = max(1, _PRODUCT // len(normals))
+    step = max(1, PRODUCTS_AT_ONCE // len(normals))
     for begin in range(0, len(near), step):
         products = normals @ reaching[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)

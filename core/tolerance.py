@@ -157,8 +157,8 @@ UNIT_LENGTH = 16.0
 """Times EPS: a normal whose length is this near to 1 is taken as it is, and any other is made a unit vector."""
 
 VERIFY_ROUNDING = 1.0
-"""Times EPS R: what `verify` itself can be wrong by where it measures along a unit vector; a bound must be at least this
-much wider than what it measures. Less than SUPPORT_ROUNDING, by which the bounds are widened."""
+"""Times EPS R: what `verify` itself can be wrong by where it measures along a unit vector; a bound must be at least
+this much wider than what it measures. Less than SUPPORT_ROUNDING, by which the bounds are widened."""
 
 VERIFY_OUTLINE = 128.0
 """Times EPS M: how far a region may be beside the intersection of the support features, or short of it. REGION_ROUNDING
@@ -169,3 +169,16 @@ VERIFY_MISS = 4.0
 
 VERIFY_SAME_HEIGHT = 16.0
 """Times EPS M: a vertex this near to the edge of a support feature's width may be in the feature or not."""
+
+HULL_SLIVER = 0.25
+"""Sine between two sides of a triangle below which its normal is computed from whole numbers."""
+
+HULL_TURN = 4.0
+"""Times EPS and the two products it is the difference of: a turn of a polygon's outline less than this is decided by
+whole numbers."""
+
+HULL_MAYBE_FLAT = 8.0
+"""Times HULL_RANK EPS M: points less thick than this are looked at a second time, across their outline's plane."""
+
+HULL_SIEVE = 1e-9
+"""Relative: by how much the square of the radius of the ball inside a hull is taken smaller, for the rounding of it."""

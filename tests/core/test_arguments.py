@@ -68,43 +68,43 @@ def test_shapes_of_different_dimension_are_refused() -> None:
 
 @pytest.mark.parametrize("wrong", [*NO_VECTOR, ORIGIN], ids=str)
 def test_what_is_no_direction_is_refused_by_name(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="^direction"):
+    with pytest.raises(ValueError, match=r"^direction"):
         support(CUBE, wrong)
-    with pytest.raises(ValueError, match="^directions"):
+    with pytest.raises(ValueError, match=r"^directions"):
         supports(CUBE, [wrong])
-    with pytest.raises(ValueError, match="^directions"):
+    with pytest.raises(ValueError, match=r"^directions"):
         minkowski_supports(CUBE, ABOVE, [wrong])
-    with pytest.raises(ValueError, match="^normal"):
+    with pytest.raises(ValueError, match=r"^normal"):
         region(normal=wrong)
 
 
 @pytest.mark.parametrize("wrong", NO_VECTOR, ids=str)
 def test_what_is_no_point_is_refused_by_name(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="^point_on_a"):
+    with pytest.raises(ValueError, match=r"^point_on_a"):
         region(point_on_a=wrong)
-    with pytest.raises(ValueError, match="^point_on_b"):
+    with pytest.raises(ValueError, match=r"^point_on_b"):
         region(point_on_b=wrong)
-    with pytest.raises(ValueError, match="^center"):
+    with pytest.raises(ValueError, match=r"^center"):
         Box(wrong, [1, 1, 1])
-    with pytest.raises(ValueError, match="^size"):
+    with pytest.raises(ValueError, match=r"^size"):
         Box(ORIGIN, wrong)
-    with pytest.raises(ValueError, match="^low"):
+    with pytest.raises(ValueError, match=r"^low"):
         Box.from_matrix(np.eye(4), wrong, [1, 1, 1])
 
 
 @pytest.mark.parametrize("wrong", NO_NUMBERS, ids=str)
 def test_text_truth_values_and_complex_numbers_are_no_vectors(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="^vectors"):
+    with pytest.raises(ValueError, match=r"^vectors"):
         rotate(wrong, [1, 0, 0, 0])
-    with pytest.raises(ValueError, match="^rotation"):
+    with pytest.raises(ValueError, match=r"^rotation"):
         rotate(UP, [*wrong, wrong[0]])
-    with pytest.raises(ValueError, match="^matrix"):
+    with pytest.raises(ValueError, match=r"^matrix"):
         Box.from_matrix(np.full((4, 4), wrong[0]), ORIGIN, UP)
 
 
 @pytest.mark.parametrize("wrong", [-1e-9, np.nan, np.inf, -np.inf, "1", None, [1.0], 1j, True, 10**400, Decimal(1)])
 def test_what_is_no_length_is_refused_by_name(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="^feature_width"):
+    with pytest.raises(ValueError, match=r"^feature_width"):
         region(feature_width=wrong)
 
 
