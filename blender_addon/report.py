@@ -299,6 +299,8 @@ def warnings(data: Report) -> list[str]:
             text = f"'{thing['name']}' is not convex: its hull is inspected, deepest dent {units.length(dent['depth'])}"
             if dent["missing_share"] is not None:
                 text += f", {percent(dent['missing_share'])} of the hull is not in it"
+            elif dent["open_share"] > OPEN_SHARE:  # the hole of a washer, which is no dent
+                text += f", {percent(dent['open_share'])} of the hull has no surface"
             lines.append(text)
         elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
             lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")

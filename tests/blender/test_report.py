@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from math import cos, pi, sin
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -249,6 +250,15 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     assert report.warnings(data) == ["'Open' has no surface on 16.7 % of its hull: the hull is inspected"]
     assert not data["objects"]["b"]["convex"]
     assert report.one_line(data).endswith("(of their convex hulls)")
+
+
+def test_the_hole_of_a_flat_ring_is_told(report: ModuleType) -> None:
+    rim = [(r * cos(pi * i / 32), r * sin(pi * i / 32), 0.0) for r in (1.0, 0.8) for i in range(64)]
+    washer = mesh_object("Washer", rim, [(i, (i + 1) % 64, 64 + (i + 1) % 64, 64 + i) for i in range(64)])
+    inspect(cube("A"), washer)
+    (warning,) = report.warnings(report.report(bpy.context))
+    assert warning.startswith("'Washer' is not convex: its hull is inspected, deepest dent ")
+    assert warning.endswith("64.0 % of the hull has no surface")
 
 
 def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
