@@ -165,7 +165,8 @@ VERIFY_OUTLINE = 128.0
 on each side, up to four times that at a corner that REGION_SHARP lets pass."""
 
 VERIFY_MISS = 4.0
-"""Times EPS M: features separated by more have no common point for sure. Less than REGION_ROUNDING."""
+"""Times EPS M: features separated by more have no common point, and sides that part by more over their length are not
+parallel. Less than REGION_ROUNDING."""
 
 VERIFY_SAME_HEIGHT = 16.0
 """Times EPS M: a vertex this near to the edge of a support feature's width may be in the feature or not."""
