@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from . import facets
 from .affine_rank import LowerRank, affine_rank
 from .arguments import checked_array
-from .hull_grid import PRODUCTS_AT_ONCE, HullGrid
+from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
-from .polytope import FloatArray, IntArray, Polytope
+from .polytope import PRODUCTS, FloatArray, IntArray, Polytope
 from .quickhull import Solid
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
@@ -199,7 +199,7 @@ def _offsets(
     heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
     offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
     reaching = (points[near] - center) * scale
-    step = max(1, PRODUCTS_AT_ONCE // len(normals))
+    step = max(1, PRODUCTS // len(normals))
     for begin in range(0, len(near), step):
         products = normals @ reaching[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)

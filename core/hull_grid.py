@@ -25,9 +25,6 @@ from .tolerance import (
 
 _BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
 
-PRODUCTS_AT_ONCE = 80_000
-"""Entries of one matrix product: fits the cache, and BLAS does not wait for other cores' threads."""
-
 
 class HullGrid:
     """The points as whole numbers around the middle of their box, and the tolerances in that unit."""

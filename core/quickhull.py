@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .hull_grid import PRODUCTS_AT_ONCE, HullGrid, dots, squares_of
-from .polytope import FloatArray, IntArray
+from .hull_grid import HullGrid, dots, squares_of
+from .polytope import PRODUCTS, FloatArray, IntArray
 from .small_hull import SmallHull
 from .tolerance import HULL_SIEVE, HULL_SLIVER
 
@@ -147,7 +147,7 @@ class Solid:
             self.planes[3, : self.count, None],
         )
         parts = []
-        step = max(1, PRODUCTS_AT_ONCE // self.count)
+        step = max(1, PRODUCTS // self.count)
         for start in range(0, len(ids), step):
             part = ids[start : start + step]
             heights = normals @ self.x.take(part, axis=1)
@@ -358,7 +358,7 @@ class Solid:
                            w[0] * normals[1] - w[1] * normals[0]]) for w in way]  # fmt: skip
         limit = self.grid.straight
         far: list[IntArray] = []
-        step = max(1, PRODUCTS_AT_ONCE // self.count)
+        step = max(1, PRODUCTS // self.count)
         for begin in range(0, len(near), step):
             ids = near[begin : begin + step]
             q = self.x[:, ids]
@@ -408,7 +408,7 @@ def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:
     count = len(directions)
     best = np.full(count, -np.inf)
     found = np.zeros(count, dtype=np.intp)
-    step = PRODUCTS_AT_ONCE // count
+    step = PRODUCTS // count
     for start in range(0, x.shape[1], step):
         heights = directions @ x[:, start : start + step]
         top = heights.argmax(axis=1)

@@ -183,3 +183,10 @@ HULL_MAYBE_FLAT = 8.0
 
 HULL_SIEVE = 1e-9
 """Relative: by how much the square of the radius of the ball inside a hull is taken smaller, for the rounding of it."""
+
+SAT_SHARP = -0.5
+"""Cosine between the normals of two facets below which their edge is sharp: a gap beyond it may be far wider than any
+across a facet."""
+
+SAT_NEARLY_PARALLEL = 16.0
+"""Times EPS: cosines this near to 1 or -1 are those of axes that may be the same; SAME_AXIS decides."""

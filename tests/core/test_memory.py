@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from contact_lens.core import ConvexHull, Relation, contact_region
+from contact_lens.core import ConvexHull, Relation, contact_region, sat
 from contact_lens.core.relation import relation_of
 
 MEGABYTE = 1 << 20
@@ -43,6 +43,15 @@ def test_a_vertex_that_sticks_out_ends_the_search_for_others() -> None:
     moved = ConvexHull(inner.vertices + [0.1, 0.0, 0.0])
     assert relation_of(outer, moved, -1.0, 0.0, 0.0) is Relation.PENETRATING
     assert relation_of(outer, moved, -1.0, 0.01, 0.0) is Relation.B_INSIDE_A
+
+
+def test_sat_of_two_large_shapes_takes_little_memory() -> None:
+    a, b = ball(1000, 1.0), ball(900, 1.0)
+    assert len(a.edges) * len(b.normals) * 8 > 32 * MEGABYTE
+    first = sat(a, b)
+    found = []
+    assert peak(lambda: found.append(sat(a, b))) < 8 * MEGABYTE
+    assert found[0].signed_distance == first.signed_distance
 
 
 def test_two_faces_of_many_sides_are_intersected_in_little_memory() -> None:
