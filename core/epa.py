@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .exact import weights_exactly, whole_normal, whole_plane
+from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, size_of_difference
 from .polytope import Polytope, extreme_exponent
 from .simplex import (
@@ -135,6 +135,63 @@ def _support_function(a: Polytope, b: Polytope) -> _Support:
     return support
 
 
+class _Grid:
+    """The points once more as whole numbers, on a grid far finer than their rounding.
+
+    On which side of a plane a point is can then be decided exactly where floats cannot tell, so the polytope stays
+    convex and its surface simple.
+    """
+
+    def __init__(self, points: list[Vertex], cells: float) -> None:
+        """`points` may grow; `cells` to the unit of length."""
+        self._points = points
+        self._cells = cells
+        self._whole: dict[int, WholeVector] = {}
+        self._planes: dict[int, tuple[int, int, int, int]] = {}
+
+    def point(self, index: int) -> WholeVector:
+        found = self._whole.get(index)
+        if found is None:
+            x, y, z, _, _ = self._points[index]
+            cells = self._cells
+            found = self._whole[index] = (int(x * cells), int(y * cells), int(z * cells))
+        return found
+
+    def height(self, triangle: int, i: int, j: int, k: int, point: int) -> int:
+        """Return how far a point is above the triangle with this number and corners, to a positive factor."""
+        plane = self._planes.get(triangle)
+        if plane is None:
+            plane = self._planes[triangle] = whole_plane(self.point(i), self.point(j), self.point(k))
+        x, y, z = self.point(point)
+        return plane[0] * x + plane[1] * y + plane[2] * z - plane[3]
+
+    def plane(self, i: int, j: int, k: int) -> tuple[float, float, float, float, bool]:
+        """Return the plane of a triangle in floats: unit normal, offset, and whether it is a sliver.
+
+        A sliver's normal comes from whole numbers.
+        """
+        px, py, pz, _, _ = self._points[i]
+        qx, qy, qz, _, _ = self._points[j]
+        rx, ry, rz, _, _ = self._points[k]
+        ux, uy, uz = qx - px, qy - py, qz - pz
+        vx, vy, vz = rx - px, ry - py, rz - pz
+        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length2 = x * x + y * y + z * z
+        u2, v2 = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
+        sliver = length2 <= SLIVER * SLIVER * u2 * v2
+        if sliver:
+            x, y, z = whole_normal(self.point(i), self.point(j), self.point(k))
+            length2 = x * x + y * y + z * z
+        scale = 1.0 / sqrt(length2)
+        x, y, z = x * scale, y * scale, z * scale
+        return x, y, z, x * px + y * py + z * pz, sliver
+
+    def drop_last(self) -> None:
+        """Take the last point back."""
+        self._whole.pop(len(self._points) - 1)
+        self._points.pop()
+
+
 def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
     filtered = EPA_FILTER * EPS * size
@@ -142,15 +199,14 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     if isinstance(start, _Flat):
         return _flat_penetration(_support_function(a, b), simplex, start)
     tie_width = 0.5 * promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
-    # The points again as whole numbers, on a grid far finer than their rounding: which side of a plane a point is on
-    # is then decided exactly where floats cannot tell, so the polytope stays convex and its surface simple.
-    grid = 2.0 ** (EPA_GRID_BITS - frexp(size)[1])
     points = list(start.points)
+    grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
+    above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
+    if above == 0:
+        return _flat_penetration(_support_function(a, b), simplex, _Flat(start.normal, start.iterations))
     known = {(i, j) for _, _, _, i, j in points}
-    whole_points: dict[int, tuple[int, int, int]] = {}
-    whole_planes: dict[int, tuple[int, int, int, int]] = {}
-    # One entry per triangle ever made: its plane, its corners, and the height below which floats cannot tell on which
-    # side of it a point is; None once a new point has replaced it.
+    # One entry per triangle ever made: its plane, its corners, and minus the height below which floats cannot tell on
+    # which side of it a point is; None once a new point has replaced it.
     triangles: list[tuple[float, float, float, float, int, int, int, float] | None] = []
     triangle_at: dict[tuple[int, int], int] = {}
     heap: list[tuple[float, int]] = []
@@ -162,56 +218,18 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     towards, heights_a, heights_b = np.empty(3), np.empty(len(rows_a)), np.empty(len(rows_b))
     highest_a, lowest_b = heights_a.argmax, heights_b.argmin
 
-    def whole_point(index: int) -> tuple[int, int, int]:
-        found = whole_points.get(index)
-        if found is None:
-            x, y, z, _, _ = points[index]
-            found = whole_points[index] = (int(x * grid), int(y * grid), int(z * grid))
-        return found
-
-    def exact_height(index: int, i: int, j: int, k: int, point: int) -> int:
-        """Return how far a point is above a triangle's plane, to a positive factor."""
-        plane = whole_planes.get(index)
-        if plane is None:
-            plane = whole_planes[index] = whole_plane(whole_point(i), whole_point(j), whole_point(k))
-        x, y, z = whole_point(point)
-        return plane[0] * x + plane[1] * y + plane[2] * z - plane[3]
-
-    def add_triangle(i: int, j: int, k: int) -> None:
-        """Make a triangle with the normal from its first corner, or from whole numbers if it is a sliver."""
-        px, py, pz, _, _ = points[i]
-        qx, qy, qz, _, _ = points[j]
-        rx, ry, rz, _, _ = points[k]
-        ux, uy, uz = qx - px, qy - py, qz - pz
-        vx, vy, vz = rx - px, ry - py, rz - pz
-        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        length2 = x * x + y * y + z * z
-        doubt = filtered
-        if length2 <= sliver2 * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
-            doubt = inf
-            x, y, z = whole_normal(whole_point(i), whole_point(j), whole_point(k))
-            length2 = x * x + y * y + z * z
-        scale = 1.0 / sqrt(length2)
-        x, y, z = x * scale, y * scale, z * scale
-        offset = x * px + y * py + z * pz
-        index = len(triangles)
-        triangles.append((x, y, z, offset, i, j, k, doubt))
-        if offset <= limit:
-            heappush(heap, (offset, index))
-        triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
-
-    above = start.height if abs(start.height) > filtered else exact_height(-1, 0, 1, 2, 3)
-    if above == 0:
-        return _flat_penetration(_support_function(a, b), simplex, _Flat(start.normal, start.iterations))
-    # The base of the tetrahedron; its other sides are the first cone, with the last corner as its apex.
+    # The base of the tetrahedron, seen by no corner; its other sides are the first cone, with the last corner as apex.
     i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
-    add_triangle(i, j, k)
+    x, y, z, offset, sliver = grid.plane(i, j, k)
+    triangles.append((x, y, z, offset, i, j, k, -inf if sliver else -filtered))
+    heap.append((offset, 0))
+    triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = 0
     pending = [(k, i), (j, k), (i, j)]
     apex = 3
     wx, wy, wz, _, _ = points[apex]
 
     faces: list[Face] = []
-    best = inf
+    best = inner = inf
     iterations = start.iterations
     while pending:
         # Walk over the faces that see the new point, from edge to edge in order around them, and put a cone over their
@@ -225,10 +243,10 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
             neighbour = triangles[across]
             if neighbour is None:
                 continue  # replaced already: this edge is inside the hole
-            x, y, z, plane, p2, q2, r2, doubt = neighbour
+            x, y, z, plane, p2, q2, r2, below = neighbour
             height = x * wx + y * wy + z * wz - plane
             q, p = edge
-            if height > doubt or (height >= -doubt and exact_height(across, p2, q2, r2, apex) > 0):
+            if height >= below and (height > -below or grid.height(across, p2, q2, r2, apex) > 0):
                 triangles[across] = None
                 if p2 == q:
                     pending += ((r2, q2), (p2, r2))
@@ -241,21 +259,23 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                 px, py, pz, _, _ = points[q]
                 vx, vy, vz = px - wx, py - wy, pz - wz
                 v2 = vx * vx + vy * vy + vz * vz
-            ux, uy, uz, u2 = vx, vy, vz, v2
-            last = p
+            ux, uy, uz = vx, vy, vz
+            u2, last = v2, p
             px, py, pz, _, _ = points[p]
             vx, vy, vz = px - wx, py - wy, pz - wz
             v2 = vx * vx + vy * vy + vz * vz
             x, y, z = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
             length2 = x * x + y * y + z * z
-            if length2 <= sliver2 * u2 * v2:
-                add_triangle(p, q, apex)
-                continue
-            scale = 1.0 / sqrt(length2)
-            x, y, z = x * scale, y * scale, z * scale
-            offset = x * wx + y * wy + z * wz
+            if length2 > sliver2 * u2 * v2:
+                scale = 1.0 / sqrt(length2)
+                x, y, z = x * scale, y * scale, z * scale
+                offset = x * wx + y * wy + z * wz
+                below = -filtered
+            else:
+                x, y, z, offset, _ = grid.plane(apex, p, q)
+                below = -inf
             index = len(triangles)
-            triangles.append((x, y, z, offset, p, q, apex, filtered))
+            triangles.append((x, y, z, offset, p, q, apex, below))
             if offset <= limit:
                 heappush(heap, (offset, index))
             triangle_at[p, q] = triangle_at[q, apex] = triangle_at[apex, p] = index
@@ -267,15 +287,16 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                 continue
             if offset > limit:
                 break
-            x, y, z, _, i, j, k, doubt = triangle
-            corners = (points[i], points[j], points[k])
-            same = _same_direction(faces, x, y, z, COPLANAR) if faces else None
-            if same is not None:
-                # A coplanar neighbour of a face that is settled: the one that holds the origin's projection is kept.
-                face = _face(faces[same].normal, faces[same].depth, corners)
-                if face.miss < faces[same].miss:
-                    faces[same] = face
-                continue
+            x, y, z, _, i, j, k, below = triangle
+            if faces:
+                same = _same_direction(faces, x, y, z, COPLANAR)
+                if same is not None:
+                    # A coplanar neighbour of a settled face: the one that holds the origin's projection is kept.
+                    face = _face(faces[same].normal, faces[same].depth, (points[i], points[j], points[k]))
+                    if face.miss < faces[same].miss:
+                        faces[same] = face
+                    inner = min(inner, offset)
+                    continue
             towards[0], towards[1], towards[2] = x, y, z
             dot_a(towards, heights_a)
             dot_b(towards, heights_b)
@@ -289,27 +310,27 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                 best = depth
                 limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
             if depth - offset <= converged or (w_a, w_b) in known:
-                faces.append(_face((x, y, z), depth, corners))
+                faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
+                inner = min(inner, offset)
                 continue
             apex = len(points)
             points.append((wx, wy, wz, w_a, w_b))
-            if depth - offset <= doubt and exact_height(index, i, j, k, apex) <= 0:
-                points.pop()  # it is not above the face after all: rounding of the face's own plane
-                whole_points.pop(apex)
-                faces.append(_face((x, y, z), depth, corners))
+            if offset - depth >= below and grid.height(index, i, j, k, apex) <= 0:
+                grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
+                faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
+                inner = min(inner, offset)
                 continue
             known.add((w_a, w_b))
             triangles[index] = None
             pending = [(j, i), (k, j), (i, k)]
             break
 
-    alive = [triangle for triangle in triangles if triangle is not None]
     return Penetration(
         _ranked([f for f in faces if f.depth <= limit], limit - best),
         best,
-        min([triangle[3] for triangle in alive]),
+        inner,
         tuple(points),
-        tuple([triangle[4:7] for triangle in alive]),
+        tuple([triangle[4:7] for triangle in triangles if triangle is not None]),
         iterations,
     )
 

@@ -8,7 +8,7 @@ points. `-v` points from A to B. Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import cos, inf, pi, radians, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from .simplex import (
     Vertex,
     barycentric,
     nearest_on_simplex,
+    nearest_on_tetrahedron,
     triangle_normal,
     weighted_mean,
 )
@@ -139,6 +140,18 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
     return found
 
 
+_SPREAD_ANGLE = radians(35.0)
+"""Between the first direction and each of three around it; measured: EPA asks for the fewest points at 30 to 40."""
+
+_SPREAD = (
+    (-1.0, 0.0, 0.0),
+    *(
+        (cos(_SPREAD_ANGLE), sin(_SPREAD_ANGLE) * cos(turn), sin(_SPREAD_ANGLE) * sin(turn))
+        for turn in (0.0, 2.0 * pi / 3.0, 4.0 * pi / 3.0)
+    ),
+)
+"""Components of the four directions along v and two perpendiculars of it."""
+
 _WeightsOf = Callable[[Vector, tuple[Vertex, ...]], tuple[float, ...]]
 
 
@@ -216,7 +229,14 @@ def _search(
             if known is not None:
                 break
         tried = ((wx, wy, wz, i, j), *simplex)
-        found = nearest_on(tried)
+        if v_w <= 0.0 and distance and solid and not simplex:
+            # The first direction does not separate them, so they are likely to intersect: a tetrahedron about it holds
+            # the origin more often than not, and is a good start for EPA, as three corners are where its answer is.
+            tried = _spread(a, b, (vx / length, vy / length, vz / length))
+            iterations += len(_SPREAD)
+            found = nearest_on_tetrahedron(*tried, any_face=True) if len(tried) == 4 else nearest_on(tried)
+        else:
+            found = nearest_on(tried)
         if found is None:
             return _inside(tried, iterations), True
         x, y, z, face = found
@@ -256,6 +276,32 @@ def _search(
         return Simplex(True, simplex, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
     miss2 = (x - foot[0]) ** 2 + (y - foot[1]) ** 2 + (z - foot[2]) ** 2
     return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= touch * touch
+
+
+def _spread(a: Polytope, b: Polytope, v: Vector) -> tuple[Vertex, ...]:
+    """Return the different ones of four support points of A - B: three around -v, one along the unit vector `v`."""
+    x, y, z = v
+    if abs(z) < 0.9:
+        scale = 1.0 / sqrt(x * x + y * y)
+        px, py, pz = y * scale, -x * scale, 0.0
+    else:
+        scale = 1.0 / sqrt(y * y + z * z)
+        px, py, pz = 0.0, z * scale, -y * scale
+    qx, qy, qz = y * pz - z * py, z * px - x * pz, x * py - y * px
+    rows_a, rows_b = a.rows, b.rows
+    dot_a, dot_b = a.centred.dot, b.centred.dot
+    toward = np.empty(3)
+    found: dict[tuple[int, int], Vertex] = {}
+    for along, first, second in _SPREAD:  # the lowest points along these directions
+        toward[0] = along * x + first * px + second * qx
+        toward[1] = along * y + first * py + second * qy
+        toward[2] = along * z + first * pz + second * qz
+        i = int(dot_a(toward).argmin())
+        j = int(dot_b(toward).argmax())
+        ax, ay, az = rows_a[i]
+        bx, by, bz = rows_b[j]
+        found[i, j] = (ax - bx, ay - by, az - bz, i, j)
+    return tuple(found.values())
 
 
 def _inside(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:

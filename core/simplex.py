@@ -100,14 +100,17 @@ def nearest_on_triangle(a: Vertex, b: Vertex, c: Vertex) -> Nearest:
     return s * nx, s * ny, s * nz, (a, b, c)
 
 
-def nearest_on_tetrahedron(new: Vertex, b: Vertex, c: Vertex, d: Vertex) -> Nearest | None:
+def nearest_on_tetrahedron(new: Vertex, b: Vertex, c: Vertex, d: Vertex, *, any_face: bool = False) -> Nearest | None:
     """Return the point of a tetrahedron nearest to the origin, or None when the origin is inside.
 
-    `new` must be a support point in the direction from triangle bcd to the origin: then bcd cannot be the nearest face
-    and is not tried.
+    Unless `any_face`, `new` must be a support point in the direction from triangle bcd to the origin: then bcd cannot
+    be the nearest face and is not tried.
     """
     best: Nearest | None = None
     best2 = 0.0
+    if any_face and not _same_side(b, c, d, new):
+        best = nearest_on_triangle(b, c, d)
+        best2 = _squared_length(best)
     for p, q, opposite in ((b, c, d), (c, d, b), (d, b, c)):
         if not _same_side(new, p, q, opposite):
             found = nearest_on_triangle(new, p, q)
@@ -191,12 +194,26 @@ def barycentric(point: Vector, simplex: tuple[Vertex, ...]) -> tuple[float, ...]
     if len(simplex) == 2:
         t = _place_between(point, simplex[0], simplex[1])
         return 1.0 - t, t
+    (ax, ay, az, _, _), (bx, by, bz, _, _), (cx, cy, cz, _, _) = simplex
+    px, py, pz = point
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    vx, vy, vz = cx - ax, cy - ay, cz - az
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    normal2 = nx * nx + ny * ny + nz * nz
+    if normal2 > SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
+        # No sliver: the areas opposite the corners tell, if the point is inside.
+        wx, wy, wz = px - ax, py - ay, pz - az
+        second = (nx * (wy * vz - wz * vy) + ny * (wz * vx - wx * vz) + nz * (wx * vy - wy * vx)) / normal2
+        third = (nx * (uy * wz - uz * wy) + ny * (uz * wx - ux * wz) + nz * (ux * wy - uy * wx)) / normal2
+        first_weight = 1.0 - (second + third)
+        if first_weight >= 0.0 and second >= 0.0 and third >= 0.0:
+            return first_weight, second, third
     first = _longest_side(simplex)
     a, b, c = simplex[first], simplex[first - 2], simplex[first - 1]
     ax, ay, az, _, _ = a
     ux, uy, uz = b[0] - ax, b[1] - ay, b[2] - az
     vx, vy, vz = c[0] - ax, c[1] - ay, c[2] - az
-    px, py, pz = point[0] - ax, point[1] - ay, point[2] - az
+    px, py, pz = px - ax, py - ay, pz - az
     length2 = ux * ux + uy * uy + uz * uz
     if length2 == 0.0:
         return 1.0, 0.0, 0.0

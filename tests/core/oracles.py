@@ -617,4 +617,9 @@ def distance_to_point(points, point) -> float:
     unit = float(np.abs(offsets).max())
     if unit == 0.0:
         return 0.0
-    return float(np.linalg.norm(nearest_to_origin(offsets / unit))) * unit
+    nearest = nearest_to_origin(offsets / unit)
+    square = float(nearest @ nearest)
+    if (offsets / unit @ nearest).min() < square - 1e-12 * np.sqrt(square):
+        # Some points are beyond the plane through `nearest`, so it is not: least squares stop early on thin shapes.
+        return max(0.0, exact(points, np.asarray(point, float)[None]).signed_distance)
+    return float(np.sqrt(square)) * unit

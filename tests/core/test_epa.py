@@ -96,3 +96,15 @@ def test_the_size_of_the_shapes_does_not_matter(size):
     assert found.depth / size == pytest.approx(1.5)
     assert found.inner / size == pytest.approx(1.5)
     assert found.faces[0].normal == pytest.approx((1.0, 0.0, 0.0))
+
+
+def test_where_gjk_ends_is_a_good_place_to_start_from():
+    rng = np.random.default_rng(11)
+    asked = 0
+    for _ in range(40):
+        points = rng.normal(size=(2, 100, 3))
+        points /= np.linalg.norm(points, axis=2, keepdims=True)
+        shift = rng.normal(size=3)
+        a, b = ConvexHull(points[0]), ConvexHull(points[1] + 1.5 * shift / np.linalg.norm(shift))
+        asked += epa(a, b, gjk(a, b)).iterations
+    assert asked < 40 * 10, "14 points a pair from a tetrahedron around the origin, 8 from one towards the other shape"
