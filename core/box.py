@@ -71,7 +71,7 @@ class Box(Polytope):
         if min(full) < 0.0:
             raise ValueError(f"size: no component may be negative, got {full}")
         axes = np.array(_rotation_matrix(checked_floats("rotation", rotation, 4))).T
-        self._build(np.array(middle), axes, 0.5 * np.array(full), True)
+        self._build(np.array(middle), axes, 0.5 * np.array(full), True, "center and size")
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, low: ArrayLike, high: ArrayLike) -> Box:
@@ -92,22 +92,26 @@ class Box(Polytope):
         if any(x > y for x, y in zip(bottom, top, strict=True)):
             raise ValueError(f"low: no component may be above that of high, got {bottom} and {top}")
         half = np.array([0.5 * y - 0.5 * x for x, y in zip(bottom, top, strict=True)])
-        middle = m[:3, :3] @ (np.array(bottom) + half) + m[:3, 3]
+        with np.errstate(over="ignore", invalid="ignore"):
+            middle = m[:3, :3] @ (np.array(bottom) + half) + m[:3, 3]
         columns = m[:3, :3].T
         largest = np.abs(columns).max(axis=1)
         scaled = columns / np.where(largest > 0.0, largest, 1.0)[:, None]  # squares neither overflow nor vanish
         lengths = np.sqrt((scaled * scaled).sum(axis=1))
         axes = _completed(scaled / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths > 0.0)
-        cosines = axes @ axes.T - np.eye(3)
+        orthogonal = bool(np.abs(axes @ axes.T - np.eye(3)).max() <= BOX_ORTHOGONAL * EPS)
+        with np.errstate(over="ignore", invalid="ignore"):
+            half = half * lengths * largest
         box = cls.__new__(cls)
-        box._build(middle, axes, half * lengths * largest, bool(np.abs(cosines).max() <= BOX_ORTHOGONAL * EPS))
+        box._build(middle, axes, half, orthogonal, "matrix, low and high")
         return box
 
-    def _build(self, middle: FloatArray, axes: FloatArray, half: FloatArray, orthogonal: bool) -> None:
-        corners = middle + _SIGNS @ (axes * half[:, None])
+    def _build(self, middle: FloatArray, axes: FloatArray, half: FloatArray, orthogonal: bool, given: str) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            corners = middle + _SIGNS @ (axes * half[:, None])
         if not np.isfinite(corners).all():
-            raise ValueError("center, size and matrix must be so small that the corners are finite")
-        normals, thin = axes, half
+            raise ValueError(f"{given} must be so small that the corners of the box are finite")
+        normals, half_thickness = axes, half
         if not orthogonal:
             normals = np.stack([_cross(axes[k - 2], axes[k - 1]) for k in range(3)])
             sines = np.sqrt((normals * normals).sum(axis=1))
@@ -115,8 +119,8 @@ class Box(Polytope):
             heights = (normals * axes).sum(axis=1)
             normals = normals * np.where(heights < 0.0, -1.0, 1.0)[:, None]
             # A cross product of nearly parallel axes is not exact enough for a plane: the hull knows better.
-            thin = np.where(sines.min() > SLIVER, half * np.abs(heights), 0.0)
-        solid = 2.0 * thin.min() > BOX_SOLID * EPS * np.abs(corners).max()
+            half_thickness = np.where(sines.min() > SLIVER, half * np.abs(heights), 0.0)
+        solid = 2.0 * half_thickness.min() > BOX_SOLID * EPS * np.abs(corners).max()
         parts: dict[str, object] = {"axes": axes, "half": half, "orthogonal": orthogonal}
         if solid:
             mirrored = float(_cross(axes[0], axes[1]) @ axes[2]) < 0.0
@@ -147,6 +151,15 @@ class Box(Polytope):
     def frame(self) -> tuple[float, ...]:
         """Centre (3), axes (9, row after row) and half sizes (3) as plain floats, for the scalar box test."""
         return (*self.center.tolist(), *self.axes.ravel().tolist(), *self.half.tolist())
+
+
+def checked_boxes(a: object, b: object) -> None:
+    """Ask for two boxes, called a and b, that are not sheared: what the test of 15 axes can tell about."""
+    for name, box in (("a", a), ("b", b)):
+        if not isinstance(box, Box):
+            raise ValueError(f"{name} must be a Box, not {type(box).__name__}: use sat or contact for other shapes")
+        if not box.orthogonal:
+            raise ValueError(f"{name} must not be sheared: use sat or contact")
 
 
 def rotate(vectors: ArrayLike, rotation: ArrayLike) -> FloatArray:

@@ -104,24 +104,31 @@ def _solve(points: FloatArray) -> dict[str, object]:
         solid = Solid(grid, base)
         surface = facets.merge(solid)
         if isinstance(surface, facets.Facets):
-            near = solid.left_out
+            maybe_outside = solid.left_out
             if surface.merged:
-                near = np.concatenate([near, solid.vertices])
+                maybe_outside = np.concatenate([maybe_outside, solid.vertices])
             return _parts(
-                points, 3, surface.corners, surface.edges, surface.edge_facets, surface.loops, surface.normals, near
+                points,
+                3,
+                surface.corners,
+                surface.edges,
+                surface.edge_facets,
+                surface.loops,
+                surface.normals,
+                maybe_outside,
             )
         base = LowerRank(2, (0, 0), surface)
     edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
     loops: tuple[IntArray, ...] = ()
     normals: FloatArray = np.empty((0, dim))
-    near = np.arange(len(points))
+    maybe_outside = np.arange(len(points))
     rank = base.rank if isinstance(base, LowerRank) else 2
     if rank == 2:
         if isinstance(base, LowerRank):
             corners, normal = flat_hull(grid, base.normal)
         else:
-            corners, near = polygon_hull(grid, grid.x)
-            near = np.setdiff1d(near, corners, assume_unique=True)
+            corners, maybe_outside = polygon_hull(grid, grid.x)
+            maybe_outside = np.setdiff1d(maybe_outside, corners, assume_unique=True)
         turn = corners.index(min(corners))
         ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
         around: IntArray = np.arange(len(ids))
@@ -140,7 +147,7 @@ def _solve(points: FloatArray) -> dict[str, object]:
         if rank and dim == 2:
             loops = (edges[0], edges[0, ::-1])
             normals = _side_normals(grid.x[:, ids])
-    return _parts(points, rank, ids, edges, edge_facets, loops, normals, near)
+    return _parts(points, rank, ids, edges, edge_facets, loops, normals, maybe_outside)
 
 
 def _parts(
@@ -151,7 +158,7 @@ def _parts(
     edge_facets: IntArray,
     loops: tuple[IntArray, ...],
     normals: FloatArray,
-    near: IntArray,
+    maybe_outside: IntArray,
 ) -> dict[str, object]:
     for loop in loops:
         loop.flags.writeable = False
@@ -163,7 +170,7 @@ def _parts(
         "edge_facets": edge_facets,
         "facets": loops,
         "normals": normals,
-        "offsets": _offsets(points, vertices, near, normals, loops),
+        "offsets": _offsets(points, vertices, maybe_outside, normals, loops),
         "vertex_ids": ids,
     }
 
@@ -179,14 +186,14 @@ def _side_normals(corners: FloatArray) -> FloatArray:
 def _offsets(
     points: FloatArray,
     vertices: FloatArray,
-    near: IntArray,
+    maybe_outside: IntArray,
     normals: FloatArray,
     loops: tuple[IntArray, ...],
 ) -> FloatArray:
     """Return how far the points reach along each normal from the middle of the box of the vertices.
 
-    A facet's own vertices reach farthest, up to the rounding of the normal; `near` are the points that may reach
-    farther.
+    A facet's own vertices reach farthest, up to the rounding of the normal; `maybe_outside` are points that may
+    reach farther.
     """
     if not len(normals):
         return np.empty(0)
@@ -198,9 +205,9 @@ def _offsets(
     own = ((vertices - center) * scale)[np.concatenate(loops)]
     heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
     offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
-    reaching = (points[near] - center) * scale
+    reaching = (points[maybe_outside] - center) * scale
     step = max(1, PRODUCTS // len(normals))
-    for begin in range(0, len(near), step):
+    for begin in range(0, len(maybe_outside), step):
         products = normals @ reaching[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)
     return offsets / scale

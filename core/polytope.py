@@ -104,7 +104,7 @@ class Polytope:
         return frozen(self.vertices.min(axis=0)), frozen(self.vertices.max(axis=0))
 
     @cached_property
-    def corners(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def bounds_floats(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """`bounds` as plain floats."""
         low, high = self.bounds
         return tuple(low.tolist()), tuple(high.tolist())
@@ -196,8 +196,8 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
 
 def extreme_exponent(a: Polytope, b: Polytope) -> int:
     """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    lows_a, highs_a = a.corners
-    lows_b, highs_b = b.corners
+    lows_a, highs_a = a.bounds_floats
+    lows_b, highs_b = b.bounds_floats
     half = 0.0
     for k, low in enumerate(lows_a):
         high, low_b, high_b = highs_a[k], lows_b[k], highs_b[k]

@@ -54,7 +54,7 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
 
 def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
-    (lows, highs), (outer_lows, outer_highs) = inner.corners, outer.corners
+    (lows, highs), (outer_lows, outer_highs) = inner.bounds_floats, outer.bounds_floats
     for k, low in enumerate(lows):  # noqa: SIM110 (`all` of a generator takes several times as long)
         if low < outer_lows[k] - slack or highs[k] > outer_highs[k] + slack:
             return False

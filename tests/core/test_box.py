@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_lens.core import ConvexHull
-from contact_lens.core.box import Box, rotate
+from contact_lens.core.box import Box, checked_boxes, rotate
 
 from .generators import rotation
 
@@ -113,6 +113,31 @@ def test_wrong_arguments_are_named(name, arguments):
 def test_wrong_matrices_and_bounds_are_named(name, matrix, low, high):
     with pytest.raises(ValueError, match=name):
         Box.from_matrix(matrix, low, high)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_box_too_large_for_float64_names_what_made_it():
+    with pytest.raises(ValueError, match=r"^center and size must"):
+        Box((1.7e308, 0, 0), (1.7e308, 1, 1))
+    with pytest.raises(ValueError, match=r"^matrix, low and high must"):
+        Box.from_matrix(np.diag([1e308, 1e308, 1e308, 1]), (-9, -9, -9), (9, 9, 9))
+
+
+def test_what_the_test_of_two_boxes_cannot_tell_about_is_named():
+    box, sheared = (
+        Box((0, 0, 0), (1, 1, 1)),
+        Box.from_matrix(np.eye(4) + 0.5 * np.eye(4, k=1) * [1, 1, 0, 0], [0] * 3, [1] * 3),
+    )
+    checked_boxes(box, box)
+    for other, words in (
+        (ConvexHull(box.vertices), "must be a Box"),
+        (None, "must be a Box"),
+        (sheared, "must not be sheared"),
+    ):
+        with pytest.raises(ValueError, match=f"^a {words}"):
+            checked_boxes(other, box)
+        with pytest.raises(ValueError, match=f"^b {words}"):
+            checked_boxes(box, other)
 
 
 def test_rotate_names_what_is_wrong():
