@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from .box import Box
+from .box import Box, checked_boxes
 from .tolerance import BOX_PARALLEL, BOX_PREFER_FACE, BOX_WIDE
 
 _PREFER = (1.0 - BOX_PREFER_FACE) ** 2
@@ -38,10 +38,40 @@ class BoxAxis(NamedTuple):
 
 
 def boxes_intersect(a: Box, b: Box) -> bool:
-    """Tell whether two boxes have a common point. Stops at the first separating axis. Source: S0.4.
+    """Tell whether two boxes have a common point. Source: S0.4.
 
-    Raises ValueError when a box is sheared: use `sat`.
+    Two cheap proofs come before the fifteen axes: the point half-way between the centres in both boxes, or an empty
+    slab along a face of A. Raises ValueError when one is no box, or a sheared one: use `sat`.
     """
+    if not (type(a) is Box is type(b) and a.orthogonal and b.orthogonal):
+        checked_boxes(a, b)
+    ax, ay, az, a00, a01, a02, a10, a11, a12, a20, a21, a22, h0, h1, h2 = a.frame
+    bx, by, bz, b00, b01, b02, b10, b11, b12, b20, b21, b22, g0, g1, g2 = b.frame
+    x, y, z = bx - ax, by - ay, bz - az
+    t0 = abs(x * a00 + y * a01 + z * a02)
+    t1 = abs(x * a10 + y * a11 + z * a12)
+    t2 = abs(x * a20 + y * a21 + z * a22)
+    if (
+        t0 <= h0 + h0
+        and t1 <= h1 + h1
+        and t2 <= h2 + h2
+        and abs(x * b00 + y * b01 + z * b02) <= g0 + g0
+        and abs(x * b10 + y * b11 + z * b12) <= g1 + g1
+        and abs(x * b20 + y * b21 + z * b22) <= g2 + g2
+    ):
+        return True
+    reach = g0 * abs(a00 * b00 + a01 * b01 + a02 * b02)
+    reach += g1 * abs(a00 * b10 + a01 * b11 + a02 * b12)
+    if t0 > h0 + reach + g2 * abs(a00 * b20 + a01 * b21 + a02 * b22):
+        return False
+    reach = g0 * abs(a10 * b00 + a11 * b01 + a12 * b02)
+    reach += g1 * abs(a10 * b10 + a11 * b11 + a12 * b12)
+    if t1 > h1 + reach + g2 * abs(a10 * b20 + a11 * b21 + a12 * b22):
+        return False
+    reach = g0 * abs(a20 * b00 + a21 * b01 + a22 * b02)
+    reach += g1 * abs(a20 * b10 + a21 * b11 + a22 * b12)
+    if t2 > h2 + reach + g2 * abs(a20 * b20 + a21 * b21 + a22 * b22):
+        return False
     return box_sat(a, b).signed_distance <= 0.0
 
 
@@ -52,8 +82,8 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
     ValueError when a box is sheared: use `sat`. Overlaps are compared by their squares: sizes beyond 1e-150 to 1e150
     need to be scaled first.
     """
-    if not (a.orthogonal and b.orthogonal):
-        raise ValueError("a and b must not be sheared")
+    if not (type(a) is Box is type(b) and a.orthogonal and b.orthogonal):
+        checked_boxes(a, b)
     ax, ay, az, a00, a01, a02, a10, a11, a12, a20, a21, a22, h0, h1, h2 = a.frame
     bx, by, bz, b00, b01, b02, b10, b11, b12, b20, b21, b22, g0, g1, g2 = b.frame
     x, y, z = bx - ax, by - ay, bz - az

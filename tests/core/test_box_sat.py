@@ -8,6 +8,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from contact_lens.core import ConvexHull
 from contact_lens.core.box import Box
 from contact_lens.core.box_sat import box_sat, boxes_intersect
 
@@ -145,3 +146,27 @@ def test_swapping_the_boxes_negates_the_normal():
         if one.intersects:
             assert one.signed_distance == pytest.approx(other.signed_distance, abs=1e-14)
             assert np.allclose(one.normal, np.negative(other.normal), atol=1e-12)
+
+
+def test_yes_or_no_agrees_with_the_fifteen_axes_whatever_decides():
+    rng = np.random.default_rng(21)
+    decided = {"half-way": 0, "face of A": 0, "later": 0}
+    for _ in range(2000):
+        sizes = rng.uniform(0.05, 2.0, size=(2, 3))
+        a, b = Box((0, 0, 0), sizes[0], rng.normal(size=4)), Box(rng.normal(size=3), sizes[1], rng.normal(size=4))
+        found = box_sat(a, b)
+        assert boxes_intersect(a, b) == boxes_intersect(b, a) == found.intersects
+        half_way = 0.5 * (a.center + b.center)
+        in_both = all((abs(box.axes @ (half_way - box.center)) <= box.half).all() for box in (a, b))
+        decided["half-way" if in_both else "face of A" if not found.intersects and found.axis < 3 else "later"] += 1
+        assert found.intersects or not in_both
+    assert min(decided.values()) > 200, decided
+
+
+def test_what_is_not_a_box_is_refused_by_name():
+    box, hull = Box((0, 0, 0), (1, 1, 1)), ConvexHull(np.eye(3))
+    for function in (box_sat, boxes_intersect):
+        with pytest.raises(ValueError, match="b must be a Box, not ConvexHull"):
+            function(box, hull)
+        with pytest.raises(ValueError, match="a must be a Box, not ConvexHull"):
+            function(hull, box)
