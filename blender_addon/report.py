@@ -297,10 +297,10 @@ def warnings(data: Report) -> list[str]:
             )
         elif not thing["convex"]:
             text = f"'{thing['name']}' is not convex: its hull is inspected, deepest dent {units.length(dent['depth'])}"
-            if dent["missing_share"] is not None:
-                text += f", {percent(dent['missing_share'])} of the hull is not in it"
-            elif dent["open_share"] > OPEN_SHARE:  # the hole of a washer, which is no dent
-                text += f", {percent(dent['open_share'])} of the hull has no surface"
+            flat = thing["hull"]["rank"] == 2  # the hole of a washer is no dent
+            missing = dent["open_share"] if flat else dent["missing_share"]
+            if missing is not None and missing > OPEN_SHARE:
+                text += f", {percent(missing)} of the hull is not in it"
             lines.append(text)
         elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
             lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")

@@ -258,7 +258,7 @@ def test_the_hole_of_a_flat_ring_is_told(report: ModuleType) -> None:
     inspect(cube("A"), washer)
     (warning,) = report.warnings(report.report(bpy.context))
     assert warning.startswith("'Washer' is not convex: its hull is inspected, deepest dent ")
-    assert warning.endswith("64.0 % of the hull has no surface")
+    assert warning.endswith("64.0 % of the hull is not in it")
 
 
 def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
