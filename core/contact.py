@@ -5,24 +5,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import isfinite, sqrt
-from numbers import Real
+from math import inf, sqrt
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from .arguments import checked_length, checked_shapes
 from .certificate import Certificate
 from .epa import Penetration, epa
 from .exact import weights_exactly
 from .feature import Feature
 from .gjk import Simplex, gjk, size_of_difference, witness_points
-from .polytope import FloatArray, Polytope, extreme_exponent
-from .region import Region, contact_region
+from .polytope import FloatArray, Polytope, extreme_exponent, frozen
+from .region import Region, region_between
 from .relation import Relation, contact_band, relation_of
 from .sat import SatResult, sat
 from .simplex import Vector, Vertex, weighted_mean
 from .support import support_feature
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
+from .witness import can_slide, central_witness
 
 Method = Literal["auto", "sat", "gjk", "both"]
 _METHODS = get_args(Method)
@@ -56,7 +57,8 @@ class Contact:
     """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair; a separated pair has
     an empty slab of width `signed_distance` across it."""
     point_on_a: FloatArray
-    """(dim,) witness point on A."""
+    """(dim,) witness point on A. Where faces or parallel edges meet, many pairs of points are as good: then the one at
+    the middle of the contact region, if it realises the signed distance to rounding."""
     point_on_b: FloatArray
     """(dim,) witness point on B: `point_on_b - point_on_a = signed_distance * normal`."""
     region: Region | None
@@ -113,8 +115,8 @@ class Contact:
         return replace(
             self,
             signed_distance=times(self.signed_distance),
-            point_on_a=np.ldexp(self.point_on_a, exponent),
-            point_on_b=np.ldexp(self.point_on_b, exponent),
+            point_on_a=frozen(np.ldexp(self.point_on_a, exponent)),
+            point_on_b=frozen(np.ldexp(self.point_on_b, exponent)),
             region=None if self.region is None else self.region.scaled(exponent),
             lower_bound=times(self.lower_bound),
             upper_bound=times(self.upper_bound),
@@ -134,14 +136,18 @@ def contact(
     """Return where, how deep and which way two shapes collide, or how far apart they are.
 
     `method`: "gjk" is GJK and EPA, "sat" is SAT (whose gap is only a lower bound of the distance, so a separated pair
-    gets distance and witness points from GJK started at the separating axis), "both" computes both and compares them
-    in `cross_check`, "auto" picks the fastest, which is GJK and EPA. `clearance` is a length in world units,
-    `contact_tolerance` is relative to the smaller non-zero extent of the two shapes: the band of TOUCHING around 0 and
-    the width of the support features.
+    gets distance and witness points from GJK started at the separating axis) and slow beyond some hundred vertices,
+    "both" computes both and compares them in `cross_check`, "auto" picks the fastest, which is GJK and EPA.
+    `clearance` is a length in world units, `contact_tolerance` is relative to the smaller non-zero extent of the two
+    shapes: the band of TOUCHING around 0 and the width of the support features.
 
     Raises ValueError, naming the argument, when the shapes' dimensions differ or an option is not valid.
     """
-    _check(a, b, method, clearance, contact_tolerance)
+    checked_shapes(a, b)
+    if not (isinstance(method, str) and method in _METHODS):
+        raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
+    clearance = checked_length("clearance", clearance)
+    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
     exponent = extreme_exponent(a, b)
     if exponent:
         found = _contact(
@@ -157,14 +163,34 @@ def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact
     if simplex.intersects:
         answer = _intersecting(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
     else:
-        answer = _apart(a, b, simplex)
-    tolerance = promised(answer.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+        answer = _apart(simplex)
+    dim = a.dim
+    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    ties = np.array([n[:dim] for n in answer.normals]) + 0.0  # + 0.0 turns -0.0 into 0.0
+    normal = ties[0].copy()
+    band = contact_band(a, b, contact_tolerance)
+    # Without a tolerance of the user's, what rounding leaves of a flat face must still be one.
+    width = max(band, rounding)
+    feature_a, feature_b = support_feature(a, normal, width), support_feature(b, -normal, width)
+
+    point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
+    region = None
+    if answer.signed_distance <= band or can_slide(a, b, feature_a, feature_b):
+        region = region_between(a, b, normal, band, point_on_a.tolist(), point_on_b.tolist())
+        if len(region.vertices) > 1:
+            answer = _centred(a, b, feature_a, feature_b, answer, region, rounding)
+            point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
+
+    signed_distance = answer.signed_distance
+    lower_bound = signed_distance - rounding
+    upper_bound = max(min(_length_of(answer), answer.enclosed), signed_distance) + rounding
+    tolerance = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     status = Status.CERTIFIED
-    if answer.upper_bound - answer.lower_bound > tolerance:
+    if upper_bound - lower_bound > tolerance:
         status = Status.EPA_STALLED if simplex.intersects else Status.GJK_STALLED
     cross_check = None
     if by_sat is not None:
-        difference = by_sat.signed_distance - answer.signed_distance
+        difference = by_sat.signed_distance - signed_distance
         contradiction = abs(difference) if simplex.intersects else max(0.0, difference)
         if contradiction > tolerance:
             status = Status.METHODS_DISAGREE
@@ -175,29 +201,18 @@ def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact
         name = "sat" if simplex.intersects else "sat+gjk"
     elif method == "both":
         name += "+sat"
-
-    band = contact_band(a, b, contact_tolerance)
-    dim = a.dim
-    ties = np.array([n[:dim] for n in answer.normals]) + 0.0  # + 0.0 turns -0.0 into 0.0
-    normal = ties[0].copy()
-    point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
-    # Without a tolerance of the user's, what rounding leaves of a flat face must still be one.
-    width = max(band, SUPPORT_ROUNDING * EPS * size_of_difference(a, b))
-    region = None
-    if answer.signed_distance <= band:
-        region = contact_region(a, b, normal, band, point_on_a, point_on_b)
     return Contact(
-        relation=relation_of(a, b, answer.signed_distance, band, clearance),
-        signed_distance=answer.signed_distance,
-        normal=normal,
-        point_on_a=point_on_a,
-        point_on_b=point_on_b,
-        region=region,
-        lower_bound=answer.lower_bound,
-        upper_bound=answer.upper_bound,
-        ties=ties,
-        feature_a=support_feature(a, normal, width),
-        feature_b=support_feature(b, -normal, width),
+        relation=relation_of(a, b, signed_distance, band, clearance),
+        signed_distance=signed_distance,
+        normal=frozen(normal),
+        point_on_a=frozen(point_on_a),
+        point_on_b=frozen(point_on_b),
+        region=region if signed_distance <= band else None,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        ties=frozen(ties),
+        feature_a=feature_a,
+        feature_b=feature_b,
         method=name,
         iterations=answer.iterations,
         status=status,
@@ -219,24 +234,21 @@ class _Answer(NamedTuple):
     """What GJK or EPA say, before it becomes a contact."""
 
     signed_distance: float
-    lower_bound: float
-    upper_bound: float
+    enclosed: float
+    """The polytope of `points` and `facets` proves that the signed distance is not above; inf without one."""
     normals: tuple[Vector, ...]
     vertices: tuple[Vertex, ...]
+    """Points of A - B whose mean with `weights` realises the signed distance."""
     weights: tuple[float, ...]
     points: tuple[Vertex, ...]
     facets: tuple[tuple[int, ...], ...]
     iterations: int
 
 
-def _apart(a: Polytope, b: Polytope, simplex: Simplex) -> _Answer:
-    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
-    x, y, z = simplex.nearest
-    distance = sqrt(x * x + y * y + z * z)
+def _apart(simplex: Simplex) -> _Answer:
     return _Answer(
         signed_distance=simplex.gap,
-        lower_bound=simplex.gap - rounding,
-        upper_bound=max(distance, simplex.gap) + rounding,
+        enclosed=inf,
         normals=(simplex.normal,),
         vertices=simplex.vertices,
         weights=simplex.weights,
@@ -269,14 +281,10 @@ def _intersecting(
         off = [n - penetration.depth * x for n, x in zip(near, face.normal, strict=True)]
         if off[0] ** 2 + off[1] ** 2 + off[2] ** 2 < face.miss**2:
             vertices, weights = simplex.vertices, shared
-    x, y, z = weighted_mean(vertices, weights)
-    common = sqrt(x * x + y * y + z * z)  # how nearly the witness points are one common point
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
-    upper = min(common, -penetration.inner) if proven_deep else common
     return _Answer(
         signed_distance=signed_distance,
-        lower_bound=signed_distance - rounding,
-        upper_bound=max(upper, signed_distance) + rounding,
+        enclosed=-penetration.inner if proven_deep else inf,
         normals=tuple(f.normal for f in faces),
         vertices=vertices,
         weights=weights,
@@ -286,15 +294,24 @@ def _intersecting(
     )
 
 
-def _check(a: object, b: object, method: object, clearance: object, contact_tolerance: object) -> None:
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Polytope):
-            raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(shape).__name__}")
-    if isinstance(a, Polytope) and isinstance(b, Polytope) and a.dim != b.dim:
-        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
-    if method not in _METHODS:
-        raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
-    for name, value in (("clearance", clearance), ("contact_tolerance", contact_tolerance)):
-        # Asking for `float` first: to ask an abstract class takes ten times as long.
-        if not (isinstance(value, float | Real) and isfinite(value) and float(value) >= 0.0):
-            raise ValueError(f"{name} must be a finite number that is not negative, not {value!r}")
+def _centred(
+    a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, answer: _Answer, region: Region, rounding: float
+) -> _Answer:
+    """Return the answer with the witness points at the region's centroid, if they realise the signed distance there."""
+    gap, normal = answer.signed_distance, answer.normals[0]
+    vertices, weights = central_witness(a, b, feature_a, feature_b, normal, gap, region.centroid)
+    centred = answer._replace(vertices=vertices, weights=weights)
+    return centred if _miss(centred) <= max(_miss(answer), rounding) else answer
+
+
+def _miss(answer: _Answer) -> float:
+    """Return how far the vector from B to A between the witness points is from minus the signed distance's."""
+    gap = answer.signed_distance
+    mean = weighted_mean(answer.vertices, answer.weights)
+    return sqrt(sum([(p + gap * n) ** 2 for p, n in zip(mean, answer.normals[0], strict=True)]))
+
+
+def _length_of(answer: _Answer) -> float:
+    """Return the distance between the witness points."""
+    x, y, z = weighted_mean(answer.vertices, answer.weights)
+    return sqrt(x * x + y * y + z * z)

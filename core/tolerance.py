@@ -190,3 +190,7 @@ across a facet."""
 
 SAT_NEARLY_PARALLEL = 16.0
 """Times EPS: cosines this near to 1 or -1 are those of axes that may be the same; SAME_AXIS decides."""
+
+PARALLEL_EDGES = 1e-6
+"""Sine below which two edges are looked at as parallel when witness points are put in the middle: whether they realise
+the distance there is measured afterwards."""
