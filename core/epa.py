@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .arguments import checked_shapes
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, size_of_difference
 from .polytope import Polytope, extreme_exponent
@@ -104,9 +105,15 @@ _Support = Callable[[float, float, float], Vertex]
 def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     """Return depth, normals and polytope of two shapes that GJK found to intersect, or to touch within rounding.
 
-    `simplex` may have any number of vertices and the origin may be outside: the depth is then negative, minus a lower
-    bound of the distance.
+    World frame and units; normals point from A to B. `simplex` is what `gjk(a, b)` returned; it may have any number of
+    vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance.
+
+    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or `simplex` is none.
+    Source: S2.1.
     """
+    checked_shapes(a, b)
+    if not isinstance(simplex, Simplex):
+        raise ValueError(f"simplex must be what gjk(a, b) returns, not {type(simplex).__name__}")
     size = size_of_difference(a, b)
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)

@@ -12,7 +12,9 @@ from math import cos, inf, pi, radians, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .arguments import checked_floats, checked_shapes
 from .exact import nearest_on_simplex_exactly, weights_exactly
 from .polytope import FloatArray, Polytope, extreme_exponent
 from .simplex import (
@@ -96,16 +98,24 @@ def size_of_difference(a: Polytope, b: Polytope) -> float:
 
 
 def gjk_intersects(a: Polytope, b: Polytope) -> bool:
-    """Tell whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4."""
+    """Tell whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4.
+
+    Raises ValueError, naming the argument, when one is no shape or their dimensions differ.
+    """
+    checked_shapes(a, b)
     return _gjk(a, b, distance=False).intersects
 
 
-def gjk(a: Polytope, b: Polytope, direction: FloatArray | None = None) -> Simplex:
+def gjk(a: Polytope, b: Polytope, direction: ArrayLike | None = None) -> Simplex:
     """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
 
-    `direction` (dim,), any length, is where the search starts: a direction from B to A that is likely to separate.
-    Without it the line of the centres is taken.
+    `direction` (dim,), any length, world frame, is where the search starts: a direction from B to A that is likely to
+    separate. Without it the line of the centres is taken.
+
+    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or the direction has another
+    length or is not finite.
     """
+    checked_shapes(a, b)
     return _gjk(a, b, distance=True, direction=direction)
 
 
@@ -114,7 +124,7 @@ def is_ordinary(size: float) -> bool:
     return 2.0**-EXTREME_EXPONENT < size < 2.0**EXTREME_EXPONENT
 
 
-def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | None = None) -> Simplex:
+def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: ArrayLike | None = None) -> Simplex:
     size = size_of_difference(a, b)
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
@@ -126,7 +136,7 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: FloatArray | No
         bx, by, bz = b.middle
         x, y, z = ax - bx, ay - by, az - bz
     else:
-        x, y, z = (*direction.tolist(), 0.0)[:3]
+        x, y, z = (*checked_floats("direction", direction, a.dim), 0.0)[:3]
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         x = largest = 1.0

@@ -13,7 +13,11 @@ import pytest
 from contact_lens.core import (
     Box,
     ConvexHull,
+    contact,
     contact_region,
+    epa,
+    gjk,
+    gjk_intersects,
     minkowski_difference,
     minkowski_sum,
     minkowski_supports,
@@ -43,6 +47,12 @@ def region(**changed: Any) -> Any:
 
 @pytest.mark.parametrize("wrong", NO_SHAPE, ids=lambda x: type(x).__name__)
 def test_what_is_no_shape_is_refused_by_name(wrong: Any) -> None:
+    touch = gjk(CUBE, ABOVE)
+    for between in (contact, gjk, gjk_intersects, lambda a, b: epa(a, b, touch)):
+        with pytest.raises(ValueError, match=r"^a must be a shape"):
+            between(wrong, CUBE)
+        with pytest.raises(ValueError, match=r"^b must be a shape"):
+            between(CUBE, wrong)
     for between in (sat, minkowski_difference, minkowski_sum, lambda a, b: minkowski_supports(a, b, [UP])):
         with pytest.raises(ValueError, match=r"^a must be a shape"):
             between(wrong, CUBE)
@@ -133,3 +143,35 @@ def test_directions_of_any_real_type_are_taken(kind: Any) -> None:
     assert support(CUBE, kind([1.0, 1.0, 1.0])).tolist() == [1.0, 1.0, 1.0]
     assert supports(CUBE, [kind([1.0, 1.0, 1.0])]).tolist() == [[1.0, 1.0, 1.0]]
     assert support(SQUARE, kind([1, 1])).tolist() == [1.0, 1.0]
+
+
+def test_a_start_of_gjk_and_of_epa_is_checked() -> None:
+    for wrong in NO_VECTOR[1:]:
+        if wrong is not None:
+            with pytest.raises(ValueError, match=r"^direction"):
+                gjk(CUBE, ABOVE, wrong)
+    assert gjk(CUBE, ABOVE, [0, 0, -2]).intersects, "a list of whole numbers is a direction"
+    for wrong in (None, CUBE, "simplex"):
+        with pytest.raises(ValueError, match=r"^simplex must be what gjk\(a, b\) returns"):
+            epa(CUBE, ABOVE, wrong)
+
+
+def test_shapes_of_different_dimension_have_no_contact() -> None:
+    for between in (contact, gjk, gjk_intersects):
+        with pytest.raises(ValueError, match="dimension"):
+            between(CUBE, SQUARE)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf, 10**400, "1", None, True, 1j])
+def test_a_length_is_checked(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"^clearance must be a finite number"):
+        contact(CUBE, ABOVE, clearance=wrong)
+    with pytest.raises(ValueError, match=r"^contact_tolerance must be a finite number"):
+        contact(CUBE, ABOVE, contact_tolerance=wrong)
+
+
+def test_every_kind_of_number_is_a_length() -> None:
+    for third in (Fraction(1, 3), np.float32(1 / 3), 1 / 3):
+        assert isinstance(contact(CUBE, ABOVE, clearance=third).clearance, float)
+        huge = ConvexHull(CUBE.vertices * 1e200)
+        assert contact(huge, huge, clearance=third).clearance == float(third)
