@@ -139,7 +139,7 @@ def contact(
     gets distance and witness points from GJK started at the separating axis) and slow beyond some hundred vertices,
     "both" computes both and compares them in `cross_check`, "auto" picks the fastest, which is GJK and EPA.
     `clearance` is a length in world units, `contact_tolerance` is relative to the smaller non-zero extent of the two
-    shapes: the band of TOUCHING around 0 and the width of the support features.
+    shapes: the band of TOUCHING around 0 and the width of the support features, neither less than rounding.
 
     Raises ValueError, naming the argument, when the shapes' dimensions differ or an option is not valid.
     """

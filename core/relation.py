@@ -8,6 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from .polytope import PRODUCTS, Polytope
+from .tolerance import promised
 
 
 class Relation(StrEnum):
@@ -25,10 +26,11 @@ class Relation(StrEnum):
 def contact_band(a: Polytope, b: Polytope, contact_tolerance: float) -> float:
     """Return the half-width of TOUCHING around signed distance 0, world units.
 
-    It is `contact_tolerance` times the smaller non-zero extent; 0.0 when both shapes are points.
+    It is `contact_tolerance` times the smaller non-zero extent, but never less than what the sign of the distance may
+    be wrong by: on which side of 0 rounding puts a touch must not make separate shapes of it.
     """
-    extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
-    return contact_tolerance * min(extents) if extents else 0.0
+    small, large = min(a.extent, b.extent), max(a.extent, b.extent)
+    return max(contact_tolerance * (small or large), promised(0.0, small, max(a.magnitude, b.magnitude)))
 
 
 def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, clearance: float) -> Relation:

@@ -102,9 +102,9 @@ def assert_promises(contact: Contact, a: Polytope, b: Polytope, points_a, points
 
 
 def contact_band(a: Polytope, b: Polytope, contact_tolerance: float) -> float:
-    """The band of TOUCHING: relative to the smaller non-zero extent."""
+    """The band of TOUCHING: relative to the smaller non-zero extent, and what the sign may be wrong by at least."""
     extents = [e for e in (float(np.linalg.norm(np.ptp(shape.vertices, axis=0))) for shape in (a, b)) if e > 0]
-    return contact_tolerance * min(extents) if extents else 0.0
+    return max(contact_tolerance * min(extents, default=0.0), sign_tolerance(a.vertices, b.vertices))
 
 
 def _relation_failures(contact: Contact, true_sd: float, tol: float, band: float) -> list[str]:

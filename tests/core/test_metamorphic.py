@@ -10,7 +10,7 @@ import pytest
 
 from contact_lens.core import Contact, ConvexHull, Relation, contact
 
-from .generators import CLASSES, pair
+from .generators import CLASSES, far_away, pair, size_ratios, small_on_needle
 from .oracles import EPS, exact, gap_along, sign_tolerance, tolerance
 
 SEED = 40_923
@@ -74,6 +74,21 @@ def test_swap(name):
             assert swapped.relation == OPPOSITE.get(c.relation, c.relation)
         for tie in swapped.ties:
             assert gap_along(a, b, -tie) >= c.signed_distance - 4 * tol
+
+
+@pytest.mark.parametrize("make", [small_on_needle, far_away, size_ratios])
+def test_a_touch_is_one_from_both_sides_where_rounding_is_wider_than_the_contact_tolerance(make):
+    touching = 0
+    for k in range(200):
+        a, b = map(ConvexHull, make(np.random.default_rng([5, k])))
+        there, back = contact(a, b, contact_tolerance=0.0), contact(b, a, contact_tolerance=0.0)
+        gap = abs(there.signed_distance)
+        if gap < 0.1 * tolerance(a.vertices, b.vertices, 0.0):
+            touching += 1
+            assert back.relation == there.relation in (Relation.TOUCHING, Relation.COINCIDENT)
+            assert there.region is not None
+            assert back.region is not None
+    assert touching > 10
 
 
 @pytest.mark.parametrize("name", SOLID_CLASSES)
