@@ -621,5 +621,5 @@ def distance_to_point(points, point) -> float:
     square = float(nearest @ nearest)
     if (offsets / unit @ nearest).min() < square - 1e-12 * np.sqrt(square):
         # Some points are beyond the plane through `nearest`, so it is not: least squares stop early on thin shapes.
-        return max(0.0, exact(points, np.asarray(point, float)[None]).signed_distance)
+        return exact_distance_to_point(points, point)
     return float(np.sqrt(square)) * unit
