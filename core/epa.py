@@ -211,7 +211,6 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
     if above == 0:
         return _flat_penetration(_support_function(a, b), simplex, _Flat(start.normal, start.iterations))
-    known = {(i, j) for _, _, _, i, j in points}
     # One entry per triangle ever made: its plane, its corners, and minus the height below which floats cannot tell on
     # which side of it a point is; None once a new point has replaced it.
     triangles: list[tuple[float, float, float, float, int, int, int, float] | None] = []
@@ -316,21 +315,17 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
             if depth < best:
                 best = depth
                 limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
-            if depth - offset <= converged or (w_a, w_b) in known:
-                faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
-                inner = min(inner, offset)
-                continue
-            apex = len(points)
-            points.append((wx, wy, wz, w_a, w_b))
-            if offset - depth >= below and grid.height(index, i, j, k, apex) <= 0:
-                grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
-                faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
-                inner = min(inner, offset)
-                continue
-            known.add((w_a, w_b))
-            triangles[index] = None
-            pending = [(j, i), (k, j), (i, k)]
-            break
+            gap = depth - offset
+            if gap > converged:
+                apex = len(points)
+                points.append((wx, wy, wz, w_a, w_b))
+                if gap > -below or grid.height(index, i, j, k, apex) > 0:
+                    triangles[index] = None
+                    pending = [(j, i), (k, j), (i, k)]
+                    break
+                grid.drop_last()  # a known point, or one that is above the face by the rounding of its plane only
+            faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
+            inner = min(inner, offset)
 
     return Penetration(
         _ranked([f for f in faces if f.depth <= limit], limit - best),
