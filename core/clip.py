@@ -153,17 +153,17 @@ def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: f
         for corner, e in zip(corners, insides):  # noqa: B905 (same length; the check costs)
             if e > tolerance:
                 if d < outside:
-                    keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides))
+                    keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides, tolerance))
                 keep(corner)
             elif e < outside:
                 if d > 0.0:
-                    keep(_crossing(previous, corner, d, e, line, on_line, clip, sides))
+                    keep(_crossing(previous, corner, d, e, line, on_line, clip, sides, tolerance))
                 elif d >= outside and kept:
                     # `previous` is on the line, was kept last, and the outline goes on along the line.
                     kept[-1] = (*kept[-1][:4], on_line)
             else:
                 if d < outside and e > 0.0:
-                    keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides))
+                    keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides, tolerance))
                 x, y, place, other, side = corner
                 if other == INSIDE:
                     other = line
@@ -232,7 +232,15 @@ def _shared_side(place: int, other: int, count: int) -> int:
 
 
 def _crossing(
-    p: Corner, q: Corner, d: float, e: float, line: int, leaving: int, clip: list[OutlinePoint], sides: int
+    p: Corner,
+    q: Corner,
+    d: float,
+    e: float,
+    line: int,
+    leaving: int,
+    clip: list[OutlinePoint],
+    sides: int,
+    tolerance: float,
 ) -> Corner:
     """Where the outline from p to q crosses a line of the clipping polygon; d and e are how far inside p and q are."""
     px, py, place_p, other_p, side = p
@@ -251,8 +259,12 @@ def _crossing(
                 place = 2 * along + 1
         line = _shared_corner(1 - 2 * (side + 1), line, len(clip))
     if line % 2 == 0:
-        corner = clip[line >> 1]
-        return corner[0], corner[1], place, line, leaving
+        x, y, _, _ = clip[line >> 1]
+        # On a sliver the corner that both lines share can be far beyond the ends of this side.
+        dx, dy = qx - px, qy - py
+        length = hypot(dx, dy)
+        if -tolerance * length <= (x - px) * dx + (y - py) * dy <= (length + tolerance) * length:
+            return x, y, place, line, leaving
     share = d / (d - e)
     return px + share * (qx - px), py + share * (qy - py), place, line, leaving
 

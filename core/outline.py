@@ -45,6 +45,33 @@ class Outline:
         self.features: dict[int, Feature] = {}
         self._plane: tuple[float, float, float, float, float] | None = None
 
+    def place_of(self, place: int, x: float, y: float, tolerance: float) -> int:
+        """Return the place of a point of the intersection: `place`, unless the point is beside it.
+
+        Clipping knows which sides made a corner. On slivers several lines pass within the tolerance, and a corner or
+        side taken for the point's can be far along the sliver: then the point is looked up.
+        """
+        loop = self.loop
+        if place == INSIDE or len(loop) == 1:
+            return place
+        x0, y0, _, _ = loop[place >> 1]
+        if place % 2 == 0:
+            return place if hypot(x - x0, y - y0) <= tolerance else self._looked_up(x, y, tolerance)
+        x1, y1, _, _ = loop[(place >> 1) + 1 - len(loop)]
+        return place if _beside(x, y, x0, y0, x1, y1) <= tolerance else self._looked_up(x, y, tolerance)
+
+    def _looked_up(self, x: float, y: float, tolerance: float) -> int:
+        loop = self.loop
+        corners = [hypot(x - p[0], y - p[1]) for p in loop]
+        nearest = min(corners)
+        if nearest <= tolerance:
+            return 2 * corners.index(nearest)
+        sides = [_beside(x, y, *p[:2], *loop[k + 1 - len(loop)][:2]) for k, p in enumerate(loop)]
+        nearest = min(sides)
+        if nearest <= tolerance or len(loop) == 2:
+            return 2 * sides.index(nearest) + 1
+        return INSIDE
+
     def feature(self, place: int) -> Feature:
         """The vertex, edge or face of the shape at this place of the outline; kept in `features`."""
         loop = self.loop
@@ -83,6 +110,14 @@ class Outline:
         height = mean_h + (x - mean_x) * slope_x + (y - mean_y) * slope_y
         heights = [p[2] for p in self._points]
         return min(max(height, min(heights)), max(heights))
+
+
+def _beside(x: float, y: float, x0: float, y0: float, x1: float, y1: float) -> float:
+    """Distance of a point from a segment."""
+    dx, dy = x1 - x0, y1 - y0
+    share = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
+    share = min(max(share, 0.0), 1.0)
+    return hypot(x - x0 - share * dx, y - y0 - share * dy)
 
 
 def _fitted_plane(points: list[OutlinePoint]) -> tuple[float, float, float, float, float]:

@@ -15,7 +15,7 @@ from .clip import Corner, intersection, tidied
 from .feature import Feature
 from .outline import INSIDE, Outline, OutlinePoint
 from .polytope import FloatArray, Polytope, extreme_exponent, frozen
-from .tolerance import EPS, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+from .tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 
 
 class RegionKind(StrEnum):
@@ -181,6 +181,11 @@ def region_between(
         corners = [(0.0, 0.0, INSIDE, INSIDE, 0)]
     else:
         kind, area, length, x, y = measures
+        near = REGION_NAMED * tolerance
+        corners = [
+            (u, v, lower.place_of(place, u, v, near), upper.place_of(other, u, v, near), 0)
+            for u, v, place, other, _ in corners
+        ]
         if lower.level and upper.level:
             depths = [deepest] * len(corners)
         else:

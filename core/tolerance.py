@@ -64,6 +64,10 @@ its corners EPS R / SLIVER out of the plane."""
 REGION_ROUNDING = 16.0
 """Times EPS M: points of the contact plane closer than this are one point; thinner outlines are segments."""
 
+REGION_NAMED = 2.0
+"""Times REGION_ROUNDING EPS M: a corner of the region is on the corner or side of an outline that it names, or another
+is looked up for it. The corner is rounded and the side too."""
+
 REGION_SUPPORT = 16.0
 """Times EPS M: least width of a support feature, and heights this close are one height. Three products of rounded
 coordinates with a rounded normal."""

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verification notices every planted lie, says which check it fails, and never doubts an honest answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Contact, ConvexHull, FeatureKind, Relation, contact, verify
+from contact_lens.core.feature import Feature
+
+from .generators import CUBE, rotation, rotation_about
+
+SQUARE = np.array([[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.5, 0.5, 0.0], [-0.5, 0.5, 0.0]])
+ROOF = np.array([[-1.0, 0, 0], [1, 0, 0], [-1, -1, -1], [1, -1, -1], [-1, 1, -1], [1, 1, -1]])
+
+PAIRS: dict[str, tuple[Any, Any]] = {
+    "overlapping cubes": (CUBE, CUBE + [0.75, 0.2, 0.1]),
+    "touching faces": (CUBE, CUBE + [0.3, 0.2, 1.0]),
+    "crossing edges": (ROOF, (ROOF * [1, 1, -1])[:, [1, 0, 2]] + [0.1, 0.2, -0.05]),
+    "inside": (CUBE, 0.4 * CUBE + [0.1, 0.05, 0.2]),
+    "polygons in one plane": (SQUARE, SQUARE + [0.4, 0.3, 0.0]),
+    "crossing segments": ([[-1.0, 0, 0], [1, 0, 0]], [[0.1, -1.0, 0], [0.1, 1, 0]]),
+    "segments on one line": ([[-1.0, 0, 0], [1, 0, 0]], [[0.5, 0, 0], [3, 0, 0]]),
+    "squares in the plane": (SQUARE[:, :2], SQUARE[:, :2] + [0.9, 0.2]),
+    "apart": (CUBE, CUBE @ rotation_about([1, 2, 3], 1.0).T + [2.0, 0.3, 0.2]),
+}
+
+Lie = Callable[[Contact], Contact | None]
+
+
+def field(**changes: Any) -> Lie:
+    """A lie about the contact itself; values that are functions make it from the contact."""
+    return lambda c: dataclasses.replace(c, **{k: v(c) if callable(v) else v for k, v in changes.items()})
+
+
+def proof(**changes: Any) -> Lie:
+    """A lie in the certificate."""
+
+    def lie(c: Contact) -> Contact:
+        changed = {k: v(c.certificate) if callable(v) else v for k, v in changes.items()}
+        return dataclasses.replace(c, certificate=dataclasses.replace(c.certificate, **changed))
+
+    return lie
+
+
+def place(**changes: Any) -> Lie:
+    """A lie in the region, where there is one."""
+
+    def lie(c: Contact) -> Contact | None:
+        if c.region is None:
+            return None
+        changed = {k: v(c.region) if callable(v) else v for k, v in changes.items()}
+        return dataclasses.replace(c, region=dataclasses.replace(c.region, **changed))
+
+    return lie
+
+
+def along(c: Contact) -> np.ndarray:
+    """A unit vector in the contact plane."""
+    normal = c.normal
+    if len(normal) == 2:
+        return np.array([-normal[1], normal[0]])
+    across = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
+    return across / np.linalg.norm(across)
+
+
+def moved_in_its_plane(c: Contact) -> Contact | None:
+    if c.region is None:
+        return None
+    by = 5.0 * along(c)
+    region = dataclasses.replace(c.region, vertices=c.region.vertices + by, centroid=c.region.centroid + by)
+    return dataclasses.replace(c, region=region)
+
+
+def half_as_large(c: Contact) -> Contact | None:
+    region = c.region
+    if region is None or region.kind == "point":
+        return None
+    shrunk = dataclasses.replace(
+        region,
+        vertices=region.centroid + 0.5 * (region.vertices - region.centroid),
+        area=0.25 * region.area,
+        length=0.5 * region.length,
+    )
+    return dataclasses.replace(c, region=shrunk)
+
+
+def its_centre_only(c: Contact) -> Contact | None:
+    region = c.region
+    if region is None or region.kind == "point":
+        return None
+    point = dataclasses.replace(
+        region,
+        kind=type(region.kind)("point"),
+        vertices=region.centroid[None],
+        area=0.0,
+        length=0.0,
+        depths=region.depths[:1],
+        features=((c.feature_a, c.feature_b),),
+    )
+    return dataclasses.replace(c, region=point)
+
+
+def turned_round(c: Contact) -> Contact | None:
+    return None if either_way(c) else dataclasses.replace(c, normal=-c.normal)
+
+
+def proved_the_other_way(c: Contact) -> Contact | None:
+    return None if either_way(c) else proof(normal=lambda p: -p.normal)(c)
+
+
+def either_way(c: Contact) -> bool:
+    """Flat shapes in one plane: its other normal is as good."""
+    return bool((c.ties @ c.normal < -0.999).any())
+
+
+def askew(c: Contact) -> np.ndarray:
+    direction = np.array([1.0, 2.0, 3.0])[: len(c.normal)]
+    return direction / np.linalg.norm(direction)
+
+
+def bounds_at_the_distance(c: Contact) -> Contact:
+    return dataclasses.replace(c, lower_bound=c.signed_distance, upper_bound=c.signed_distance)
+
+
+WRONG = Feature(FeatureKind.VERTEX, (999,))
+CONTACT, CERTIFICATE, REGION = (f"the {what} is well-formed" for what in ("contact", "certificate", "region"))
+
+LIES: dict[str, tuple[Lie, str]] = {
+    "normal the other way": (turned_round, "normal and ties separate"),
+    "one tie askew": (field(ties=lambda c: np.vstack((c.ties, askew(c)))), "normal and ties separate"),
+    "one tie too long": (field(ties=lambda c: np.vstack((c.ties, 2.0 * c.normal))), "normals are unit vectors"),
+    "certificate's normal the other way": (proved_the_other_way, "normal and ties separate"),
+    "deeper": (field(signed_distance=lambda c: c.signed_distance - 1e-3), "realise the signed distance"),
+    "moved witness": (field(point_on_a=lambda c: c.point_on_a + 1e-3), "lie on their shapes"),
+    "bounds not widened": (bounds_at_the_distance, "proves the lower bound|prove the upper bound"),
+    "lower bound too high": (field(lower_bound=lambda c: c.signed_distance + 1e-3), "proves the lower bound"),
+    "upper bound too low": (field(upper_bound=lambda c: c.signed_distance - 1e-3), "prove the upper bound"),
+    "coincident": (field(relation=Relation.COINCIDENT), "the relation fits"),
+    "no distance": (field(signed_distance=float("nan")), CONTACT),
+    "no ties": (field(ties=lambda c: c.ties[:0]), CONTACT),
+    "no such vertex": (field(feature_a=WRONG), CONTACT),
+    "unknown method": (field(method="magic"), CONTACT),
+    "steps below zero": (field(iterations=-5), CONTACT),
+    "cross-check below zero": (field(cross_check=-1.0), CONTACT),
+    "clearance is not a number": (field(clearance=float("nan")), CONTACT),
+    "a text for a relation": (field(relation="touching the void"), CONTACT),
+    "too few weights": (proof(weights=()), CERTIFICATE),
+    "index out of range": (proof(index_a=lambda p: (999,) * len(p.index_a)), CERTIFICATE),
+    "half an index": (proof(index_b=lambda p: (0.5,) * len(p.index_b)), CERTIFICATE),
+    "ragged facets": (proof(facets=((0, 1), (0, 1, 2), (3,))), CERTIFICATE),
+    "pairs of nothing": (proof(pairs=((0.5, 1.5),)), CERTIFICATE),
+    "no certificate": (field(certificate=None), CERTIFICATE),
+    "a list for a region": (lambda c: None if c.region is None else field(region=[])(c), REGION),
+    "no region": (lambda c: None if c.region is None else field(region=None)(c), "there is a region"),
+    "area is not a number": (place(area=float("nan")), REGION),
+    "one depth for all": (place(depths=lambda r: np.ones(len(r.vertices) + 1)), REGION),
+    "no features": (place(features=()), REGION),
+    "features that are none": (place(features=lambda r: ((WRONG, WRONG),) * len(r.vertices)), REGION),
+    "other depths": (place(depths=lambda r: r.depths + 0.01), "the region's depths fit"),
+    "larger area": (place(area=lambda r: r.area + 0.01), "size is that of its outline|well-formed"),
+    "centroid beside": (place(centroid=lambda r: r.centroid + 0.01), "centroid"),
+    "region moved in its plane": (moved_in_its_plane, "the region is the intersection"),
+    "region half as large": (half_as_large, "the region is the intersection"),
+    "region at its centre only": (its_centre_only, "the region is the intersection"),
+}
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_fails_the_check_that_looks_for_it(kind, lie):
+    a, b = map(ConvexHull, PAIRS[kind])
+    honest = contact(a, b)
+    make, expected = LIES[lie]
+    told = make(honest)
+    if told is None:
+        assert honest.region is None or honest.region.kind == "point" or either_way(honest), "no lie here"
+        return
+    failed = [check.name for check in verify(told, a, b).failed]
+    assert any(part in name for name in failed for part in expected.split("|")), failed
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_an_honest_answer_passes_both_ways_and_at_any_size(kind):
+    points_a, points_b = (np.asarray(points, dtype=float) for points in PAIRS[kind])
+    for size in (1.0, 1e-300, 1e-160, 1e160, 1e300):
+        a, b = ConvexHull(points_a * size), ConvexHull(points_b * size)
+        for first, second in ((a, b), (b, a)):
+            result = verify(contact(first, second), first, second)
+            assert result.ok, result.failed
+
+
+def test_what_is_no_contact_or_no_shape_is_refused_by_name():
+    a, b = ConvexHull(CUBE), ConvexHull(SQUARE[:, :2])
+    c = contact(a, a)
+    with pytest.raises(ValueError, match=r"^contact must be what contact\(\) returns"):
+        verify(None, a, a)
+    with pytest.raises(ValueError, match=r"^a must be a shape"):
+        verify(c, CUBE, a)
+    with pytest.raises(ValueError, match=r"^b must be a shape"):
+        verify(c, a, None)
+    with pytest.raises(ValueError, match="same dimension"):
+        verify(c, a, b)
+
+
+@pytest.mark.parametrize("offset", [[0.75, 0.2, 0.1], [0.9, 0.8, 0.1], [2.0, 0.5, 0.25], [0.01, 0.02, 0.03]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_verify_notices_wrong_answers(offset, turned):
+    turn = rotation(np.random.default_rng(3)) if turned else np.eye(3)
+    shape_a, shape_b = ConvexHull(CUBE), ConvexHull(CUBE @ turn.T + offset)
+    c = contact(shape_a, shape_b)
+    assert verify(c, shape_a, shape_b).ok
+    tilt = rotation_about([1, 2, 3], 1e-3)
+    lies = {
+        "flipped normal": {"normal": -c.normal},
+        "tilted normal": {"normal": tilt @ c.normal},
+        "long normal": {"normal": c.normal * (1 + 1e-6)},
+        "moved witness": {"point_on_a": c.point_on_a + [0, 1e-3, 0]},
+        "both witnesses moved": {"point_on_a": c.point_on_a + [9, 0, 0], "point_on_b": c.point_on_b + [9, 0, 0]},
+        "flipped sign": {"signed_distance": -c.signed_distance},
+        "scaled depth": {"signed_distance": c.signed_distance * (1 + 1e-6)},
+        "wrong relation": {
+            "relation": Relation.SEPARATED if c.intersects else Relation.PENETRATING,
+        },
+        "lower bound above": {"lower_bound": c.signed_distance + 1e-3, "upper_bound": c.signed_distance + 2e-3},
+        "upper bound below": {"upper_bound": c.signed_distance - 1e-3, "lower_bound": c.signed_distance - 2e-3},
+        "nan": {"signed_distance": float("nan")},
+    }
+    for name, changes in lies.items():
+        assert not verify(dataclasses.replace(c, **changes), shape_a, shape_b).ok, name
+    elsewhere = ConvexHull(CUBE + np.array(offset) + 0.3)
+    assert not verify(c, shape_a, elsewhere).ok
+
+
+def test_verify_notices_a_torn_polytope_and_one_that_is_inside_out():
+    a, b = ConvexHull(CUBE), ConvexHull(0.7 * CUBE + [0.45, 0.05, 0.1])
+    c = contact(a, b)
+    proof = c.certificate
+    for facets in (proof.facets[1:], tuple(f[::-1] for f in proof.facets), (*proof.facets[1:], proof.facets[0][::-1])):
+        torn = dataclasses.replace(c, certificate=dataclasses.replace(proof, facets=facets))
+        assert [check.name for check in verify(torn, a, b).failed] == ["points or a polytope prove the upper bound"]
+
+
+def test_verify_notices_a_wrong_region():
+    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.35, 0.2, 0.95])
+    c = contact(a, b)
+    region = c.region
+    assert region is not None
+    assert verify(c, a, b).ok
+    lies = {
+        "no region": None,
+        "larger area": {"area": region.area * 1.01},
+        "longer outline": {"length": region.length * 1.01},
+        "centroid beside": {"centroid": region.centroid + [0.01, 0.0, 0.0]},
+        "wrong depth": {"depths": region.depths + 0.01},
+        "off the plane": {"vertices": region.vertices + [0.0, 0.0, 0.01], "centroid": region.centroid + [0, 0, 0.01]},
+        "beside the shapes": {"vertices": region.vertices + [0.2, 0, 0], "centroid": region.centroid + [0.2, 0, 0]},
+    }
+    for name, changes in lies.items():
+        lie = None if changes is None else dataclasses.replace(region, **changes)
+        assert not verify(dataclasses.replace(c, region=lie), a, b).ok, name
+
+
+SLIVERS = {
+    "a short segment inside a flat sliver": (
+        [
+            [15329.823932075054, -7649.3233593799505, -293.25649495865156],
+            [15329.485634460236, -7649.323361100579, -293.25649495865156],
+            [15330.67105399463, -7649.323360473891, -293.25649495865156],
+            [15330.55553867294, -7649.323359899554, -293.25649495865156],
+        ],
+        [
+            [15329.823931850256, -7649.3233593799505, -293.25649495865156],
+            [15329.823933035676, -7649.3233593799505, -293.25649495865156],
+        ],
+    ),
+    "a needle over a plate, both within the band": (
+        [
+            *([-3e12, 3e6, -1e6], [-1e12, 3e6, 2e6], [1e12, -1e6, 3e6]),
+            *([3e12, -1e6, 3e6], [3e12, 0.0, -2e6], [2e12, -3e6, -3e6]),
+        ],
+        [[x, y, z] for x in (-1e12, 1e12) for y in (-1e12, 1e12) for z in (-1e6, 1e6)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SLIVERS)
+def test_regions_of_slivers_name_the_features_their_corners_are_on(name):
+    a, b = map(ConvexHull, SLIVERS[name])
+    for first, second in ((a, b), (b, a)):
+        result = verify(contact(first, second), first, second)
+        assert result.ok, result.failed
