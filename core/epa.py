@@ -122,6 +122,13 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     return _grow_polytope(a, b, simplex, size) if a.dim == 3 else _grow_polygon(a, b, simplex, size)
 
 
+def _tie_width(a: Polytope, b: Polytope) -> float:
+    """Return by how much faces near the origin may differ and still be equally good, besides in proportion to depth."""
+    extent_a, extent_b, magnitude_a, magnitude_b = a.extent, b.extent, a.magnitude, b.magnitude
+    extent = extent_a if extent_a < extent_b else extent_b
+    return 0.5 * promised(0.0, extent, magnitude_a if magnitude_a > magnitude_b else magnitude_b)
+
+
 def _support_function(a: Polytope, b: Polytope) -> _Support:
     rows_a, rows_b = a.rows, b.rows
     dot_a, dot_b = a.centred.dot, b.centred.dot
@@ -205,7 +212,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(_support_function(a, b), simplex, start)
-    tie_width = 0.5 * promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    tie_width = _tie_width(a, b)
     points = list(start.points)
     grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
     above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
@@ -225,9 +232,10 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     highest_a, lowest_b = heights_a.argmax, heights_b.argmin
 
     # The base of the tetrahedron, seen by no corner; its other sides are the first cone, with the last corner as apex.
+    usual = -filtered
     i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
     x, y, z, offset, sliver = grid.plane(i, j, k)
-    triangles.append((x, y, z, offset, i, j, k, -inf if sliver else -filtered))
+    triangles.append((x, y, z, offset, i, j, k, -inf if sliver else usual))
     heap.append((offset, 0))
     triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = 0
     pending = [(k, i), (j, k), (i, j)]
@@ -276,7 +284,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                 scale = 1.0 / sqrt(length2)
                 x, y, z = x * scale, y * scale, z * scale
                 offset = x * wx + y * wy + z * wz
-                below = -filtered
+                below = usual
             else:
                 x, y, z, offset, _ = grid.plane(apex, p, q)
                 below = -inf
@@ -343,7 +351,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
     start = _start_polygon(support, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(support, simplex, start)
-    tie_width = 0.5 * promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    tie_width = _tie_width(a, b)
 
     points = list(start.points)
     known = {(i, j) for _, _, _, i, j in points}

@@ -22,12 +22,13 @@ from .simplex import (
     Vector,
     Vertex,
     barycentric,
+    encloses_origin,
     nearest_on_simplex,
     nearest_on_tetrahedron,
     triangle_normal,
     weighted_mean,
 )
-from .tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_TOUCH, SUPPORT_ROUNDING
+from .tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
 
 
 class Simplex(NamedTuple):
@@ -153,14 +154,11 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: ArrayLike | Non
 _SPREAD_ANGLE = radians(35.0)
 """Between the first direction and each of three around it; measured: EPA asks for the fewest points at 30 to 40."""
 
-_SPREAD = (
-    (-1.0, 0.0, 0.0),
-    *(
-        (cos(_SPREAD_ANGLE), sin(_SPREAD_ANGLE) * cos(turn), sin(_SPREAD_ANGLE) * sin(turn))
-        for turn in (0.0, 2.0 * pi / 3.0, 4.0 * pi / 3.0)
-    ),
+_SPREAD = tuple(
+    (cos(_SPREAD_ANGLE), sin(_SPREAD_ANGLE) * cos(turn), sin(_SPREAD_ANGLE) * sin(turn))
+    for turn in (0.0, 2.0 * pi / 3.0, 4.0 * pi / 3.0)
 )
-"""Components of the four directions along v and two perpendiculars of it."""
+"""Components of the three directions along v and two perpendiculars of it."""
 
 _WeightsOf = Callable[[Vector, tuple[Vertex, ...]], tuple[float, ...]]
 
@@ -214,8 +212,8 @@ def _search(
         toward[1] = vy
         if solid:
             toward[2] = vz
-        i = int(dot_a(toward).argmin())
-        j = int(dot_b(toward).argmax())
+        heights_a, heights_b = dot_a(toward), dot_b(toward)
+        i, j = int(heights_a.argmin()), int(heights_b.argmax())
         iterations += 1
         ax, ay, az = rows_a[i]
         bx, by, bz = rows_b[j]
@@ -242,9 +240,15 @@ def _search(
         if v_w <= 0.0 and distance and solid and not simplex:
             # The first direction does not separate them, so they are likely to intersect: a tetrahedron about it holds
             # the origin more often than not, and is a good start for EPA, as three corners are where its answer is.
-            tried = _spread(a, b, (vx / length, vy / length, vz / length))
+            opposite = int(heights_a.argmax()), int(heights_b.argmin())
+            tried = _spread(a, b, (vx / length, vy / length, vz / length), opposite, toward)
             iterations += len(_SPREAD)
-            found = nearest_on_tetrahedron(*tried, any_face=True) if len(tried) == 4 else nearest_on(tried)
+            if len(tried) < 4:
+                found = nearest_on(tried)
+            elif encloses_origin(*tried, GJK_INSIDE * EPS * size * size * size):
+                found = None
+            else:
+                found = nearest_on_tetrahedron(*tried, any_face=True)
         else:
             found = nearest_on(tried)
         if found is None:
@@ -288,8 +292,9 @@ def _search(
     return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= touch * touch
 
 
-def _spread(a: Polytope, b: Polytope, v: Vector) -> tuple[Vertex, ...]:
-    """Return the different ones of four support points of A - B: three around -v, one along the unit vector `v`."""
+def _spread(a: Polytope, b: Polytope, v: Vector, opposite: tuple[int, int], toward: FloatArray) -> tuple[Vertex, ...]:
+    """Return the different ones of four support points of A - B: three around -v, and the one along the unit vector
+    `v`, which is known by its indices. `toward` (3,) is written over."""
     x, y, z = v
     if abs(z) < 0.9:
         scale = 1.0 / sqrt(x * x + y * y)
@@ -300,8 +305,8 @@ def _spread(a: Polytope, b: Polytope, v: Vector) -> tuple[Vertex, ...]:
     qx, qy, qz = y * pz - z * py, z * px - x * pz, x * py - y * px
     rows_a, rows_b = a.rows, b.rows
     dot_a, dot_b = a.centred.dot, b.centred.dot
-    toward = np.empty(3)
-    found: dict[tuple[int, int], Vertex] = {}
+    (ax, ay, az), (bx, by, bz) = rows_a[opposite[0]], rows_b[opposite[1]]
+    found: dict[tuple[int, int], Vertex] = {opposite: (ax - bx, ay - by, az - bz, *opposite)}
     for along, first, second in _SPREAD:  # the lowest points along these directions
         toward[0] = along * x + first * px + second * qx
         toward[1] = along * y + first * py + second * qy

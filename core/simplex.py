@@ -120,6 +120,24 @@ def nearest_on_tetrahedron(new: Vertex, b: Vertex, c: Vertex, d: Vertex, *, any_
     return best
 
 
+def encloses_origin(p: Vertex, q: Vertex, r: Vertex, s: Vertex, margin: float) -> bool:
+    """Tell whether the origin is inside a tetrahedron, six times the volume of each of its parts more than `margin`.
+
+    A margin above their rounding makes yes a certain answer; no is none.
+    """
+    px, py, pz, _, _ = p
+    qx, qy, qz, _, _ = q
+    rx, ry, rz, _, _ = r
+    sx, sy, sz, _, _ = s
+    x, y, z = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
+    pqr, pqs = x * rx + y * ry + z * rz, x * sx + y * sy + z * sz
+    x, y, z = ry * sz - rz * sy, rz * sx - rx * sz, rx * sy - ry * sx
+    rsp, rsq = x * px + y * py + z * pz, x * qx + y * qy + z * qz
+    if pqs > 0.0:
+        return pqs > margin and rsq > margin and rsp < -margin and pqr < -margin
+    return pqs < -margin and rsq < -margin and rsp > margin and pqr > margin
+
+
 def _same_side(a: Vertex, b: Vertex, c: Vertex, inner: Vertex) -> bool:
     """Tell whether the origin and `inner` are strictly on the same side of the plane abc."""
     ax, ay, az, _, _ = a

@@ -32,6 +32,9 @@ GJK_TOUCH = 8.0
 GJK_GAP = 4.0
 """Times EPS (|v| + R): duality gap at which more iterations cannot improve the distance."""
 
+GJK_INSIDE = 64.0
+"""Times EPS R**3: six times the volumes of the parts of a tetrahedron are surely told by floats above this."""
+
 EPA_CONVERGED = 2.0
 """Times EPS R: a face that no support point exceeds by more lies on the boundary of the Minkowski difference."""
 

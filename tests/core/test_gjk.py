@@ -9,7 +9,13 @@ import pytest
 from contact_lens.core import ConvexHull, gjk, gjk_intersects, minkowski_supports, support, supports
 from contact_lens.core.exact import nearest_on_simplex_exactly, weights_exactly
 from contact_lens.core.gjk import _gjk
-from contact_lens.core.simplex import barycentric, nearest_on_simplex, nearest_on_tetrahedron, triangle_normal
+from contact_lens.core.simplex import (
+    barycentric,
+    encloses_origin,
+    nearest_on_simplex,
+    nearest_on_tetrahedron,
+    triangle_normal,
+)
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
@@ -74,6 +80,7 @@ def test_any_face_of_a_tetrahedron_can_be_the_nearest():
         floats, exact = nearest_on_tetrahedron(*corners, any_face=True), nearest_on_simplex_exactly(corners)
         assert (floats is None) == (exact is None)
         inside += exact is None
+        assert encloses_origin(*corners, 1e-12) == (exact is None)
         if floats is not None and exact is not None:
             assert np.allclose(floats[:3], exact[:3], rtol=0, atol=1e-13)
             assert {v[3] for v in floats[3]} == {v[3] for v in exact[3]}
