@@ -347,7 +347,7 @@ def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> NDArray
 
 # How bad it is for a plate to be in the wrong place, per object in its way; the sums are compared.
 _ON_VECTOR, _ON_REGION, _ON_POINT = 400.0, 25.0, 12.0
-_FAR, _OTHER_SIDE, _PUSHED, _ALONG = 8.0, 8.0, 1.0, 60.0
+_FAR, _OTHER_SIDE, _PUSHED, _ALONG = 8.0, 8.0, 1.0, 150.0
 _RINGS = np.array([1.0, 1.8, 3.0, 5.0])
 _TURNS = np.arange(24) * np.pi / 12.0
 
