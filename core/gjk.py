@@ -245,10 +245,11 @@ def _search(
             iterations += len(_SPREAD)
             if len(tried) < 4:
                 found = nearest_on(tried)
-            elif encloses_origin(*tried, GJK_INSIDE * EPS * size * size * size):
-                found = None
             else:
-                found = nearest_on_tetrahedron(*tried, any_face=True)
+                p, q, r, s = tried
+                if encloses_origin(p, q, r, s, GJK_INSIDE * EPS * size * size * size):
+                    return _inside(tried, iterations), True
+                found = nearest_on_tetrahedron(p, q, r, s, any_face=True)
         else:
             found = nearest_on(tried)
         if found is None:
