@@ -13,18 +13,22 @@ from .polytope import FloatArray, Polytope
 from .simplex import Vector, Vertex, barycentric, weighted_mean
 from .tolerance import PARALLEL_EDGES
 
+_MOST_PAIRS = 2_000
+"""Of corners of two faces apart, up to which their common part is looked for: half a millisecond."""
+
 Common = tuple[tuple[Vertex, ...], tuple[float, ...]]
 """Points of A - B and their weights: the witness points are the weighted means of the vertices that made them."""
 
 
 def can_slide(a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature) -> bool:
     """Tell whether many pairs of points of two support features may be equally near: a face is among them, or the two
-    edges are (nearly) parallel."""
+    edges are (nearly) parallel. Faces with very many corners are left as they are: for shapes apart, the middle of their
+    common part would cost more than the distance."""
     first, second = feature_a.vertices, feature_b.vertices
     if len(first) == 1 or len(second) == 1:
         return False
     if len(first) > 2 or len(second) > 2:
-        return True
+        return len(first) * len(second) <= _MOST_PAIRS
     ux, uy, uz = _minus(a.rows[first[0]], a.rows[first[1]])
     vx, vy, vz = _minus(b.rows[second[0]], b.rows[second[1]])
     x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx

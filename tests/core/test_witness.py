@@ -70,3 +70,13 @@ def test_faces_that_are_not_quite_parallel_keep_the_points_that_realise_the_dist
     assert c.feature_b.kind == "face"
     assert abs(c.point_on_b[0]) == pytest.approx(1.0, abs=1e-5)
     assert verify(c, a, b).ok
+
+
+def test_faces_of_thousands_of_corners_apart_cost_no_more_than_their_distance():
+    # The common part of two such faces is looked for only where it is the contact region.
+    points = cylinder(200)
+    a, b = ConvexHull(points), ConvexHull(points + [0.3, 0.2, np.ptp(points[:, 2]) + 0.5])
+    c = contact(a, b)
+    assert c.signed_distance == pytest.approx(0.5)
+    assert np.abs(c.point_on_a[:2] - [0.15, 0.1]).max() > 1e-3, "not the middle of the common part"
+    assert verify(c, a, b).ok
