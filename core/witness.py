@@ -22,8 +22,8 @@ Common = tuple[tuple[Vertex, ...], tuple[float, ...]]
 
 def can_slide(a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature) -> bool:
     """Tell whether many pairs of points of two support features may be equally near: a face is among them, or the two
-    edges are (nearly) parallel. Faces with very many corners are left as they are: for shapes apart, the middle of their
-    common part would cost more than the distance."""
+    edges are (nearly) parallel. For faces of very many corners the answer is no: to look for the middle of their common
+    part would cost more than the distance."""
     first, second = feature_a.vertices, feature_b.vertices
     if len(first) == 1 or len(second) == 1:
         return False
