@@ -182,7 +182,7 @@ def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact
             point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
 
     signed_distance = answer.signed_distance
-    lower_bound = signed_distance - rounding
+    lower_bound = min(signed_distance, answer.slab) - rounding
     upper_bound = max(min(_length_of(answer), answer.enclosed), signed_distance) + rounding
     tolerance = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     status = Status.CERTIFIED
@@ -234,6 +234,8 @@ class _Answer(NamedTuple):
     """What GJK or EPA say, before it becomes a contact."""
 
     signed_distance: float
+    slab: float
+    """What the best of `normals` proves: the signed distance is not below."""
     enclosed: float
     """The polytope of `points` and `facets` proves that the signed distance is not above; inf without one."""
     normals: tuple[Vector, ...]
@@ -248,6 +250,7 @@ class _Answer(NamedTuple):
 def _apart(simplex: Simplex) -> _Answer:
     return _Answer(
         signed_distance=simplex.gap,
+        slab=simplex.gap,
         enclosed=inf,
         normals=(simplex.normal,),
         vertices=simplex.vertices,
@@ -284,6 +287,7 @@ def _intersecting(
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
     return _Answer(
         signed_distance=signed_distance,
+        slab=0.0 - penetration.depth,
         enclosed=-penetration.inner if proven_deep else inf,
         normals=tuple(f.normal for f in faces),
         vertices=vertices,

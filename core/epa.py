@@ -211,13 +211,13 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     filtered = EPA_FILTER * EPS * size
     start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return _flat_penetration(_support_function(a, b), simplex, start)
+        return _flat_penetration(a, b, simplex, start)
     tie_width = _tie_width(a, b)
     points = list(start.points)
     grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
     above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
     if above == 0:
-        return _flat_penetration(_support_function(a, b), simplex, _Flat(start.normal, start.iterations))
+        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
     # One entry per triangle ever made: its plane, its corners, and minus the height below which floats cannot tell on
     # which side of it a point is; None once a new point has replaced it.
     triangles: list[tuple[float, float, float, float, int, int, int, float] | None] = []
@@ -350,7 +350,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
     support = _support_function(a, b)
     start = _start_polygon(support, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
-        return _flat_penetration(support, simplex, start)
+        return _flat_penetration(a, b, simplex, start)
     tie_width = _tie_width(a, b)
 
     points = list(start.points)
@@ -527,8 +527,10 @@ def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float)
     return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)
 
 
-def _flat_penetration(support: _Support, simplex: Simplex, start: _Flat) -> Penetration:
-    """Return the answer for a difference without thickness along a normal: either side of it is equally good."""
+def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) -> Penetration:
+    """Return the answer for a difference without thickness along a normal: either side of it is equally good, unless
+    the origin is beside it."""
+    support = _support_function(a, b)
     x, y, z = start.normal
     weights = simplex.weights or weights_exactly(simplex.vertices)
     common = weighted_mean(simplex.vertices, weights)
@@ -540,7 +542,8 @@ def _flat_penetration(support: _Support, simplex: Simplex, start: _Flat) -> Pene
         miss = sqrt(sum((p - depth * n) ** 2 for p, n in zip(common, normal, strict=True)))
         faces.append(Face(normal, depth, simplex.vertices, weights, miss))
     depth = min(face.depth for face in faces)
-    return Penetration(_ranked(faces, inf), depth, -inf, (), (), start.iterations + 2)
+    limit = depth + _tie_width(a, b)
+    return Penetration(_ranked([f for f in faces if f.depth <= limit], inf), depth, -inf, (), (), start.iterations + 2)
 
 
 def _perpendicular(unit: Vector) -> Vector:

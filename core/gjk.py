@@ -243,15 +243,11 @@ def _search(
             opposite = int(heights_a.argmax()), int(heights_b.argmin())
             tried = _spread(a, b, (vx / length, vy / length, vz / length), opposite, toward)
             iterations += len(_SPREAD)
-            if len(tried) < 4:
-                found = nearest_on(tried)
-            else:
-                p, q, r, s = tried
-                if encloses_origin(p, q, r, s, GJK_INSIDE * EPS * size * size * size):
-                    return _inside(tried, iterations), True
-                found = nearest_on_tetrahedron(p, q, r, s, any_face=True)
+            found = nearest_on(tried) if len(tried) < 4 else nearest_on_tetrahedron(*tried, any_face=True)
         else:
             found = nearest_on(tried)
+        if found is None and not encloses_origin(tried, GJK_INSIDE * EPS * size * size * size):
+            found = nearest_on_simplex_exactly(tried)  # thin tetrahedra are noise to floats
         if found is None:
             return _inside(tried, iterations), True
         x, y, z, face = found

@@ -120,15 +120,12 @@ def nearest_on_tetrahedron(new: Vertex, b: Vertex, c: Vertex, d: Vertex, *, any_
     return best
 
 
-def encloses_origin(p: Vertex, q: Vertex, r: Vertex, s: Vertex, margin: float) -> bool:
+def encloses_origin(tetrahedron: tuple[Vertex, ...], margin: float) -> bool:
     """Tell whether the origin is inside a tetrahedron, six times the volume of each of its parts more than `margin`.
 
     A margin above their rounding makes yes a certain answer; no is none.
     """
-    px, py, pz, _, _ = p
-    qx, qy, qz, _, _ = q
-    rx, ry, rz, _, _ = r
-    sx, sy, sz, _, _ = s
+    (px, py, pz, _, _), (qx, qy, qz, _, _), (rx, ry, rz, _, _), (sx, sy, sz, _, _) = tetrahedron
     x, y, z = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
     pqr, pqs = x * rx + y * ry + z * rz, x * sx + y * sy + z * sz
     x, y, z = ry * sz - rz * sy, rz * sx - rx * sz, rx * sy - ry * sx

@@ -108,3 +108,13 @@ def test_where_gjk_ends_is_a_good_place_to_start_from():
         a, b = ConvexHull(points[0]), ConvexHull(points[1] + 1.5 * shift / np.linalg.norm(shift))
         asked += epa(a, b, gjk(a, b)).iterations
     assert asked < 40 * 10, "14 points a pair from a tetrahedron around the origin, 8 from one towards the other shape"
+
+
+def test_a_flat_difference_beside_the_origin_has_one_way_out():
+    square = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    for gap in (1e-6, -1e-6):
+        a, b = ConvexHull(square), ConvexHull(square + [0.3, 0.2, gap])
+        found = epa(a, b, gjk(a, b)._replace(weights=()))
+        assert [face.normal for face in found.faces] == [(0.0, 0.0, np.sign(gap))]
+        assert found.depth == -1e-6
+    assert len(epa(a, a, gjk(a, a)).faces) == 2, "in one plane both ways are as good"

@@ -17,6 +17,8 @@ from contact_lens.core.simplex import (
     triangle_normal,
 )
 
+from .oracles import exact
+
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
@@ -80,7 +82,7 @@ def test_any_face_of_a_tetrahedron_can_be_the_nearest():
         floats, exact = nearest_on_tetrahedron(*corners, any_face=True), nearest_on_simplex_exactly(corners)
         assert (floats is None) == (exact is None)
         inside += exact is None
-        assert encloses_origin(*corners, 1e-12) == (exact is None)
+        assert encloses_origin(corners, 1e-12) == (exact is None)
         if floats is not None and exact is not None:
             assert np.allclose(floats[:3], exact[:3], rtol=0, atol=1e-13)
             assert {v[3] for v in floats[3]} == {v[3] for v in exact[3]}
@@ -211,3 +213,17 @@ def test_the_size_of_the_shapes_does_not_matter(size):
     assert gjk_intersects(a, ConvexHull((CUBE + [0.5, 0.1, 0.2]) * size))
     assert not gjk_intersects(a, ConvexHull((CUBE + [2.5, 0.1, 0.2]) * size))
     assert gjk(a, ConvexHull((CUBE + [2.5, 0.1, 0.2]) * size)).gap / size == pytest.approx(0.5)
+
+
+def test_four_points_of_parallel_flat_shapes_hold_no_origin_that_is_beside_them():
+    # The spread's tetrahedron is flat: every side of it is noise, and the origin is a millionth away.
+    rng = np.random.default_rng(8)
+    for _ in range(300):
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        first, second = (np.c_[rng.normal(size=(6, 2)), np.zeros(6)] for _ in range(2))
+        a, b = ConvexHull(first @ turn.T), ConvexHull((second + [0.0, 0.0, 1e-6]) @ turn.T)
+        found = gjk(a, b)
+        if exact(first, second).signed_distance == 0.0:
+            assert not found.intersects
+            assert found.gap == pytest.approx(1e-6, abs=1e-12)
+            assert np.array(found.normal) @ turn[:, 2] == pytest.approx(1.0)
