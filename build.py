@@ -680,7 +680,8 @@ def command_bench(options: argparse.Namespace) -> None:
             "CONTACT_LENS_ZIP": str(packed),
             "CONTACT_LENS_BLENDER_PYTHON": str(blender_python),
         }
-        code = run([python, "-m", "tests.benchmarks", *options.arguments], environment)
+        chosen = ["--only", "accuracy"] if options.accuracy else []
+        code = run([python, "-m", "tests.benchmarks", *chosen, *options.arguments], environment)
     if code != 0:
         raise FailedError("The benchmarks failed.")
 
@@ -721,7 +722,10 @@ def parser() -> argparse.ArgumentParser:
         help="run the real-window tests with --blender-binary, $BLENDER or `blender` on PATH",
     )
     add("check", command_check, "check formatting, lint, types, manifest and zip content")
-    add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
+    bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
+    bench.add_argument(
+        "--accuracy", action="store_true", help="only how right the libraries are: docs/accuracy.md's table"
+    )
     return main_parser
 
 

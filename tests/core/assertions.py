@@ -18,6 +18,9 @@ from .oracles import (
     tolerance,
 )
 
+FACE_TILT = 1e-10
+"""Times the larger shape's extent: how far a point of its support feature may be below its support plane."""
+
 HULL_SLACK = 16.0
 """Times EPS M: what both hulls together may leave out of their input, 8 each by the promise of `ConvexHull`."""
 
@@ -151,8 +154,10 @@ def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[
     if off > tol:
         failures.append(f"region: {off:.3e} off the plane half-way between the support planes, tol {tol:.1e}")
     # The region is the overlap of both features, pushed into the plane half-way: no further from either shape than
-    # half the distance of the support planes and the width of the features.
-    slack = 0.5 * abs(contact.signed_distance) + 2 * band + tol
+    # half the distance of the support planes and the width of the features. What rounding may tilt the face of a much
+    # larger shape by counts as its width.
+    larger = max(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (pa, pb))
+    slack = 0.5 * abs(contact.signed_distance) + 2 * band + tol + FACE_TILT * larger
     for name, points in (("A", pa), ("B", pb)):
         worst = max(distance_to_point(points, v) for v in vertices)
         if worst > slack:

@@ -8,8 +8,10 @@ cycles over the classes and yields (class name, a, b); pair i depends on seed an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
@@ -17,6 +19,7 @@ from numpy.random import Generator
 Pair = tuple[np.ndarray, np.ndarray]
 
 CUBE = np.array(list(product((-0.5, 0.5), repeat=3)))
+MESHES = Path(__file__).parents[1] / "data" / "meshes.json"
 SHALLOW = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 
@@ -453,6 +456,26 @@ def large_round_shapes(rng: Generator) -> Pair:
     return meet_along(a, b @ rotation(rng).T, direction(rng), signed_gap(rng))
 
 
+def huge_hulls(rng: Generator) -> Pair:
+    """Random hulls of up to 1,000 vertices, and round shapes of up to 500."""
+    a, b = (
+        cloud(rng, int(rng.integers(200, 1_001))) if rng.random() < 0.5 else round_shape(rng, 500) for _ in range(2)
+    )
+    return meet_along(a, b @ rotation(rng).T, direction(rng), signed_gap(rng))
+
+
+def real_meshes(rng: Generator) -> Pair:
+    """Blender's monkey, a bevelled letter, a metaball, a NURBS torus and a terrain, placed as Blender places them."""
+    meshes = json.loads(MESHES.read_text(encoding="utf-8"))
+
+    def placed() -> np.ndarray:
+        points = np.array(meshes[str(rng.choice(sorted(meshes)))])
+        turn = rotation(rng) * 10.0 ** rng.uniform(-1, 1, 3) if rng.random() < 0.5 else rotation(rng)
+        return (points @ turn.T + rng.uniform(-5, 5, 3)).astype(np.float32).astype(float)
+
+    return meet_along(placed(), placed(), direction(rng), signed_gap(rng))
+
+
 def transformed(rng: Generator) -> Pair:
     """Mirrored, sheared and non-uniformly scaled solids."""
 
@@ -618,8 +641,10 @@ CLASSES: dict[str, Callable[[Generator], Pair]] = {
 }
 """The classes `pairs` cycles over."""
 
-LARGE: dict[str, Callable[[Generator], Pair]] = {f.__name__: f for f in (large_hulls, large_round_shapes)}
-"""Classes of up to 300 vertices, slower to check: every fifth cycle of `pairs` has one of them."""
+LARGE: dict[str, Callable[[Generator], Pair]] = {
+    f.__name__: f for f in (large_hulls, large_round_shapes, huge_hulls, real_meshes)
+}
+"""Classes of hundreds of vertices, slower to check: every third cycle of `pairs` has one of them."""
 
 
 COMPOSED: dict[str, Callable[[Generator], Pair]] = {f.__name__: f for f in (composed, slivers)}
@@ -632,8 +657,8 @@ def pair(seed: int, index: int) -> tuple[str, np.ndarray, np.ndarray]:
     cycle, place = divmod(index, len(names))
     name = names[place]
     make = CLASSES[name]
-    if name == "random_hulls" and cycle % 5 == 4:
-        name = list(LARGE)[(cycle // 5) % len(LARGE)]
+    if name == "random_hulls" and cycle % 3 == 2:
+        name = list(LARGE)[(cycle // 3) % len(LARGE)]
         make = LARGE[name]
     a, b = make(np.random.default_rng([seed, index]))
     return name, np.ascontiguousarray(a), np.ascontiguousarray(b)

@@ -126,7 +126,7 @@ def test_pairs_are_the_same_for_the_same_seed_and_differ_for_another():
 def test_every_class_has_pairs_and_the_corpus_has_each_state():
     seen = dict.fromkeys((*generators.CLASSES, *generators.LARGE), 0)
     states = {"apart": 0, "touching": 0, "deep": 0}
-    for name, a, b in generators.pairs(SEED, 11 * len(generators.CLASSES)):
+    for name, a, b in generators.pairs(SEED, 12 * len(generators.CLASSES)):
         assert np.isfinite(a).all()
         assert np.isfinite(b).all()
         seen[name] += 1

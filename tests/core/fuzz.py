@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks for pairs on which the engine breaks a promise, and makes those it finds small.
+
+`python -m tests.core.fuzz --pairs 2000` takes a fresh seed, prints it, and prints every pair it finds as code: as few
+vertices as still fail. `--seed S` takes that seed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import shapely
+
+from contact_lens.core import Contact, ConvexHull, Polytope, Status, contact
+
+from .assertions import promise_failures
+from .generators import COMPOSED, pair
+from .oracles import Answer, exact, minkowski, nearest, sat, sign_tolerance, tolerance
+
+FLOAT_ORACLE_VERTICES = 60
+"""The three float oracles check pairs up to here too (nearly all); the exact one checks all."""
+
+SAT_VERTICES = 128
+"""SAT looks at every pair of edges: promised up to here."""
+
+REGION_CLEAR = 1e-3
+"""Times the smaller extent: the heights of a support feature's vertices and of the next ones are at least this far
+apart, or the features depend on the tolerance and are not compared."""
+
+REGION_SLACK = 1e-9
+"""Relative: how far area and centroid of a region may be from the independent ones."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What came of one pair."""
+
+    name: str
+    a: np.ndarray
+    b: np.ndarray
+    words: tuple[str, ...]
+    """What is wrong with the engine's answers."""
+    contradictions: tuple[str, ...]
+    """What the float oracles say against the exact one."""
+    certified: bool
+    """Whether the bounds meet."""
+
+
+def failures(a: np.ndarray, b: np.ndarray) -> list[str]:
+    """All that is wrong with what the engine says about one pair: every method, twice, and swapped."""
+    before = a.tobytes(), b.tobytes()
+    truth = exact(a, b)
+    shape_a, shape_b = ConvexHull(a), ConvexHull(b)
+    found = list(_of_methods(shape_a, shape_b, a, b, truth))
+    if before != (a.tobytes(), b.tobytes()):
+        found.append("the input changed")
+    return found
+
+
+def _of_methods(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) -> Iterator[str]:
+    methods = ["auto", "gjk"]
+    if max(len(shape_a.vertices), len(shape_b.vertices)) <= SAT_VERTICES:
+        methods += ["sat", "both"]
+    tol = tolerance(a, b, truth.signed_distance)
+    answers = []
+    for method in methods:
+        c = contact(shape_a, shape_b, method=method)
+        answers.append(c)
+        yield from (f"{method}: {words}" for words in promise_failures(c, shape_a, shape_b, a, b, truth))
+        if method == "both" and c.status != Status.METHODS_DISAGREE and not (c.cross_check or 0.0) <= 2 * tol:
+            yield f"both: cross_check {c.cross_check!r}, tol {tol:.1e}"
+        if c.status == Status.METHODS_DISAGREE:
+            yield f"{method}: the methods disagree"
+    if fingerprint(answers[0]) != fingerprint(contact(ConvexHull(a), ConvexHull(b))):
+        yield "called twice: other bytes"
+    yield from _of_region(answers[0], a, b)
+    swapped = contact(shape_b, shape_a)
+    turned = Answer(truth.signed_distance, -truth.normal, truth.exact)
+    yield from (f"swapped: {words}" for words in promise_failures(swapped, shape_b, shape_a, b, a, turned))
+
+
+def contradictions(a: np.ndarray, b: np.ndarray) -> list[str]:
+    """What the three float oracles, where they are valid, hold against the exact one.
+
+    They are no judges: on slivers within rounding they can be wrong by a little more than the engine may be.
+    """
+    if max(len(a), len(b)) > FLOAT_ORACLE_VERTICES:
+        return []
+    truth = exact(a, b)
+    sd = truth.signed_distance
+    tol, sign_tol = tolerance(a, b, sd), sign_tolerance(a, b)
+    answers = {"minkowski": minkowski(a, b), "nearest": nearest(a, b), "sat": sat(a, b) if sd <= sign_tol else None}
+    return [
+        f"oracle {name} says {answer.signed_distance!r}, exact {sd!r}"
+        for name, answer in answers.items()
+        if answer is not None and abs(answer.signed_distance - sd) > tol
+    ]
+
+
+def _of_region(c: Contact, a: np.ndarray, b: np.ndarray) -> Iterator[str]:
+    """Area and centroid against shapely's, where the support features are clear of the tolerance."""
+    if c.region is None or a.shape[1] == 2:
+        return
+    first, second = _face(a, c.normal, c.contact_tolerance, b), _face(b, -c.normal, c.contact_tolerance, a)
+    if first is None or second is None:
+        return
+    axes = np.linalg.svd(c.normal[None])[2][1:]
+    middle = c.region.centroid
+    common = shapely.MultiPoint((first - middle) @ axes.T).convex_hull.intersection(
+        shapely.MultiPoint((second - middle) @ axes.T).convex_hull
+    )
+    size = min(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (a, b))
+    rounding = REGION_SLACK * size + 64 * np.spacing(max(float(np.abs(points).max()) for points in (a, b)))
+    # A side moved by rounding changes the area by its length times that.
+    slack = rounding * max(common.length, c.region.length)
+    if abs(common.area - c.region.area) > slack:
+        yield f"region: area {c.region.area!r}, shapely {common.area!r}"
+    elif common.area > 1e3 * slack:
+        off = float(np.hypot(*common.centroid.coords[0]))
+        if off > rounding + common.length * slack / common.area:
+            yield f"region: centroid {off:.3e} from shapely's"
+
+
+def _face(points: np.ndarray, normal: np.ndarray, width: float, other: np.ndarray) -> np.ndarray | None:
+    """The vertices of the support feature; None when the tolerance decides which they are."""
+    extents = [e for e in (float(np.linalg.norm(np.ptp(p, axis=0))) for p in (points, other)) if e > 0.0]
+    if not extents:
+        return None
+    small = min(extents)
+    heights = (points - points[0]) @ normal
+    below = heights.max() - heights
+    level = 64 * np.spacing(float(np.abs(points).max()))
+    inside = below <= max(level, 1e-12 * small)
+    unclear = ~inside & (below < REGION_CLEAR * small + 2 * width * small)
+    return None if unclear.any() else points[inside]
+
+
+def fingerprint(c: Contact) -> list[object]:
+    """Everything a contact says, to the last bit."""
+    arrays = [c.normal, c.point_on_a, c.point_on_b, c.ties]
+    numbers = [c.signed_distance, c.lower_bound, c.upper_bound]
+    if c.region is not None:
+        arrays += [c.region.vertices, c.region.centroid, c.region.depths]
+        numbers += [c.region.area, c.region.length]
+    words = [str(c.relation), str(c.status), c.method, c.iterations, repr(c.feature_a), repr(c.feature_b)]
+    return [x.tobytes().hex() for x in arrays] + [float(x).hex() for x in numbers] + words
+
+
+def shrunk(
+    a: np.ndarray, b: np.ndarray, fails: Callable[[np.ndarray, np.ndarray], bool]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pair with as many vertices left out as can be while it still `fails`; none more can be left out alone.
+
+    Halves are tried first, then quarters, down to single vertices, until nothing more goes. Coordinates are then
+    rounded to as few digits as will do.
+    """
+    pair_ = [a, b]
+    changed = True
+    while changed:
+        changed = False
+        for side in (0, 1):
+            step = max(1, len(pair_[side]) // 2)
+            while step:
+                start = 0
+                while start < len(pair_[side]) and len(pair_[side]) > 1:
+                    left = np.delete(pair_[side], slice(start, start + step), axis=0)
+                    if len(left) and fails(*_with(pair_, side, left)):
+                        pair_[side] = left
+                        changed = True
+                    else:
+                        start += step
+                step //= 2
+    for side in (0, 1):
+        for digits in range(16):
+            rounded = np.vectorize(lambda x, d=digits: float(f"{x:.{d}e}"), otypes=[float])(pair_[side])
+            if fails(*_with(pair_, side, rounded)):
+                pair_[side] = rounded
+                break
+    return pair_[0], pair_[1]
+
+
+def _with(both: Sequence[np.ndarray], side: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return (points, both[1]) if side == 0 else (both[0], points)
+
+
+def as_code(a: np.ndarray, b: np.ndarray) -> str:
+    """The pair as an entry of `test_regressions.PAIRS`."""
+    lines = []
+    for points in (a, b):
+        lines += ["    [", *(f"        {row}," for row in points.tolist()), "    ],"]
+    return "\n".join(["(", *lines, ")"])
+
+
+def report(look: Look) -> str:
+    """What is wrong with a pair, and the smallest pair in which something is, as code."""
+    a, b = shrunk(look.a, look.b, lambda p, q: bool(failures(p, q)))
+    words = "\n".join(f"  {line}" for line in look.words[:6])
+    return f"{look.name}\n{words}\n{as_code(a, b)}  # {failures(a, b)[0]}"
+
+
+def numbered(seed: int, index: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """Pair number `index` with this seed: every sixth from the composed classes, the others in turn from the plain."""
+    if index % 6 == 5:
+        name = list(COMPOSED)[index // 6 % len(COMPOSED)]
+        a, b = COMPOSED[name](np.random.default_rng([seed, index]))
+        return name, np.ascontiguousarray(a), np.ascontiguousarray(b)
+    return pair(seed, index - index // 6)
+
+
+def look_at(seed: int, index: int) -> Look:
+    """What comes of one pair."""
+    name, a, b = numbered(seed, index)
+    words, contradicted = failures(a, b), contradictions(a, b)
+    certified = contact(ConvexHull(a), ConvexHull(b)).status == Status.CERTIFIED
+    return Look(f"{name}: numbered({seed}, {index})", a, b, tuple(words), tuple(contradicted), certified)
+
+
+def _look_at(numbers: tuple[int, int]) -> Look:
+    return look_at(*numbers)
+
+
+def search(seed: int, count: int, processes: int = 2) -> list[Look]:
+    """Look at `count` pairs of one seed."""
+    numbers = [(seed, index) for index in range(count)]
+    # Started afresh, not forked: numpy's threads do not survive a fork.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(_look_at, numbers, chunksize=20))
+
+
+def main(arguments: list[str]) -> int:
+    """Search, print what was found; return 1 when a pair fails."""
+    parser = argparse.ArgumentParser(prog="python -m tests.core.fuzz", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--pairs", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**9), help="a fresh one if not given")
+    parser.add_argument("--processes", type=int, default=max(2, min(8, os.cpu_count() or 1)))
+    parser.add_argument("--json", metavar="FILE", help="write what came of each pair there, and make none small")
+    options = parser.parse_args(arguments)
+    print(f"seed {options.seed}", flush=True)
+    looks = search(options.seed, options.pairs, options.processes)
+    wrong = [look for look in looks if look.words]
+    if options.json:
+        rows = [(look.name, look.words, look.contradictions, look.certified) for look in looks]
+        Path(options.json).write_text(json.dumps(rows), encoding="utf-8")
+    for look in [] if options.json else wrong[:10]:
+        print(report(look), flush=True)
+    classes = Counter(look.name.split(":")[0] for look in wrong)
+    contradicted, certified = sum(bool(look.contradictions) for look in looks), sum(look.certified for look in looks)
+    print(f"{len(wrong)} of {len(looks)} pairs fail {dict(classes)}; the bounds of {certified} meet")
+    print(f"float oracles contradict the exact one on {contradicted}")
+    return min(1, len(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
