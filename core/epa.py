@@ -218,6 +218,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
     if above == 0:
         return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
+    known = {(i, j) for _, _, _, i, j in points}
     # One entry per triangle ever made: its plane, its corners, and minus the height below which floats cannot tell on
     # which side of it a point is; None once a new point has replaced it.
     triangles: list[tuple[float, float, float, float, int, int, int, float] | None] = []
@@ -324,14 +325,15 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                 best = depth
                 limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
             gap = depth - offset
-            if gap > converged:
+            if gap > converged and (w_a, w_b) not in known:
                 apex = len(points)
                 points.append((wx, wy, wz, w_a, w_b))
                 if gap > -below or grid.height(index, i, j, k, apex) > 0:
+                    known.add((w_a, w_b))
                     triangles[index] = None
                     pending = [(j, i), (k, j), (i, k)]
                     break
-                grid.drop_last()  # a known point, or one that is above the face by the rounding of its plane only
+                grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
             inner = min(inner, offset)
 
