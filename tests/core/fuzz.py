@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import shapely
 
-from contact_lens.core import Contact, ConvexHull, Polytope, Status, contact
+from contact_lens.core import Contact, ConvexHull, Polytope, Region, Status, contact
 
 from .assertions import promise_failures
 from .generators import COMPOSED, pair
@@ -115,21 +115,32 @@ def _of_region(c: Contact, a: np.ndarray, b: np.ndarray) -> Iterator[str]:
     first, second = _face(a, c.normal, c.contact_tolerance, b), _face(b, -c.normal, c.contact_tolerance, a)
     if first is None or second is None:
         return
-    axes = np.linalg.svd(c.normal[None])[2][1:]
-    middle = c.region.centroid
-    common = shapely.MultiPoint((first - middle) @ axes.T).convex_hull.intersection(
-        shapely.MultiPoint((second - middle) @ axes.T).convex_hull
-    )
     size = min(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (a, b))
     rounding = REGION_SLACK * size + 64 * np.spacing(max(float(np.abs(points).max()) for points in (a, b)))
+    # Of sides that nearly coincide the overlay loses a corner now and then: it is asked in three orientations.
+    wrong = [_unlike(c.region, first, second, c.normal, rounding, angle) for angle in (0.0, 1.0, 2.0)]
+    if all(wrong):
+        yield wrong[0]
+
+
+def _unlike(
+    region: Region, first: np.ndarray, second: np.ndarray, normal: np.ndarray, rounding: float, angle: float
+) -> str:
+    """What shapely holds against the region, in words; empty when it agrees."""
+    u, v = np.linalg.svd(normal[None])[2][1:]
+    axes = np.array([np.cos(angle) * u + np.sin(angle) * v, np.cos(angle) * v - np.sin(angle) * u])
+    common = shapely.MultiPoint((first - region.centroid) @ axes.T).convex_hull.intersection(
+        shapely.MultiPoint((second - region.centroid) @ axes.T).convex_hull
+    )
     # A side moved by rounding changes the area by its length times that.
-    slack = rounding * max(common.length, c.region.length)
-    if abs(common.area - c.region.area) > slack:
-        yield f"region: area {c.region.area!r}, shapely {common.area!r}"
-    elif common.area > 1e3 * slack:
+    slack = rounding * max(common.length, region.length)
+    if abs(common.area - region.area) > slack:
+        return f"region: area {region.area!r}, shapely {common.area!r}"
+    if common.area > 1e3 * slack:
         off = float(np.hypot(*common.centroid.coords[0]))
         if off > rounding + common.length * slack / common.area:
-            yield f"region: centroid {off:.3e} from shapely's"
+            return f"region: centroid {off:.3e} from shapely's"
+    return ""
 
 
 def _face(points: np.ndarray, normal: np.ndarray, width: float, other: np.ndarray) -> np.ndarray | None:
