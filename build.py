@@ -415,8 +415,9 @@ def command_demo(options: argparse.Namespace) -> None:
         if not blend.is_file():
             raise MissingError(f"There is no file {blend}.")
         arguments = ["--blend", blend, "--objects", *options.objects]
-    shutil.rmtree(DEMO_OUTPUT, ignore_errors=True)
     DEMO_OUTPUT.mkdir(parents=True, exist_ok=True)
+    for earlier in ("contact.png", "contact.json"):  # and nothing else: the user's own file may be there
+        (DEMO_OUTPUT / earlier).unlink(missing_ok=True)
     python = blender_environment(blender_at_hand())
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile, built_zip() as packed:
         command = [python, ROOT / "demo" / "run.py", "--zip", packed, "--output", DEMO_OUTPUT, *arguments]

@@ -253,13 +253,16 @@ class CONTACT_LENS_OT_copy(bpy.types.Operator):
 
 
 LONGEST_NAME = 60
-"""Characters of an object's name in a file's name: two of them and the rest fit everywhere."""
+"""Bytes of an object's name in a file's name: two of them and the rest fit everywhere."""
 
 
 def proposed_path(name_a: str, name_b: str) -> str:
     """Where Save JSON proposes to save: beside the .blend file, with the objects' names as far as files allow them."""
     not_in_files = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
-    names = [not_in_files.sub("_", name)[:LONGEST_NAME].strip(" .") or "_" for name in (name_a, name_b)]
+    names = []
+    for name in (name_a, name_b):
+        cut = not_in_files.sub("_", name).encode()[:LONGEST_NAME].decode(errors="ignore")
+        names.append(cut.strip(" .") or "_")
     return str(Path(bpy.data.filepath).parent / f"{' '.join(names)} contact.json")
 
 

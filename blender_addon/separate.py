@@ -215,6 +215,8 @@ def _auto_key(context: bpy.types.Context, obj: bpy.types.Object) -> set[int]:
         wanted &= {i for i, c in curves.items() if any(abs(key.co[0] - now) < KEY_TIME for key in c.keyframe_points)}
     options: Any = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
     try:
-        return {channel for channel in wanted if obj.keyframe_insert("location", index=channel, options=options)}
+        keyed = {channel for channel in wanted if obj.keyframe_insert("location", index=channel, options=options)}
+        obj.update_tag()  # else an action that is new beside NLA strips counts only from the next edit on
+        return keyed
     except (RuntimeError, TypeError):  # its animation cannot be changed: then the person is warned
         return set()

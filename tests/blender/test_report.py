@@ -214,6 +214,7 @@ def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkey
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     assert operators.proposed_path("A" * 200, " .. ") == str(tmp_path / f"{'A' * 60} _ contact.json")
     (tmp_path / operators.proposed_path("A" * 200, 'a\\b\n"c"|*')).touch()
+    (tmp_path / operators.proposed_path("日本語" * 30, "\N{ROCKET}" * 60)).touch()
 
 
 def test_save_json_says_why_it_cannot(tmp_path: Path) -> None:

@@ -295,6 +295,15 @@ def test_the_demo_wants_two_different_objects(
     assert "--objects names 'E00' twice: name two different objects." in capfd.readouterr().err
 
 
+def test_the_demo_leaves_your_own_file_alone_even_where_its_results_go(demo: ModuleType, many_objects: Path) -> None:
+    demo.DEMO_OUTPUT.mkdir()
+    own = many_objects.rename(demo.DEMO_OUTPUT / many_objects.name)
+    (demo.DEMO_OUTPUT / "contact.json").write_text("of an earlier run")
+    assert demo.main(["demo", "--blend", str(own), "--objects", "E00", "E00"]) == 1
+    assert own.is_file()
+    assert not (demo.DEMO_OUTPUT / "contact.json").exists()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 def test_the_demo_on_a_full_disk_is_told(
     demo: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
