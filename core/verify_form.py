@@ -112,7 +112,7 @@ def _region_faults(region: Region | None, a: Polytope, b: Polytope) -> Iterator[
     if not _is_array(region.depths, (count,)):
         yield f"{count} vertices, but depths are {region.depths!r}"
     # The area of a huge region is beyond float64 and then infinite.
-    if not (_is_number(region.length) and (_is_number(region.area) or region.area == np.inf)):
+    if not (_is_number(region.length) and (_is_number(region.area) or _is_infinite(region.area))):
         yield f"area is {region.area!r}, length {region.length!r}"
     if not _is_tuple(region.features, count):
         yield f"{count} vertices, but features are {region.features!r}"
@@ -130,7 +130,16 @@ def _region_faults(region: Region | None, a: Polytope, b: Polytope) -> Iterator[
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, float | Real) and not isinstance(value, bool) and isfinite(value)
+    if not isinstance(value, float | Real) or isinstance(value, bool):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number beyond float64
+        return False
+
+
+def _is_infinite(value: object) -> bool:
+    return isinstance(value, float) and value == np.inf
 
 
 def _are_indices(values: Sequence[object], limit: float) -> bool:

@@ -79,7 +79,7 @@ def check_region(
         *_check_place(contact, region, a, b, tolerance, band),
         *_check_measures(contact, region, tolerance, exponent, area),
         _check_outlines(contact, region, a, b, band, rounding, grain, frame),
-        _check_names(contact, region, a, b, band, rounding + grain, frame),
+        _check_names(contact, region, a, b, band, tolerance, rounding + grain, frame),
     ]
 
 
@@ -370,14 +370,21 @@ def _features_miss(outlines: list[_Outline], margin: float) -> bool:
 
 
 def _check_names(
-    contact: Contact, region: Region, a: Polytope, b: Polytope, band: float, rounding: float, frame: FloatArray
+    contact: Contact,
+    region: Region,
+    a: Polytope,
+    b: Polytope,
+    band: float,
+    promised: float,
+    rounding: float,
+    frame: FloatArray,
 ) -> Check:
     """Each vertex of the region lies, in the contact plane, on the two features it names."""
     tolerance = VERIFY_OUTLINE * rounding
     width = band + tolerance + REGION_TILT * max(a.extent, b.extent)
     origin = region.vertices[0]
     points = (region.vertices - origin) @ frame.T
-    allowed = tolerance if len(points) > 1 else width + abs(contact.signed_distance)  # the features may miss each other
+    allowed = tolerance if len(points) > 1 else tolerance + promised  # the features may miss each other
     for side, (name, shape, unit) in enumerate((("A", a, contact.normal), ("B", b, -contact.normal))):
         below = _below(shape, unit)
         plane = (shape.vertices - origin) @ frame.T

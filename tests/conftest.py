@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import secrets
+
+import pytest
 
 if importlib.util.find_spec("hypothesis"):  # an installed Blender has none, and its tests use none
     from hypothesis import HealthCheck, settings
@@ -13,3 +17,16 @@ if importlib.util.find_spec("hypothesis"):  # an installed Blender has none, and
         "contact_lens", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
     )
     settings.load_profile("contact_lens")
+
+
+FRESH_SEED = int(os.environ.get("CONTACT_LENS_SEED") or secrets.randbelow(10**9))
+"""Of the generated pairs that are new in every run."""
+
+
+def pytest_report_header() -> str:
+    return f"contact_lens: CONTACT_LENS_SEED={FRESH_SEED} gives the same new pairs again"
+
+
+@pytest.fixture(scope="session")
+def fresh_seed() -> int:
+    return FRESH_SEED

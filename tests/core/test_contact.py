@@ -279,7 +279,13 @@ def test_equally_good_normals_are_listed(a, b, count, method):
     assert np.array_equal(c.ties[0], c.normal)
 
 
-@pytest.mark.parametrize("name", ["coincident", "concentric", "integer_lattice", "aligned_stack", "face_contact"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("coincident", "concentric", "contained", "integer_lattice", "aligned_stack", "face_contact"),
+        *("flat_and_solid", "float32_scene", "far_away", "sizes", "transformed", "polygons_2d"),
+    ],
+)
 def test_no_equally_good_normal_is_missing(name):
     """Every separating axis that is as deep as the best, by the exhaustive oracle, is in the list."""
     place = list(CLASSES).index(name)

@@ -143,6 +143,7 @@ LIES: dict[str, tuple[Lie, str]] = {
     "upper bound too low": (field(upper_bound=lambda c: c.signed_distance - 1e-3), "prove the upper bound"),
     "coincident": (field(relation=Relation.COINCIDENT), "the relation fits"),
     "no distance": (field(signed_distance=float("nan")), CONTACT),
+    "a distance beyond any float": (field(signed_distance=2**2000), CONTACT),
     "no ties": (field(ties=lambda c: c.ties[:0]), CONTACT),
     "no such vertex": (field(feature_a=WRONG), CONTACT),
     "unknown method": (field(method="magic"), CONTACT),
@@ -159,6 +160,8 @@ LIES: dict[str, tuple[Lie, str]] = {
     "a list for a region": (lambda c: None if c.region is None else field(region=[])(c), REGION),
     "no region": (lambda c: None if c.region is None else field(region=None)(c), "there is a region"),
     "area is not a number": (place(area=float("nan")), REGION),
+    "area is three numbers": (place(area=np.zeros(3)), REGION),
+    "length beyond any float": (place(length=2**2000), REGION),
     "one depth for all": (place(depths=lambda r: np.ones(len(r.vertices) + 1)), REGION),
     "no features": (place(features=()), REGION),
     "features that are none": (place(features=lambda r: ((WRONG, WRONG),) * len(r.vertices)), REGION),
@@ -264,6 +267,22 @@ def test_verify_notices_a_wrong_region():
     for name, changes in lies.items():
         lie = None if changes is None else dataclasses.replace(region, **changes)
         assert not verify(dataclasses.replace(c, region=lie), a, b).ok, name
+
+
+def test_a_point_deep_inside_is_on_the_very_features_it_names():
+    """Two short ridges cross each other deep below: their ends are nearer to the point than the shapes are deep."""
+    a = ConvexHull(ROOF * [0.03, 1, 1])
+    b = ConvexHull((a.vertices * [1, 1, -1])[:, [1, 0, 2]] - [0, 0, 0.05])
+    c = contact(a, b)
+    region = c.region
+    assert region is not None
+    assert region.kind == "point"
+    assert c.feature_a.kind == c.feature_b.kind == "edge"
+    assert verify(c, a, b).ok
+    end = Feature(FeatureKind.VERTEX, c.feature_a.vertices[:1])
+    lie = dataclasses.replace(region, features=((end, c.feature_b),))
+    failed = [check.name for check in verify(dataclasses.replace(c, region=lie), a, b).failed]
+    assert failed == ["the region's vertices lie on the features they name"]
 
 
 SLIVERS = {
