@@ -41,6 +41,18 @@ class Status(StrEnum):
     METHODS_DISAGREE = "methods_disagree"
     """SAT and GJK with EPA differ by more than the promised tolerance."""
 
+    @property
+    def reason(self) -> str:
+        """Which step stopped and why, in words; empty when the bounds meet."""
+        return _REASONS.get(self, "")
+
+
+_REASONS = {
+    Status.GJK_STALLED: "rounding ended GJK's search for the nearest points",
+    Status.EPA_STALLED: "rounding ended the growth of EPA's polytope",
+    Status.METHODS_DISAGREE: "SAT and GJK with EPA found different distances",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Contact:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -99,7 +101,8 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     assert shown["Area"] == "3.4200 m²"
     for name in ("Centroid", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
         assert shown[name], name
-    assert shown["Verified"].endswith("checks hold")
+    assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])
+    assert re.fullmatch(r"\d+ hold", shown["Checks"])
     assert shown["Input Resolution"]
     report = part("blender_addon.report")
     written = dict(report.report_lines(report.report(bpy.context)))
@@ -164,6 +167,35 @@ def test_edited_mesh_and_changed_settings_are_told(draw: Callable[..., Layout]) 
     assert "Out of date" not in sentence(draw())
     bpy.context.scene.contact_lens.clearance = 1.0
     assert "Out of date: the settings have changed" in sentence(draw())
+
+
+def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
+    draw: Callable[..., Layout], part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inspection, core = part("blender_addon.inspection"), part("core")
+    honest = inspection.contact
+
+    def stalled(*shapes: Any, **options: Any) -> Any:
+        found = honest(*shapes, **options)
+        return replace(found, status=core.Status.EPA_STALLED, lower_bound=found.lower_bound - 0.25)
+
+    monkeypatch.setattr(inspection, "contact", stalled)
+    inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
+    words = sentence(draw())
+    assert "Less exact than promised: rounding ended the growth of EPA's polytope" in words
+    assert "the signed distance is known to 0.25 m" in words
+    assert "Verified to 0.25 m" in words
+    assert "did not pass" not in words
+
+    def wrong(*shapes: Any, **options: Any) -> Any:
+        found = honest(*shapes, **options)
+        return replace(found, point_on_a=found.point_on_a + 0.25)
+
+    monkeypatch.setattr(inspection, "contact", wrong)
+    inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
+    words = sentence(draw())
+    assert "The answer did not pass its own check" in words
+    assert "Verified no" in words
 
 
 def test_dent_is_told(draw: Callable[..., Layout]) -> None:

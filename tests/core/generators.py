@@ -256,7 +256,11 @@ def _stackable(rng: Generator) -> np.ndarray:
 
 
 def parallel_edges(rng: Generator) -> Pair:
-    """Two roof ridges that cross at an angle of 1 to 1e-15 rad, or exactly parallel."""
+    """Two roof ridges that cross at an angle of 1 to 1e-15 rad, or exactly parallel.
+
+    Overlapping by less than the angle, they are nearest to being apart across both ridges; where the eaves are level
+    too, across a face.
+    """
     roof = np.array(
         [
             [-1, 0, 0.5],
@@ -267,16 +271,14 @@ def parallel_edges(rng: Generator) -> Pair:
             [1, 0.7, 0],
         ]
     )
+    if rng.random() < 0.5:
+        roof[2:] += rng.uniform(-0.2, 0.2, (4, 3))
     other = (roof * [1, 1, -1]) * rng.uniform(0.3, 2, 3)
     angle = 0.0 if rng.random() < 0.2 else 10.0 ** -rng.uniform(0, 15)
     other = other @ rotation_about([0, 0, 1], angle).T
     other = other + [rng.uniform(-0.5, 0.5), rng.choice([0.0, 1e-7, 1e-3, 0.2]), 0]
-    a, b = apart_along(
-        roof,
-        other,
-        np.array([0, 0, 1.0]),
-        signed_gap(rng) if rng.random() < 0.7 else 0.0,
-    )
+    gap = rng.choice([0.0, signed_gap(rng), -rng.uniform() * angle], p=[0.2, 0.5, 0.3])
+    a, b = apart_along(roof, other, np.array([0, 0, 1.0]), gap)
     turn = np.eye(3) if rng.random() < 0.5 else rotation(rng)
     return a @ turn.T, b @ turn.T
 

@@ -112,6 +112,23 @@ def test_octahedral_orientations_with_small_turns(first, second):
             assert_right(a, turned(SHAPES[second], turn, center))
 
 
+@pytest.mark.parametrize("angle", [1e-1, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-11])
+def test_ridges_that_are_nearly_parallel_are_pushed_apart_across_both(angle):
+    """Overlapping by less than the angle, two long boxes on edge are nearest to being apart where the edges cross."""
+    rng = np.random.default_rng(9)
+    ridge = rotation_about([1, 0, 0], np.pi / 4)
+    across = 0
+    for i, j in 2 * list(product(range(3), repeat=2)):
+        turn = rotation(rng)
+        a = turned(np.roll((4, 1, 1), i), np.roll(turn @ ridge, i, axis=1), (0, 0, 0))
+        place = turn @ [rng.uniform(-1, 1), 0, np.sqrt(2) - angle * rng.uniform(0, 0.3)]
+        b = turned(np.roll((3, 1, 1), j), np.roll(turn @ rotation_about([0, 0, 1], angle) @ ridge, j, axis=1), place)
+        assert_right(a, b)
+        assert_right(b, a)
+        across += box_sat(a, b).axis >= 6
+    assert across > 10
+
+
 def test_random_boxes_far_away_and_of_unequal_size():
     rng = np.random.default_rng(4)
     for k in range(150):

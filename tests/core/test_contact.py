@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import os
 import subprocess
@@ -121,6 +122,22 @@ def test_a_contact_cannot_be_changed(method):
     assert not isinstance(c, tuple)
 
 
+def test_methods_that_disagree_are_told(monkeypatch):
+    module = importlib.import_module("contact_lens.core.contact")
+    honest = module.sat
+    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.75, 0.25, 0.125])
+    assert contact(a, b, method="both").cross_check == 0.0
+
+    def wrong(*shapes, **options):
+        found = honest(*shapes, **options)
+        return dataclasses.replace(found, signed_distance=found.signed_distance + 0.0625)
+
+    monkeypatch.setattr(module, "sat", wrong)
+    c = contact(a, b, method="both")
+    assert c.status == Status.METHODS_DISAGREE
+    assert c.cross_check == 0.0625
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Relations: each of the seven, and their order
 
@@ -131,12 +148,15 @@ RELATIONS = [
     (Relation.COINCIDENT, CUBE, CUBE + 1e-7, {}),
     (Relation.COINCIDENT, disc(5), disc(5), {}),
     (Relation.COINCIDENT, CUBE[:2], CUBE[:2], {}),
+    (Relation.TOUCHING, CUBE[:4], CUBE[:3], {}),  # a square, and a triangle of three of its corners
+    (Relation.TOUCHING, CUBE[:3], CUBE[:4], {}),
     (Relation.TOUCHING, CUBE, CUBE + [1, 0, 0], {}),
     (Relation.TOUCHING, CUBE, CUBE + [1 + 1e-6, 0, 0], {}),
     (Relation.TOUCHING, CUBE, CUBE + [1 - 1e-6, 0, 0], {}),
     (Relation.TOUCHING, disc(6), disc(6) + [0.5, 0, 0], {}),
     (Relation.TOUCHING, CUBE, CUBE + [1.05, 0, 0], {"contact_tolerance": 0.1}),
     (Relation.A_INSIDE_B, OCTAHEDRON, CUBE, {}),
+    (Relation.A_INSIDE_B, CUBE[[0, 3, 5, 6]], CUBE, {}),
     (Relation.A_INSIDE_B, OCTAHEDRON + [0.3, 0.2, 0.1], CUBE, {}),
     (Relation.B_INSIDE_A, CUBE, OCTAHEDRON, {}),
     (Relation.B_INSIDE_A, CUBE, OCTAHEDRON + [0.4, 0, 0], {}),

@@ -90,6 +90,14 @@ PAIRS: dict[str, tuple[list[list[float]], list[list[float]]]] = {
         [[6.015e-07, -6.193e-07, -1.2e-06], [0.048, 0.05, 0.39], [0.05, 0.055034, 0.4]],
         [[-3e-20, 6e-21, 5e-19], [-1e-10, 2.293e-10, 1e-10], [-2.2927e-10, 0.0, 1.1e-10]],
     ),
+    "segments almost on one line: in floats alone GJK stops short of the nearest points": (
+        [[0.5, 0.25, -0.5], [0.5, 0.25, 0.5]],
+        [[0.50000001, 0.25000002, 0.16507942], [0.49999999, 0.24999998, 2.1650794]],
+    ),
+    "a point just beside a long segment: in floats alone GJK stops short of the nearest points": (
+        [[32.640680597969435, 8.039180461971718e-05, -20.369819154397625]],
+        [[32.6406341837394, 0.0, -20.36985634145183], [0.0, 0.0, 20.36985634145183]],
+    ),
 }
 
 

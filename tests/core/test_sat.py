@@ -104,6 +104,22 @@ def test_concentric_cubes_have_six_equally_good_normals():
     assert sorted(map(tuple, result.ties)) == sorted([*map(tuple, np.eye(3)), *map(tuple, 0.0 - np.eye(3))])
 
 
+@pytest.mark.parametrize("angle", [1e-2, 1e-4, 1e-6, 1e-7, 1e-8, 1e-9, 1e-11])
+def test_ridges_that_are_nearly_parallel_are_pushed_apart_across_both(angle):
+    """Overlapping by less than the angle, and with no face across them, two roofs part along the product."""
+    rng = np.random.default_rng(10)
+    roof = np.array([[-1.0, 0, 0], [1, 0, 0], [-1, -1, -1], [1, -0.9, -1.2], [-1, 1, -0.9], [1, 1, -1.1]])
+    across = 0
+    for _ in range(20):
+        turn = rotation(rng)
+        other = roof * [1, 1, -1] @ rotation_about([0, 0, 1], angle).T
+        other = other + [rng.uniform(-0.9, 0.9), 0.0, -0.4 * rng.uniform() * angle]
+        assert_right(roof @ turn.T, other @ turn.T)
+        found = sat(ConvexHull(roof @ turn.T), ConvexHull(other @ turn.T))
+        across += found.feature_a.kind == found.feature_b.kind == FeatureKind.EDGE
+    assert across > 10
+
+
 def test_parallel_axes_are_tested_once():
     a, b = Box((0, 0, 0), (1, 1, 1)), Box((0.5, 0.5, 0.5), (1, 2, 3))
     assert sat(a, b).axes_tested == 3

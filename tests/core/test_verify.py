@@ -124,10 +124,6 @@ def askew(c: Contact) -> np.ndarray:
     return direction / np.linalg.norm(direction)
 
 
-def bounds_at_the_distance(c: Contact) -> Contact:
-    return dataclasses.replace(c, lower_bound=c.signed_distance, upper_bound=c.signed_distance)
-
-
 WRONG = Feature(FeatureKind.VERTEX, (999,))
 CONTACT, CERTIFICATE, REGION = (f"the {what} is well-formed" for what in ("contact", "certificate", "region"))
 
@@ -138,7 +134,8 @@ LIES: dict[str, tuple[Lie, str]] = {
     "certificate's normal the other way": (proved_the_other_way, "normal and ties separate"),
     "deeper": (field(signed_distance=lambda c: c.signed_distance - 1e-3), "realise the signed distance"),
     "moved witness": (field(point_on_a=lambda c: c.point_on_a + 1e-3), "lie on their shapes"),
-    "bounds not widened": (bounds_at_the_distance, "proves the lower bound|prove the upper bound"),
+    "lower bound not widened": (field(lower_bound=lambda c: c.signed_distance), "proves the lower bound"),
+    "upper bound not widened": (field(upper_bound=lambda c: c.signed_distance), "prove the upper bound"),
     "lower bound too high": (field(lower_bound=lambda c: c.signed_distance + 1e-3), "proves the lower bound"),
     "upper bound too low": (field(upper_bound=lambda c: c.signed_distance - 1e-3), "prove the upper bound"),
     "coincident": (field(relation=Relation.COINCIDENT), "the relation fits"),
