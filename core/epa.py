@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arguments import checked_shapes
+from .directions import Directions
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, size_of_difference
 from .polytope import Polytope, extreme_exponent
@@ -244,6 +245,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     wx, wy, wz, _, _ = points[apex]
 
     faces: list[Face] = []
+    directions = Directions()
     best = inner = inf
     iterations = start.iterations
     while pending:
@@ -304,7 +306,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                 break
             x, y, z, _, i, j, k, below = triangle
             if faces:
-                same = _same_direction(faces, x, y, z, COPLANAR)
+                same = directions.find(x, y, z, COPLANAR)
                 if same is not None:
                     # A coplanar neighbour of a settled face: the one that holds the origin's projection is kept.
                     face = _face(faces[same].normal, faces[same].depth, (points[i], points[j], points[k]))
@@ -335,6 +337,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                     break
                 grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
+            directions.add(x, y, z)
             inner = min(inner, offset)
 
     return Penetration(
@@ -370,6 +373,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
     for i, j in ((0, 1), (1, 2), (2, 0)):
         add(i, j)
     faces: list[Face] = []
+    directions = Directions()
     best = limit = inf
     iterations = start.iterations
     while heap and heap[0][0] <= limit:
@@ -385,9 +389,10 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
             x0, y0, _, _ = nearest_on_segment(points[i], points[j])
             settled[i, j] = offset if depth - offset <= converged else sqrt(x0 * x0 + y0 * y0)
             corners = (points[i], points[j])
-            same = _same_direction(faces, x, y, 0.0, COPLANAR)
+            same = directions.find(x, y, 0.0, COPLANAR)
             if same is None:
                 faces.append(_face((x, y, 0.0), depth, corners))
+                directions.add(x, y, 0.0)
             else:
                 face = _face(faces[same].normal, faces[same].depth, corners)
                 if face.miss < faces[same].miss:
@@ -420,14 +425,6 @@ def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
     return Face(normal, depth, corners, weights, miss)
 
 
-def _same_direction(faces: list[Face], x: float, y: float, z: float, width: float) -> int | None:
-    for index, face in enumerate(faces):
-        nx, ny, nz = face.normal
-        if abs(nx - x) + abs(ny - y) + abs(nz - z) <= width:
-            return index
-    return None
-
-
 def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
     """Order equally good faces: those that hold the origin's projection (to `width`) first, for they have witness
     points; then a face against a vertex before a pair of edges, then the most upward normal.
@@ -444,9 +441,11 @@ def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
     if len(faces) == 1:
         return tuple(faces)
     distinct: list[Face] = []
+    directions = Directions()
     for face in sorted(faces, key=key):
-        if _same_direction(distinct, *face.normal, SAME_DIRECTION) is None:
+        if directions.find(*face.normal, SAME_DIRECTION) is None:
             distinct.append(face)
+            directions.add(*face.normal)
     return tuple(distinct)
 
 

@@ -76,8 +76,8 @@ def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     # a vertex that is outside.
     step = max(1, PRODUCTS // len(inner.vertices))
     for k in range(0, len(limits), step):
-        heights = inner.centred @ outer.normals[k : k + step].T
-        if not (heights.max(axis=0) + shift[k : k + step] <= limits[k : k + step]).all():
+        heights = outer.normals[k : k + step] @ inner.centred.T
+        if not (heights.max(axis=1) + shift[k : k + step] <= limits[k : k + step]).all():
             return False
     return True
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from contact_lens.core import Contact, Polytope, Relation, Status, verify
+from contact_lens.core.feature import Feature
 
 from .oracles import (
     EPS,
@@ -96,6 +99,19 @@ def promise_failures(
     failed = [c for c in verify(contact, a, b).checks if not c.ok and not (honest and c.name == "the bounds meet")]
     check(not failed, f"verify: {[str(c) for c in failed]}")
     return failures
+
+
+def fingerprint(value: object) -> object:
+    """All that a contact holds, to the last bit."""
+    if isinstance(value, Feature):
+        return value.kind, value.vertices
+    if dataclasses.is_dataclass(value):
+        return tuple(fingerprint(getattr(value, field.name)) for field in dataclasses.fields(value))
+    if isinstance(value, tuple):
+        return tuple(map(fingerprint, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return value.hex() if isinstance(value, float) else value
 
 
 def assert_promises(contact: Contact, a: Polytope, b: Polytope, points_a, points_b, expected: Answer | None = None):

@@ -16,7 +16,8 @@ import pytest
 
 from contact_lens.core import Contact, ConvexHull, FeatureKind, Relation, Status, contact, verify
 
-from .generators import CLASSES, CUBE, disc, pair, rotation_about, sphere
+from .assertions import fingerprint
+from .generators import CLASSES, CUBE, box, disc, pair, rotation_about, sphere
 from .oracles import exact, gap_along, sat_axes, tolerance
 
 METHODS = ("auto", "gjk", "sat", "both")
@@ -299,6 +300,21 @@ def test_equally_good_normals_are_listed(a, b, count, method):
     assert np.array_equal(c.ties[0], c.normal)
 
 
+@every_method
+def test_slabs_of_a_billionth_are_no_planes(method):
+    slab = box((1.0, 1.0, 1e-9))
+    c = touch(slab, slab + [0.25, 0.125, 0.0], method=method)
+    assert c.status == Status.CERTIFIED
+    assert c.depth == pytest.approx(1e-9, rel=1e-6)
+
+
+@every_method
+def test_normals_a_ten_thousandth_apart_are_two(method):
+    roof = np.array([[x, y, z] for y in (-1.0, 1.0) for x, z in ((-1.0, 0.0), (0.0, 1e-4), (1.0, 0.0), (0.0, -3.0))])
+    c = touch(roof, [[0.0, 0.0, -0.1]], method=method)
+    assert sorted(np.round(c.ties, 6).tolist()) == [[-1e-4, 0.0, 1.0], [1e-4, 0.0, 1.0]]
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -384,16 +400,6 @@ def test_region_of_two_polygons_in_the_plane():
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The same every time
-
-
-def fingerprint(c: Contact) -> list:
-    arrays = [c.normal, c.point_on_a, c.point_on_b, c.ties]
-    numbers = [c.signed_distance, c.lower_bound, c.upper_bound]
-    if c.region is not None:
-        arrays += [c.region.vertices, c.region.centroid, c.region.depths]
-        numbers += [c.region.area, c.region.length]
-    words = [str(c.relation), str(c.status), c.method, c.iterations, repr(c.feature_a), repr(c.feature_b)]
-    return [a.tobytes().hex() for a in arrays] + [x.hex() for x in numbers] + words
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -117,3 +117,17 @@ def test_a_broken_engine_is_found_and_the_pair_printed_as_code(monkeypatch):
     assert failures(np.array(first), np.array(second))
     assert as_code(np.array(first), np.array(second)) in text
     assert contact(ConvexHull(np.array(first)), ConvexHull(np.array(second))).normal.shape == (3,)
+
+
+@pytest.mark.parametrize("trouble", [ZeroDivisionError("division by zero"), None])
+def test_an_engine_that_raises_or_never_ends_is_found(trouble, monkeypatch):
+    def broken(*_, **__):
+        if trouble:
+            raise trouble
+        while True:
+            pass
+
+    monkeypatch.setattr(fuzz, "contact", broken)
+    monkeypatch.setattr(fuzz, "PAIR_SECONDS", 1)
+    words = failures(np.eye(3), np.eye(3) + 0.25)
+    assert words == ["ZeroDivisionError: division by zero" if trouble else "TimeoutError: no answer after 1 s"]

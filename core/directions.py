@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Unit vectors found again by direction, without a look at all of them: of ties round shapes have thousands."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+_X, _Y, _Z = 0.36, 0.48, 0.8
+"""The vectors are sorted by their height along this one, which few directions of real shapes share. No component is
+above 1: vectors nearer to each other than `width` differ by less in height."""
+
+
+class Directions:
+    """Unit vectors, numbered in the order they came."""
+
+    def __init__(self) -> None:
+        self._heights: list[float] = []
+        self._vectors: list[tuple[float, float, float, int]] = []
+
+    def add(self, x: float, y: float, z: float) -> None:
+        """Add a vector, with the next number."""
+        height = _X * x + _Y * y + _Z * z
+        place = bisect_left(self._heights, height)
+        self._heights.insert(place, height)
+        self._vectors.insert(place, (x, y, z, len(self._vectors)))
+
+    def find(self, x: float, y: float, z: float, width: float) -> int | None:
+        """Return the first vector whose components differ by no more than `width` in sum; None when there is none."""
+        heights, vectors = self._heights, self._vectors
+        height = _X * x + _Y * y + _Z * z
+        found = None
+        for place in range(bisect_left(heights, height - width), len(heights)):
+            if heights[place] > height + width:
+                break
+            p, q, r, number = vectors[place]
+            if abs(p - x) + abs(q - y) + abs(r - z) <= width and (found is None or number < found):
+                found = number
+        return found
