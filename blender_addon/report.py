@@ -277,7 +277,8 @@ def detail_lines(data: Report) -> Lines:
     if found["cross_check"] is not None:
         lines.append(("Methods Differ By", units.rough(found["cross_check"])))
     failed = _failed_checks(data)
-    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{len(data['verify']['checks'])} hold"))
+    held = sum(check["ok"] for check in data["verify"]["checks"])
+    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{held} hold"))
     if len(found["ties"]) > 1:
         lines.append(("Equally Short Ways", str(len(found["ties"]))))
     lines.append(("Contact Tolerance", f"{found['contact_tolerance']:.3g} of the smaller object"))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .polytope import FloatArray, Polytope
-from .tolerance import EPS, UNIT_LENGTH
+from .tolerance import EPS, LARGEST_COORDINATE, UNIT_LENGTH
 
 _FLOAT64 = np.dtype(np.float64)
 _UNIT_SQUARE = 2.0 * UNIT_LENGTH * EPS
@@ -31,13 +31,19 @@ def checked_array(name: str, value: ArrayLike, expected: str) -> FloatArray:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {expected} expected; rows of different length are no array ({error})") from error
     if array.dtype.kind not in _REAL:
-        raise ValueError(f"{name}: {expected} of real numbers expected, got dtype {array.dtype}")
+        raise ValueError(f"{name}: {expected} expected, of real numbers and not of dtype {array.dtype}")
     if array.dtype != _FLOAT64:
         with np.errstate(over="ignore"):
             array = array.astype(np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"{name}: all numbers must be finite")
     return array
+
+
+def checked_magnitude(name: str, coordinates: FloatArray) -> None:
+    """Ask for coordinates that leave room for their differences and sums."""
+    if not (np.abs(coordinates) <= LARGEST_COORDINATE).all():
+        raise ValueError(f"{name}: no coordinate may be beyond {LARGEST_COORDINATE:.3g}, or distances are infinite")
 
 
 def checked_floats(name: str, value: ArrayLike, dim: int) -> list[float]:
@@ -66,12 +72,10 @@ def checked_vector(name: str, value: ArrayLike, dim: int) -> FloatArray:
 
 def checked_direction(name: str, value: ArrayLike, dim: int) -> FloatArray:
     """Return what `checked_vector` does, but no zero vector: it has no direction."""
-    floats = checked_floats(name, value, dim)
-    if not any(floats):
+    vector = checked_vector(name, value, dim)
+    if not vector.any():
         raise ValueError(f"{name} must not be zero: a zero vector has no direction")
-    if type(value) is np.ndarray and value.dtype is _FLOAT64:
-        return value
-    return np.array(floats)
+    return vector
 
 
 def checked_unit(name: str, value: ArrayLike, dim: int) -> FloatArray:

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_array, checked_floats
+from .arguments import checked_array, checked_floats, checked_magnitude
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope
 from .tolerance import BOX_ORTHOGONAL, BOX_SOLID, EPS, SLIVER
@@ -109,8 +109,7 @@ class Box(Polytope):
     def _build(self, middle: FloatArray, axes: FloatArray, half: FloatArray, orthogonal: bool, given: str) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             corners = middle + _SIGNS @ (axes * half[:, None])
-        if not np.isfinite(corners).all():
-            raise ValueError(f"{given} must be so small that the corners of the box are finite")
+        checked_magnitude(given, corners)
         normals, half_thickness = axes, half
         if not orthogonal:
             normals = np.stack([_cross(axes[k - 2], axes[k - 1]) for k in range(3)])

@@ -27,6 +27,10 @@ def intersection(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance
     """Corners of the intersection of two outlines, counter-clockwise, each with its places on both."""
     if len(lower) > 2 and len(upper) > 2 and len(lower) * len(upper) > _FEW_PAIRS:
         return _intersection_of_many(lower, upper, tolerance)
+    if len(lower) == 2 and len(upper) > 2:
+        return _clipped_segment(lower, upper, tolerance)
+    if len(upper) == 2 and len(lower) > 2:
+        return [(x, y, place, other, 0) for x, y, other, place, _ in _clipped_segment(upper, lower, tolerance)]
     # Fewer sides of the larger outline cut the smaller one than the other way round.
     if len(upper) > 2 and (len(lower) < 3 or _span(lower) <= _span(upper)):
         return _clipped(lower, upper, tolerance)
@@ -125,18 +129,57 @@ def _intersection_of_segments(first: list[OutlinePoint], second: list[OutlinePoi
     return [(x, y, place, other, 0)]
 
 
+def _clipped_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
+    """Clip a segment by the sides of a convex polygon (Cyrus and Beck); the part that is left, as one or two corners.
+
+    Sides that are nearly parallel to the segment come last: the part that the others leave may be within the tolerance
+    of them, when the ends are not.
+    """
+    (px, py, _, _), (qx, qy, _, _) = segment
+    ux, uy = qx - px, qy - py
+    place_p, place_q = 0, 2
+    on_p = on_q = INSIDE
+    for gx, gy, x0, y0, line in sorted(_half_planes(clip), key=lambda h: -abs(h[0] * ux + h[1] * uy)):
+        d = gx * (px - x0) + gy * (py - y0)
+        e = gx * (qx - x0) + gy * (qy - y0)
+        if d < -tolerance and e < -tolerance:
+            return []
+        if d < -tolerance:
+            if e > 0.0:
+                share = d / (d - e)
+                px, py, place_p, on_p = px + share * (qx - px), py + share * (qy - py), 1, line
+            else:
+                px, py, place_p, on_p = qx, qy, place_q, on_q
+        elif e < -tolerance:
+            if d > 0.0:
+                share = d / (d - e)
+                qx, qy, place_q, on_q = px + share * (qx - px), py + share * (qy - py), 1, line
+            else:
+                qx, qy, place_q, on_q = px, py, place_p, on_p
+        if abs(d) <= tolerance:
+            on_p = _also_on(on_p, line, len(clip))
+        if abs(e) <= tolerance:
+            on_q = _also_on(on_q, line, len(clip))
+    if px == qx and py == qy:
+        return [(px, py, place_p, on_p, 0)]
+    return [(px, py, place_p, on_p, 0), (qx, qy, place_q, on_q, 0)]
+
+
+def _also_on(place: int, line: int, count: int) -> int:
+    """The place of a point of an outline with `count` sides that is on this line too."""
+    if place == INSIDE:
+        return line
+    return _shared_corner(place, line, count) if place % 2 else place
+
+
 def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
-    """Clip a point, a segment or a convex polygon by the sides of a convex polygon (Sutherland and Hodgman).
+    """Clip a point or a convex polygon by the sides of a convex polygon (Sutherland and Hodgman).
 
     A corner within `tolerance` of a side lies on it and stays, so that outlines which share a side or only a corner
     give a segment or a point.
     """
     sides = len(subject)
     corners: list[Corner] = [(p[0], p[1], 2 * k, INSIDE, k) for k, p in enumerate(subject)]
-    if sides == 2:
-        # There and back along the same side.
-        x, y, place, other, _ = corners[1]
-        corners[1] = (x, y, place, other, 0)
     outside = -tolerance
     for gx, gy, x0, y0, line in _half_planes(clip):
         insides = [gx * (c[0] - x0) + gy * (c[1] - y0) for c in corners]
@@ -165,11 +208,7 @@ def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: f
                 if d < outside and e > 0.0:
                     keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides, tolerance))
                 x, y, place, other, side = corner
-                if other == INSIDE:
-                    other = line
-                elif other % 2:
-                    other = _shared_corner(other, line, len(clip))
-                keep((x, y, place, other, side))
+                keep((x, y, place, _also_on(other, line, len(clip)), side))
             previous = corner
             d = e
         if insides[0] < outside <= d <= 0.0:

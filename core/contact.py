@@ -80,8 +80,8 @@ class Contact:
     upper_bound: float
     """Certified: the true signed distance is not above."""
     ties: FloatArray
-    """(m, dim) equally good normals, within the promised tolerance; the chosen one first. For flat shapes in one plane,
-    the two normals of that plane."""
+    """(m, dim) equally good normals, within half the promised tolerance; the chosen one first. For flat shapes in one
+    plane, the two normals of that plane."""
     feature_a: Feature
     """The support feature of A that decided: its vertices within the contact tolerance of its support plane."""
     feature_b: Feature

@@ -43,6 +43,7 @@ from .tolerance import (
     SAME_DIRECTION,
     SLIVER,
     THIN_START,
+    TIE_WIDTH,
     promised,
 )
 
@@ -127,7 +128,7 @@ def _tie_width(a: Polytope, b: Polytope) -> float:
     """Return by how much faces near the origin may differ and still be equally good, besides in proportion to depth."""
     extent_a, extent_b, magnitude_a, magnitude_b = a.extent, b.extent, a.magnitude, b.magnitude
     extent = extent_a if extent_a < extent_b else extent_b
-    return 0.5 * promised(0.0, extent, magnitude_a if magnitude_a > magnitude_b else magnitude_b)
+    return TIE_WIDTH * promised(0.0, extent, magnitude_a if magnitude_a > magnitude_b else magnitude_b)
 
 
 def _support_function(a: Polytope, b: Polytope) -> _Support:
@@ -325,7 +326,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
             depth = x * wx + y * wy + z * wz
             if depth < best:
                 best = depth
-                limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
+                limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
             gap = depth - offset
             if gap > converged and (w_a, w_b) not in known:
                 apex = len(points)
@@ -383,7 +384,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
         depth = x * w[0] + y * w[1]
         if depth < best:
             best = depth
-            limit = best + tie_width + 0.5 * PROMISE_RELATIVE * abs(best)
+            limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
         if depth - offset <= converged or (w[3], w[4]) in known:
             # The line of a very short side is badly rounded; the distance of the side itself is not.
             x0, y0, _, _ = nearest_on_segment(points[i], points[j])

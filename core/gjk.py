@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_floats, checked_shapes
+from .arguments import checked_direction, checked_shapes
 from .exact import nearest_on_simplex_exactly, weights_exactly
 from .polytope import FloatArray, Polytope, extreme_exponent
 from .simplex import (
@@ -137,7 +137,7 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: ArrayLike | Non
         bx, by, bz = b.middle
         x, y, z = ax - bx, ay - by, az - bz
     else:
-        x, y, z = (*checked_floats("direction", direction, a.dim), 0.0)[:3]
+        x, y, z = (*checked_direction("direction", direction, a.dim).tolist(), 0.0)[:3]
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         x = largest = 1.0

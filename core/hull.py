@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import facets
 from .affine_rank import LowerRank, affine_rank
-from .arguments import checked_array
+from .arguments import checked_array, checked_magnitude
 from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
 from .polytope import PRODUCTS, FloatArray, IntArray, Polytope
@@ -93,6 +93,7 @@ def _checked(points: ArrayLike) -> FloatArray:
         raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
+    checked_magnitude("points", array)
     return np.array(array)  # in one piece, whatever the layout of what was given
 
 

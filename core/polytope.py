@@ -188,6 +188,10 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
     """Return the lowest and the highest (k,) `axis @ point` of points (n, dim) for each of the axes (k, dim)."""
     step = max(1, PRODUCTS // len(points))
     if len(axes) <= step:
+        if len(points) > 2 * len(axes):
+            # Along short rows numpy is up to fifteen times slower than along long ones.
+            products = axes.dot(points.T)
+            return np.minimum.reduce(products, axis=1), np.maximum.reduce(products, axis=1)
         products = points.dot(axes.T)
         return np.minimum.reduce(products, axis=0), np.maximum.reduce(products, axis=0)
     parts = [intervals(axes[k : k + step], points) for k in range(0, len(axes), step)]

@@ -33,6 +33,7 @@ from .tolerance import (
     SAT_PREFER_ROUNDING,
     SAT_ROUNDING,
     SAT_SHARP,
+    TIE_WIDTH,
     promised,
 )
 
@@ -352,7 +353,7 @@ class _Search:
         """Return all normals with the same gap, the chosen one first."""
         found = [normal]
         if gap <= 0.0:
-            bar = gap - promised(gap, self.extent, self.magnitude)
+            bar = gap - TIE_WIDTH * promised(gap, self.extent, self.magnitude)
             for group in self.kept:
                 places = (group.gaps >= bar).nonzero()[0].tolist()
                 found += [group.normal(place) for place in places]

@@ -18,6 +18,9 @@ PROMISE_ROUNDING = 64.0
 DEFAULT_CONTACT_TOLERANCE = 1e-5
 """Times the smaller non-zero extent: default band of TOUCHING and width of the support features."""
 
+LARGEST_COORDINATE = 2.0**1000
+"""Not relative: larger coordinates are refused, for distances of shapes, and their regions' lengths, must be finite."""
+
 EXTREME_EXPONENT = 100
 """A pair larger than 2**100 or smaller than 2**-100 is computed at another scale: products of four lengths, and the
 squares of what rounding leaves of them, must neither overflow nor vanish."""
@@ -53,6 +56,10 @@ FLAT = 8.0
 
 COPLANAR = 1e-12
 """Radians (sum of the components): triangles of the Minkowski difference with normals this close are one face."""
+
+TIE_WIDTH = 0.5
+"""Times the promised tolerance: by how much normals may be worse than the best and still be equally good. Any of them
+may be the chosen one, and its depth has to keep the promise with some room for rounding."""
 
 SAME_DIRECTION = 1e-7
 """Radians (sum of the components): equally good normals this close are told as one."""
@@ -163,7 +170,7 @@ SAT_PLAIN_CROSS = 0.1
 UNIT_LENGTH = 16.0
 """Times EPS: a normal whose length is this near to 1 is taken as it is, and any other is made a unit vector."""
 
-VERIFY_ROUNDING = 1.0
+VERIFY_ROUNDING = 2.0
 """Times EPS R: what `verify` itself can be wrong by where it measures along a unit vector; a bound must be at least
 this much wider than what it measures. Less than SUPPORT_ROUNDING, by which the bounds are widened."""
 

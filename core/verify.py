@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check a contact against its shapes, without the solver.
 
-Everything follows from the shapes' vertices and the certificate, in time linear in both: a plane with a gap proves the
-lower bound of the signed distance; two points of the shapes, or a closed polytope around the origin whose corners are
-differences of vertices, prove the upper bound.
+Everything follows from the shapes' vertices and the certificate, most of it in time linear in both: a plane with a gap
+proves the lower bound of the signed distance; two points of the shapes, or a closed polytope around the origin whose
+corners are differences of vertices, prove the upper bound.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from .arguments import checked_shapes
 from .check import Check, Verification
 from .contact import Contact, Status
 from .gjk import size_of_difference
-from .polytope import FloatArray, Polytope, extreme_exponent
+from .polytope import FloatArray, Polytope, extreme_exponent, intervals
 from .relation import Relation, contact_band
 from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_ROUNDING, VERIFY_UNIT, promised
 from .verify_form import check_form
@@ -33,20 +34,18 @@ def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
     intersection of the support features: each fails a check. A contact with fields that cannot be read (wrong types,
     sizes, indices) fails the checks of its form, and no others are made.
 
+    Linear in vertices and certificate, but for three things: "inside" takes vertices times facets when the bounding
+    boxes are nested, a region its corners times the features', ties their number times the vertices.
+
     Not checked: that `ties` has all equally good normals; that `method`, `iterations` and `cross_check` are what
     happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
-    `normals` and `offsets`, and for the band of touching and the rounding bounds the extents. "Inside" takes time
-    vertices times facets when the bounding boxes are nested; a region takes its corners times the features'.
+    `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
 
     Raises ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
     """
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Polytope):
-            raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(shape).__name__}")
-    if a.dim != b.dim:
-        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
+    checked_shapes(a, b)
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
@@ -55,10 +54,10 @@ def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
     exponent = extreme_exponent(a, b)
     if exponent:
         contact, a, b = contact.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
-    tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     size = size_of_difference(a, b)
     # Between the smallest numbers of float64 the widening of the bounds is lost.
     grain = float(np.ldexp(np.finfo(np.float64).smallest_subnormal, -exponent)) if exponent < 0 else 0.0
+    tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude)) + grain
     own = VERIFY_ROUNDING * EPS * size if grain == 0.0 else -grain
     rounding = SUPPORT_ROUNDING * EPS * size + grain
     checks = [
@@ -79,7 +78,7 @@ def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
 def overlap_along(a: Polytope, b: Polytope, normals: FloatArray) -> FloatArray:
     """Return how far A reaches past B along each of `normals` (k, dim): (k,) `max n.a - min n.b`, < 0 for a gap."""
     shift = (a.center - b.center) @ normals.T
-    overlap: FloatArray = (normals @ a.centred.T).max(axis=1) - (normals @ b.centred.T).min(axis=1) + shift
+    overlap: FloatArray = intervals(normals, a.centred)[1] - intervals(normals, b.centred)[0] + shift
     return overlap
 
 
@@ -233,7 +232,7 @@ def _sticks_out(inner: Polytope, outer: Polytope, limit: float) -> float:
         if most > limit:
             break
         normals = outer.normals[k : k + step]
-        reach = (inner.centred @ normals.T).max(axis=0) + normals @ shift
+        reach = intervals(normals, inner.centred)[1] + normals @ shift
         most = max(most, float((reach - outer.offsets[k : k + step]).max()))
     return most
 

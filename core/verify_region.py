@@ -5,14 +5,15 @@ All is done with support values in the contact plane, which are right however ba
 
 * Nothing beside: along no direction does the region reach farther than a feature does.
 * Nothing missing: each half-plane that bounds the region contains the intersection of the features. It does when it
-  contains one of them, or, by the duality of linear programs in the plane, when the sum of two half-planes, one of
-  each feature, is in it.
+  contains one of them, or, by the duality of linear programs in the plane, when the sum of two half-planes of
+  the features is in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import hypot, inf
 
 import numpy as np
@@ -232,21 +233,23 @@ def _check_outlines(
     tilt = min(REGION_SUPPORT * rounding / small, REGION_TILT) if small > 0.0 else 0.0
     first = ""
     seen: list[tuple[IntArray, IntArray]] = []
-    for change in (0.0, -1.0, 1.0):
+    for changes in product((0.0, -1.0, 1.0), repeat=2):
         outlines = []
-        for shape, unit in ((a, contact.normal), (b, -contact.normal)):
+        for shape, unit, change in ((a, contact.normal, changes[0]), (b, -contact.normal, changes[1])):
             width = max(band, REGION_SUPPORT * rounding + tilt * shape.extent) + change * VERIFY_SAME_HEIGHT * rounding
             outlines.append(_outline(shape, _below(shape, unit) <= max(width, 0.0), origin, frame))
         chosen = (outlines[0].vertices, outlines[1].vertices)
         if any(all(map(np.array_equal, chosen, other)) for other in seen):
             continue
         seen.append(chosen)
-        fault = _beside(points, outlines, tolerance) or _missing(points, region.kind, outlines, tolerance, least)
+        beside = _beside(points, outlines, tolerance)
+        fault = beside or _missing(points, region.kind, outlines, tolerance, least)
         if fault and _features_miss(outlines, least):
-            # Where they miss each other, the middle of the witness points is the region.
+            # Where they miss each other nothing is missing; the region is beside neither, or is the middle of the
+            # witness points.
             middle = 0.5 * contact.point_on_a + 0.5 * contact.point_on_b
             off = float(np.abs((middle - origin) @ frame.T).max())
-            if len(points) == 1 and off <= tolerance:
+            if not beside or (len(points) == 1 and off <= tolerance):
                 fault = ""
         if not fault:
             return Check(_INTERSECTION, True, f"of {len(chosen[0])} and {len(chosen[1])} vertices")
@@ -335,10 +338,11 @@ def _bounding(points: FloatArray, kind: RegionKind) -> Iterator[tuple[FloatArray
 def _held(
     direction: FloatArray, point: FloatArray, outlines: list[_Outline], tolerance: float, slack: float, least: float
 ) -> bool:
-    """Tell whether a side of each feature together keep their intersection from reaching beyond a point.
+    """Tell whether two sides of the features together keep their intersection from reaching beyond a point.
 
     With `direction = s p + t q`, p and q the normals of the two sides and s, t >= 0, what lies in both features reaches
-    no farther along `direction` than s times the one and t times the other side does.
+    no farther along `direction` than s times the one and t times the other side does. Both sides may be of one feature:
+    rounding moves a sharp tip far.
     """
     normals, gaps, lengths = [], [], []
     for outline in outlines:
@@ -347,14 +351,14 @@ def _held(
         normals.append(outline.sides[nearest])
         gaps.append(gap[nearest])
         lengths.append(outline.lengths[nearest])
-    (p, q), (gap_p, gap_q), (length_p, length_q) = normals, gaps, lengths
-    cross = p[:, :1] * q[:, 1] - p[:, 1:] * q[:, 0]
+    p, gap, length = np.concatenate(normals), np.concatenate(gaps), np.concatenate(lengths)
+    cross = p[:, :1] * p[:, 1] - p[:, 1:] * p[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        s = (direction[0] * q[:, 1] - direction[1] * q[:, 0]) / cross
+        s = (direction[0] * p[:, 1] - direction[1] * p[:, 0]) / cross
         t = (p[:, :1] * direction[1] - p[:, 1:] * direction[0]) / cross
-        holds = (s >= 0.0) & (t >= 0.0) & (s * gap_p[:, None] + t * gap_q <= tolerance * (s + t) + slack)
+        holds = (s >= 0.0) & (t >= 0.0) & (s * gap[:, None] + t * gap <= tolerance * (s + t) + slack)
         # Sides so nearly parallel that rounding decides where they cross hold nothing.
-        holds &= least * (s + t) <= np.minimum(length_p[:, None], length_q)
+        holds &= least * np.maximum(s, t) <= np.minimum(length[:, None], length)
     return bool(holds.any())
 
 
@@ -384,7 +388,8 @@ def _check_names(
     width = band + tolerance + REGION_TILT * max(a.extent, b.extent)
     origin = region.vertices[0]
     points = (region.vertices - origin) @ frame.T
-    allowed = tolerance if len(points) > 1 else tolerance + promised  # the features may miss each other
+    # The features of one point may miss each other, and an edge or a vertex then stands for all within the width of it.
+    allowed = tolerance if len(points) > 1 else width + promised
     for side, (name, shape, unit) in enumerate((("A", a, contact.normal), ("B", b, -contact.normal))):
         below = _below(shape, unit)
         plane = (shape.vertices - origin) @ frame.T

@@ -23,6 +23,8 @@ from pathlib import Path
 
 import numpy as np
 import shapely
+from scipy.spatial import ConvexHull as Qhull
+from scipy.spatial import QhullError
 
 from contact_lens.core import Contact, ConvexHull, Polytope, Region, Status, contact
 
@@ -96,6 +98,7 @@ def _of_methods(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) -> It
         if fingerprint(answer) != fingerprint(contact(ConvexHull(a), ConvexHull(b), method=method)):
             yield f"{method}: called twice, other bytes"
     yield from _of_region(answers[0], a, b)
+    yield from _of_relation(answers[0], a, b, tol)
     swapped = contact(shape_b, shape_a)
     turned = Answer(truth.signed_distance, -truth.normal, truth.exact)
     yield from (f"swapped: {words}" for words in promise_failures(swapped, shape_b, shape_a, b, a, turned))
@@ -145,12 +148,39 @@ def _of_region(c: Contact, a: np.ndarray, b: np.ndarray) -> Iterator[str]:
     first, second = _face(a, c.normal, c.contact_tolerance, b), _face(b, -c.normal, c.contact_tolerance, a)
     if first is None or second is None:
         return
-    size = min(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (a, b))
+    size = min(_span(a), _span(b))
     rounding = REGION_SLACK * size + 64 * np.spacing(max(float(np.abs(points).max()) for points in (a, b)))
     # Of sides that nearly coincide the overlay loses a corner now and then: it is asked in three orientations.
     wrong = [_unlike(c.region, first, second, c.normal, rounding, angle) for angle in (0.0, 1.0, 2.0)]
     if all(wrong):
         yield wrong[0]
+
+
+def _of_relation(c: Contact, a: np.ndarray, b: np.ndarray, tol: float) -> Iterator[str]:
+    """Who is inside whom, by Qhull's planes, where it is clear of the band."""
+    if max(len(a), len(b)) > FLOAT_ORACLE_VERTICES:
+        return
+    band = c.contact_tolerance * min(_span(a), _span(b))
+    if c.signed_distance > -band - tol or band < 100 * tol:
+        return
+    try:
+        a_out, b_out = _sticks_out(a, b), _sticks_out(b, a)
+    except QhullError:  # flat: only a solid has an inside
+        return
+    if min(abs(a_out - band), abs(b_out - band)) < 0.5 * band:
+        return
+    names = {(True, True): "coincident", (True, False): "a_inside_b", (False, True): "b_inside_a"}
+    expected = names.get((a_out < band, b_out < band), "penetrating")
+    if c.relation != expected:
+        yield f"relation: {c.relation}, by Qhull {expected}; A sticks out by {a_out:.3e}, B by {b_out:.3e}"
+
+
+def _sticks_out(inner: np.ndarray, outer: np.ndarray) -> float:
+    """How far points are outside the planes of a hull; minus how deep they are inside."""
+    middle = outer.mean(axis=0)
+    scale = float(np.abs(outer - middle).max())
+    planes = Qhull((outer - middle) / scale).equations
+    return scale * float((planes[:, :-1] @ ((inner - middle) / scale).T + planes[:, -1:]).max())
 
 
 def _unlike(
@@ -163,7 +193,7 @@ def _unlike(
         shapely.MultiPoint((second - region.centroid) @ axes.T).convex_hull
     )
     # A side moved by rounding changes the area by its length times that.
-    slack = rounding * max(common.length, region.length)
+    slack = rounding * max(common.length, 2 * min(_span(first), _span(second)))
     if abs(common.area - region.area) > slack:
         return f"region: area {region.area!r}, shapely {common.area!r}"
     if common.area > 1e3 * slack:
@@ -173,9 +203,13 @@ def _unlike(
     return ""
 
 
+def _span(points: np.ndarray) -> float:
+    return float(np.linalg.norm(np.ptp(points, axis=0)))
+
+
 def _face(points: np.ndarray, normal: np.ndarray, width: float, other: np.ndarray) -> np.ndarray | None:
     """The vertices of the support feature; None when the tolerance decides which they are."""
-    extents = [e for e in (float(np.linalg.norm(np.ptp(p, axis=0))) for p in (points, other)) if e > 0.0]
+    extents = [e for e in (_span(points), _span(other)) if e > 0.0]
     if not extents:
         return None
     small = min(extents)

@@ -412,7 +412,7 @@ def flat_and_solid(rng: Generator) -> Pair:
     elif kind == 2:
         b = b + [0, 0, a[:, 2].max()] + [*rng.choice([0.0, 0.25, 0.5], 2), 0]
     else:
-        b = np.concatenate([a[: 1 + rng.integers(min(3, len(a)))], b[:0]])
+        b = a[: 1 + rng.integers(min(3, len(a)))]
     if rng.random() < 0.4:
         turn = rotation(rng)
         a, b = a @ turn.T, b @ turn.T

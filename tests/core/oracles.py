@@ -473,12 +473,7 @@ def _sides(loop):
 
 
 def _triangle_normals(points, triangles):
-    """Normals of the triangles, each from its two shorter sides: the most exact product."""
-    corners = points[triangles]
-    sides = corners[:, [1, 2, 0]] - corners
-    longest = (sides**2).sum(axis=2).argmax(axis=1)
-    row = np.arange(len(corners))
-    return np.cross(sides[row, (longest + 1) % 3], sides[row, (longest + 2) % 3])
+    return _triangle_normals_of(points[triangles])
 
 
 def _flat_normal(points):
@@ -534,6 +529,7 @@ def minkowski(a, b) -> Answer | None:
 
 
 def _triangle_normals_of(corners):
+    """Normals of triangles (n, 3, 3), each from its two shorter sides: the most exact product."""
     sides = corners[:, [1, 2, 0]] - corners
     longest = (sides**2).sum(axis=2).argmax(axis=1)
     row = np.arange(len(corners))

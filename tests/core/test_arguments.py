@@ -175,3 +175,13 @@ def test_every_kind_of_number_is_a_length() -> None:
         assert isinstance(contact(CUBE, ABOVE, clearance=third).clearance, float)
         huge = ConvexHull(CUBE.vertices * 1e200)
         assert contact(huge, huge, clearance=third).clearance == float(third)
+
+
+@pytest.mark.parametrize("huge", [1.2e301, 1.7e308])
+def test_coordinates_whose_distances_would_be_infinite_are_refused(huge: float) -> None:
+    with pytest.raises(ValueError, match=r"^points: no coordinate may be beyond 1.07e\+301"):
+        ConvexHull([[0.0, 0.0, 0.0], [huge, 0.0, 0.0]])
+    with pytest.raises(ValueError, match=r"^center and size: no coordinate may be beyond"):
+        Box((huge, 0.0, 0.0), (1.0, 1.0, 1.0))
+    apart = contact(ConvexHull([[-1e301, 0.0, 0.0]]), ConvexHull([[1e301, 0.0, 0.0]]))
+    assert apart.signed_distance == 2e301

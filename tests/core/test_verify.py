@@ -282,6 +282,14 @@ def test_a_point_deep_inside_is_on_the_very_features_it_names():
     assert failed == ["the region's vertices lie on the features they name"]
 
 
+def test_vertices_at_the_edge_of_the_width_may_be_in_one_feature_and_out_of_the_other():
+    a = ConvexHull([[-1, 0.5, 0.5], [-1.5, 1.5, -1.5], [0.5, 0, -1.5], [0.5, -1, -1]])
+    b = ConvexHull([[-0.1666666666666666, 0.5, -1.5], [-1, 0.5, 0.5], [0.1666666666666666, -0.25, -1.25]])
+    for first, second in ((a, b), (b, a)):
+        result = verify(contact(first, second, contact_tolerance=0.10724538330813563), first, second)
+        assert result.ok, result.failed
+
+
 SLIVERS = {
     "a short segment inside a flat sliver": (
         [
