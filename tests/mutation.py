@@ -187,8 +187,8 @@ MUTATIONS = (
     Mutation(
         "epa-inner-radius-forgotten",
         "epa.py",
-        "(points[i], points[j], points[k])))\n            inner = min(inner, offset)",
-        "(points[i], points[j], points[k])))",
+        "directions.add(x, y, z)\n            inner = min(inner, offset)",
+        "directions.add(x, y, z)",
         "epa contact",
     ),
     Mutation(

@@ -35,7 +35,7 @@ GROSS = 1e-2
 """Times the smaller extent: wrong by more can be seen."""
 
 OURS = "Contact Lens"
-REFUSED, LOST = "refused", "crashed or hung"
+NOT_TAKEN, NO_ANSWER, LOST = "not taken", "no answer", "crashed or hung"
 
 Ask = Callable[[np.ndarray, np.ndarray], float | None]
 """Signed distance of two hulls given by points; None when the library does not take such shapes."""
@@ -120,9 +120,9 @@ def answer(name: str, first: int, last: int, pipe: Connection) -> None:
             else:
                 try:
                     found = ask(a, b)
-                    said = REFUSED if found is None else found
+                    said = NOT_TAKEN if found is None else found
                 except Exception as error:  # whatever a library throws at its user
-                    said = f"error: {type(error).__name__}"
+                    said = f"{NO_ANSWER}: {type(error).__name__}"
             pipe.send(said)
     pipe.close()
 
@@ -158,7 +158,7 @@ def judge(said: list[float | str], truths: list[tuple[float, float, float, float
             continue
         score.asked += 1
         if isinstance(word, str):
-            score.count(LOST if word == LOST else REFUSED)
+            score.count(word.split(":")[0])
             continue
         error = abs(word - truth)
         if not np.isfinite(word) or error > GROSS * extent + rounding:
@@ -203,9 +203,10 @@ def main(quick: bool = False) -> None:
     """Print the table, in the form of docs/accuracy.md."""
     count = QUICK_PAIRS if quick else PAIRS
     right = truths(count)
-    print("| library | pairs | right | beyond the promise | beyond 1e-6 | beyond 1 % | refused | crashed or hung |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    words = ("right", "beyond the promise", "beyond 1e-6", "beyond 1 %", NOT_TAKEN, NO_ANSWER, LOST)
+    print(f"| library | pairs | {' | '.join(words)} |")
+    print("| --- " * (2 + len(words)) + "|")
     for name in installed():
         score = judge(answers(name, count), right)
-        columns = [score.outcomes.get(k, 0) for k in ("right", "strict", "loose", "gross", REFUSED, LOST)]
+        columns = [score.outcomes.get(k, 0) for k in ("right", "strict", "loose", "gross", NOT_TAKEN, NO_ANSWER, LOST)]
         print(f"| {name} | {score.asked} | {' | '.join(map(str, columns))} |", flush=True)

@@ -231,7 +231,8 @@ class Bullet(Peer):
 
     name = "pybullet"
     slack = 1e-2
-    _FAR = 10.0
+    _FAR = 1e13
+    """Reach of a query for the distance: more than any pair of the tests is apart."""
 
     def __init__(self) -> None:
         with quiet():
