@@ -226,8 +226,8 @@ def one_line(data: Report) -> str:
     line += f", {name.lower()} {value}"
     if not (objects["a"]["convex"] and objects["b"]["convex"]):
         line += " (of their convex hulls)"
-    if too_far(data):
-        line += " (too far from the world origin to tell)"
+    if too_coarse(data):
+        line += " (coordinates too coarse to tell)"
     return line
 
 
@@ -314,11 +314,11 @@ def warnings(data: Report) -> list[str]:
             lines.append(text)
         elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
             lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")
-    if too_far(data):
+    if too_coarse(data):
         smaller = min(data["objects"].values(), key=lambda thing: thing["hull"]["extent"] or math.inf)
         lines.append(
-            f"Too far from the world origin for the size of '{smaller['name']}': Blender holds these coordinates to "
-            f"{units.rough(data['resolution'])}, so the answer means little"
+            f"Coordinates too coarse for the size of '{smaller['name']}': Blender holds them to "
+            f"{units.rough(data['resolution'])} so far from an origin, and the answer means little"
         )
     elif data["contact"]["contact_tolerance"] > data["settings"]["contact_tolerance"]:
         lines.append(
@@ -333,7 +333,7 @@ def warnings(data: Report) -> list[str]:
     return lines
 
 
-def too_far(data: Report) -> bool:
+def too_coarse(data: Report) -> bool:
     """Whether the coordinates are too coarse to tell anything about objects of this size."""
     return bool(data["contact"]["contact_tolerance"] > max(TOO_COARSE, data["settings"]["contact_tolerance"]))
 

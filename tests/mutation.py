@@ -30,7 +30,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("__init__.py", "pyproject.toml", "core", "tests/__init__.py", "tests/conftest.py", "tests/core", "tests/data")
 ALL_TESTS = ("tests/core",)
-TIME_LIMIT = 600.0
+TIME_LIMIT = 240.0
 """Seconds for one run of tests: an engine that is broken may never come to an end, and that is noticed too."""
 
 

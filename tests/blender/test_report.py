@@ -129,15 +129,15 @@ def test_coordinates_too_coarse_for_an_answer_are_told(report: ModuleType) -> No
     a, b = cube("A", (1e6, 0.0, 0.0)), cube("B", (1e6 + 0.5, 0.0, 0.0), 0.2)
     inspect(a, b)
     data = report.report(bpy.context)
-    told = "Too far from the world origin for the size of 'B': Blender holds these coordinates to 0.25 m, "
-    assert report.warnings(data) == [f"{told}so the answer means little"]
-    assert report.one_line(data).endswith(" (too far from the world origin to tell)")
+    told = "Coordinates too coarse for the size of 'B': Blender holds them to 0.25 m so far from an origin, "
+    assert report.warnings(data) == [f"{told}and the answer means little"]
+    assert report.one_line(data).endswith(" (coordinates too coarse to tell)")
     b.scale = (20.0, 20.0, 20.0)
     bpy.context.view_layer.update()
     inspect(a, b)
     data = report.report(bpy.context)
     assert report.warnings(data) == ["Blender holds these coordinates to 0.25 m: that is the contact tolerance"]
-    assert "too far" not in report.one_line(data)
+    assert "too coarse" not in report.one_line(data)
 
 
 def test_report_names_the_file_and_the_frame(report: ModuleType, tmp_path: Path) -> None:
