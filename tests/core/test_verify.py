@@ -288,34 +288,3 @@ def test_vertices_at_the_edge_of_the_width_may_be_in_one_feature_and_out_of_the_
     for first, second in ((a, b), (b, a)):
         result = verify(contact(first, second, contact_tolerance=0.10724538330813563), first, second)
         assert result.ok, result.failed
-
-
-SLIVERS = {
-    "a short segment inside a flat sliver": (
-        [
-            [15329.823932075054, -7649.3233593799505, -293.25649495865156],
-            [15329.485634460236, -7649.323361100579, -293.25649495865156],
-            [15330.67105399463, -7649.323360473891, -293.25649495865156],
-            [15330.55553867294, -7649.323359899554, -293.25649495865156],
-        ],
-        [
-            [15329.823931850256, -7649.3233593799505, -293.25649495865156],
-            [15329.823933035676, -7649.3233593799505, -293.25649495865156],
-        ],
-    ),
-    "a needle over a plate, both within the band": (
-        [
-            *([-3e12, 3e6, -1e6], [-1e12, 3e6, 2e6], [1e12, -1e6, 3e6]),
-            *([3e12, -1e6, 3e6], [3e12, 0.0, -2e6], [2e12, -3e6, -3e6]),
-        ],
-        [[x, y, z] for x in (-1e12, 1e12) for y in (-1e12, 1e12) for z in (-1e6, 1e6)],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SLIVERS)
-def test_regions_of_slivers_name_the_features_their_corners_are_on(name):
-    a, b = map(ConvexHull, SLIVERS[name])
-    for first, second in ((a, b), (b, a)):
-        result = verify(contact(first, second), first, second)
-        assert result.ok, result.failed
