@@ -12,6 +12,10 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 
 from .box import Box, rotate
 from .box_sat import BoxAxis, box_sat, boxes_intersect
+from .broad_phase import Candidates, candidate_pairs
+from .bvh import Bvh, refitted
+from .bvh_build import build_bvh
+from .bvh_pairs import TreePairs, tree_pairs
 from .certificate import Certificate
 from .contact import Contact, Method, Status, contact
 from .epa import Penetration, epa
@@ -19,6 +23,7 @@ from .feature import Feature, FeatureKind
 from .gjk import Simplex, gjk, gjk_intersects
 from .hull import ConvexHull
 from .polytope import Polytope
+from .progress import Cancelled, Progress
 from .region import Region, RegionKind, contact_region
 from .relation import Relation
 from .sat import SatResult, sat
@@ -31,10 +36,14 @@ from .support import (
     supports,
 )
 from .verify import Check, Verification, verify
+from .volumes import Volumes, bounding_volumes, volumes_of_shapes
 
 __all__ = [
     "Box",
     "BoxAxis",
+    "Bvh",
+    "Cancelled",
+    "Candidates",
     "Certificate",
     "Check",
     "Contact",
@@ -45,15 +54,21 @@ __all__ = [
     "MinkowskiPoints",
     "Penetration",
     "Polytope",
+    "Progress",
     "Region",
     "RegionKind",
     "Relation",
     "SatResult",
     "Simplex",
     "Status",
+    "TreePairs",
     "Verification",
+    "Volumes",
+    "bounding_volumes",
     "box_sat",
     "boxes_intersect",
+    "build_bvh",
+    "candidate_pairs",
     "contact",
     "contact_region",
     "epa",
@@ -62,9 +77,12 @@ __all__ = [
     "minkowski_difference",
     "minkowski_sum",
     "minkowski_supports",
+    "refitted",
     "rotate",
     "sat",
     "support",
     "supports",
+    "tree_pairs",
     "verify",
+    "volumes_of_shapes",
 ]

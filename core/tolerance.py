@@ -208,3 +208,34 @@ SAT_NEARLY_PARALLEL = 16.0
 PARALLEL_EDGES = 1e-6
 """Sine below which two edges are looked at as parallel when witness points are put in the middle: whether they realise
 the distance there is measured afterwards."""
+
+KDOP_SUM = 2.0
+"""Times EPS and the sums on the way: by how much the slab of a k-DOP is moved outward where a sum of two or three
+coordinates had to be rounded. Each rounding is half of EPS times its sum; the rest is for moving it."""
+
+KDOP_GAP = 8.0
+"""Times EPS: by how much, relatively, a gap between k-DOPs is made smaller: a difference, a division or two roots."""
+
+SPHERE_ROUNDING = 8.0
+"""Times EPS: relative rounding of a distance, a root of three squares, with some room; spheres are made wider by it."""
+
+SPHERE_DONE = 8.0
+"""Times EPS: a sphere that no point exceeds by more, relatively, encloses them."""
+
+KDOP_CORNER = 16.0
+"""Times EPS M: how far a common point of three planes may be outside of another and be a corner of the k-DOP."""
+
+GRID_MARGIN = 1e-9
+"""Relative: by how much the cells of a grid are wider than the largest box, for the rounding of the cells' numbers; and
+the narrowest cell, times the size of the scene."""
+
+OBB_ROUNDING = 16.0
+"""Times EPS and the sum of the sides: by how much oriented boxes are made wider, and what their separating axes may be
+wrong by. Axes are unit vectors and perpendicular to a few EPS; two products of three terms each."""
+
+OBB_FLAT = 1e-10
+"""Times the diagonal and the surface area: what this adds to the content of a box when the best is chosen decides
+between boxes of flat points, whose contents are all rounding."""
+
+OBB_PARALLEL = 1e-3
+"""Sine between two edges of boxes below which their product tells no distance; the faces tell nearly the same."""

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long work tells how far it is, and is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[float], bool]
+"""Called with the share done, 0 to 1; returns False to cancel."""
+
+
+class Cancelled(Exception):  # noqa: N818
+    """The caller's progress function asked to stop."""
+
+
+def tell(progress: Progress | None, share: float) -> None:
+    """Call `progress`, if there is one. Raises Cancelled when it says so."""
+    if progress is not None and not progress(min(max(share, 0.0), 1.0)):
+        raise Cancelled("cancelled by the caller's progress function")
