@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import bpy
 
-from . import operators, overlay, panels, preferences, properties, refresh
+from . import operators, overlay, panels, preferences, properties, refresh, volumes_follow
 from .report import report, report_lines
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
 _CLASSES = (*preferences.CLASSES, *properties.CLASSES, *operators.CLASSES, *panels.CLASSES)
-_PARTS = (properties, operators, refresh, overlay)
+_PARTS = (properties, operators, refresh, volumes_follow, overlay)
 
 
 def register() -> None:

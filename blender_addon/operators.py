@@ -13,7 +13,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 from mathutils import Vector
 
-from . import properties, read, refresh, report, separate, session
+from . import properties, read, refresh, report, separate, session, volumes_follow
 from .inspection import inspect
 from .read import ReadError
 
@@ -301,6 +301,23 @@ class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
         return {"FINISHED"}
 
 
+class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
+    """Show bounding volumes of the selected objects, or of the scene, as set in the sidebar"""
+
+    bl_idname = "contact_lens.show_volumes"
+    bl_label = "Show Bounding Volumes"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        session.settings_of(context.scene).show_volumes = True
+        problem = volumes_follow.update(context)
+        refresh.redraw()
+        if problem:
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
 CLASSES = (
     CONTACT_LENS_OT_inspect,
     CONTACT_LENS_OT_refresh,
@@ -309,6 +326,7 @@ CLASSES = (
     CONTACT_LENS_OT_separate,
     CONTACT_LENS_OT_copy,
     CONTACT_LENS_OT_save_json,
+    CONTACT_LENS_OT_show_volumes,
 )
 
 

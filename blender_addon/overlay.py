@@ -19,11 +19,13 @@ import numpy as np
 from mathutils import Matrix
 
 from ..core.polytope import FloatArray
-from . import preferences, session
-from .overlay_geometry import Annotations, Box, Style, Subject, annotate, layers, origin
+from . import preferences, session, volumes_follow
+from .overlay_geometry import Annotations, Box, Layer, Style, Subject, annotate, layers, origin
 from .overlay_shader import Pen, builds, free, kept, layers_on_gpu
+from .volumes_geometry import middle, volume_layers
+from .volumes_view import VolumesView
 
-__all__ = ["Part", "builds", "draw", "free", "kept", "register", "style_of", "trouble", "unregister"]
+__all__ = ["Part", "builds", "draw", "draw_volumes", "free", "kept", "register", "style_of", "trouble", "unregister"]
 
 FONT = 0
 STALE_OPACITY = 0.4
@@ -83,13 +85,43 @@ def measure(text: str, size: float) -> tuple[float, float]:
     return float(width), float(height)
 
 
+def draw_volumes(
+    volumes: VolumesView, style: Style, view_matrix: FloatArray, projection_matrix: FloatArray, size: tuple[int, int]
+) -> None:
+    """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
+    blend, depth_test = gpu.state.blend_get(), gpu.state.depth_test_get()
+    depth_mask = gpu.state.depth_mask_get()
+    try:
+        gpu.state.blend_set("ALPHA")
+        gpu.state.depth_mask_set(False)
+        on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
+        view, projection = np.array(view_matrix, dtype=np.float64), np.array(projection_matrix, dtype=np.float64)
+        _draw_layers(on_gpu, middle(volumes), view, projection, size, 1.0)
+    finally:
+        gpu.state.blend_set(blend)  # type: ignore[arg-type]
+        gpu.state.depth_test_set(depth_test)  # type: ignore[arg-type]
+        gpu.state.depth_mask_set(depth_mask)
+
+
 def _draw_world(
     inspection: Subject, style: Style, view: FloatArray, projection: FloatArray, size: tuple[int, int], opacity: float
 ) -> None:
     on_gpu = layers_on_gpu((inspection, style), lambda: layers(inspection, style))
+    _draw_layers(on_gpu, origin(inspection), view, projection, size, opacity)
+
+
+def _draw_layers(
+    on_gpu: list[tuple[Layer, gpu.types.GPUBatch]],
+    base: FloatArray,
+    view: FloatArray,
+    projection: FloatArray,
+    size: tuple[int, int],
+    opacity: float,
+) -> None:
+    """Draw layers whose glyphs are relative to `base`: faintly all of them, then in full what is in front."""
     # Far from the world's origin the view matrix loses nothing this way: the difference is taken in float64.
     local = view.copy()
-    local[:3, 3] += view[:3, :3] @ origin(inspection)
+    local[:3, 3] += view[:3, :3] @ base
 
     gpu.state.depth_test_set("NONE")
     pen = Pen(projection @ local, size)
@@ -197,7 +229,16 @@ def _draw_in_view(part: Part) -> None:
 
 
 def _draw_current(context: Any, part: Part) -> None:
-    if not context.space_data.overlay.show_overlays or not context.scene.contact_lens.show_overlay:
+    if not context.space_data.overlay.show_overlays:
+        return
+    volumes = volumes_follow.current(context.scene)
+    if volumes is not None and Part.WORLD in part:
+        view, projection = (
+            np.array(matrix, dtype=np.float64)
+            for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
+        )
+        draw_volumes(volumes, style_of(context), view, projection, (context.region.width, context.region.height))
+    if not context.scene.contact_lens.show_overlay:
         return
     inspection = session.current(context)
     if inspection is None:

@@ -164,7 +164,7 @@ class Annotations:
     """Left, bottom, right, top of each text's plate."""
 
 
-_QUAD = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)], dtype=np.float32)
+QUAD = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)], dtype=np.float32)
 
 
 def _quads(starts: FloatArray, ends: FloatArray, form: tuple[float, float, float, float], color: Color) -> GlyphArray:
@@ -172,9 +172,9 @@ def _quads(starts: FloatArray, ends: FloatArray, form: tuple[float, float, float
     glyphs = np.zeros((len(starts), 6), dtype=GLYPH)
     glyphs["start"] = starts[:, None, :]
     glyphs["end"] = ends[:, None, :]
-    glyphs["corner"][..., 1:] = _QUAD
+    glyphs["corner"][..., 1:] = QUAD
     if form[0] == STROKE:
-        glyphs["corner"][..., 0] = _QUAD[:, 0] > 0.0
+        glyphs["corner"][..., 0] = QUAD[:, 0] > 0.0
     elif form[0] == HEAD:
         glyphs["corner"][..., 0] = 1.0
     glyphs["form"] = form
@@ -210,7 +210,7 @@ def hull_edges(hull: Polytope, base: FloatArray, color: Color, width: float, das
     # How wide the facets are beside the edge, as a part of its length: on screen that stays about the same.
     wide = np.minimum(areas[first], areas[second]) / np.maximum(np.einsum("ij,ij->i", way, way), np.finfo(float).tiny)
     spread = np.where(smooth, np.maximum(wide, 1e-9) / (FREE_EDGE * width), 0.0)
-    glyphs["spread"] = np.repeat(spread, len(_QUAD))
+    glyphs["spread"] = np.repeat(spread, len(QUAD))
     return glyphs
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from . import overlay, report, session
+from . import overlay, report, session, volumes_follow
 
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
@@ -172,6 +172,46 @@ class CONTACT_LENS_PT_display(_Tab, bpy.types.Panel):
         _draw_toggles(self.layout, context)
 
 
+class CONTACT_LENS_PT_volumes(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_volumes"
+    bl_label = "Bounding Volumes"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(session.settings_of(context.scene), "show_volumes", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        settings = session.settings_of(context.scene)
+        layout.active = settings.show_volumes
+        column = layout.column(align=True)
+        column.prop(settings, "volumes_of")
+        column.prop(settings, "volume_kind")
+        if settings.volume_kind == "KDOP":
+            column.prop(settings, "volume_planes")
+        if settings.volumes_of != "OBJECTS":
+            column = layout.column(align=True)
+            column.prop(settings, "tree_method")
+            if settings.tree_method == "TOP_DOWN":
+                column.prop(settings, "tree_split")
+            column.prop(settings, "tree_level")
+            column.prop(settings, "tree_above")
+        if not settings.show_volumes:
+            return
+        trouble = volumes_follow.trouble(context.scene)
+        if trouble:
+            _text(layout, context, trouble, "INFO")
+        view = volumes_follow.current(context.scene)
+        if view is not None:
+            _rows(layout.box(), context, view.lines)
+            for text in view.warnings:
+                _text(layout, context, text, "INFO")
+        if view is None or volumes_follow.is_outdated(context.scene):
+            layout.operator("contact_lens.show_volumes", text="Update", icon="FILE_REFRESH")
+
+
 class CONTACT_LENS_PT_overlay(bpy.types.Panel):
     """A section of the Overlays popover"""
 
@@ -193,5 +233,6 @@ CLASSES = (
     CONTACT_LENS_PT_settings,
     CONTACT_LENS_PT_details,
     CONTACT_LENS_PT_display,
+    CONTACT_LENS_PT_volumes,
     CONTACT_LENS_PT_overlay,
 )

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
-from . import read, refresh, session
+from . import read, refresh, session, volumes_follow
+from .volumes_view import VolumeSettings
 
 METHODS = (
     ("AUTO", "Automatic", "The fastest: GJK and EPA"),
@@ -19,6 +20,35 @@ METHODS = (
 )
 DEFAULT_CONTACT_TOLERANCE = 1e-5
 NO_OPTIONS: set[Any] = set()
+
+VOLUMES_OF = (
+    ("OBJECTS", "Objects", "One volume around each selected object"),
+    (
+        "TRIANGLES",
+        "Triangles",
+        "A tree over the triangles of each selected object; of two objects what is left of them",
+    ),
+    ("SCENE", "Scene", "A tree over all visible objects"),
+)
+VOLUME_KINDS = (
+    ("AABB", "Box", "Axis-aligned bounding box"),
+    ("OBB", "Oriented Box", "Bounding box at any angle"),
+    ("SPHERE", "Sphere", "The smallest bounding sphere"),
+    ("KDOP", "k-DOP", "Discrete oriented polytope: k planes of fixed directions"),
+)
+VOLUME_PLANES = tuple((k, f"{k} Planes", f"k-DOP with {k} planes") for k in ("6", "14", "18", "26"))
+TREE_METHODS = (
+    ("LINEAR", "Linear", "Sorted along a space-filling curve and halved: the fastest to build"),
+    ("TOP_DOWN", "Top-Down", "Divided from the root down by the split rule"),
+    ("BOTTOM_UP", "Bottom-Up", "Near neighbours merged from the leaves up"),
+    ("INSERTION", "Insertion", "One item after the other, each where the tree grows least: slow"),
+)
+TREE_SPLITS = (
+    ("SAH", "Surface Area", "Least surface area times items: the tightest"),
+    ("MEDIAN", "Median", "Half of the items on each side"),
+    ("MEAN", "Mean", "At the mean of the middles"),
+    ("MIDDLE", "Middle", "At the middle of the space"),
+)
 
 Update = Callable[[Any, bpy.types.Context], None]
 
@@ -76,6 +106,16 @@ def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> N
     refresh.redraw()
 
 
+def _volumes_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    volumes_follow.request(cast(bpy.types.Scene, self.id_data))
+
+
+def _choice(name: str, description: str, items: Sequence[tuple[str, str, str]], default: str = "") -> object:
+    return EnumProperty(
+        name=name, description=description, items=items, default=default or items[0][0], update=_volumes_changed
+    )
+
+
 def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
     return not read.why_not(obj) and session.object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
 
@@ -104,6 +144,41 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     show_vector: _toggle("Vector", "Penetration vector in true length, or the line across the gap")  # type: ignore
     show_labels: _toggle("Labels", "Lengths as text")  # type: ignore[valid-type]
     show_ties: _toggle("Ties", "Other, equally short ways out, dimmed")  # type: ignore[valid-type]
+
+    show_volumes: BoolProperty(  # type: ignore[valid-type]
+        name="Bounding Volumes",
+        description="Show bounding volumes and their trees in the viewport",
+        default=False,
+        update=_volumes_changed,
+    )
+    volumes_of: _choice("Around", "What the volumes are around", VOLUMES_OF)  # type: ignore[valid-type]
+    volume_kind: _choice("Kind", "Kind of bounding volume", VOLUME_KINDS)  # type: ignore[valid-type]
+    volume_planes: _choice("Planes", "How many planes a k-DOP has", VOLUME_PLANES, "14")  # type: ignore[valid-type]
+    tree_method: _choice("Build", "How the tree is built", TREE_METHODS)  # type: ignore[valid-type]
+    tree_split: _choice("Split", "How a node's items are divided", TREE_SPLITS)  # type: ignore[valid-type]
+    tree_level: IntProperty(  # type: ignore[valid-type]
+        name="Level",
+        description="Level of the tree, 0 is the root",
+        min=0,
+        soft_max=20,
+        default=3,
+        update=_volumes_changed,
+    )
+    tree_above: BoolProperty(  # type: ignore[valid-type]
+        name="Levels Above", description="Show the levels above too", default=False, update=_volumes_changed
+    )
+
+    def as_volume_settings(self) -> VolumeSettings:
+        """What the bounding volumes are asked for, as plain values."""
+        return VolumeSettings(
+            of=self.volumes_of.lower(),
+            kind=self.volume_kind.lower(),
+            k=int(self.volume_planes),
+            method=self.tree_method.lower().replace("_", "-"),
+            split=self.tree_split.lower(),
+            level=self.tree_level,
+            above=self.tree_above,
+        )
 
     def as_settings(self) -> session.Settings:
         """The settings as plain values."""

@@ -108,31 +108,14 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
 
     Raises ReadError when it has no finite, non-empty geometry, HiddenError when Blender does not evaluate it.
     """
-    reason = why_not(obj)
-    if reason:
-        raise ReadError(reason)
-    evaluated = obj.evaluated_get(depsgraph)
-    # What is hidden may have been evaluated while it was seen, and be out of date since.
-    if not obj.visible_get(view_layer=depsgraph.view_layer) or not evaluated.is_evaluated:
-        raise HiddenError(
-            f"'{obj.name}' is hidden, so Blender evaluates neither its modifiers nor its place: show it to inspect it"
-        )
     start = time.perf_counter()
-    numbers = matrix_numbers(evaluated)
-    matrix = np.array(numbers).reshape(4, 4)
-    if not np.isfinite(matrix).all():
-        raise ReadError(f"'{obj.name}' has a world matrix that is not finite")
-    linear, translation = matrix[:3, :3], matrix[:3, 3]
+    evaluated, numbers, linear, translation = _placed(obj, depsgraph)
     with _evaluated_mesh(obj, evaluated) as mesh:
-        points = _points(mesh)
-        if len(points) == 0:
-            raise ReadError(f"'{obj.name}' has no vertices{_hint_when_empty(obj)}")
-        if not np.isfinite(points).all():
-            raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite")
+        own = _checked_points(obj, mesh)
         if _makes_instances(obj, depsgraph):
             raise ReadError(f"'{obj.name}' makes instances, which are not part of its mesh: make them real first")
-        digest = _digest(points, mesh)
-        local = points.astype(np.float64)
+        digest = _digest(own, mesh)
+        local = own.astype(np.float64)
         local_hull, seconds_hull = _local_hulls.get(digest, lambda: ConvexHull(local))
         corners = local_hull.vertices @ linear.T + translation
         hull, seconds_move = _world_hulls.get((digest, numbers), lambda: ConvexHull(corners))
@@ -151,6 +134,51 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
         seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent),
         seconds_move=seconds_move,
     )
+
+
+def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
+    """Read the vertices (n, 3) of the evaluated object in world space. Raises what `read` raises."""
+    evaluated, _, linear, translation = _placed(obj, depsgraph)
+    with _evaluated_mesh(obj, evaluated) as mesh:
+        return _checked_points(obj, mesh).astype(np.float64) @ linear.T + translation
+
+
+def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
+    """Read the triangles (t, 3, 3) of the evaluated object in world space. Raises what `read` raises."""
+    evaluated, _, linear, translation = _placed(obj, depsgraph)
+    with _evaluated_mesh(obj, evaluated) as mesh:
+        world = _checked_points(obj, mesh).astype(np.float64) @ linear.T + translation
+        corners: FloatArray = world[_triangles(mesh)]
+        return corners
+
+
+def _placed(
+    obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph
+) -> tuple[bpy.types.Object, tuple[float, ...], FloatArray, FloatArray]:
+    """Return the evaluated object, the 16 numbers of its world matrix, and its linear part and translation."""
+    reason = why_not(obj)
+    if reason:
+        raise ReadError(reason)
+    evaluated = obj.evaluated_get(depsgraph)
+    # What is hidden may have been evaluated while it was seen, and be out of date since.
+    if not obj.visible_get(view_layer=depsgraph.view_layer) or not evaluated.is_evaluated:
+        raise HiddenError(
+            f"'{obj.name}' is hidden, so Blender evaluates neither its modifiers nor its place: show it to inspect it"
+        )
+    numbers = matrix_numbers(evaluated)
+    matrix = np.array(numbers).reshape(4, 4)
+    if not np.isfinite(matrix).all():
+        raise ReadError(f"'{obj.name}' has a world matrix that is not finite")
+    return evaluated, numbers, matrix[:3, :3], matrix[:3, 3]
+
+
+def _checked_points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
+    found = _points(mesh)
+    if len(found) == 0:
+        raise ReadError(f"'{obj.name}' has no vertices{_hint_when_empty(obj)}")
+    if not np.isfinite(found).all():
+        raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite")
+    return found
 
 
 def float32_step(size: float) -> float:

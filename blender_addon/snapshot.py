@@ -7,7 +7,7 @@ import ctypes
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -19,8 +19,8 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core.polytope import FloatArray
-from . import session
-from .overlay import draw, style_of
+from . import session, volumes_follow
+from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
 
 NO_DRIVER = (
@@ -168,7 +168,13 @@ def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
         if share >= ENOUGH:
             break
     assert best is not None
-    turned, eye, distance = best
+    return _lens(*best, points, aspect)
+
+
+def _lens(
+    turned: FloatArray, eye: FloatArray, distance: float, points: FloatArray, aspect: float
+) -> tuple[FloatArray, FloatArray]:
+    """View and projection matrix (4, 4) of a camera turned (3, 3) at `eye` (3,), for points (n, 3) at a distance."""
     view = np.eye(4)
     view[:3, :3] = turned
     view[:3, 3] = -turned @ eye
@@ -281,8 +287,53 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
     inspection = session.current(context)
     if inspection is None:
         raise ValueError("There is no contact to draw: inspect two objects first")
-    start_gpu()
     view, projection = camera(inspection, width / height)
+    size = (width, height)
+    stale = session.is_stale(context)
+    _render(
+        context,
+        filepath,
+        size,
+        view,
+        projection,
+        lambda: draw(inspection, style_of(context), view, projection, size, inspection.units.length, stale=stale),
+    )
+
+
+def render_volumes(context: Any, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of the scene with its bounding volumes drawn over it.
+
+    Raises ValueError when none are shown, and GpuUnavailable without an OpenGL driver.
+    """
+    volumes = volumes_follow.current(context.scene)
+    if volumes is None:
+        raise ValueError("There are no bounding volumes to draw: show them first")
+    aspect, points = width / height, volumes.segments.reshape(-1, 3)
+    way = np.array([0.5, -0.75, 0.45])
+    turned, eye, distance = _step_back(way / np.linalg.norm(way), points, aspect, 1e-6)
+    view, projection = _lens(turned, eye, distance, points, aspect)
+    size = (width, height)
+    _render(
+        context,
+        filepath,
+        size,
+        view,
+        projection,
+        lambda: draw_volumes(volumes, style_of(context), view, projection, size),
+    )
+
+
+def _render(
+    context: Any,
+    filepath: str,
+    size: tuple[int, int],
+    view: FloatArray,
+    projection: FloatArray,
+    draw_over: Callable[[], None],
+) -> None:
+    """Write a PNG of the scene in solid shading, with something drawn over it."""
+    start_gpu()
+    width, height = size
     offscreen = gpu.types.GPUOffScreen(width, height)
     try:
         with _a_3d_view(context) as (space, region):
@@ -297,15 +348,7 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
                 draw_background=True,
             )
         with offscreen.bind():  # type: ignore[attr-defined]
-            draw(
-                inspection,
-                style_of(context),
-                view,
-                projection,
-                (width, height),
-                inspection.units.length,
-                stale=session.is_stale(context),
-            )
+            draw_over()
             pixels = read_pixels(width, height)
     finally:
         offscreen.free()

@@ -112,7 +112,7 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     }
     names = {field.identifier for field in bpy.context.scene.contact_lens.bl_rna.properties}
     toggles = {name for name in names if name.startswith("show_")}
-    assert len(toggles) == 8
+    assert len(toggles) == 9
     assert toggles <= set(layout.props)
 
 
@@ -223,6 +223,22 @@ def test_picked_but_not_inspected_offers_to(draw: Callable[..., Layout]) -> None
     assert "contact_lens.refresh" in draw().operators
 
 
+def test_bounding_volumes_are_told_or_why_there_are_none(draw: Callable[..., Layout]) -> None:
+    settings = bpy.context.scene.contact_lens
+    assert {"show_volumes", "volumes_of", "volume_kind"} <= set(draw().props)
+    assert "contact_lens.show_volumes" not in draw().operators
+    settings.show_volumes = True  # in background mode nothing follows by itself
+    assert "contact_lens.show_volumes" in draw().operators
+    with pytest.raises(RuntimeError):
+        bpy.ops.contact_lens.show_volumes()
+    assert "Select objects with a surface to see their bounding volumes" in sentence(draw())
+    select(cube("Cube"))
+    settings.volume_kind, settings.volumes_of, settings.tree_method = "KDOP", "TRIANGLES", "TOP_DOWN"
+    assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
+    assert "Cube 12 triangles, " in sentence(draw())
+    assert {"volume_planes", "tree_method", "tree_split", "tree_level", "tree_above"} <= set(draw().props)
+
+
 def test_long_sentences_are_wrapped(draw: Callable[..., Layout]) -> None:
     bpy.ops.mesh.primitive_torus_add()
     inspect(bpy.context.object, cube("B", (1.5, 0.0, 0.0)))
@@ -240,7 +256,7 @@ def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
     layout = Layout()
     operators.draw_all_in_menu(SimpleNamespace(layout=layout), bpy.context)
     operators.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
-    assert len(layout.operators) == 7
+    assert len(layout.operators) == 8
 
 
 def test_look_follows_the_preferences(addon: ModuleType, part: Part) -> None:
