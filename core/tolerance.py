@@ -239,3 +239,7 @@ between boxes of flat points, whose contents are all rounding."""
 
 OBB_PARALLEL = 1e-3
 """Sine between two edges of boxes below which their product tells no distance; the faces tell nearly the same."""
+
+KDOP_CLIMB = 64.0
+"""Times EPS and the largest world coordinate: vertices this near to the best are climbed on from. A hull is convex, and
+what is measured of it right, to a few EPS only."""

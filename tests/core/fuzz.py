@@ -161,7 +161,7 @@ def _of_relation(c: Contact, a: np.ndarray, b: np.ndarray, tol: float) -> Iterat
     if max(len(a), len(b)) > FLOAT_ORACLE_VERTICES:
         return
     band = c.contact_tolerance * min(_span(a), _span(b))
-    if c.signed_distance > -band - tol or band < 100 * tol:
+    if c.signed_distance > -band - tol or band <= 100 * tol:  # a point has no band
         return
     try:
         a_out, b_out = _sticks_out(a, b), _sticks_out(b, a)
