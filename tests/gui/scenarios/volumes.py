@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bounding volumes by hand: F3, a click on another object, a drag, undo; then the tree of two meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+
+
+def steps(window: Any) -> Iterator[float]:
+    numbers = window.numbers
+    yield from window.close_splash()
+    yield from window.install()
+    yield from window.close_others()
+    follow = window.part("blender_addon.volumes_follow")
+
+    def view() -> Any:
+        return follow.current(bpy.context.scene)
+
+    def bounds() -> Any:
+        points = view().segments.reshape(-1, 3)
+        return np.array([points.min(axis=0), points.max(axis=0)])
+
+    with window.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_monkey_add(location=(1.9, 0.3, 0.0))
+        right = bpy.context.object
+        bpy.ops.mesh.primitive_monkey_add()
+        left = bpy.context.object
+        bpy.ops.object.select_all(action="DESELECT")
+        left.select_set(True)
+        bpy.ops.ed.undo_push(message="Scene")
+    window.look_at((1.1, 0.0, 0.0), 7.5, (68.0, 0.0, 20.0))
+    yield from window.show_tab()
+    yield from window.until(lambda: right.matrix_world.translation.x > 1.8, "the scene is evaluated")
+
+    yield from window.search("Show Bounding Volumes")
+    yield from window.until(view, "F3 ran Show Bounding Volumes")
+    numbers["of one"] = view().lines
+    yield from window.screenshot("one")
+
+    # The view follows the selection, a move and its undo by itself.
+    yield from window.click_point((1.9, -0.4, 0.3), shift=True)
+    yield from window.until(lambda: len(view().lines) == 3, "the second object has a volume too")
+    numbers["of two"] = view().lines
+    before = bounds()
+    with window.context():
+        for obj in (left, right):
+            obj.location.z += 1.0
+        bpy.ops.ed.undo_push(message="Move")
+    yield from window.until(lambda: abs(bounds() - before).max() > 0.5, "the volumes follow a move")
+    numbers["moved by"] = (bounds() - before)[:, 2].tolist()
+    yield from window.rest()
+    yield from window.key("Z", ctrl=True)
+    yield from window.until(lambda: abs(bounds() - before).max() < 1e-5, "the volumes follow undo")
+
+    settings = bpy.context.scene.contact_lens  # type: ignore[attr-defined]
+    settings.volumes_of, settings.tree_level = "TRIANGLES", 4
+    yield from window.until(lambda: len(view().lines) == 4, "the settings take effect")
+    numbers["of triangles"] = view().lines
+    yield from window.screenshot("triangles")
+
+    settings.show_volumes = False
+    yield from window.until(lambda: view() is None, "turned off")
+    numbers["trouble"] = window.part("blender_addon.overlay").trouble()
+    yield from window.screenshot("off")
