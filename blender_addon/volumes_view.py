@@ -29,6 +29,8 @@ MOST_DRAWN = 1_500
 """Volumes drawn at a time; more are a grey cloud."""
 MOST_POLYTOPES = 300
 """The same for kinds that are drawn as polytopes, each of which is made."""
+MOST_INSERTED = 2_000
+"""Items of a tree built by insertion, which goes over them one by one: these take some seconds."""
 CIRCLE = 48
 """Sides of the circles that stand for a sphere."""
 
@@ -113,6 +115,10 @@ class _Sketch:
 
     def tree(self, volumes: Volumes, progress: Callable[[float], bool] | None) -> Bvh:
         settings = self.settings
+        if settings.method == "insertion" and len(volumes) > MOST_INSERTED:
+            raise ReadError(
+                f"Building by insertion takes too long for {len(volumes):,} items: choose another build"
+            )
         return build_bvh(volumes, settings.method, settings.split, progress=progress)  # type: ignore[arg-type]
 
     def draw(self, volumes: Volumes, tints: FloatArray) -> None:

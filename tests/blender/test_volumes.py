@@ -123,6 +123,11 @@ def test_what_cannot_be_shown_is_said(view: Callable[..., Any], part: Part) -> N
     select(wire)
     with pytest.raises(RuntimeError, match="'Wire' has no faces"):
         view(volumes_of="TRIANGLES")
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=40, y_subdivisions=40)
+    select(bpy.context.object)
+    with pytest.raises(RuntimeError, match=r"Building by insertion takes too long for 3,200 items"):
+        view(volumes_of="TRIANGLES", tree_method="INSERTION")
+    select(wire)
     assert view(volumes_of="OBJECTS").lines == [("Wire", "fills 0 % of its volume")]
 
 
