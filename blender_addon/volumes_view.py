@@ -116,9 +116,7 @@ class _Sketch:
     def tree(self, volumes: Volumes, progress: Callable[[float], bool] | None) -> Bvh:
         settings = self.settings
         if settings.method == "insertion" and len(volumes) > MOST_INSERTED:
-            raise ReadError(
-                f"Building by insertion takes too long for {len(volumes):,} items: choose another build"
-            )
+            raise ReadError(f"Building by insertion takes too long for {len(volumes):,} items: choose another build")
         return build_bvh(volumes, settings.method, settings.split, progress=progress)  # type: ignore[arg-type]
 
     def draw(self, volumes: Volumes, tints: FloatArray) -> None:
