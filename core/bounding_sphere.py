@@ -265,8 +265,7 @@ def _centers(groups: _Groups, dim: int) -> FloatArray:
         return _centers_of_three(groups)
     first = groups.starts
     center = groups.rows[:, first].copy()
-    best: FloatArray = center.copy()
-    best_reach = np.full(len(first), np.inf)
+    best, best_reach = center.copy(), np.full(len(first), np.inf)
     carriers = np.full((len(first), dim + 1), -1, dtype=np.intp)
     carriers[:, 0] = first
     radius = np.zeros(len(first)) if groups.radii is None else groups.radii[first]
@@ -368,16 +367,17 @@ def _dual_point(ends: FloatArray, values: FloatArray) -> FloatArray:
     """Return the points x (3, a) of the span of 1, 2 or 3 vectors, ends (t, 3, a), with ends[i] . x = values[i]."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if len(ends) == 1:
-            along: FloatArray = ends[0] * (values[0] / (ends[0] * ends[0]).sum(axis=0))
-            return along
-        normal = _cross(ends[0], ends[1])
-        if len(ends) == 2:
+            by, square = ends[0] * values[0], (ends[0] * ends[0]).sum(axis=0)
+        elif len(ends) == 2:
+            normal = _cross(ends[0], ends[1])
+            by = _cross(ends[1], normal) * values[0] + _cross(normal, ends[0]) * values[1]
             square = (normal * normal).sum(axis=0)
-            across: FloatArray = (_cross(ends[1], normal) * values[0] + _cross(normal, ends[0]) * values[1]) / square
-            return across
-        by = _cross(ends[1], ends[2]) * values[0] + _cross(ends[2], ends[0]) * values[1] + normal * values[2]
-        result: FloatArray = by / (normal * ends[2]).sum(axis=0)
-        return result
+        else:
+            normal = _cross(ends[0], ends[1])
+            by = _cross(ends[1], ends[2]) * values[0] + _cross(ends[2], ends[0]) * values[1] + normal * values[2]
+            square = (normal * ends[2]).sum(axis=0)
+        result: FloatArray = by / square
+    return result
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -412,8 +412,8 @@ def _area(normals: FloatArray, lines: FloatArray) -> FloatArray:
         end = (room[last] / sine[i, last][:, None]).min(axis=0)
         begin = (room[first] / sine[i, first][:, None]).max(axis=0)
         length = np.maximum(end - begin, 0.0)
-        opposite = int(cosine[i].argmin())
-        length[room[opposite] < 0.0] = 0.0
+        # Of two opposite lines either both count or none does, also where rounding decides.
+        length[lines[i] + lines[int(cosine[i].argmin())] < 0.0] = 0.0
         total += 0.5 * lines[i] * length
     return np.maximum(total, 0.0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""k-DOPs of hulls that move: recomputed from all vertices, or updated by hill climbing from the extreme ones before.
+"""k-DOPs of hulls that move: recomputed from all vertices, or updated by hill climbing from the last extreme ones.
 
 On a convex polytope every vertex but the farthest in a direction has a neighbour that is farther: who starts from the
 vertex that was extreme before a small turn is there after a step or two, whatever the number of vertices. Both ways

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from .arguments import checked_length
 from .hull import ConvexHull
-from .polytope import PRODUCTS, FloatArray, IntArray, Polytope
+from .polytope import FloatArray, IntArray, Polytope, intervals
 from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING
 from .volumes import (
     BoolArray,
@@ -35,7 +35,7 @@ from .volumes import (
 
 _ITEMS = 1 << 14
 """Points or boxes looked at in one go."""
-_MANY = 200
+_MANY = 50
 """Corners of a shape from which only the largest facets are tried, one by one."""
 _LARGEST = 24
 """How many facets are tried then."""
@@ -268,8 +268,8 @@ def _best_frame(shape: Polytope) -> FloatArray:
         return np.eye(shape.dim)
     points = np.ldexp(shape.centred, -int(np.frexp(largest)[1]))
     if shape.rank == 1:
-        axes: FloatArray = _completed((points[1] - points[0])[None])[0]
-        return axes
+        along: FloatArray = _completed((points[1] - points[0])[None])[0]
+        return along
     if shape.dim == 2:
         turned = np.stack([-shape.normals[:, 1], shape.normals[:, 0]], axis=1)
         return _least(np.stack([shape.normals, turned], axis=1), points)[0]
@@ -333,7 +333,7 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
         ends = [int(height.argmin()), int(height.argmax())]
         points = points[np.unique(np.concatenate([shape.edges[edge].ravel(), ends]))]
     which, normal, along = which[usable], normal[usable], along[usable] / length[usable][:, None]
-    frames = np.stack([normal, along, np.cross(normal, along)], axis=1)
+    frames = _frames(normal, along)
     scores = _scores(frames, points)
     result: list[tuple[FloatArray, float]] = []
     seen: set[int] = set()
@@ -346,8 +346,18 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
     return result
 
 
+def _frames(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return right-handed frames (c, 3, 3) of two perpendicular unit vectors (c, 3) each."""
+    frames = np.empty((len(first), 3, 3))
+    frames[:, 0], frames[:, 1] = first, second
+    a, b = first.T, second.T
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        frames[:, 2, i] = a[j] * b[k] - a[k] * b[j]
+    return frames
+
+
 def _least(frames: FloatArray, points: FloatArray) -> tuple[FloatArray, float]:
-    """Return the one of frames (c, dim, dim) along whose axes the box of points (n, dim) scores least, and how much."""
+    """Return the one of frames (c, dim, dim) whose box of points (n, dim) scores least, and its score."""
     scores = _scores(frames, points)
     best = int(scores.argmin())
     return frames[best], float(scores[best])
@@ -356,11 +366,8 @@ def _least(frames: FloatArray, points: FloatArray) -> tuple[FloatArray, float]:
 def _scores(frames: FloatArray, points: FloatArray) -> FloatArray:
     """Return the scores (c,) of the boxes of points (n, dim) along the axes of frames (c, dim, dim)."""
     dim = points.shape[1]
-    sides = np.empty((dim, len(frames)))
-    step = max(1, PRODUCTS // (dim * len(points)))
-    for begin in range(0, len(frames), step):
-        along = frames[begin : begin + step].reshape(-1, dim) @ points.T
-        sides[:, begin : begin + step] = (along.max(axis=1) - along.min(axis=1)).reshape(-1, dim).T
+    low, high = intervals(frames.reshape(-1, dim), points)
+    sides = (high - low).reshape(-1, dim).T
     return _score(sides)
 
 
@@ -414,7 +421,7 @@ def _completed(along: FloatArray, beside: FloatArray | None = None) -> FloatArra
         second = np.where((second * second).sum(axis=1)[:, None] > 1e-20, second, spare)
         second = _unit(second, np.eye(3)[1])
         second = _unit(second - (second * first).sum(axis=1)[:, None] * first, np.eye(3)[1])
-    return np.stack([first, second, np.cross(first, second)], axis=1)
+    return _frames(first, second)
 
 
 def _unit(vectors: FloatArray, otherwise: FloatArray) -> FloatArray:

@@ -1,261 +1,528 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds for bounding volumes of every kind: nothing is left out, and no overlap is missed."""
+"""Bounding volumes: what must hold for every kind of them."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from contact_lens.core import Box, ConvexHull, contact
-from contact_lens.core.kdop import kdop_directions
+from contact_lens.core.bounding_sphere import Spheres
+from contact_lens.core.kdop import KDops
+from contact_lens.core.obb import Obbs
 from contact_lens.core.volumes import Volumes, bounding_volumes, volumes_of_shapes
 
-from .generators import rotation
+from .generators import pairs, rotation
 
-SPACE = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 6), ("kdop", 14), ("kdop", 18), ("kdop", 26)]
-PLANE = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 4), ("kdop", 8)]
-every_kind = pytest.mark.parametrize(
-    ("kind", "k", "dim"), [(*kind, 3) for kind in SPACE] + [(*kind, 2) for kind in PLANE]
-)
+KINDS_3D = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 6), ("kdop", 14), ("kdop", 18), ("kdop", 26)]
+KINDS_2D = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 4), ("kdop", 8)]
+KINDS = [(kind, k, 3) for kind, k in KINDS_3D] + [(kind, k, 2) for kind, k in KINDS_2D]
+every_kind = pytest.mark.parametrize(("kind", "k", "dim"), KINDS)
+pytestmark = pytest.mark.filterwarnings("error")
 
 
-def clouds(rng: np.random.Generator, dim: int, count: int = 40) -> tuple[np.ndarray, np.ndarray]:
-    """Points in groups, and where these begin: blobs, coincident, collinear, flat, on a grid, huge, tiny, far away."""
+def spun(rng: np.random.Generator, dim: int) -> np.ndarray:
+    if dim == 3:
+        return rotation(rng)
+    w = rng.uniform(0, 7)
+    return np.array([[np.cos(w), -np.sin(w)], [np.sin(w), np.cos(w)]])
+
+
+def groups(seed: int, dim: int, count: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of points of every nasty sort: single, equal, collinear, flat, tiny, huge, far away, whole numbers."""
+    rng = np.random.default_rng(seed)
     parts = []
-    for number in range(count):
-        points = rng.normal(size=(int(rng.integers(1, 12)), dim))
-        kind = number % 8
-        if kind == 1:
+    for i in range(count):
+        n = int(rng.choice([1, 2, 3, 4, 5, 8, 20]))
+        points = rng.normal(size=(n, dim))
+        sort = i % 8
+        if sort == 1:
             points[:] = points[0]
-        elif kind == 2:
-            points = points[:1] + np.outer(rng.normal(size=len(points)), points[0])
-        elif kind == 3:
+        elif sort == 2:
+            points = points[:1] + np.outer(rng.normal(size=n), rng.normal(size=dim))
+        elif sort == 3:
             points[:, -1] = 0.0
-        elif kind == 4:
-            points = np.round(points * 2.0)
-        elif kind == 5:
+            points = points @ spun(rng, dim).T
+        elif sort == 4:
             points *= 10.0 ** rng.uniform(-6, 6)
-        elif kind == 6:
-            points += 1e6
-        parts.append(points + 2.0 * rng.normal(size=dim))
-    return np.concatenate(parts), np.cumsum([0, *(len(part) for part in parts[:-1])])
+        elif sort == 5:
+            points = points + 1e6 * rng.normal(size=dim)
+        elif sort == 6:
+            points = rng.integers(-3, 4, (n, dim)).astype(float)
+        elif sort == 7:
+            points = np.repeat(points[: max(1, n // 2)], 2, axis=0)
+        parts.append(points)
+    sizes = np.array([len(points) for points in parts])
+    return np.concatenate(parts), np.cumsum(sizes) - sizes
 
 
-def groups(points: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
-    return np.split(points, starts[1:])
+def group_of(starts: np.ndarray, count: int) -> np.ndarray:
+    """The number of the group of every point."""
+    return np.repeat(np.arange(len(starts)), np.diff(starts, append=count))
 
 
-def holds(volumes: Volumes, index: int, points: np.ndarray) -> bool:
-    return bool(volumes.take(np.full(len(points), index)).contain(points).all())
+def tolerance(points: np.ndarray) -> float:
+    return 1e-13 * float(np.abs(points).max())
+
+
+def holds(volumes: Volumes, points: np.ndarray, owner: np.ndarray) -> bool:
+    return bool(volumes.take(owner).contain(points).all())
+
+
+def excess_exactly(volumes: Volumes, index: int, point: np.ndarray) -> bool:
+    """Whether a point is outside of a volume, in exact arithmetic."""
+    p = [Fraction(x) for x in point.tolist()]
+    if isinstance(volumes, Spheres):
+        c = [Fraction(x) for x in volumes.center[index].tolist()]
+        away = sum(((x - y) ** 2 for x, y in zip(p, c, strict=True)), Fraction(0))
+        return away > Fraction(float(volumes.radius[index])) ** 2
+    if isinstance(volumes, KDops):
+        for direction, low, high in zip(
+            volumes.directions.tolist(), volumes.low[:, index].tolist(), volumes.high[:, index].tolist(), strict=True
+        ):
+            value = sum((int(d) * x for d, x in zip(direction, p, strict=True)), Fraction(0))
+            if not Fraction(low) <= value <= Fraction(high):
+                return True
+        return False
+    assert isinstance(volumes, Obbs)
+    c = [Fraction(x) for x in volumes.center[index].tolist()]
+    for axis, half in zip(volumes.axes[index].tolist(), volumes.half[index].tolist(), strict=True):
+        value = sum((Fraction(u) * (x - y) for u, x, y in zip(axis, p, c, strict=True)), Fraction(0))
+        if abs(value) > Fraction(half):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Holding what is inside
 
 
 @every_kind
-def test_no_point_is_left_out_and_none_far_outside_is_held(kind, k, dim):
-    rng = np.random.default_rng(1)
-    for _ in range(10):
-        points, starts = clouds(rng, dim)
+def test_every_point_is_in_its_volume_even_in_exact_arithmetic(kind, k, dim):
+    for seed in range(6):
+        points, starts = groups(seed, dim)
         volumes = bounding_volumes(kind, points, starts, k=k)
-        assert (len(volumes), volumes.dim) == (len(starts), dim)
-        for index, group in enumerate(groups(points, starts)):
-            assert holds(volumes, index, group)
-            size = float(np.ptp(group, axis=0).max()) + 1e-9 * float(np.abs(group).max())
-            assert not holds(volumes, index, group[:1] + 4.0 * size + 1e-12)
+        owner = group_of(starts, len(points))
+        assert len(volumes) == len(starts)
+        assert volumes.dim == dim
+        assert holds(volumes, points, owner)
+        assert not any(excess_exactly(volumes, int(i), point) for i, point in zip(owner, points, strict=True))
 
 
 @every_kind
-def test_merged_volumes_hold_both_and_ranges_all(kind, k, dim):
-    rng = np.random.default_rng(2)
-    points, starts = clouds(rng, dim)
-    volumes, parts = bounding_volumes(kind, points, starts, k=k), groups(points, starts)
-    half = len(volumes) // 2
-    merged = volumes.take(np.arange(half)).merged(volumes.take(np.arange(half, 2 * half)))
-    for index in range(half):
-        assert holds(merged, index, parts[index])
-        assert holds(merged, index, parts[index + half])
-    ranges = volumes.merged_ranges(np.array([0, 1, 7, 20]))
-    for index, (begin, end) in enumerate([(0, 1), (1, 7), (7, 20), (20, len(parts))]):
-        assert holds(ranges, index, np.concatenate(parts[begin:end]))
-    both = type(volumes).joined([volumes, merged])
-    assert len(both) == len(volumes) + half
-    assert np.array_equal(both.take(np.arange(len(volumes), len(both))).centers(), merged.centers())
+def test_mixtures_of_points_are_in_the_volume_and_points_far_outside_are_not(kind, k, dim):
+    rng = np.random.default_rng(1)
+    points, starts = groups(7, dim)
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    for group, (begin, end) in enumerate(pairwise([*starts.tolist(), len(points)])):
+        mixed = rng.dirichlet(np.ones(end - begin), 5) @ points[begin:end]  # rounded, and so perhaps just outside
+        assert volumes.take([group] * 5).grown(tolerance(mixed)).contain(mixed).all()
+    away = volumes.centers() + 3.0 * np.sqrt(volumes.sizes() + 1.0)[:, None] * (1.0 + volumes.sizes()[:, None])
+    assert not volumes.contain(away).any()
 
 
 @every_kind
-def test_overlap_is_never_missed_and_the_gap_never_too_wide(kind, k, dim):
+@pytest.mark.parametrize("size", [1e-310, 1e-200, 1e-9, 1e12, 1e200, 1e300])
+def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(kind, k, dim, size):
+    points = np.random.default_rng(2).uniform(-1, 1, (40, dim)) * size
+    starts = np.arange(0, 40, 4)
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    assert holds(volumes, points, np.repeat(np.arange(10), 4))
+    joined = volumes.merged_ranges([0, 5])
+    assert holds(joined, points, np.repeat([0, 1], 20))
+    assert holds(volumes.merged(volumes.take(np.arange(10)[::-1])), points, np.repeat(np.arange(10), 4))
+    assert joined.overlap(joined).all()
+    assert (joined.gap(joined) == 0.0).all()
+
+
+@every_kind
+def test_one_call_for_many_groups_gives_what_many_calls_give(kind, k, dim):
+    points, starts = groups(11, dim)
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    for group, (begin, end) in enumerate(pairwise([*starts.tolist(), len(points)])):
+        alone = bounding_volumes(kind, points[begin:end], k=k)
+        one = volumes.take([group])
+        np.testing.assert_allclose(alone.centers(), one.centers(), rtol=0, atol=tolerance(points))
+        np.testing.assert_allclose(alone.sizes(), one.sizes(), rtol=1e-9, atol=tolerance(points))
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_ten_thousand_groups_of_one_size_are_the_same_as_the_same_groups_among_others(kind, k, dim, size):
+    count = 300 if kind == "obb" and size > 3 else 10_000
+    points = np.random.default_rng(size).normal(size=(count * size, dim))
+    starts = np.arange(0, count * size, size)
+    alike = bounding_volumes(kind, points, starts, k=k)
+    longer = np.concatenate([points, np.zeros((5, dim))])
+    mixed = bounding_volumes(kind, longer, np.append(starts, count * size), k=k).take(np.arange(count))
+    if kind in ("aabb", "kdop"):
+        np.testing.assert_array_equal(alike.centers(), mixed.centers())
+        np.testing.assert_array_equal(alike.volumes(), mixed.volumes())
+    else:  # there are formulas for few points
+        np.testing.assert_allclose(alike.centers(), mixed.centers(), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(alike.volumes(), mixed.volumes(), rtol=1e-9, atol=1e-12)
+
+
+@every_kind
+def test_shapes_have_the_volumes_of_their_vertices(kind, k, dim):
     rng = np.random.default_rng(3)
-    apart = near = 0
-    for _ in range(250):
-        a, b = rng.normal(size=(2, 6, dim))
-        b = b + rng.normal(size=dim) * 2.0
-        truth = contact(ConvexHull(a), ConvexHull(b))
-        one, other = (bounding_volumes(kind, points, k=k) for points in (a, b))
-        overlap, gap = bool(one.overlap(other)[0]), float(one.gap(other)[0])
-        assert (overlap, gap) == (bool(other.overlap(one)[0]), pytest.approx(float(other.gap(one)[0]), abs=1e-12))
-        if truth.intersects:
-            assert overlap
-            near += 1
-        else:
-            assert gap <= truth.signed_distance * (1.0 + 1e-14)
-            apart += not overlap
-        assert (gap > 0.0) == (not overlap)
-    assert near > 20
-    assert apart > 40
+    shapes = [ConvexHull(rng.normal(size=(int(rng.integers(1, 30)), dim))) for _ in range(30)]
+    if dim == 3:
+        shapes.append(Box((1, 2, 3), (1, 0.5, 2), (0.5, 0.1, 0.7, 0.2)))
+    volumes = volumes_of_shapes(kind, shapes, k=k)
+    for i, shape in enumerate(shapes):
+        alone = bounding_volumes(kind, shape.vertices, k=k)
+        if kind != "obb":  # several boxes may be equally good
+            np.testing.assert_allclose(volumes.take([i]).centers(), alone.centers(), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(volumes.take([i]).volumes(), alone.volumes(), rtol=1e-9, atol=1e-13)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Merging and growing
 
 
 @every_kind
-def test_touching_counts(kind, k, dim):
-    square = np.array([[x, y] for x in (0.0, 1.0) for y in (0.0, 1.0)])
-    cube = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
-    points = square if dim == 2 else cube
-    one = bounding_volumes(kind, points, k=k)
-    assert one.overlap(bounding_volumes(kind, points + np.eye(dim)[0], k=k))[0]
-    assert one.overlap(one)[0]
-    assert one.gap(one)[0] == 0.0
+def test_a_merged_volume_holds_the_points_of_both(kind, k, dim):
+    for seed in range(4):
+        points, starts = groups(20 + seed, dim)
+        volumes = bounding_volumes(kind, points, starts, k=k)
+        owner = group_of(starts, len(points))
+        other = np.random.default_rng(seed).permutation(len(starts))
+        both = volumes.merged(volumes.take(other))
+        assert holds(both, points, owner)
+        back = np.argsort(other)
+        assert holds(both, points, back[owner])
 
 
 @every_kind
-def test_grown_volumes_hold_all_within_the_margin(kind, k, dim):
-    rng = np.random.default_rng(4)
-    points, starts = clouds(rng, dim)
-    margin = 0.75
-    grown = bounding_volumes(kind, points, starts, k=k).grown(margin)
-    for index, group in enumerate(groups(points, starts)):
-        away = rng.normal(size=(200, dim))
-        away *= margin / np.linalg.norm(away, axis=1, keepdims=True)
-        assert holds(grown, index, group[rng.integers(len(group), size=200)] + (1.0 - 1e-9) * away)
+def test_a_volume_of_a_range_holds_the_points_of_all_in_it(kind, k, dim):
+    for seed in range(4):
+        points, starts = groups(30 + seed, dim, 80)
+        volumes = bounding_volumes(kind, points, starts, k=k)
+        firsts = np.array([0, 1, 3, 10, 11, 40, 79])
+        joined = volumes.merged_ranges(firsts)
+        assert len(joined) == len(firsts)
+        owner = np.searchsorted(firsts, group_of(starts, len(points)), side="right") - 1
+        assert holds(joined, points, owner)
+        later = volumes.merged_ranges(firsts[2:])  # the first items may be in no range
+        np.testing.assert_array_equal(later.centers(), joined.centers()[2:])
+
+
+@every_kind
+def test_merging_in_a_tree_of_a_thousand_loses_nothing(kind, k, dim):
+    points = np.random.default_rng(4).normal(size=(1024, dim)) * [[1.0]] + 1e3
+    level = bounding_volumes(kind, points, np.arange(1024), k=k)
+    width = 1
+    while len(level) > 1:
+        level = level.merged(level) if len(level) == 1 else level.merged_ranges(np.arange(0, len(level), 2))
+        width *= 2
+        assert holds(level, points, np.arange(1024) // width)
+
+
+@every_kind
+def test_joined_batches_come_one_after_the_other(kind, k, dim):
+    points, starts = groups(40, dim)
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    parts = [volumes.take([3, 1]), volumes.take([]), volumes]
+    together = type(volumes).joined(parts)
+    assert len(together) == len(volumes) + 2
+    for name in ("centers", "sizes", "volumes"):
+        wanted = np.concatenate([getattr(part, name)() for part in parts])
+        np.testing.assert_array_equal(getattr(together, name)(), wanted)
+
+
+@every_kind
+def test_a_volume_merged_with_itself_or_with_what_is_inside_stays(kind, k, dim):
+    points, starts = groups(5, dim)
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    same = volumes.merged(volumes)
+    np.testing.assert_allclose(same.sizes(), volumes.sizes(), rtol=1e-9, atol=1e-11)
+    large = bounding_volumes(kind, points, k=k).take(np.zeros(len(starts), dtype=int))
+    np.testing.assert_allclose(large.merged(volumes).volumes(), large.volumes(), rtol=1e-6)
+
+
+@every_kind
+@pytest.mark.parametrize("margin", [0.0, 1e-9, 0.3, 1e3])
+def test_a_grown_volume_holds_everything_within_the_margin(kind, k, dim, margin):
+    rng = np.random.default_rng(6)
+    points, starts = groups(6, dim)
+    volumes = bounding_volumes(kind, points, starts, k=k).grown(margin)
+    owner = group_of(starts, len(points))
+    ways = [rng.normal(size=points.shape) for _ in range(20)]
+    ways += [np.broadcast_to(axis, points.shape) for axis in np.vstack([np.eye(dim), -np.eye(dim)])]
+    tried = 0
+    for way in ways:
+        moved = points + margin * (1.0 - 1e-12) * way / np.linalg.norm(way, axis=1)[:, None]
+        within = np.linalg.norm(moved - points, axis=1) * (1.0 + 1e-15) <= margin  # rounding may move it farther
+        assert holds(volumes, moved[within], owner[within])
+        tried += np.count_nonzero(within)
+    assert tried > 5 * len(points)
+
+
+@every_kind
+def test_pairs_within_the_margin_overlap_when_one_is_grown(kind, k, dim):
+    points, starts = groups(8, dim)
+    owner = group_of(starts, len(points))
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    i, j = np.triu_indices(len(starts), 1)
+    distance = np.full((len(starts), len(starts)), np.inf)
+    for first, tree in enumerate([cKDTree(points[owner == g]) for g in range(len(starts))]):
+        np.minimum.at(distance[first], owner, tree.query(points)[0])
+    for margin in (0.1, 1.0, 100.0):
+        near = volumes.grown(margin).take(i).overlap(volumes.take(j))
+        assert near[distance[i, j] <= margin * (1 - 1e-12)].all()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Overlap and gap
+
+
+@every_kind
+def test_no_pair_that_touches_is_told_apart_and_no_gap_is_wider_than_the_distance(kind, k, dim):
+    """Against GJK and EPA with their certified bounds, on pairs of every class that is hard to collide."""
+    a, b = [], []
+    for _, first, second in pairs(77, 24 * 25):
+        if first.shape[1] == dim:
+            a.append(ConvexHull(first))
+            b.append(ConvexHull(second))
+    results = [contact(x, y) for x, y in zip(a, b, strict=True)]
+    upper = np.array([c.upper_bound for c in results])
+    first, second = volumes_of_shapes(kind, a, k=k), volumes_of_shapes(kind, b, k=k)
+    together, gap = first.overlap(second), first.gap(second)
+    assert together[upper <= 0.0].all()
+    assert (gap <= np.maximum(upper, 0.0)).all()
+    assert (gap >= 0.0).all()
+    assert (gap[together] == 0.0).all()
+    np.testing.assert_array_equal(together, second.overlap(first))
+    far = np.array([c.lower_bound / max(x.extent, y.extent, 1e-300) for c, x, y in zip(results, a, b, strict=True)])
+    assert not together[far > 2.0].any()  # and a volume is no larger than it has to be
+
+
+@every_kind
+def test_volumes_that_share_a_point_overlap(kind, k, dim):
+    """The hardest case: hulls that have nothing in common but one point, exactly."""
+    rng = np.random.default_rng(9)
+    for scale, far in ((1.0, 0.0), (1e-6, 1.0), (1e6, 1.0), (1.0, 1e6)):
+        count = 300
+        points = rng.normal(size=(count, 4, dim)) * scale + far * rng.normal(size=(count, 1, dim))
+        other = rng.normal(size=(count, 4, dim)) * scale
+        # A generic direction separates the two at the point they share.
+        way = rng.normal(size=(count, dim))
+        way /= np.linalg.norm(way, axis=1)[:, None]
+        top = np.einsum("ijk,ik->ij", points, way).argmax(axis=1)
+        bottom = np.einsum("ijk,ik->ij", other, way).argmin(axis=1)
+        every = np.arange(count)
+        other += (points[every, top] - other[every, bottom])[:, None]
+        other[every, bottom] = points[every, top]
+        starts = np.arange(0, 4 * count, 4)
+        first = bounding_volumes(kind, points.reshape(-1, dim), starts, k=k)
+        second = bounding_volumes(kind, other.reshape(-1, dim), starts, k=k)
+        assert first.overlap(second).all()
+        assert (first.gap(second) == 0.0).all()
+
+
+@every_kind
+def test_boxes_that_share_a_side_overlap(kind, k, dim):
+    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dim), axis=-1).reshape(-1, dim)
+    one = bounding_volumes(kind, corners, k=k)
+    for axis in np.eye(dim):
+        for shift in (axis, -axis, 3 * axis):
+            other = bounding_volumes(kind, corners + shift, k=k)
+            touches = np.abs(shift).max() == 1.0
+            assert one.overlap(other)[0] == touches
+            assert (one.gap(other)[0] == 0.0) == touches
+
+
+@every_kind
+def test_segments_that_cross_between_their_ends_overlap(kind, k, dim):
+    """They share a point that is no corner of either: whole numbers, so that they share it exactly."""
+    rng = np.random.default_rng(10)
+    count = 500
+    middle = rng.integers(-1000, 1000, (count, 1, dim)) * rng.choice([1.0, 2.0**-30, 2.0**30], (count, 1, 1))
+    arms = rng.integers(-1000, 1000, (2, count, 1, dim)) * 2.0 ** rng.integers(-8, 1, (2, count, 1, 1))
+    ends = [np.concatenate([middle - arm, middle + arm], axis=1).reshape(-1, dim) for arm in arms]
+    first, second = (bounding_volumes(kind, e, np.arange(0, 2 * count, 2), k=k) for e in ends)
+    assert first.overlap(second).all()
+    assert (first.gap(second) == 0.0).all()
+
+
+@every_kind
+def test_a_gap_grows_to_the_distance_of_small_things_far_apart(kind, k, dim):
+    rng = np.random.default_rng(12)
+    points = rng.normal(size=(200, 2, dim))
+    ends = points[:, 1] * 1e4
+    near = bounding_volumes(kind, points.reshape(-1, dim)[::2], np.arange(200), k=k)
+    far = bounding_volumes(kind, ends, np.arange(200), k=k)
+    distance = np.linalg.norm(points[:, 0] - ends, axis=1)
+    gap = near.gap(far)
+    assert (gap <= distance).all()
+    assert (gap >= 0.57 * distance).all()  # one over the root of three, with room for the boxes
+
+
+def test_the_tighter_of_two_k_dops_tells_apart_what_the_other_does():
+    points, starts = groups(13, 3, 200)
+    i, j = np.triu_indices(200, 1)
+    told = []
+    for k in (6, 14, 18, 26):
+        volumes = bounding_volumes("kdop", points, starts, k=k)
+        told.append(~volumes.take(i).overlap(volumes.take(j)))
+    for less, more in ((0, 1), (0, 2), (1, 3), (2, 3)):
+        assert not (told[less] & ~told[more]).any()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Motion and measures
+
+
+@every_kind
+def test_a_moved_volume_is_the_volume_of_the_moved_points(kind, k, dim):
+    rng = np.random.default_rng(14)
+    points = rng.normal(size=(300, dim))
+    starts = np.arange(0, 300, 6)
+    before = bounding_volumes(kind, points, starts, k=k)
+    way = rng.normal(size=dim)
+    moved = bounding_volumes(kind, points + way, starts, k=k)
+    np.testing.assert_allclose(moved.centers(), before.centers() + way, atol=1e-12)
+    np.testing.assert_allclose(moved.volumes(), before.volumes(), rtol=1e-11)
+    np.testing.assert_allclose(moved.sizes(), before.sizes(), rtol=1e-11)
+    larger = bounding_volumes(kind, 4.0 * points, starts, k=k)
+    np.testing.assert_allclose(larger.volumes(), 4.0**dim * before.volumes(), rtol=1e-11)
+    np.testing.assert_allclose(larger.sizes(), 4.0 ** (dim - 1) * before.sizes(), rtol=1e-11)
+    if kind in ("sphere", "obb"):
+        turn = spun(rng, dim)
+        turned = bounding_volumes(kind, points @ turn.T, starts, k=k)
+        np.testing.assert_allclose(turned.volumes(), before.volumes(), rtol=1e-9)
 
 
 @every_kind
 def test_contents_and_surfaces_are_those_of_the_polytope(kind, k, dim):
-    rng = np.random.default_rng(5)
-    points = rng.normal(size=(30, dim))
-    volumes = bounding_volumes(kind, points, k=k)
-    polytope = volumes.polytope(0)
-    content = float(volumes.volumes()[0])
-    hull = ConvexHull(points)
-    assert content >= (hull.area if dim == 2 else hull.volume)
-    if polytope is None:
-        radius = float(np.linalg.norm(points - volumes.centers()[0], axis=1).max())
-        assert content == pytest.approx(np.pi * radius**2 if dim == 2 else 4 / 3 * np.pi * radius**3)
+    if kind == "sphere":
+        one = bounding_volumes("sphere", np.vstack([2.0 * np.eye(dim), -2.0 * np.eye(dim)]))
+        assert one.polytope(0) is None
+        assert one.volumes()[0] == pytest.approx(4 * np.pi if dim == 2 else 32 / 3 * np.pi)
+        assert one.sizes()[0] == pytest.approx(4 * np.pi if dim == 2 else 16 * np.pi)
         return
-    assert content == pytest.approx(polytope.area if dim == 2 else polytope.volume)
-    assert (hull.vertices @ polytope.normals.T <= (polytope.offsets + polytope.normals @ polytope.center) + 1e-12).all()
-    if kind in ("aabb", "obb") and dim == 3:
-        assert float(volumes.sizes()[0]) == pytest.approx(polytope.area)
+    points, starts = groups(15, dim, 48)
+    volumes = bounding_volumes(kind, points, starts, k=k)
+    contents, sizes = volumes.volumes(), volumes.sizes()
+    for i, (begin, end) in enumerate(pairwise([*starts.tolist(), len(points)])):
+        shape = volumes.polytope(i)
+        assert shape is not None
+        extent = max(shape.extent, 1e-300)
+        inside = shape.normals @ (points[begin:end] - shape.center).T <= shape.offsets[:, None] + tolerance(points)
+        assert inside.all()
+        content = shape.volume if dim == 3 else shape.area
+        slack = 1e-9 * extent + 1e3 * tolerance(points[begin:end])
+        assert contents[i] == pytest.approx(content, rel=1e-9, abs=slack * extent ** (dim - 1))
+        if dim == 3 and shape.rank == 3:
+            surface = shape.area
+            assert sizes[i] >= surface * (1 - 1e-9) - slack * extent
+            if k in (None, 6):
+                assert sizes[i] == pytest.approx(surface, rel=1e-9, abs=slack * extent)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Nothing, one, and what is refused
 
 
 @every_kind
-def test_zero_volumes_are_a_batch_too(kind, k, dim):
-    none = bounding_volumes(kind, np.zeros((0, dim)), np.zeros(0, dtype=int), k=k)
-    assert len(none) == len(none.centers()) == len(none.overlap(none)) == len(none.gap(none)) == 0
-    assert len(none.take([])) == len(none.merged(none)) == len(none.grown(1.0)) == 0
+def test_no_groups_give_no_volumes_and_every_answer_is_empty(kind, k, dim):
+    none = bounding_volumes(kind, np.empty((0, dim)), np.empty(0, dtype=int), k=k)
+    assert len(none) == 0
+    assert none.dim == dim
+    for result in (none.take([]), none.merged(none), none.merged_ranges([]), none.grown(1.0)):
+        assert len(result) == 0
+        assert result.dim == dim
+    for array in (none.overlap(none), none.gap(none), none.sizes(), none.volumes(), none.contain(np.empty((0, dim)))):
+        assert array.shape == (0,)
+    assert none.centers().shape == (0, dim)
+    some = bounding_volumes(kind, np.zeros((3, dim)), [0], k=k)
+    assert len(some.take([])) == len(some.merged_ranges([])) == 0
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# k-DOPs
+@pytest.mark.parametrize(("kind", "k"), KINDS_3D)
+def test_no_shapes_give_no_volumes_in_space(kind, k):
+    none = volumes_of_shapes(kind, [], k=k)
+    assert (len(none), none.dim) == (0, 3)
 
 
-def test_the_articles_triangle_has_the_articles_slabs():
-    found = bounding_volumes("kdop", [[3, 1], [5, 4], [1, 5]], k=8)
-    assert found.directions.tolist() == [[1, 0], [0, 1], [1, 1], [1, -1]]
-    assert found.low[:, 0].tolist() == [1, 1, 4, -4]
-    assert found.high[:, 0].tolist() == [5, 5, 9, 2]
+@every_kind
+def test_volumes_cannot_be_changed_and_the_points_are_not_kept(kind, k, dim):
+    points = np.random.default_rng(16).normal(size=(12, dim))
+    volumes = bounding_volumes(kind, points, [0, 4, 8], k=k)
+    before = volumes.centers().copy()
+    points[:] = 99.0
+    np.testing.assert_array_equal(volumes.centers(), before)
+    for name in ("low", "high", "center", "radius", "axes", "half"):
+        array = getattr(volumes, name, None)
+        if array is not None:
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0.0
 
 
-@pytest.mark.parametrize(("k", "dim"), [(6, 3), (14, 3), (18, 3), (26, 3), (4, 2), (8, 2)])
-def test_directions_are_different_and_of_minus_one_zero_and_one(k, dim):
-    directions = kdop_directions(k, dim)
-    assert directions.shape == (k // 2, dim)
-    assert set(np.unique(directions)) <= {-1.0, 0.0, 1.0}
-    assert len({tuple(d) for d in np.concatenate([directions, -directions]).tolist()}) == k
+@every_kind
+def test_a_point_is_a_volume_without_size_exactly_there(kind, k, dim):
+    points = np.random.default_rng(17).normal(size=(50, dim)) * 1e6
+    volumes = bounding_volumes(kind, points, np.arange(50), k=k)
+    np.testing.assert_array_equal(volumes.centers(), points)
+    assert volumes.contain(points).all()
+    if kind != "kdop":
+        assert (volumes.sizes() == 0.0).all()
 
 
-def test_more_planes_are_tighter():
-    rng = np.random.default_rng(6)
-    points = rng.normal(size=(200, 3))
-    contents = [float(bounding_volumes("kdop", points, k=k).volumes()[0]) for k in (6, 14, 18, 26)]
-    assert contents[0] > contents[1] > contents[3] > ConvexHull(points).volume
-    assert contents[0] > contents[2] > contents[3]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Spheres
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-def test_no_sphere_through_some_of_the_points_is_smaller(dim):
-    """Against all spheres through up to dim + 1 of the points, by brute force."""
-    rng = np.random.default_rng(7)
-    for case in range(150):
-        points = rng.normal(size=(int(rng.integers(1, 9)), dim))
-        if case % 3 == 0:
-            points = np.round(points * 2.0)
-        best = np.inf
-        distinct = np.unique(points, axis=0)
-        for count in range(1, dim + 2):
-            for some in combinations(range(len(distinct)), count):
-                chosen = distinct[list(some)]
-                ways = chosen[1:] - chosen[0]
-                solution = np.linalg.lstsq(ways, 0.5 * (ways * ways).sum(axis=1), rcond=None)[0] if count > 1 else 0.0
-                center = chosen[0] + solution
-                best = min(best, float(np.linalg.norm(points - center, axis=1).max()))
-        assert float(bounding_volumes("sphere", points).radius[0]) == pytest.approx(best, rel=1e-9, abs=1e-12)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Boxes at an angle
-
-
-def test_a_box_at_an_angle_is_found_again():
-    rng = np.random.default_rng(8)
-    for _ in range(50):
-        size = rng.uniform(0.1, 3.0, 3)
-        box = Box(rng.normal(size=3), size, rng.normal(size=4))
-        found = volumes_of_shapes("obb", [ConvexHull(box.vertices)])
-        assert float(found.volumes()[0]) == pytest.approx(size.prod(), rel=1e-9)
-
-
-def test_the_rectangle_in_the_plane_is_the_smallest():
-    """One side of it is flush with a side of the hull, so all of these are tried."""
-    rng = np.random.default_rng(9)
-    for _ in range(100):
-        points = rng.normal(size=(int(rng.integers(3, 20)), 2)) * [2.0, 0.5] @ rotation(rng)[:2, :2]
-        hull = ConvexHull(points)
-        ways = hull.vertices[hull.edges[:, 1]] - hull.vertices[hull.edges[:, 0]]
-        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-        across = np.stack([-ways[:, 1], ways[:, 0]], axis=1)
-        areas = np.ptp(points @ ways.T, axis=0) * np.ptp(points @ across.T, axis=0)
-        assert float(bounding_volumes("obb", points).volumes()[0]) == pytest.approx(areas.min(), rel=1e-9)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Arguments
-
-
-@pytest.mark.parametrize(
-    ("words", "arguments", "options"),
-    [
-        ("^kind must be one of", ("cylinder", np.zeros((1, 3))), {}),
-        ("^k must be one of 6, 14, 18, 26", ("kdop", np.zeros((1, 3))), {"k": 10}),
-        ("^k must be one of 4, 8", ("kdop", np.zeros((1, 2))), {"k": 14}),
-        ("^k is for", ("aabb", np.zeros((1, 3))), {"k": 6}),
-        ("^points: all numbers must be finite", ("aabb", [[0.0, np.inf, 0.0]]), {}),
-        ("^points: at least one point", ("sphere", np.zeros((0, 3))), {}),
-        ("^points: an array", ("obb", np.zeros((2, 4))), {}),
-        ("^starts", ("aabb", np.zeros((3, 3)), [0, 2, 2]), {}),
-        ("^starts", ("aabb", np.zeros((3, 3)), [0, 3]), {}),
-        ("^starts", ("aabb", np.zeros((3, 3)), [0.5]), {}),
-    ],
-)
-def test_wrong_arguments_are_named(words, arguments, options):
-    with pytest.raises(ValueError, match=words):
-        bounding_volumes(*arguments, **options)
-
-
-def test_shapes_of_two_dimensions_and_what_is_no_shape_are_refused():
-    with pytest.raises(ValueError, match=r"^shapes: all must have the same dimension"):
-        volumes_of_shapes("aabb", [ConvexHull(np.eye(3)), ConvexHull(np.eye(2))])
+def test_arguments_are_refused_by_name():
+    points = np.zeros((4, 3))
+    for wrong, kwargs, words in (
+        (("ball", points), {}, "^kind must be one of sphere, aabb, obb, kdop, not 'ball'"),
+        (("aabb", points), {"k": 6}, '^k is for "kdop" only'),
+        (("kdop", points), {"k": 8}, "^k must be one of 6, 14, 18, 26 in dimension 3, not 8"),
+        (("kdop", points[:, :2]), {"k": 6}, "^k must be one of 4, 8 in dimension 2, not 6"),
+        (("aabb", np.zeros((4, 4))), {}, r"^points: an array \(n, 2\) or \(n, 3\) expected"),
+        (("aabb", np.zeros(3)), {}, "^points: an array"),
+        (("aabb", np.empty((0, 3))), {}, "^points: at least one point expected"),
+        (("aabb", [[0, 0, np.nan]]), {}, "^points: all numbers must be finite"),
+        (("aabb", [[0, 0, np.inf]]), {}, "^points: all numbers must be finite"),
+        (("aabb", [[0, 0, 1e303]]), {}, "^points: no coordinate may be beyond"),
+        (("aabb", points, [0, 4]), {}, "^starts: all must be from 0 to 3"),
+        (("aabb", points, [-1, 2]), {}, "^starts: all must be from 0"),
+        (("aabb", points, [0, 2, 2]), {}, r"^starts must grow, but starts\[1\] is 2"),
+        (("aabb", points, [0.0, 2.0]), {}, r"^starts: whole numbers \(m,\) expected"),
+        (("aabb", points, 0), {}, "^starts: whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            bounding_volumes(*wrong, **kwargs)
     with pytest.raises(ValueError, match=r"^shapes\[1\] must be a shape"):
-        volumes_of_shapes("aabb", [ConvexHull(np.eye(3)), np.eye(3)])
+        volumes_of_shapes("aabb", [ConvexHull(points), points])
+    with pytest.raises(ValueError, match=r"^shapes: all must have the same dimension"):
+        volumes_of_shapes("aabb", [ConvexHull(points), ConvexHull(points[:, :2])])
+
+
+@every_kind
+def test_methods_refuse_by_name_what_they_cannot_take(kind, k, dim):
+    volumes = bounding_volumes(kind, np.zeros((4, dim)), [0, 2], k=k)
+    other = bounding_volumes("aabb" if kind != "aabb" else "sphere", np.zeros((4, dim)), [0, 2])
+    for method in (volumes.merged, volumes.overlap, volumes.gap):
+        with pytest.raises(ValueError, match=r"^other must have the same length"):
+            method(volumes.take([0]))
+        if kind != "kdop":
+            with pytest.raises(ValueError, match=r"^other must be \w+ like the first, not \w+"):
+                method(other)
+    for indices in ([2], [-1], [0.5], [[0]]):
+        with pytest.raises(ValueError, match=r"^indices: "):
+            volumes.take(indices)
+    for starts in ([0, 2], [1, 1], [-1], [0.5]):
+        with pytest.raises(ValueError, match=r"^starts"):
+            volumes.merged_ranges(starts)
+    for margin in (-1.0, np.nan, np.inf, "1"):
+        with pytest.raises(ValueError, match=r"^margin must be a finite number"):
+            volumes.grown(margin)
+    for points in (np.zeros((1, dim)), np.zeros((2, 5)), np.full((2, dim), np.nan)):
+        with pytest.raises(ValueError, match=r"^points: "):
+            volumes.contain(points)
+    for index in (2, -1, 0.0, True):
+        with pytest.raises(ValueError, match=r"^index must be a whole number from 0 to 1"):
+            volumes.polytope(index)
