@@ -15,6 +15,7 @@ from .box_sat import BoxAxis, box_sat, boxes_intersect
 from .broad_phase import Candidates, candidate_pairs
 from .bvh import Bvh, refitted
 from .bvh_build import build_bvh
+from .bvh_insert import inserted
 from .bvh_pairs import TreePairs, tree_pairs
 from .certificate import Certificate
 from .contact import Contact, Method, Status, contact
@@ -74,6 +75,7 @@ __all__ = [
     "epa",
     "gjk",
     "gjk_intersects",
+    "inserted",
     "minkowski_difference",
     "minkowski_sum",
     "minkowski_supports",

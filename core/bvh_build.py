@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hierarchies built from the top down, from the bottom up, by insertion, and along a curve (linear).
+"""Building hierarchies: along a curve (linear), from the top down, from the bottom up, and by insertion.
 
-All but insertion take one step for each level, never one for each node. Source: S3.3.
+The shape of a tree is chosen by the axis-aligned boxes around its items, whatever their kind; then the volumes of that
+kind are merged up the tree. All but insertion take one step for each level, never one for each node. Source: S3.3.
 """
 
 from __future__ import annotations
@@ -10,38 +11,55 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from .bvh import Bvh, node_volumes
+from .bvh import Bvh, Layout, assembled, checked_boxes, handy, ranges
+from .bvh_insert import insertion_layout, layout_of_children, pruned
+from .bvh_linear import curve_order, linear_layout
 from .polytope import FloatArray, IntArray
-from .progress import Progress, tell
+from .progress import Progress, part_of, tell
 from .volumes import BoolArray, Volumes
 
 Method = Literal["linear", "top-down", "bottom-up", "insertion"]
 Split = Literal["sah", "median", "mean", "middle"]
 METHODS, SPLITS = get_args(Method), get_args(Split)
 
-_BINS = 16  # places at which the surface area heuristic is asked for on the longest axis
-_NEAR = 8  # neighbours along the curve that a volume looks at for one to merge with
+_BINS = 16
+"""Places at which the surface area heuristic is asked for on the longest axis of a node."""
+
+_FEW = 8
+"""Items of a node up to which it is asked for between every two of them."""
+
+_NODES = 1 << 11
+"""Nodes that are divided by the surface area heuristic in one go: what is made on the way fits the cache."""
+
+_NEAR = 8
+"""Neighbours along the curve, on either side, that a volume looks at for one to merge with."""
+
+_SLOW = 16
+"""When fewer than one in so many volumes found a partner, the rest is paired along the curve."""
 
 
 def build_bvh(
     volumes: Volumes,
     method: Method = "linear",
     split: Split = "sah",
+    leaf_size: int = 1,
     progress: Progress | None = None,
 ) -> Bvh:
     """Return a hierarchy over volumes, the items.
 
     Args:
         volumes: one for each item, of any kind.
-        method: "linear" (sorted along a space-filling curve, split in halves; the fastest), "top-down", "bottom-up"
-            (near neighbours are merged) or "insertion" (one item after the other; slow, for comparison).
+        method: "linear" (sorted along a space-filling curve; by far the fastest), "top-down", "bottom-up" (near
+            neighbours are merged; good trees) or "insertion" (one item after the other; slow, for comparison and for
+            trees that grow: see `inserted`).
         split: how "top-down" divides the items along the longest axis of their middles: "sah" (least surface area),
             "median", "mean" or "middle" (of space).
+        leaf_size: most items in a leaf.
         progress: called with the share done, 0 to 1; False cancels.
 
-    Raises ValueError, naming the argument, when one is none of these; Cancelled when `progress` says so.
-    Source: S3.3; C. Lauterbach et al., Fast BVH Construction on GPUs, 2009; D. Meister, J. Bittner, Parallel
-    Locally-Ordered Clustering, 2018.
+    No volumes, no nodes. Raises ValueError, naming the argument, when one is none of these or a volume is not finite;
+    Cancelled when `progress` says so. Source: S3.3; D. Meister, J. Bittner, Parallel Locally-Ordered Clustering for
+    Bounding Volume Hierarchy Construction, 2018.
     """
     if not isinstance(volumes, Volumes):
         raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
@@ -49,75 +67,97 @@ def build_bvh(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if split not in SPLITS:
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+    if isinstance(leaf_size, bool) or not isinstance(leaf_size, int | np.integer) or leaf_size < 1:
+        raise ValueError(f"leaf_size must be a whole number from 1 on, not {leaf_size!r}")
+    tell(progress, 0.0)
+    low, high = handy(*checked_boxes(volumes))
+    most = min(int(leaf_size), max(len(volumes), 1))
     if len(volumes) == 0:
         none = np.zeros(0, dtype=np.intp)
-        return Bvh(volumes, none, none, none, none, none)
-    tell(progress, 0.0)
-    if method == "bottom-up":
-        children = _merged_pairwise(volumes, progress)
-    elif method == "insertion":
-        children = _inserted(volumes, progress)
+        layout = Layout(none, none.copy(), none.copy(), none.copy(), none.copy())
+    elif method == "linear":
+        layout = linear_layout(low + high, most)
+    elif method == "top-down":
+        layout = _top_down(low, high, split, most, part_of(progress, 0.0, 0.5))
     else:
-        return _from_the_top(volumes, method, split, progress)
-    return _in_levels(volumes, *children)
+        make = _bottom_up if method == "bottom-up" else insertion_layout
+        layout = pruned(make(low, high, part_of(progress, 0.0, 0.5)), most)
+    return assembled(volumes, layout, part_of(progress, 0.5, 1.0))
+
+
+def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return half the surface area of boxes (dim, ...), in the plane half the perimeter."""
+    sides = high - low
+    if len(sides) == 2:
+        result: FloatArray = sides[0] + sides[1]
+    else:
+        result = sides[0] * (sides[1] + sides[2])
+        result += sides[1] * sides[2]
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # From the top, a level at a time
 
 
-def _from_the_top(volumes: Volumes, method: Method, split: Split, progress: Progress | None) -> Bvh:
-    centers = volumes.centers()
-    count = len(centers)
-    items = np.argsort(morton_codes(centers), kind="stable") if method == "linear" else np.arange(count)
-    first, counts = np.zeros(1, dtype=np.intp), np.array([count], dtype=np.intp)
+def _top_down(low: FloatArray, high: FloatArray, split: Split, most: int, progress: Progress | None) -> Layout:
+    """Divide the items along the longest axis of their middles until no more than `most` are left in a node."""
+    middles = low + high  # twice the middles: the order is the same
+    total = middles.shape[1]
+    # Ranks along each axis tell every two items apart, so that ties fall alike on every machine.
+    ranks = np.empty(middles.shape, dtype=np.intp)
+    if split in ("median", "sah"):
+        for axis, row in enumerate(middles):
+            ranks[axis, np.argsort(row, kind="stable")] = np.arange(total)
+    items = np.arange(total)
+    first, counts = np.zeros(1, dtype=np.intp), np.array([total], dtype=np.intp)
     lefts: list[IntArray] = []
     firsts: list[IntArray] = []
     all_counts: list[IntArray] = []
-    levels: list[IntArray] = []
     made, settled = 1, 0
     while len(first):
-        divided = counts > 1
-        if method == "linear":
-            halves = counts[divided] + 1 >> 1
-        else:
-            halves = _divide(items, centers, volumes, first[divided], counts[divided], split)
+        divided = counts > most
         left = np.full(len(first), -1, dtype=np.intp)
-        left[divided] = made + 2 * np.arange(len(halves))
+        left[divided] = made + 2 * np.arange(int(divided.sum()))
         lefts.append(left)
         firsts.append(first)
         all_counts.append(counts)
-        levels.append(np.full(len(first), len(levels), dtype=np.intp))
-        made += 2 * len(halves)
         settled += int(counts[~divided].sum())
-        tell(progress, 0.9 * settled / count)
         begin, both = first[divided], counts[divided]
+        halves = _divide(items, middles, ranks, low, high, begin, both, split) if len(begin) else both
+        made += 2 * len(halves)
+        tell(progress, settled / total)
         first = np.stack([begin, begin + halves], axis=1).ravel()
         counts = np.stack([halves, both - halves], axis=1).ravel()
-    left, first, counts, level = map(np.concatenate, (lefts, firsts, all_counts, levels))
-    return Bvh(node_volumes(volumes, left, first, items, level), left, first, counts, items, level)
+    level = np.repeat(np.arange(len(lefts)), [len(left) for left in lefts])
+    return Layout(np.concatenate(lefts), np.concatenate(firsts), np.concatenate(all_counts), items, level)
 
 
 def _divide(
-    items: IntArray, centers: FloatArray, volumes: Volumes, first: IntArray, count: IntArray, split: Split
+    items: IntArray,
+    middles: FloatArray,
+    ranks: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    first: IntArray,
+    count: IntArray,
+    split: Split,
 ) -> IntArray:
     """Put the items of each node in order, those of its first child first, and return how many these are."""
-    if len(first) == 0:
-        return np.zeros(0, dtype=np.intp)
     start = np.cumsum(count) - count
-    owner = np.repeat(np.arange(len(first)), count)
-    place = np.arange(len(owner)) + np.repeat(first - start, count)
-    inside = items[place]
-    points = centers[inside]
-    low, high = np.minimum.reduceat(points, start, axis=0), np.maximum.reduceat(points, start, axis=0)
-    axis = (high - low).argmax(axis=1)
     node = np.arange(len(first))
-    least, most = low[node, axis], high[node, axis]
-    along = points[np.arange(len(owner)), axis[owner]]
+    owner = np.repeat(node, count)
+    place = ranges(first, count)
+    inside = items[place]
+    points = np.stack([row.take(inside) for row in middles])
+    lowest, highest = np.minimum.reduceat(points, start, axis=1), np.maximum.reduceat(points, start, axis=1)
+    axis = (highest - lowest).argmax(axis=0)
+    least, most = lowest[axis, node], highest[axis, node]
+    along = np.choose(axis[owner], points) if len(node) > 1 else points[axis[0]]
     if split == "median":
-        right = np.zeros(len(owner), dtype=bool)
+        right = np.zeros(len(owner), dtype=np.bool_)
     elif split == "sah":
-        right = _by_surface_area(volumes.take(inside), along, owner, least, most)
+        right = _by_surface_area(inside, low, high, along, ranks, axis, start, count, least, most)
     else:
         border = 0.5 * least + 0.5 * most
         if split == "mean":
@@ -127,214 +167,154 @@ def _divide(
     # Where all would be on one side (equal middles, or the median is wanted), the order along the axis decides.
     uneven = (in_first == 0) | (in_first == count)
     if uneven.any():
-        ordered = np.lexsort((along, owner))
-        rank = np.empty(len(owner), dtype=np.intp)
-        rank[ordered] = np.arange(len(owner)) - start[owner]
         half = count + 1 >> 1
-        right = np.where(uneven[owner], rank >= half[owner], right)
+        chosen = np.flatnonzero(uneven[owner])
+        rank = _rank_in_node(inside[chosen], along[chosen], axis[owner[chosen]], ranks, owner[chosen], split)
+        right[chosen] = rank >= half[owner[chosen]]
         in_first = np.where(uneven, half, in_first)
-    items[place] = inside[np.lexsort((right, owner))]
+    # Items that go left come first, both in the order in which they were.
+    before: IntArray = np.cumsum(~right) - ~right
+    before = before - before[start][owner]
+    within = np.arange(len(owner)) - start[owner]
+    items[place[start[owner] + np.where(right, in_first[owner] + within - before, before)]] = inside
     return in_first
 
 
-def _by_surface_area(
-    volumes: Volumes, along: FloatArray, owner: IntArray, least: FloatArray, most: FloatArray
-) -> BoolArray:
-    """Tell which items go to the second child, so that surface area times items is least over both children."""
-    nodes = len(least)
-    width = most - least
-    scale = np.where(width > 0.0, _BINS / np.where(width > 0.0, width, 1.0), 0.0)
-    bins = np.minimum(((along - least[owner]) * scale[owner]).astype(np.intp), _BINS - 1)
-    cell = owner * _BINS + bins
-    ordered = np.argsort(cell, kind="stable")
-    cells, begin, sizes = np.unique(cell[ordered], return_index=True, return_counts=True)
-    filled = volumes.take(ordered).merged_ranges(begin)
-    count = np.zeros((nodes, _BINS), dtype=np.intp)
-    count.ravel()[cells] = sizes
-    at = np.full((nodes, _BINS), -1, dtype=np.intp)
-    at.ravel()[cells] = np.arange(len(cells))
-    cost = np.zeros((nodes, _BINS - 1))
-    for order in (range(_BINS - 1), range(_BINS - 1, 0, -1)):
-        held: Volumes | None = None
-        index = np.full(nodes, -1, dtype=np.intp)  # each node's volume so far, in `held`
-        number = np.zeros(nodes, dtype=np.intp)
-        for bin_ in order:
-            new = at[:, bin_]
-            number = number + count[:, bin_]
-            joined = filled if held is None else type(filled).joined([filled, held])
-            before = np.where(index < 0, -1, index + (0 if held is None else len(filled)))
-            source = np.where(before < 0, np.where(new < 0, 0, new), before)
-            other = np.where(new < 0, source, new)
-            held = joined.take(source).merged(joined.take(other))
-            known = (before >= 0) | (new >= 0)
-            index = np.where(known, np.arange(nodes), -1)
-            border = bin_ if order[0] == 0 else bin_ - 1
-            cost[:, border] += np.where(known, held.sizes() * number, 0.0)
-    best = cost.argmin(axis=1)
-    result: BoolArray = bins > best[owner]
+def _rank_in_node(
+    items: IntArray, along: FloatArray, axis: IntArray, ranks: IntArray, owner: IntArray, split: Split
+) -> IntArray:
+    """Return the places (n,) of items in the order along the axis of their node, counted from 0 in each node."""
+    if split in ("median", "sah"):
+        order = np.argsort(owner * ranks.shape[1] + ranks[axis, items])  # no two are equal
+    else:
+        order = np.lexsort((items, along, owner))
+    start = np.flatnonzero(np.diff(owner, prepend=-1))
+    size = np.diff(start, append=len(owner))
+    result = np.empty(len(items), dtype=np.intp)
+    result[order] = np.arange(len(items)) - np.repeat(start, size)
     return result
 
 
-def morton_codes(points: FloatArray) -> IntArray:
-    """Return where points (n, dim) are on a curve that fills their bounding box: near numbers are near places.
+def _by_surface_area(
+    items: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    along: FloatArray,
+    ranks: IntArray,
+    axis: IntArray,
+    start: IntArray,
+    count: IntArray,
+    least: FloatArray,
+    most: FloatArray,
+) -> BoolArray:
+    """Tell which items go to the second child, so that surface area times items is least over both children.
 
-    21 bits of each coordinate (31 in the plane), interleaved. Source: G. Morton, 1966.
+    Borders are asked for between bins of equal width, in nodes of few items between every two of them.
     """
-    dim = points.shape[1]
-    bits = 21 if dim == 3 else 31
-    low = points.min(axis=0, initial=np.inf)
-    size = float((points.max(axis=0, initial=-np.inf) - low).max(initial=0.0))
-    if not size > 0.0:
-        return np.zeros(len(points), dtype=np.intp)
-    cells = ((points - low) / size * (2.0**bits - 1.0)).astype(np.uint64)
-    code = np.zeros(len(points), dtype=np.uint64)
-    spread = _spread_by_three if dim == 3 else _spread_by_two
-    for axis in range(dim):
-        code |= spread(cells[:, axis]) << np.uint64(axis)
-    return code.astype(np.intp)
+    right = np.empty(len(items), dtype=np.bool_)
+    for few in (True, False):
+        chosen = np.flatnonzero((count <= _FEW) == few)
+        # Neighbouring nodes have their items one after the other if those between them are left out.
+        for begin in range(0, len(chosen), _NODES):
+            nodes = chosen[begin : begin + _NODES]
+            sizes = count[nodes]
+            place = ranges(start[nodes], sizes)
+            owner = np.repeat(np.arange(len(nodes)), sizes)
+            mine = items[place]
+            if few:
+                bins = _FEW
+                cell = _rank_in_node(mine, along, axis[nodes][owner], ranks, owner, "sah")
+            else:
+                bins = _BINS
+                width = most[nodes] - least[nodes]
+                scale = np.where(width > 0.0, _BINS / np.where(width > 0.0, width, 1.0), 0.0)
+                cell = ((along[place] - least[nodes][owner]) * scale[owner]).astype(np.intp)
+                np.minimum(cell, _BINS - 1, out=cell)
+            right[place] = cell > _cheapest_border(low, high, mine, owner * bins + cell, len(nodes), bins)[owner]
+    return right
 
 
-def _spread_by_three(x: np.ndarray) -> np.ndarray:
-    """Return whole numbers of 21 bits with two zeros between every two bits."""
-    for shift, mask in (
-        (32, 0x1F00000000FFFF),
-        (16, 0x1F0000FF0000FF),
-        (8, 0x100F00F00F00F00F),
-        (4, 0x10C30C30C30C30C3),
-        (2, 0x1249249249249249),
-    ):
-        x = (x | (x << np.uint64(shift))) & np.uint64(mask)
-    return x
-
-
-def _spread_by_two(x: np.ndarray) -> np.ndarray:
-    """Return whole numbers of 31 bits with a zero between every two bits."""
-    for shift, mask in (
-        (16, 0x0000FFFF0000FFFF),
-        (8, 0x00FF00FF00FF00FF),
-        (4, 0x0F0F0F0F0F0F0F0F),
-        (2, 0x3333333333333333),
-        (1, 0x5555555555555555),
-    ):
-        x = (x | (x << np.uint64(shift))) & np.uint64(mask)
-    return x
+def _cheapest_border(
+    low: FloatArray, high: FloatArray, items: IntArray, cell: IntArray, nodes: int, bins: int
+) -> IntArray:
+    """Return the last bin (nodes,) that goes to the first child; `cell` is node * bins + bin for each item."""
+    order = np.argsort(cell, kind="stable")
+    ordered = cell[order]
+    begin = np.flatnonzero(np.diff(ordered, prepend=-1))
+    filled = ordered[begin]
+    sorted_items = items[order]
+    shape = (len(low), nodes, bins)
+    least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
+    number = np.zeros((nodes, bins))
+    number.ravel()[filled] = np.diff(begin, append=len(order))
+    for axis in range(len(low)):
+        least[axis].ravel()[filled] = np.minimum.reduceat(low[axis].take(sorted_items), begin)
+        most[axis].ravel()[filled] = np.maximum.reduceat(high[axis].take(sorted_items), begin)
+    cost = np.zeros((nodes, bins - 1))
+    for backward in (False, True):
+        step = slice(None, None, -1 if backward else 1)
+        below = np.minimum.accumulate(least[:, :, step], axis=2)[:, :, :-1]
+        above = np.maximum.accumulate(most[:, :, step], axis=2)[:, :, :-1]
+        sums = np.cumsum(number[:, step], axis=1)[:, :-1]
+        empty = sums == 0.0
+        below[:, empty], above[:, empty] = 0.0, 0.0
+        cost += (half_surfaces(below, above) * sums)[:, step]
+        # A border with nothing on one side divides nothing.
+        cost[empty[:, step]] = np.inf
+    # Of equally good borders the one nearest to the middle: boxes that are all alike make no chain.
+    uneven = np.abs(2.0 * np.cumsum(number, axis=1)[:, :-1] - number.sum(axis=1)[:, None])
+    uneven[cost > cost.min(axis=1)[:, None]] = np.inf
+    result: IntArray = uneven.argmin(axis=1)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# From the bottom, and one by one: pairs of children in the order in which they were joined
-
-_Children = tuple[IntArray, int]
-"""(m, 2) the two children of each node, -1 in leaves, which are the items and come first; and which is the root."""
+# From the bottom, a generation at a time
 
 
-def _merged_pairwise(volumes: Volumes, progress: Progress | None) -> _Children:
-    """Merge volumes that are each other's best neighbours along the curve, until one is left."""
-    count = len(volumes)
-    order = np.argsort(morton_codes(volumes.centers()), kind="stable")
-    nodes, here = order, volumes.take(order)
+def _bottom_up(low: FloatArray, high: FloatArray, progress: Progress | None) -> Layout:
+    """Merge boxes that are each other's best neighbours along the curve, until one is left."""
+    count = low.shape[1]
+    nodes = curve_order(low + high)
+    low, high = low[:, nodes], high[:, nodes]
     children = [np.full((count, 2), -1, dtype=np.intp)]
     made = count
     while len(nodes) > 1:
-        size = len(nodes)
-        best, cost = np.zeros(size, dtype=np.intp), np.full(size, np.inf)
-        for step in range(1, min(_NEAR, size - 1) + 1):
-            one, other = np.arange(size - step), np.arange(step, size)
-            surfaces = here.take(one).merged(here.take(other)).sizes()
-            for mine, its in ((one, other), (other, one)):
-                # Of equals the one next to it in a pair: equal volumes then merge two by two, not one after the other.
-                better = (surfaces < cost[mine]) | ((surfaces == cost[mine]) & (its == mine ^ 1))
-                cost[mine[better]], best[mine[better]] = surfaces[better], its[better]
-        number = np.arange(size)
-        mutual = (best[best] == number) & (number < best)
-        if not mutual.any():  # equal costs in a ring: neighbours in the order of the curve
-            mutual = (number % 2 == 0) & (number + 1 < size)
-            best = np.where(mutual, number + 1, best)
-        one = np.flatnonzero(mutual)
-        other = best[one]
+        one, other = _partners(low, high)
         children.append(np.stack([nodes[one], nodes[other]], axis=1))
-        merged = here.take(one).merged(here.take(other))
-        kept = np.ones(size, dtype=bool)
+        kept = np.ones(len(nodes), dtype=np.bool_)
         kept[other] = False
-        slot = np.arange(size)
-        slot[one] = size + np.arange(len(one))
-        nodes = np.where(mutual, 0, nodes)
         nodes[one] = made + np.arange(len(one))
         made += len(one)
-        here = type(here).joined([here, merged]).take(slot[kept])
-        nodes = nodes[kept]
-        tell(progress, 0.9 * (1.0 - (len(nodes) - 1) / count))
-    return np.concatenate(children), int(nodes[0])
+        low[:, one] = np.minimum(low[:, one], low[:, other])
+        high[:, one] = np.maximum(high[:, one], high[:, other])
+        low, high, nodes = low[:, kept], high[:, kept], nodes[kept]
+        tell(progress, 1.0 - (len(nodes) - 1) / count)
+    # The items are the first nodes.
+    own = np.arange(made)
+    return layout_of_children(np.concatenate(children), int(nodes[0]), own, np.ones_like(own), own)
 
 
-def _inserted(volumes: Volumes, progress: Progress | None) -> _Children:
-    """Insert one item after the other beside the node that grows least."""
-    count = len(volumes)
-    children: list[list[int]] = [[-1, -1] for _ in range(count)]
-    below = [1] * count
-    parent = [-1] * count
-    volume: list[Volumes] = [volumes.take([item]) for item in range(count)]
-    surface = volumes.sizes().tolist()
-    root = 0
-    for item in range(1, count):
-        if item % 64 == 0:
-            tell(progress, 0.9 * item / count)
-        new = volume[item]
-        node = root
-        while children[node][0] >= 0:
-            # A new parent here costs its whole surface; going down costs what this node grows by.
-            union = float(volume[node].merged(new).sizes()[0])
-            growth = union - surface[node]
-            costs = []
-            for child in children[node]:
-                joint = float(volume[child].merged(new).sizes()[0])
-                costs.append(joint + growth - (surface[child] if children[child][0] >= 0 else 0.0))
-            if union < min(costs):
-                break
-            one, other = children[node]
-            node = one if (costs[0], below[one]) <= (costs[1], below[other]) else other
-        above, joint_node = parent[node], len(children)
-        children.append([node, item])
-        below.append(below[node] + 1)
-        parent.append(above)
-        volume.append(volume[node].merged(new))
-        surface.append(float(volume[joint_node].sizes()[0]))
-        parent[node] = parent[item] = joint_node
-        if above < 0:
-            root = joint_node
-        else:
-            children[above][children[above].index(node)] = joint_node
-        while above >= 0:
-            volume[above] = volume[above].merged(new)
-            surface[above] = float(volume[above].sizes()[0])
-            below[above] += 1
-            above = parent[above]
-    return np.array(children, dtype=np.intp), root
-
-
-def _in_levels(volumes: Volumes, children: IntArray, root: int) -> Bvh:
-    """Return the tree with its nodes level by level; each item is a leaf."""
-    generations = [np.array([root], dtype=np.intp)]
-    while True:
-        pairs = children[generations[-1]]
-        below = pairs[pairs[:, 0] >= 0].ravel()
-        if len(below) == 0:
-            break
-        generations.append(below)
-    nodes = np.concatenate(generations)
-    level = np.repeat(np.arange(len(generations)), [len(g) for g in generations])
-    inner = children[nodes, 0] >= 0
-    left = np.full(len(nodes), -1, dtype=np.intp)
-    left[inner] = 1 + 2 * np.arange(int(inner.sum()))
-    count = np.ones(len(nodes), dtype=np.intp)
-    begins = np.searchsorted(level, np.arange(len(generations) + 1))
-    for begin, end in zip(begins[-2::-1].tolist(), begins[:0:-1].tolist(), strict=True):
-        here = np.arange(begin, end)[inner[begin:end]]
-        count[here] = count[left[here]] + count[left[here] + 1]
-    first = np.zeros(len(nodes), dtype=np.intp)
-    for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
-        here = np.arange(begin, end)[inner[begin:end]]
-        first[left[here]] = first[here]
-        first[left[here] + 1] = first[here] + count[left[here]]
-    items = np.empty(len(volumes), dtype=np.intp)
-    items[first[~inner]] = nodes[~inner]
-    return Bvh(node_volumes(volumes, left, first, items, level), left, first, count, items, level)
+def _partners(low: FloatArray, high: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return which of the boxes (dim, n) along the curve are to be merged with which others, later ones."""
+    size = low.shape[1]
+    number = np.arange(size)
+    best, cost = np.zeros(size, dtype=np.intp), np.full(size, np.inf)
+    for step in range(1, min(_NEAR, size - 1) + 1):
+        surface = half_surfaces(np.minimum(low[:, :-step], low[:, step:]), np.maximum(high[:, :-step], high[:, step:]))
+        for mine, its in ((number[:-step], number[step:]), (number[step:], number[:-step])):
+            # Of equals the one next to it in a pair: equal boxes then merge two by two, not one after the other.
+            here = cost[mine[0] : mine[-1] + 1]
+            better = (surface < here) | ((surface == here) & (its == mine ^ 1))
+            here[better] = surface[better]
+            best[mine[0] : mine[-1] + 1][better] = its[better]
+    mutual = (best[best] == number) & (number < best)
+    if _SLOW * int(mutual.sum()) < size:
+        # Rings of equal costs, or chains in which each box is nearest to the one before: two by two along the curve.
+        taken = mutual.copy()
+        taken[best[mutual]] = True
+        pair = np.flatnonzero(~taken[:-1] & ~taken[1:])
+        pair = pair[pair % 2 == 0]
+        mutual[pair], best[pair] = True, pair + 1
+    one = np.flatnonzero(mutual)
+    return one, best[one]

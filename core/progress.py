@@ -13,6 +13,13 @@ class Cancelled(Exception):  # noqa: N818
     """The caller's progress function asked to stop."""
 
 
+def part_of(progress: Progress | None, begin: float, end: float) -> Progress | None:
+    """Return a progress function for a part of the work, from share `begin` to share `end` of the whole."""
+    if progress is None:
+        return None
+    return lambda share: progress(begin + share * (end - begin))
+
+
 def tell(progress: Progress | None, share: float) -> None:
     """Call `progress`, if there is one. Raises Cancelled when it says so."""
     if progress is not None and not progress(min(max(share, 0.0), 1.0)):

@@ -225,9 +225,9 @@ SPHERE_DONE = 8.0
 KDOP_CORNER = 16.0
 """Times EPS M: how far a common point of three planes may be outside of another and be a corner of the k-DOP."""
 
-GRID_MARGIN = 1e-9
-"""Relative: by how much the cells of a grid are wider than the largest box, for the rounding of the cells' numbers; and
-the narrowest cell, times the size of the scene."""
+BROAD_MARGIN = 4.0
+"""Times EPS (M + margin): by how much more than a margin boxes are widened where pairs are only proposed; what the sums
+are rounded by. The pairs are tested with the margin itself."""
 
 OBB_ROUNDING = 16.0
 """Times EPS and the sum of the sides: by how much oriented boxes are made wider, and what their separating axes may be
@@ -243,3 +243,7 @@ OBB_PARALLEL = 1e-3
 KDOP_CLIMB = 64.0
 """Times EPS and the largest world coordinate: vertices this near to the best are climbed on from. A hull is convex, and
 what is measured of it right, to a few EPS only."""
+
+BVH_WIDER = 64.0
+"""Times EPS and the largest coordinate of two trees: by how much the nodes of one are grown where tests of volumes are
+rounded, so that no node hides items that pass their own test. Several times what those tests and the merging allow."""

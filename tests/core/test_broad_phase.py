@@ -44,11 +44,16 @@ def scene(rng: np.random.Generator, count: int, dim: int) -> Boxes:
 
 def brute_force(a: Boxes, b: Boxes | None, margin: float) -> list[list[int]]:
     """All pairs, one axis after the other."""
-    low, high = a if b is None else b
-    near = (a[0][:, None] - margin <= high[None]).all(axis=2) & (low[None] <= a[1][:, None] + margin).all(axis=2)
-    if b is None:
-        near = np.triu(near, 1)
-    return np.argwhere(near).tolist()
+    (low, high), (low_a, high_a) = (np.ascontiguousarray(side.T) for side in (a if b is None else b)), a
+    found = []
+    for i in range(len(low_a)):
+        start = i + 1 if b is None else 0
+        near = np.ones(low.shape[1] - start, dtype=bool)
+        for axis in range(len(low)):
+            near &= low[axis, start:] - high_a[i, axis] <= margin
+            near &= low_a[i, axis] - high[axis, start:] <= margin
+        found += [[i, start + j] for j in np.flatnonzero(near).tolist()]
+    return found
 
 
 @every_method
@@ -70,6 +75,172 @@ def test_many_boxes(method, dim):
     a, b = (center - half, center + half), (center[:900] + 0.7, center[:900] + 1.1)
     assert candidate_pairs(*a, method=method).pairs.tolist() == brute_force(a, None, 0.0)
     assert candidate_pairs(*a, *b, method=method).pairs.tolist() == brute_force(a, b, 0.0)
+
+
+def hard_scenes() -> dict[str, Boxes]:
+    """Boxes that are hard on some way or other to find pairs."""
+    rng = np.random.default_rng(7)
+    n = 1500
+    center, half = rng.uniform(0.0, 2.0 * n ** (1 / 3), (n, 3)), rng.uniform(0.3, 0.7, (n, 3))
+    lattice = np.stack(np.meshgrid(*[np.arange(11.0)] * 3), axis=-1).reshape(-1, 3)
+    sizes = 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
+    far_two, cluster, flat, line, ground = (center.copy() for _ in range(5))
+    far_two[:2] = [[1e9, 0.0, 0.0], [-1e9, 1.0, 0.0]]
+    cluster[::2] *= 1e-5
+    flat[:, 1] = 3.0
+    line[:, 1:] = 0.0
+    ground[0] = 0.0
+    wide = half.copy()
+    wide[0] = [500.0, 500.0, 0.1]
+    sticks = np.eye(3)[rng.integers(0, 3, n)] * 5.0 + 0.01
+    return {
+        "one size": (center - half, center + half),
+        "two far away": (far_two - half, far_two + half),
+        "half of them in a cluster": (cluster - half * 1e-4, cluster + half * 1e-4),
+        "in a plane": (flat - half, flat + half),
+        "flat in a plane": (flat - half * [1, 0, 1], flat + half * [1, 0, 1]),
+        "in a row": (line - half * 0.1, line + half * 0.1),
+        "on the ground": (ground - wide, ground + wide),
+        "sticks": (center - sticks, center + sticks),
+        "sizes of twelve orders": (center * 1e4 - half * sizes, center * 1e4 + half * sizes),
+        "places of twelve orders": ((center - 11.0) * sizes - 0.01, (center - 11.0) * sizes + 0.01),
+        "lattice of boxes that touch": (lattice, lattice + 1.0),
+        "the same far away": (lattice + 1e6, lattice + (1e6 + 1.0)),
+        "a third wide": (lattice / 3.0, lattice / 3.0 + 1.0 / 3.0),
+        "lattice of points, each twice": (np.tile(lattice[:500], (2, 1)), np.tile(lattice[:500], (2, 1))),
+        "all alike": (np.ones((300, 3)), np.full((300, 3), 2.0)),
+        "one point": (np.zeros((300, 3)), np.zeros((300, 3))),
+        "hardly larger than zero": (center * 1e-310, (center + half) * 1e-310),
+        "very large": ((center - half) * 1e299, (center + half) * 1e299),
+        "one coordinate very large": ((center - half) * [1e299, 1.0, 1e-300], (center + half) * [1e299, 1.0, 1e-300]),
+    }
+
+
+HARD = hard_scenes()
+
+
+@every_method
+@pytest.mark.parametrize("name", HARD)
+def test_hard_scenes(method, name):
+    low, high = HARD[name]
+    assert candidate_pairs(low, high, method=method).pairs.tolist() == brute_force((low, high), None, 0.0)
+    some = slice(None, None, 5)
+    found = candidate_pairs(low[some], high[some], low, high, method=method).pairs.tolist()
+    assert found == brute_force((low[some], high[some]), (low, high), 0.0)
+    plane = low[:, 1:], high[:, 1:]
+    if name not in ("in a row", "places of twelve orders"):  # so many pairs that it takes long
+        assert candidate_pairs(*plane, method=method).pairs.tolist() == brute_force(plane, None, 0.0)
+
+
+def test_more_boxes_than_one_batch():
+    rng = np.random.default_rng(8)
+    n = 20_000
+    center = rng.uniform(0.0, 2.0 * n ** (1 / 3), (n, 3))
+    half = rng.uniform(0.3, 0.7, (n, 3))
+    uneven = half * 300.0 ** -rng.uniform(0.0, 1.0, (n, 1))
+    for low, high in ((center - half, center + half), (center / 3.0 - uneven, center / 3.0 + uneven)):
+        expected = brute_force((low, high), None, 0.0)
+        assert len(expected) > 6000
+        for method in METHODS:
+            assert candidate_pairs(low, high, method=method).pairs.tolist() == expected
+
+
+@every_method
+def test_a_range_longer_than_a_batch(method):
+    low = np.zeros((18_000, 3))
+    low[1:, 0] = np.arange(1.0, 18_000.0)
+    high = low + 0.5
+    high[0] = 1e5
+    assert candidate_pairs(low, high, method=method).pairs.tolist() == [[0, j] for j in range(1, 18_000)]
+    found = candidate_pairs(low[:1], high[:1], low[1:], high[1:], method=method).pairs
+    assert found.tolist() == [[0, j] for j in range(17_999)]
+
+
+@every_method
+def test_the_margin_is_exact(method):
+    """A gap is within the margin when the rounded difference of the corners is: never too few pairs, and the same
+    ones for every method, near the origin and far away."""
+    rng = np.random.default_rng(9)
+    for place in (0.0, 1.0, 1e6, -1e6, 1e12):
+        for margin in (0.1, 1.0, 1e-3, 1 / 3, 1e5):
+            steps = rng.integers(0, 12, (120, 3)) * margin
+            low = place + steps
+            low += rng.integers(-1, 2, low.shape) * np.spacing(low)
+            for high in (low, low + margin):
+                found = candidate_pairs(low, high, margin=margin, method=method).pairs.tolist()
+                assert found == brute_force((low, high), None, margin)
+                found = candidate_pairs(low[:50], high[:50], low[50:], high[50:], margin=margin, method=method).pairs
+                assert found.tolist() == brute_force((low[:50], high[:50]), (low[50:], high[50:]), margin)
+
+
+@every_method
+def test_the_largest_margin_finds_all(method):
+    low = np.array([[-(2.0**1000), 0.0], [2.0**1000, 1.0], [0.0, 0.0]])
+    found = candidate_pairs(low, low, margin=1.7e308, method=method).pairs
+    assert found.tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+@every_method
+def test_a_set_against_itself_and_in_another_order(method):
+    rng = np.random.default_rng(10)
+    for _ in range(40):
+        low, high = scene(rng, int(rng.integers(1, 200)), int(rng.choice([2, 3])))
+        pairs = candidate_pairs(low, high, method=method).pairs
+        both = np.concatenate([pairs, pairs[:, ::-1], np.repeat(np.arange(len(low))[:, None], 2, axis=1)])
+        assert candidate_pairs(low, high, low, high, method=method).pairs.tolist() == sorted(both.tolist())
+        order = rng.permutation(len(low))
+        turned = order[candidate_pairs(low[order], high[order], method=method).pairs]
+        assert sorted(np.sort(turned, axis=1).tolist()) == pairs.tolist()
+
+
+@every_method
+def test_the_answer_is_read_only_and_the_input_is_left_alone(method):
+    rng = np.random.default_rng(11)
+    low, high = scene(rng, 50, 3)
+    low, high = np.asfortranarray(low), high.astype(np.float32).astype(np.float64)
+    high = np.maximum(low, high)
+    before = low.copy(), high.copy()
+    found = candidate_pairs(low, high, margin=0.25, method=method)
+    assert np.array_equal(low, before[0])
+    assert np.array_equal(high, before[1])
+    assert not found.pairs.flags.writeable
+    assert (
+        candidate_pairs(low.tolist(), high.tolist(), margin=0.25, method=method).pairs.tolist() == found.pairs.tolist()
+    )
+    whole = np.arange(12).reshape(4, 3)
+    assert candidate_pairs(whole, whole + 3, method=method).pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_a_grid_is_given_up_when_the_boxes_crowd():
+    """Whether they crowd everywhere or in one place, and progress never goes back."""
+    rng = np.random.default_rng(12)
+    spread = rng.uniform(0.0, 40.0, (8000, 3))
+    everywhere = np.where(rng.random((8000, 1)) < 0.01, 20.0, 0.05)
+    one_place = spread.copy()
+    one_place[:900] = 20.0 + rng.uniform(0.0, 1.0, (900, 3))
+    for center, half in ((spread, everywhere), (one_place, np.where(np.arange(8000) < 900, 0.01, 0.5)[:, None])):
+        low, high = center - half, center + half
+        shares: list[float] = []
+        found = candidate_pairs(low, high, progress=lambda share, shares=shares: shares.append(share) is None)
+        assert found.method == "bvh"
+        assert shares == sorted(shares)
+        assert np.array_equal(found.pairs, candidate_pairs(low, high, method="bvh").pairs)
+        assert np.array_equal(found.pairs, candidate_pairs(low, high, method="sweep").pairs)
+        others = candidate_pairs(low[::3], high[::3], low, high)
+        assert others.method == "bvh"
+        assert np.array_equal(others.pairs, candidate_pairs(low[::3], high[::3], low, high, method="sweep").pairs)
+
+
+def test_a_tree_takes_few_tests_wherever_the_boxes_are():
+    """Also when rounding to a share of all the space would make most of them alike."""
+    rng = np.random.default_rng(13)
+    n = 5000
+    center, half = rng.uniform(0.0, 2.0 * n ** (1 / 3), (n, 3)), rng.uniform(0.3, 0.7, (n, 3))
+    for reach in (1.0, 1e6, 1e12):
+        center[0] = reach
+        found = candidate_pairs(center - half, center + half, method="bvh")
+        assert found.tests < 60 * n
+        assert np.array_equal(found.pairs, candidate_pairs(center - half, center + half, method="sweep").pairs)
 
 
 def test_boxes_that_touch_in_a_corner_are_a_pair_and_such_a_hair_apart_are_none():
@@ -111,6 +282,20 @@ def test_memory_is_bounded_besides_what_is_found(method):
         tracemalloc.stop()
     assert len(found.pairs) == 1200 * 1199 // 2
     assert peak < 8 * found.pairs.nbytes + 80e6
+
+
+def test_memory_grows_with_the_boxes_only():
+    rng = np.random.default_rng(14)
+    n = 100_000
+    center = rng.uniform(0.0, 4.0 * n ** (1 / 3), (n, 3))
+    for method in ("auto", "grid", "bvh"):
+        tracemalloc.start()
+        try:
+            candidate_pairs(center, center + 1.0, method=method)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 40 * n * 8 + 8e6, method
 
 
 @every_method
