@@ -143,13 +143,14 @@ def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
         return _checked_points(obj, mesh).astype(np.float64) @ linear.T + translation
 
 
-def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
-    """Read the triangles (t, 3, 3) of the evaluated object in world space. Raises what `read` raises."""
+def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[FloatArray, NDArray[np.int32]]:
+    """Read the vertices (n, 3) of the evaluated object in world space, and its triangles (t, 3) as numbers of these.
+
+    Raises what `read` raises.
+    """
     evaluated, _, linear, translation = _placed(obj, depsgraph)
     with _evaluated_mesh(obj, evaluated) as mesh:
-        world = _checked_points(obj, mesh).astype(np.float64) @ linear.T + translation
-        corners: FloatArray = world[_triangles(mesh)]
-        return corners
+        return _checked_points(obj, mesh).astype(np.float64) @ linear.T + translation, _triangles(mesh)
 
 
 def _placed(

@@ -13,6 +13,7 @@ from itertools import product
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.bounding_sphere import Spheres
 from ..core.bvh import Bvh
@@ -20,7 +21,7 @@ from ..core.bvh_build import build_bvh
 from ..core.bvh_pairs import TreePairs, tree_pairs
 from ..core.kdop import KDops
 from ..core.polytope import FloatArray, IntArray
-from ..core.volumes import Volumes, bounding_volumes
+from ..core.volumes import Volumes, bounding_volumes, volumes_of_triangles
 from . import read
 from .read import ReadError
 from .units import UnitFormat, counted
@@ -109,9 +110,14 @@ class _Sketch:
         self.warnings: list[str] = []
 
     def volumes(self, points: FloatArray, starts: IntArray) -> Volumes:
-        settings = self.settings
-        k = settings.k if settings.kind == "kdop" else None
-        return bounding_volumes(settings.kind, points, starts, k=k)  # type: ignore[arg-type]
+        return bounding_volumes(self.settings.kind, points, starts, k=self._k)  # type: ignore[arg-type]
+
+    def volumes_of_triangles(self, points: FloatArray, triangles: NDArray[np.int32]) -> Volumes:
+        return volumes_of_triangles(self.settings.kind, points, triangles, k=self._k)  # type: ignore[arg-type]
+
+    @property
+    def _k(self) -> int | None:
+        return self.settings.k if self.settings.kind == "kdop" else None
 
     def tree(self, volumes: Volumes, progress: Callable[[float], bool] | None) -> Bvh:
         settings = self.settings
@@ -170,10 +176,10 @@ def _triangles(
 ) -> None:
     trees = []
     for obj in chosen:
-        triangles = read.triangles(obj, depsgraph)
+        points, triangles = read.triangles(obj, depsgraph)
         if len(triangles) == 0:
             raise ReadError(f"'{obj.name}' has no faces")
-        volumes = sketch.volumes(triangles.reshape(-1, 3), np.arange(0, 3 * len(triangles), 3))
+        volumes = sketch.volumes_of_triangles(points, triangles)
         tree = sketch.tree(volumes, progress)
         trees.append(tree)
         sketch.lines.append((obj.name, f"{counted(len(triangles), 'triangle')}, {_shape_of(tree)}"))

@@ -37,7 +37,7 @@ from .support import (
     supports,
 )
 from .verify import Check, Verification, verify
-from .volumes import Volumes, bounding_volumes, volumes_of_shapes
+from .volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
 
 __all__ = [
     "Box",
@@ -87,4 +87,5 @@ __all__ = [
     "tree_pairs",
     "verify",
     "volumes_of_shapes",
+    "volumes_of_triangles",
 ]

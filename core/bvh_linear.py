@@ -12,24 +12,18 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .bvh import Layout
 from .polytope import FloatArray, IntArray, frozen
 
-_Codes = NDArray[np.uint32]
+_BITS = {2: 16, 3: 12}
+"""Bits of each coordinate."""
 
-_BITS = {2: 16, 3: 10}
-"""Bits of each coordinate: together they fit 32, which are made and sorted in half the time of 64."""
-
-_SPREAD = {
-    2: ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)),
-    3: ((16, 0xFF0000FF), (8, 0x0F00F00F), (4, 0xC30C30C3), (2, 0x49249249)),
-}
-"""Shifts, and the bits kept after each, that put one zero (in space two) between every two bits of a number."""
-
-_DIGITS = {2: 4, 3: 2}
+_DIGITS = {2: 4, 3: 3}
 """Bits of each coordinate that are turned at a time: what comes of each is looked up in a small table."""
+
+_NUMBER_BITS = 27
+"""Bits for the number of an item behind its code, so that both are sorted as one: the code has up to 36, the sign 1."""
 
 _CROWD = 8
 """More points than this with one code are told apart by a finer one."""
@@ -73,14 +67,18 @@ def curve_order(rows: FloatArray) -> IntArray:
     throw the others together. Equal points keep their order.
     """
     # Code and number in one: equal codes fall alike on every machine, and values sort twice as fast as indices.
-    keys = _codes(rows).astype(np.uint64)
-    keys <<= np.uint64(32)
-    keys |= np.arange(len(keys), dtype=np.uint64)
-    keys.sort()
-    order = keys.astype(np.uint32).astype(np.intp)
-    keys >>= np.uint64(32)
-    same = keys[_CROWD:] == keys[: len(keys) - _CROWD] if len(keys) > _CROWD else np.zeros(0, dtype=np.bool_)
-    if not same.any():
+    keys = _codes(rows)
+    count = len(keys)
+    if count >> _NUMBER_BITS:
+        order: IntArray = np.argsort(keys, kind="stable")
+        keys = keys[order]
+    else:
+        keys <<= _NUMBER_BITS
+        keys |= np.arange(count)
+        keys.sort()
+        order = keys & ((1 << _NUMBER_BITS) - 1)
+        keys >>= _NUMBER_BITS
+    if count <= _CROWD or not (keys[_CROWD:] == keys[:-_CROWD]).any():
         return order
     edges = np.flatnonzero(keys[1:] != keys[:-1]) + 1
     while True:
@@ -114,10 +112,10 @@ def curve_order(rows: FloatArray) -> IntArray:
         edges = np.flatnonzero(fresh[1:-1]) + 1
 
 
-def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | float | None = None) -> _Codes:
+def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | float | None = None) -> IntArray:
     """Return the codes (n,) of points (dim, n) in a cube: by default the one at the lowest corner of all of them."""
     dim, count = rows.shape
-    codes = np.zeros(count, dtype=np.uint32)
+    codes = np.zeros(count, dtype=np.intp)
     if not count:
         return codes
     if low is None or size is None:
@@ -126,44 +124,45 @@ def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | f
         if not size > 0.0:
             return codes
     cells = 2.0 ** _BITS[dim] * (1.0 - 2.0**-40)  # the far sides of the cube belong to the last cells
-    spread = np.empty((2, min(count, _POINTS)), dtype=np.uint32)
+    spread, table, width = _spread(dim), _turns(dim), dim * _DIGITS[dim]
+    mask = (1 << width) - 1
+    shifts = range(dim * _BITS[dim] - width, -1, -width)
+    memory = np.empty((3, min(count, _POINTS)), dtype=np.intp)
+    room = np.empty(min(count, _POINTS))
     for begin in range(0, count, _POINTS):
         part = slice(begin, begin + _POINTS)
-        here = codes[part]
-        bits, shifted = spread[0, : len(here)], spread[1, : len(here)]
+        code = codes[part]
+        morton, state, index = memory[:, : len(code)]
+        away = room[: len(code)]
+        morton.fill(0)
         for axis in range(dim):
-            corner = low[axis, part] if low.shape[1] > 1 else low[axis]
-            away = rows[axis, part] - corner
+            np.subtract(rows[axis, part], low[axis, part] if low.shape[1] > 1 else low[axis], out=away)
             away /= size[part] if isinstance(size, np.ndarray) else size
             away *= cells
-            bits[:] = away  # whole numbers: what is behind the point is cut off
-            for shift, mask in _SPREAD[dim]:
-                np.left_shift(bits, np.uint32(shift), out=shifted)
-                np.bitwise_or(bits, shifted, out=bits)
-                np.bitwise_and(bits, np.uint32(mask), out=bits)
-            np.left_shift(bits, np.uint32(axis), out=bits)
-            np.bitwise_or(here, bits, out=here)
-        here[:] = _hilbert(here, dim)
+            index[:] = away  # whole numbers: what is behind the point is cut off
+            morton |= spread[axis].take(index, out=state, mode="clip")
+        state.fill(0)
+        for shift in shifts:
+            np.right_shift(morton, shift, out=index)
+            index &= mask
+            index |= state
+            table.take(index, out=state, mode="clip")
+            code <<= width
+            np.bitwise_and(state, mask, out=index)
+            code |= index
+            state ^= index
     return codes
 
 
-def _hilbert(morton: _Codes, dim: int) -> IntArray:
-    """Return the places on Hilbert's curve of cells with these Morton codes (n,)."""
-    width = dim * _DIGITS[dim]
-    mask = (1 << width) - 1
-    table = _turns(dim)
-    cells = morton.astype(np.intp)
-    turned, state, index = np.zeros_like(cells), np.zeros_like(cells), np.empty_like(cells)
-    for shift in range(dim * _BITS[dim] - width, -1, -width):
-        np.right_shift(cells, shift, out=index)
-        np.bitwise_and(index, mask, out=index)
-        np.bitwise_or(index, state, out=index)
-        table.take(index, out=state, mode="clip")
-        np.left_shift(turned, width, out=turned)
-        np.bitwise_and(state, mask, out=index)
-        np.bitwise_or(turned, index, out=turned)
-        np.bitwise_xor(state, index, out=state)
-    return turned
+@cache
+def _spread(dim: int) -> IntArray:
+    """Return (dim, 2**bits), for each number of some bits, the same bits `dim` places apart; shifted for each axis."""
+    numbers = np.arange(1 << _BITS[dim])
+    result = np.zeros((dim, len(numbers)), dtype=np.intp)
+    for axis in range(dim):
+        for bit in range(_BITS[dim]):
+            result[axis] |= ((numbers >> bit) & 1) << (dim * bit + axis)
+    return frozen(result)
 
 
 @cache
@@ -183,18 +182,21 @@ def _turns(dim: int) -> IntArray:
         return number ^ number >> 1
 
     place = {gray(number): number for number in range(corners)}
-    table = []
+    numbers, following = np.empty((2, dim * corners, corners), dtype=np.intp)
     for state in range(dim * corners):
-        for code in range(1 << dim * digits):
+        for corner in range(corners):
             enter, axis = divmod(state, dim)
-            turned = 0
-            for digit in range(digits - 1, -1, -1):
-                corner = code >> dim * digit & corners - 1
-                number = place[rotated(corner ^ enter, axis + 1)]
-                turned = turned << dim | number
-                enter ^= rotated(gray((number - 1) // 2 * 2) if number else 0, -axis - 1)
-                # How many ones end the number, or the one before if it is even.
-                odd = number if number % 2 else max(number - 1, 0)
-                axis = (axis + (odd ^ odd + 1).bit_length()) % dim
-            table.append((enter * dim + axis) << dim * digits | turned)
-    return frozen(np.array(table, dtype=np.intp))
+            number = place[rotated(corner ^ enter, axis + 1)]
+            enter ^= rotated(gray((number - 1) // 2 * 2) if number else 0, -axis - 1)
+            # How many ones end the number, or the one before if it is even.
+            odd = number if number % 2 else max(number - 1, 0)
+            axis = (axis + (odd ^ odd + 1).bit_length()) % dim
+            numbers[state, corner], following[state, corner] = number, enter * dim + axis
+    codes = np.arange(1 << dim * digits)
+    states = np.repeat(np.arange(dim * corners)[:, None], len(codes), axis=1)
+    turned = np.zeros_like(states)
+    for digit in range(digits - 1, -1, -1):
+        corner_of = codes >> dim * digit & corners - 1
+        turned = turned << dim | numbers[states, corner_of]
+        states = following[states, corner_of]
+    return frozen((states << dim * digits | turned).ravel())

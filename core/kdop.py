@@ -306,6 +306,38 @@ def bounding_kdops(points: FloatArray, starts: IntArray, k: int) -> KDops:
     return KDops(directions, low, high)
 
 
+def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops:
+    """Return the k-DOPs of triangles (m, 3), each of three of the points (N, dim). See `volumes_of_triangles`.
+
+    Every point is measured once, however many triangles it is a corner of.
+    """
+    directions = kdop_directions(k, points.shape[1])
+    low, high = np.empty((2, len(directions), len(triangles)))
+    rows = np.ascontiguousarray(points.T)
+    first, second, third = np.ascontiguousarray(triangles.T)
+    other = np.empty((2, min(len(triangles), _POINTS)))
+    for j, direction in enumerate(directions.astype(int).tolist()):
+        below, above = slab(direction, rows)
+        for begin in range(0, len(triangles), _POINTS):
+            part = slice(begin, begin + _POINTS)
+            least, most = low[j, part], high[j, part]
+            one, two = other[:, : len(least)]
+            # "raise" would make numpy take a copy; the indices are checked.
+            below.take(first[part], out=least, mode="clip")
+            below.take(second[part], out=one, mode="clip")
+            below.take(third[part], out=two, mode="clip")
+            if above is below:
+                np.maximum(least, one, out=most)
+                np.maximum(most, two, out=most)
+            np.minimum(least, one, out=least)
+            np.minimum(least, two, out=least)
+            if above is not below:
+                above.take(first[part], out=most, mode="clip")
+                np.maximum(most, above.take(second[part], out=one, mode="clip"), out=most)
+                np.maximum(most, above.take(third[part], out=two, mode="clip"), out=most)
+    return KDops(directions, low, high)
+
+
 def _measure(points: FloatArray, starts: IntArray, directions: FloatArray, low: FloatArray, high: FloatArray) -> None:
     """Put the bounds (h, g) of groups of points into `low` and `high`."""
     whole = directions.astype(int).tolist()

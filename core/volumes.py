@@ -125,6 +125,30 @@ def bounding_volumes(
     return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]))
 
 
+def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *, k: int | None = None) -> Volumes:
+    """Return the bounding volumes of the triangles of a mesh, world frame, as of groups of three points.
+
+    points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` as for `bounding_volumes`.
+
+    Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when an index has no
+    point or when there is no such k. Source: S3.1.
+    """
+    _check_kind(kind, k)
+    array, _ = checked_groups(points, [])
+    corners = np.asarray(triangles)
+    if corners.ndim != 2 or corners.shape[1] != 3 or (corners.dtype.kind not in "iu" and len(corners)):
+        found = f"the shape {corners.shape} of dtype {corners.dtype}"
+        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
+    if len(corners) and (corners.min() < 0 or corners.max() >= len(array)):
+        raise ValueError(f"triangles: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
+    corners = corners.astype(np.intp, copy=False)
+    if kind in ("aabb", "kdop"):
+        from .kdop import kdops_of_triangles
+
+        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]))
+    return bounding_volumes(kind, array.take(corners.ravel(), axis=0), np.arange(0, corners.size, 3))
+
+
 def volumes_of_shapes(kind: Kind, shapes: Sequence[Polytope], *, k: int | None = None) -> Volumes:
     """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
 

@@ -24,7 +24,7 @@ import numpy as np
 from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.bvh_pairs import tree_pairs
-from contact_lens.core.volumes import bounding_volumes
+from contact_lens.core.volumes import volumes_of_triangles
 
 from .table import Against, Row, duration, in_turn, show
 
@@ -63,8 +63,7 @@ def mesh(count: int, turn: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
 
 def tree_of(points: np.ndarray, triangles: np.ndarray) -> Bvh:
     """From triangles to the finished tree: what is timed."""
-    corners = points.take(triangles.ravel(), axis=0)
-    return build_bvh(bounding_volumes("aabb", corners, np.arange(0, len(corners), 3)))
+    return build_bvh(volumes_of_triangles("aabb", points, triangles))
 
 
 def against_coal(count: int, rounds: int) -> dict[str, tuple[float, float]]:
@@ -150,8 +149,7 @@ def rows(counts: tuple[int, ...], rounds: int) -> list[Row]:
 
 def builds(count: int) -> list[list[str]]:
     """Every build of axis-aligned boxes: how long it takes, how good its tree is, and how long that is descended."""
-    corners = [points[triangles].reshape(-1, 3) for points, triangles in (mesh(count), mesh(count, 0.3))]
-    a, b = (bounding_volumes("aabb", part, np.arange(0, len(part), 3)) for part in corners)
+    a, b = (volumes_of_triangles("aabb", *one) for one in (mesh(count), mesh(count, 0.3)))
     lines = [["build", "time", "depth", "cost", "tests against a tree of the same build", "descent", "candidates"]]
     answers = set()
     for method, split in [(m, "sah") for m in METHODS if m != "top-down"] + [("top-down", s) for s in SPLITS]:
@@ -174,17 +172,18 @@ def builds(count: int) -> list[list[str]]:
 
 def kinds(count: int) -> list[list[str]]:
     """Every kind of volume around the triangles of two meshes that intersect: time, tests, false candidates."""
-    corners = [points[triangles].reshape(-1, 3) for points, triangles in (mesh(count), mesh(count, 0.3))]
+    meshes = [mesh(count), mesh(count, 0.3)]
+    corners = [points[triangles] for points, triangles in meshes]
     lines = [["volumes", "made", "tree", "descent", "tests", "candidates", "false"]]
     true: int | None = None
     for kind, k in sorted(KINDS, key=lambda pair: pair[0] != "aabb"):
-        make = partial(bounding_volumes, kind, corners[0], np.arange(0, len(corners[0]), 3), k=k)  # type: ignore[arg-type]
+        make = partial(volumes_of_triangles, kind, *meshes[0], k=k)  # type: ignore[arg-type]
         a = make()
-        b = bounding_volumes(kind, corners[1], np.arange(0, len(corners[1]), 3), k=k)  # type: ignore[arg-type]
+        b = volumes_of_triangles(kind, *meshes[1], k=k)  # type: ignore[arg-type]
         build = partial(build_bvh, a)
         descend = partial(tree_pairs, build(), build_bvh(b))
         found = descend()
-        first, second = (part.reshape(-1, 3, 3)[found.pairs[:, side]] for side, part in enumerate(corners))
+        first, second = (part[found.pairs[:, side]] for side, part in enumerate(corners))
         met = int((crossed(first, second) | crossed(second, first)).sum())
         assert true in (None, met), "no kind of volume loses a pair"
         true = met

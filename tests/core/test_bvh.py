@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from contact_lens.core import bvh_linear
 from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.bvh_insert import inserted
@@ -350,6 +351,14 @@ def test_the_curve_goes_from_each_cell_to_one_beside_it(dim, side):
     cells = np.stack(np.meshgrid(*[np.arange(side)] * dim)).reshape(dim, -1).astype(np.float64)
     along = cells[:, curve_order(cells)]
     assert (np.abs(np.diff(along, axis=1)).sum(axis=0) == 1.0).all()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_more_items_than_fit_a_sorted_number_are_in_the_same_order(monkeypatch, dim):
+    points = np.random.default_rng(11).integers(0, 200, (dim, 3000)).astype(np.float64)
+    order = curve_order(points)
+    monkeypatch.setattr(bvh_linear, "_NUMBER_BITS", 8)
+    assert np.array_equal(order, curve_order(points))
 
 
 def test_a_far_point_does_not_throw_a_cluster_together():

@@ -14,7 +14,7 @@ from contact_lens.core import Box, ConvexHull, contact
 from contact_lens.core.bounding_sphere import Spheres
 from contact_lens.core.kdop import KDops
 from contact_lens.core.obb import Obbs
-from contact_lens.core.volumes import Volumes, bounding_volumes, volumes_of_shapes
+from contact_lens.core.volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
 
 from .generators import pairs, rotation
 
@@ -165,6 +165,22 @@ def test_ten_thousand_groups_of_one_size_are_the_same_as_the_same_groups_among_o
     else:  # there are formulas for few points
         np.testing.assert_allclose(alike.centers(), mixed.centers(), rtol=0, atol=1e-12)
         np.testing.assert_allclose(alike.volumes(), mixed.volumes(), rtol=1e-9, atol=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_triangles_of_a_mesh_have_the_volumes_of_their_corners(kind, k, dim, size):
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(400, dim)) * size
+    triangles = rng.integers(0, 400, (20_000 if kind in ("aabb", "kdop") else 500, 3))
+    of_mesh = volumes_of_triangles(kind, points, triangles, k=k)
+    alone = bounding_volumes(kind, points[triangles].reshape(-1, dim), np.arange(0, triangles.size, 3), k=k)
+    np.testing.assert_array_equal(of_mesh.centers(), alone.centers())
+    np.testing.assert_array_equal(of_mesh.sizes(), alone.sizes())
+    if isinstance(of_mesh, KDops) and isinstance(alone, KDops):
+        np.testing.assert_array_equal(of_mesh.low, alone.low)
+        np.testing.assert_array_equal(of_mesh.high, alone.high)
+    assert len(volumes_of_triangles(kind, points, triangles[:0], k=k)) == 0
 
 
 @every_kind
@@ -495,6 +511,16 @@ def test_arguments_are_refused_by_name():
     ):
         with pytest.raises(ValueError, match=words):
             bounding_volumes(*wrong, **kwargs)
+    for triangles, words in (
+        ([0, 1, 2], r"^triangles: whole numbers \(m, 3\) expected, got the shape \(3,\)"),
+        ([[0.0, 1.0, 2.0]], r"^triangles: whole numbers \(m, 3\) expected, .* dtype float64"),
+        ([[0, 1, 4]], r"^triangles: all must be from 0 to 3, for there are 4 points"),
+        ([[0, 1, -1]], r"^triangles: all must be from 0 to 3"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            volumes_of_triangles("aabb", np.zeros((4, 3)), triangles)
+    with pytest.raises(ValueError, match=r"^points: "):
+        volumes_of_triangles("aabb", [[0.0, 0.0, np.nan]], [[0, 0, 0]])
     with pytest.raises(ValueError, match=r"^shapes\[1\] must be a shape"):
         volumes_of_shapes("aabb", [ConvexHull(points), points])
     with pytest.raises(ValueError, match=r"^shapes: all must have the same dimension"):
