@@ -76,10 +76,17 @@ class Room:
 
     def __init__(self) -> None:
         self._rows = np.empty((8, BATCH), dtype=np.intp)
+        self._counting = np.arange(0)
 
     def row(self, number: int, count: int) -> IntArray:
         """Return an array (count,), of a batch the same memory for the same number of 0 to 7."""
         return self._rows[number, :count] if count <= BATCH else np.empty(count, dtype=np.intp)
+
+    def counting(self, count: int) -> IntArray:
+        """Return 0, 1 and so on, `count` of them; not to be changed."""
+        if len(self._counting) < count:
+            self._counting = np.arange(count)
+        return self._counting[:count]
 
 
 class PairList:
@@ -169,16 +176,16 @@ def ranges(owner: IntArray, begin: IntArray, end: IntArray, room: Room) -> Itera
     total = size.cumsum()
     begin -= total
     begin += size  # now what to add to a running number
-    counting = np.arange(min(int(total[-1]), max(BATCH, int(size.max()))))
     first, done = 0, 0
     while first < len(some):
         last = len(some)
         if total[-1] - done > BATCH:
             last = max(first + 1, int(total.searchsorted(done + BATCH, side="right")))
-        which = counting[: last - first].repeat(size[first:last])
+        which = room.counting(last - first).repeat(size[first:last])
         count = len(which)
         numbers = begin[first:last].take(which, out=room.row(0, count), mode="clip")
-        numbers += counting[:count]
-        numbers += done
+        numbers += room.counting(count)
+        if done:
+            numbers += done
         yield owner[first:last].take(which, out=room.row(1, count), mode="clip"), numbers
         first, done = last, int(total[last - 1])

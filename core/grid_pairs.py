@@ -2,30 +2,37 @@
 """Pairs of boxes of about one size, by a grid whose cells are as wide as the largest of them.
 
 The boxes are sorted by the cell their low corner is in, and a table tells where each cell begins: partners are in the
-same cell or the next ones, and three cells in a row are one range. All comparisons of two boxes are made at once: each
-box is rounded to a small number of steps per axis, all of them packed into one integer, and the signs of the six
-differences are read from a single subtraction. Source: M. Mazhar et al., A scalable parallel method for large collision
-detection problems, 2011; L. Lamport, Multiple byte processing with full-word instructions, 1975.
+same cell or the next ones, and cells in a row are one range. Along the rows cells are cut into slices, so that a range
+begins little before the first partner and ends with the last; rows that a box does not reach are left out. All
+comparisons of two boxes are made at once: each box is rounded to a small number of steps per axis, all of them packed
+into one integer, and the signs of the six differences are read from a single subtraction. Source: M. Mazhar et al., A
+scalable parallel method for large collision detection problems, 2011; L. Lamport, Multiple byte processing with
+full-word instructions, 1975.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from math import floor, inf
 
 import numpy as np
 
 from .box_pairs import BATCH, Boxes, PairList, Room, ranges
-from .polytope import FloatArray, IntArray
+from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, tell
 
 _STEPS = 128  # of a cell along each axis
 _WIDEST = 126  # steps of the largest box: with the rounding it is still shorter than a cell
 _SURE = 3  # steps by which boxes overlap for sure: 2, and 1 that a field of a difference may be too large
 _CELLS = 3.0  # cells per box, at most: beyond, wider cells are faster than a longer table
+_SLICES = 16  # of a cell along a row, at most; a power of 2, below _STEPS
+_SLICED = 4.0  # slices per box, about, at most
 _FEW = 1000  # pairs that are tested as fast as they are told apart
 _CROWD = 4  # boxes that half of them share their cell with, at least: a crowd, told before any test
 _START = 0.125  # share of the boxes whose allowance of tests may be used at once
+_REACH = 8  # bits for the slices from the low corner of a box to the high one
 _NARROWEST = 1e-290  # of a step: its inverse must be finite
 
 
@@ -44,25 +51,31 @@ def grid(
     be near. Raises Cancelled when `progress`, which is told the share done, says so.
     """
     cells = _Cells.around([boxes] if other is None else [boxes, other])
-    order, key, upper, lower = cells.sorted(boxes)
+    order, key, upper, lower, end_key, unreached = cells.sorted(boxes)
     order_b, key_b, lower_b = order, key, lower
     if other is not None:
-        order_b, key_b, _, lower_b = cells.sorted(other)
-    if most < inf and 2 * np.count_nonzero(key_b[_CROWD:] == key_b[:-_CROWD]) > len(key_b):
-        return False
+        order_b, key_b, _, lower_b, _, _ = cells.sorted(other)
+    if most < inf:
+        crowded = key_b // cells.slices
+        if 2 * np.count_nonzero(crowded[_CROWD:] == crowded[:-_CROWD]) > len(crowded):
+            return False
     table = np.bincount(key_b, minlength=cells.count)
-    table.cumsum(out=table)  # how many boxes are in a cell or in one before it
-    rows = cells.rows(other is None)
+    table.cumsum(out=table)  # how many boxes are in a slice or in one before it
+    steps, above = cells.rows(other is None)
     sign, surely = cells.fields(1 << (cells.bits - 1)), cells.fields(_SURE)
     sure = widened * 16.0 <= cells.step
     start, allowance = found.tests, most * _START * (len(order) + len(order_b))
     room = Room()
-    chunk = 2 * BATCH // rows.size
+    chunk = BATCH // len(steps)
     for first in range(0, len(order), chunk):
         tell(progress, first / len(order))
-        near = key[first : first + chunk]
-        number = np.arange(first, first + len(near))
-        begin, end = table.take(near + rows)
+        part = slice(first, first + chunk)
+        number = np.arange(first, min(first + chunk, len(order)))
+        begin = table.take(key[part] + (steps - (cells.slices + 1)), mode="clip")
+        ends = end_key[part] + steps
+        for rows, below in zip(above, unreached, strict=True):
+            ends[rows] -= below[part]
+        end = table.take(ends, mode="clip")
         if other is None:
             np.add(number, 1, out=begin[0])  # of its own row those after it
         owner = room.row(2, begin.size).reshape(begin.shape)
@@ -98,9 +111,11 @@ class _Cells:
     scale: FloatArray
     """(dim, 1) steps per length."""
     strides: list[int]
-    """By how much the number of a cell grows along each axis."""
+    """By how much the number of a slice grows along each axis: for the first one by 1 a slice, for others by a cell."""
+    slices: int
+    """Into how many slices a cell is cut along the first axis; a power of 2."""
     count: int
-    """How many cells there are."""
+    """How many slices there are."""
 
     @classmethod
     def around(cls, sets: list[Boxes]) -> _Cells:
@@ -125,11 +140,14 @@ class _Cells:
                 break
             factor = max(1.02, (size / limit) ** (1.0 / sum(cells > 1 for cells in shape)))
             width = [w * factor if cells > 1 else w for w, cells in zip(width, shape, strict=True)]
-        strides = [1]
-        for cells in shape:
-            strides.append(strides[-1] * (cells + 3))  # rounding may put a corner one cell further
+        slices = _SLICES
+        while slices > 1 and size * slices > _SLICED * limit / _CELLS:
+            slices //= 2
+        strides = [1, slices * (shape[0] + 3)]  # rounding may put a corner one cell further
+        for cells in shape[1:]:
+            strides.append(strides[-1] * (cells + 3))
         scale = np.array([[_STEPS / w] for w in width])
-        return cls(lowest[:, None], scale, strides[:-1], strides[-1] + 1)
+        return cls(lowest[:, None], scale, strides[:-1], slices, strides[-1] + 1)
 
     @property
     def bits(self) -> int:
@@ -143,29 +161,34 @@ class _Cells:
 
     def fields(self, number: int) -> int:
         """Return a packed box with this number in all fields."""
-        return sum(number << (self.bits * field) for field in range(2 * len(self.strides)))
+        bits, fields = self.bits, 2 * len(self.strides)
+        return number * (((1 << bits * fields) - 1) // ((1 << bits) - 1))
 
-    def rows(self, itself: bool) -> IntArray:
-        """Return (2, rows, 1): how far the cell before three in a row of the neighbourhood is, and the last of them.
+    def rows(self, itself: bool) -> tuple[IntArray, tuple[IntArray, ...]]:
+        """Return (rows, 1) how far each row of the neighbourhood is, and per axis which of the rows are above along it.
 
         For a set with itself only its own row, which is the first, and those after it.
         """
-        steps = [0]
-        for stride in self.strides[1:]:
-            steps = [step + sign * stride for step in steps for sign in (0, -1, 1)]
-        steps = [step for step in steps if step >= 0 or not itself]
-        return np.array([[step - 2 for step in steps], [step + 1 for step in steps]], dtype=np.intp)[:, :, None]
+        ways, above = _ways(len(self.strides) - 1, itself)
+        steps = [[sum(sign * stride for sign, stride in zip(way, self.strides[1:], strict=True))] for way in ways]
+        return np.array(steps, dtype=np.intp), above
 
-    def sorted(self, boxes: Boxes) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Sort boxes by the cell of their low corner; return order, cells, and upper and lower packed boxes, sorted.
+    def sorted(self, boxes: Boxes) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, list[IntArray]]:
+        """Sort boxes by the slice of their low corner; return order, slices, and upper and lower packed boxes, sorted.
+
+        And the slice in which each ends along its row, and for each other axis what is to be taken from that for the
+        rows above: 0, or more than any slice if the box does not reach the next cell.
 
         Each field of the difference of an upper and a lower one, of boxes in neighbouring cells, is by how many steps
         they overlap along an axis, seen from one side, or one more. Boxes with a negative one do not overlap.
         """
         n, bits = boxes.count, self.bits
         strides = np.array(self.strides)[:, None]
-        around, ones = sum(self.strides) + 1, self.fields(1)
-        key, upper, lower = np.empty((3, n), dtype=np.intp)
+        around, ones = sum(self.strides[1:]) + self.slices, self.fields(1)
+        key, upper, lower, length = np.empty((4, n), dtype=np.intp)
+        within = _STEPS.bit_length() - 1
+        shifts = np.full((len(self.strides), 1), within)
+        shifts[0] -= self.slices.bit_length() - 1
         chunk = min(n, BATCH // 5)
         rough = np.empty((2, boxes.dim, chunk))
         steps = np.empty((2, boxes.dim, chunk), dtype=np.intp)
@@ -189,8 +212,14 @@ class _Cells:
             above += ones
             high <<= bits
             np.subtract(low, high, out=lower[part])
-            cell = steps[0]
-            cell >>= _STEPS.bit_length() - 1
+            steps >>= shifts
+            cell, other = steps
+            other -= cell
+            # How many slices further it ends, and a bit for each other axis along which it reaches the next cell.
+            reach = length[part]
+            reach[:] = other[0]
+            for axis in range(1, boxes.dim):
+                reach |= other[axis] << (_REACH + axis)
             cell *= strides
             cell.sum(axis=0, out=key[part])
             key[part] += around
@@ -200,4 +229,21 @@ class _Cells:
         key.sort()
         order = key & ((1 << shift) - 1)
         key >>= shift
-        return order, key, upper.take(order), lower.take(order)
+        length = length.take(order)
+        unreached = [((length >> (_REACH + axis)) & 1 ^ 1) * self.count for axis in range(1, boxes.dim)]
+        length &= (1 << _REACH) - 1
+        length += key
+        return order, key, upper.take(order), lower.take(order), length, unreached
+
+
+@cache
+def _ways(axes: int, itself: bool) -> tuple[tuple[tuple[int, ...], ...], tuple[IntArray, ...]]:
+    """Return along which axes the rows of a neighbourhood are below (-1) or above (1), and which are above, by axis.
+
+    The own row is the first. For a set with itself only those after it, when the last axis counts most.
+    """
+    around = [way[::-1] for way in product((-1, 0, 1), repeat=axes)]  # in ascending order
+    own = len(around) // 2
+    ways = [around[own], *([] if itself else around[:own]), *around[own + 1 :]]
+    above = [np.array([row for row, way in enumerate(ways) if way[axis] > 0], dtype=np.intp) for axis in range(axes)]
+    return tuple(ways), tuple(frozen(rows) for rows in above)

@@ -217,8 +217,8 @@ def test_a_grid_is_given_up_when_the_boxes_crowd():
     spread = rng.uniform(0.0, 40.0, (8000, 3))
     everywhere = np.where(rng.random((8000, 1)) < 0.01, 20.0, 0.05)
     one_place = spread.copy()
-    one_place[:900] = 20.0 + rng.uniform(0.0, 1.0, (900, 3))
-    for center, half in ((spread, everywhere), (one_place, np.where(np.arange(8000) < 900, 0.01, 0.5)[:, None])):
+    one_place[:2000] = 20.0 + rng.uniform(0.0, 1.0, (2000, 3))
+    for center, half in ((spread, everywhere), (one_place, np.where(np.arange(8000) < 2000, 0.01, 0.5)[:, None])):
         low, high = center - half, center + half
         shares: list[float] = []
         found = candidate_pairs(low, high, progress=lambda share, shares=shares: shares.append(share) is None)
