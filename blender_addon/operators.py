@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 import bpy
 import numpy as np
@@ -308,13 +308,78 @@ class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
     bl_label = "Show Bounding Volumes"
     bl_options = {"REGISTER", "UNDO"}
 
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        session.settings_of(context.scene).show_volumes = True
+        if not volumes_follow.begin(context):
+            return self._told(context)
+        bpy.ops.contact_lens.watch_volumes("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+        return {"FINISHED"}
+
     def execute(self, context: bpy.types.Context) -> set[str]:
         session.settings_of(context.scene).show_volumes = True
-        problem = volumes_follow.update(context)
+        volumes_follow.update(context)
+        return self._told(context)
+
+    def _told(self, context: bpy.types.Context) -> set[str]:
         refresh.redraw()
+        problem = volumes_follow.trouble(context.scene)
         if problem:
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_watch_volumes(bpy.types.Operator):
+    """Tell how far the bounding volumes are, until they are made or Esc is pressed"""
+
+    bl_idname = "contact_lens.watch_volumes"
+    bl_label = "Watch Bounding Volumes"
+    bl_options = {"INTERNAL"}
+
+    _watched: ClassVar[set[int]] = set()
+    _timer: bpy.types.Timer
+    _uid: int
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._uid = context.scene.session_uid
+        if self._uid in self._watched or volumes_follow.share_done(self._uid) is None:
+            return {"CANCELLED"}
+        self._watched.add(self._uid)
+        self._timer = context.window_manager.event_timer_add(volumes_follow.POLL, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        share = volumes_follow.share_done(self._uid)
+        if share is None:
+            self.cancel(context)
+            return {"FINISHED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            volumes_follow.cancel(self._uid)
+            self.cancel(context)
+            self.report({"INFO"}, "Bounding volumes cancelled")
+            return {"CANCELLED"}
+        if event.type == "TIMER" and context.workspace is not None:
+            context.workspace.status_text_set(f"Bounding volumes: {100.0 * share:.0f} %    Esc: cancel")
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
+        self._watched.discard(self._uid)
+        context.window_manager.event_timer_remove(self._timer)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+
+class CONTACT_LENS_OT_cancel_volumes(bpy.types.Operator):
+    """Give up making the bounding volumes"""
+
+    bl_idname = "contact_lens.cancel_volumes"
+    bl_label = "Cancel"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        volumes_follow.cancel(context.scene.session_uid)
         return {"FINISHED"}
 
 
@@ -327,6 +392,8 @@ CLASSES = (
     CONTACT_LENS_OT_copy,
     CONTACT_LENS_OT_save_json,
     CONTACT_LENS_OT_show_volumes,
+    CONTACT_LENS_OT_watch_volumes,
+    CONTACT_LENS_OT_cancel_volumes,
 )
 
 
@@ -347,6 +414,8 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         for operator in CLASSES[1:]:
+            if "INTERNAL" in getattr(operator, "bl_options", ()):
+                continue
             self.layout.operator(operator.bl_idname)
 
 

@@ -123,4 +123,4 @@ def direction(values: Iterable[float]) -> str:
 
 def counted(number: int, one: str, many: str = "") -> str:
     """A number with its noun: '1 vertex', '2 vertices'."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -2,7 +2,7 @@
 """The bounding volumes of each scene, and how they follow selection, moves and edits.
 
 As for contacts, Blender's handlers only take note and a timer does the work; a view that takes long to make waits for
-its button.
+its button, and is made in a thread meanwhile.
 """
 
 from __future__ import annotations
@@ -13,19 +13,31 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..core.progress import Cancelled
 from . import refresh
+from .job import Job
 from .read import ReadError
-from .volumes_view import VolumesView, view_of
+from .volumes_view import VolumesView, subject_of, view_of
 
 CHEAP = 0.15
 """Seconds a view may take and still follow by itself."""
+PATIENCE = 0.2
+"""Seconds Blender waits for a view; after that it goes on and shows the progress."""
 DELAY = 0.05
+POLL = 0.1
+"""Seconds between two looks at a job."""
+END = 10.0
+"""Seconds that a cancelled job may take to end when the add-on is switched off."""
 
 _views: dict[int, VolumesView] = {}
 _troubles: dict[int, str] = {}
 _seconds: dict[int, float] = {}
 _outdated: set[int] = set()
 _pending: set[int] = set()
+_jobs: dict[int, tuple[Job[VolumesView], float]] = {}
+"""The job that makes a scene's view, and when it began."""
+_overtaken: set[int] = set()
+"""Scenes that changed since their job began."""
 
 
 def current(scene: bpy.types.Scene) -> VolumesView | None:
@@ -43,28 +55,57 @@ def is_outdated(scene: bpy.types.Scene) -> bool:
     return scene.session_uid in _outdated
 
 
+def share_done(uid: int) -> float | None:
+    """How much of the view of a scene (its session_uid) is made, 0 to 1; None when none is being made."""
+    return _jobs[uid][0].share if uid in _jobs else None
+
+
 def update(context: bpy.types.Context) -> str:
     """Make the scene's view now. Returns why there is none, or an empty string."""
-    scene = context.scene
+    if begin(context):
+        job, _ = _jobs[context.scene.session_uid]
+        while not job.wait(POLL):
+            pass
+        _take_over(context.scene.session_uid)
+    return trouble(context.scene)
+
+
+def begin(context: bpy.types.Context) -> bool:
+    """Begin to make the scene's view. Returns whether that is still going on; else it is made, or there is trouble."""
+    uid = context.scene.session_uid
+    _drop_job(uid)
+    _pending.discard(uid)
     start = time.perf_counter()
     try:
-        _views[scene.session_uid] = view_of(context, _settings(scene).as_volume_settings())
-        _troubles.pop(scene.session_uid, None)
+        subject = subject_of(context, _settings(context.scene).as_volume_settings())
     except ReadError as error:
-        _views.pop(scene.session_uid, None)
-        _troubles[scene.session_uid] = str(error)
-    _seconds[scene.session_uid] = time.perf_counter() - start
-    _outdated.discard(scene.session_uid)
-    return trouble(scene)
+        _fail(uid, str(error))
+        _seconds[uid] = time.perf_counter() - start
+        return False
+    job = Job(lambda progress: view_of(subject, progress))
+    _jobs[uid] = job, start
+    if job.wait(PATIENCE):
+        _take_over(uid)
+        return False
+    if not bpy.app.timers.is_registered(_poll):
+        bpy.app.timers.register(_poll, first_interval=POLL)
+    return True
+
+
+def cancel(uid: int) -> None:
+    """Give up making the view of a scene (its session_uid): what was shown before stays, and is outdated."""
+    if _drop_job(uid):
+        _outdated.add(uid)
+        refresh.redraw()
 
 
 def request(scene: bpy.types.Scene, asked: bool = True) -> None:
     """Something that the scene's view shows may have changed. `asked`: the person changed a setting of it."""
     uid = scene.session_uid
     if not _settings(scene).show_volumes:
-        for of_scene in (_views, _troubles, _seconds):
-            of_scene.pop(uid, None)
-        _outdated.discard(uid)
+        _forget(uid)
+    elif uid in _jobs and not asked:
+        _overtaken.add(uid)
     elif bpy.app.background or (_seconds.get(uid, 0.0) > CHEAP and not asked):
         _outdated.add(uid)
     else:
@@ -72,6 +113,55 @@ def request(scene: bpy.types.Scene, asked: bool = True) -> None:
         if not bpy.app.timers.is_registered(_run):
             bpy.app.timers.register(_run, first_interval=DELAY)
     refresh.redraw()
+
+
+def _take_over(uid: int) -> None:
+    """Take over what a job that is done has made."""
+    job, start = _jobs.pop(uid)
+    _seconds[uid] = time.perf_counter() - start
+    _outdated.discard(uid)
+    if uid in _overtaken:
+        _overtaken.discard(uid)
+        _outdated.add(uid)
+    try:
+        _views[uid] = job.result()
+        _troubles.pop(uid, None)
+    except Cancelled:
+        _outdated.add(uid)
+    except Exception as error:
+        _fail(uid, f"Contact Lens cannot make the volumes: {error}")
+        raise
+
+
+def _fail(uid: int, why: str) -> None:
+    _views.pop(uid, None)
+    _outdated.discard(uid)
+    _troubles[uid] = why
+
+
+def _drop_job(uid: int) -> bool:
+    """Cancel the scene's job, if there is one; what it makes is not waited for."""
+    _overtaken.discard(uid)
+    if uid not in _jobs:
+        return False
+    _jobs.pop(uid)[0].cancel()
+    return True
+
+
+def _forget(uid: int) -> None:
+    _drop_job(uid)
+    for of_scene in (_views, _troubles, _seconds):
+        of_scene.pop(uid, None)
+    _outdated.discard(uid)
+
+
+def _forget_all() -> None:
+    for uid in list(_jobs):
+        _drop_job(uid)
+    for of_scene in (_views, _troubles, _seconds):
+        of_scene.clear()
+    for uids in (_outdated, _pending, _overtaken):
+        uids.clear()
 
 
 def _settings(scene: bpy.types.Scene) -> Any:
@@ -86,14 +176,25 @@ def _run() -> None:
             if window.scene.session_uid in scenes and _settings(window.scene).show_volumes:
                 scenes.discard(window.scene.session_uid)
                 with bpy.context.temp_override(window=window):
-                    update(bpy.context)
+                    if begin(bpy.context):
+                        bpy.ops.contact_lens.watch_volumes("INVOKE_DEFAULT")  # type: ignore[attr-defined]
     refresh.redraw()
+
+
+def _poll() -> float | None:
+    for uid, (job, _) in list(_jobs.items()):
+        if job.done:
+            _take_over(uid)
+    refresh.redraw()
+    return POLL if _jobs else None
 
 
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if not _settings(scene).show_volumes or depsgraph.mode != "VIEWPORT":
         return
+    if scene.session_uid in _jobs and not depsgraph.id_type_updated("OBJECT"):
+        return  # the operator that began the job touches the scene itself
     # Selection, moves, edits, objects that come and go: any of them changes what is shown.
     if depsgraph.id_type_updated("OBJECT") or depsgraph.id_type_updated("SCENE"):
         request(scene, asked=False)
@@ -108,10 +209,7 @@ def _undone(*_: object) -> None:
 
 @persistent
 def _loaded(*_: object) -> None:
-    for of_scene in (_views, _troubles, _seconds):
-        of_scene.clear()
-    _outdated.clear()
-    _pending.clear()
+    _forget_all()
     _undone()
 
 
@@ -132,9 +230,10 @@ def register() -> None:
 def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
-    if bpy.app.timers.is_registered(_run):
-        bpy.app.timers.unregister(_run)
-    for of_scene in (_views, _troubles, _seconds):
-        of_scene.clear()
-    _outdated.clear()
-    _pending.clear()
+    for timer in (_run, _poll):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
+    ending = [job for job, _ in _jobs.values()]
+    _forget_all()
+    for job in ending:
+        job.wait(END)

@@ -3,11 +3,11 @@
 
 Three views: one volume around each selected object; a hierarchy over the triangles of each; a hierarchy over all
 visible objects of the scene. Nothing here is kept in the file: a view is made anew when what it shows changes.
+First everything is read from Blender (`subject_of`); then the view is made of that (`view_of`), in any thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -21,6 +21,7 @@ from ..core.bvh_build import build_bvh
 from ..core.bvh_pairs import TreePairs, tree_pairs
 from ..core.kdop import KDops
 from ..core.polytope import FloatArray, IntArray
+from ..core.progress import Progress, part_of
 from ..core.volumes import Volumes, bounding_volumes, volumes_of_triangles
 from . import read
 from .read import ReadError
@@ -30,8 +31,8 @@ MOST_DRAWN = 1_500
 """Volumes drawn at a time; more are a grey cloud."""
 MOST_POLYTOPES = 300
 """The same for kinds that are drawn as polytopes, each of which is made."""
-MOST_INSERTED = 2_000
-"""Items of a tree built by insertion, which goes over them one by one: these take some seconds."""
+BUILDS = 0.8
+"""Share of the work that building trees is, about; the rest is the descent."""
 CIRCLE = 48
 """Sides of the circles that stand for a sphere."""
 
@@ -72,30 +73,65 @@ LEFT = 2.0
 """Tint of the volumes that remain of a pair."""
 
 
-def view_of(
-    context: bpy.types.Context, settings: VolumeSettings, progress: Callable[[float], bool] | None = None
-) -> VolumesView:
-    """Make the view of what is selected, or of the scene.
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a view is made of, as read from Blender."""
+
+    settings: VolumeSettings
+    units: UnitFormat
+    names: list[str]
+    """The objects'."""
+    points: list[FloatArray]
+    """(n, 3) for each object: the vertices of its hull, or all; world space."""
+    triangles: list[NDArray[np.int32]]
+    """(t, 3) for each object, if the view is of triangles."""
+    contents: list[float]
+    """The volume of each object's hull, if the view is of objects."""
+
+
+def subject_of(context: bpy.types.Context, settings: VolumeSettings) -> Subject:
+    """Read what is selected, or the scene.
 
     Raises ReadError, with a sentence for the user, when there is nothing to show.
     """
     depsgraph = context.evaluated_depsgraph_get()
-    units = UnitFormat.of_scene(context.scene)
-    if settings.of == "scene":
-        chosen = [obj for obj in context.visible_objects if not read.why_not(obj)]
-        if not chosen:
-            raise ReadError("No visible object of the scene has a surface")
-    else:
-        chosen = [obj for obj in context.selected_objects if not read.why_not(obj)]
-        if not chosen:
-            raise ReadError("Select objects with a surface to see their bounding volumes")
-    sketch = _Sketch(settings)
-    if settings.of == "objects":
-        _objects(sketch, chosen, depsgraph, units)
-    elif settings.of == "triangles":
-        _triangles(sketch, chosen, depsgraph, progress)
-    else:
-        _scene(sketch, chosen, depsgraph, progress)
+    subject = Subject(settings, UnitFormat.of_scene(context.scene), [], [], [], [])
+    of_scene = settings.of == "scene"
+    candidates = context.visible_objects if of_scene else context.selected_objects
+    chosen = [obj for obj in candidates if not read.why_not(obj)]
+    if not chosen and of_scene:
+        raise ReadError("No visible object of the scene has a surface")
+    if not chosen:
+        raise ReadError("Select objects with a surface to see their bounding volumes")
+    for obj in chosen:
+        if settings.of == "objects":
+            hull = read.read(obj, depsgraph).hull
+            points = hull.vertices
+            subject.contents.append(hull.volume)
+        elif settings.of == "triangles":
+            points, triangles = read.triangles(obj, depsgraph)
+            if len(triangles) == 0:
+                raise ReadError(f"'{obj.name}' has no faces")
+            subject.triangles.append(triangles)
+        else:
+            points = read.points(obj, depsgraph)
+            if len(points) == 0:
+                continue
+        subject.names.append(obj.name)
+        subject.points.append(points)
+    if not subject.points:
+        raise ReadError("No visible object of the scene has a vertex")
+    return subject
+
+
+def view_of(subject: Subject, progress: Progress | None = None) -> VolumesView:
+    """Make the view. `progress` is called with the share done; False cancels.
+
+    Raises Cancelled when `progress` says so.
+    """
+    sketch = _Sketch(subject.settings)
+    make = {"objects": _objects, "triangles": _triangles, "scene": _scene}[subject.settings.of]
+    make(sketch, subject, progress)
     return sketch.view()
 
 
@@ -119,10 +155,8 @@ class _Sketch:
     def _k(self) -> int | None:
         return self.settings.k if self.settings.kind == "kdop" else None
 
-    def tree(self, volumes: Volumes, progress: Callable[[float], bool] | None) -> Bvh:
+    def tree(self, volumes: Volumes, progress: Progress | None) -> Bvh:
         settings = self.settings
-        if settings.method == "insertion" and len(volumes) > MOST_INSERTED:
-            raise ReadError(f"Building by insertion takes too long for {len(volumes):,} items: choose another build")
         return build_bvh(volumes, settings.method, settings.split, progress=progress)  # type: ignore[arg-type]
 
     def draw(self, volumes: Volumes, tints: FloatArray) -> None:
@@ -151,43 +185,37 @@ class _Sketch:
 # --- the three views ------------------------------------------------------------------------------------------------
 
 
-def _objects(
-    sketch: _Sketch, chosen: list[bpy.types.Object], depsgraph: bpy.types.Depsgraph, units: UnitFormat
-) -> None:
-    shapes = [read.read(obj, depsgraph) for obj in chosen]
-    volumes = _around(sketch, [shape.hull.vertices for shape in shapes])
+def _objects(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
+    volumes = _around(sketch, subject.points)
     sketch.draw(volumes, np.zeros(len(volumes)))
-    for obj, shape, content in zip(chosen, shapes, volumes.volumes().tolist(), strict=True):
-        filled = 100.0 * shape.hull.volume / content if content > 0.0 else 0.0
-        sketch.lines.append((obj.name, f"fills {filled:.0f} % of its volume"))
-    if len(chosen) == 2:
+    for name, solid, content in zip(subject.names, subject.contents, volumes.volumes().tolist(), strict=True):
+        filled = 100.0 * solid / content if content > 0.0 else 0.0
+        sketch.lines.append((name, f"fills {filled:.0f} % of its volume"))
+    if len(volumes) == 2:
         one, other = volumes.take([0]), volumes.take([1])
         if one.overlap(other)[0]:
             sketch.lines.append(("Volumes", "overlap: the objects may collide"))
         else:
-            sketch.lines.append(("Volumes", f"apart: at least {units.length(float(one.gap(other)[0]))}"))
+            gap = subject.units.length(float(one.gap(other)[0]))
+            sketch.lines.append(("Volumes", f"apart: at least {gap}"))
 
 
-def _triangles(
-    sketch: _Sketch,
-    chosen: list[bpy.types.Object],
-    depsgraph: bpy.types.Depsgraph,
-    progress: Callable[[float], bool] | None,
-) -> None:
-    trees = []
-    for obj in chosen:
-        points, triangles = read.triangles(obj, depsgraph)
-        if len(triangles) == 0:
-            raise ReadError(f"'{obj.name}' has no faces")
-        volumes = sketch.volumes_of_triangles(points, triangles)
-        tree = sketch.tree(volumes, progress)
+def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
+    trees: list[Bvh] = []
+    total = sum(len(triangles) for triangles in subject.triangles)
+    done = 0
+    for name, points, triangles in zip(subject.names, subject.points, subject.triangles, strict=True):
+        # The last part of the work is left for the descent.
+        begin, end = BUILDS * done / total, BUILDS * (done + len(triangles)) / total
+        tree = sketch.tree(sketch.volumes_of_triangles(points, triangles), part_of(progress, begin, end))
+        done += len(triangles)
         trees.append(tree)
-        sketch.lines.append((obj.name, f"{counted(len(triangles), 'triangle')}, {_shape_of(tree)}"))
+        sketch.lines.append((name, f"{counted(len(triangles), 'triangle')}, {_shape_of(tree)}"))
     if len(trees) != 2:
         for tree in trees:
             sketch.draw_tree(tree)
         return
-    found = tree_pairs(trees[0], trees[1], progress=progress)
+    found = tree_pairs(trees[0], trees[1], progress=part_of(progress, BUILDS, 1.0))
     for side, tree in enumerate(trees):
         sketch.draw_tree(tree)
         left = np.unique(found.pairs[:, side])
@@ -197,20 +225,11 @@ def _triangles(
     _tell_pairs(sketch, found, "triangles")
 
 
-def _scene(
-    sketch: _Sketch,
-    chosen: list[bpy.types.Object],
-    depsgraph: bpy.types.Depsgraph,
-    progress: Callable[[float], bool] | None,
-) -> None:
-    points = [read.points(obj, depsgraph) for obj in chosen]
-    points = [cloud for cloud in points if len(cloud)]
-    if not points:
-        raise ReadError("No visible object of the scene has a vertex")
-    tree = sketch.tree(_around(sketch, points), progress)
+def _scene(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
+    tree = sketch.tree(_around(sketch, subject.points), part_of(progress, 0.0, BUILDS))
     sketch.draw_tree(tree)
-    sketch.lines.append(("Scene", f"{counted(len(points), 'object')}, {_shape_of(tree)}"))
-    _tell_pairs(sketch, tree_pairs(tree, progress=progress), "objects")
+    sketch.lines.append(("Scene", f"{counted(len(subject.names), 'object')}, {_shape_of(tree)}"))
+    _tell_pairs(sketch, tree_pairs(tree, progress=part_of(progress, BUILDS, 1.0)), "objects")
 
 
 def _around(sketch: _Sketch, clouds: list[FloatArray]) -> Volumes:

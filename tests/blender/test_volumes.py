@@ -123,12 +123,66 @@ def test_what_cannot_be_shown_is_said(view: Callable[..., Any], part: Part) -> N
     select(wire)
     with pytest.raises(RuntimeError, match="'Wire' has no faces"):
         view(volumes_of="TRIANGLES")
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=40, y_subdivisions=40)
-    select(bpy.context.object)
-    with pytest.raises(RuntimeError, match=r"Building by insertion takes too long for 3,200 items"):
-        view(volumes_of="TRIANGLES", tree_method="INSERTION")
     select(wire)
     assert view(volumes_of="OBJECTS").lines == [("Wire", "fills 0 % of its volume")]
+
+
+def crowd(columns: int) -> bpy.types.Object:
+    """A sheet of many triangles."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=columns, y_subdivisions=columns)
+    return bpy.context.object
+
+
+def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(view: Callable[..., Any], part: Part) -> None:
+    follow = part("blender_addon.volumes_follow")
+    scene, uid = bpy.context.scene, bpy.context.scene.session_uid
+    select(cube("Cube"))
+    before = view(volumes_of="TRIANGLES", volume_kind="AABB", tree_method="INSERTION")
+    select(crowd(250))
+    assert follow.begin(bpy.context), "125,000 triangles one by one take more than a moment"
+    job, _ = follow._jobs[uid]
+    assert 0.0 <= follow.share_done(uid) < 1.0
+    assert follow.current(scene) is before
+    follow.cancel(uid)
+    assert job.wait(10.0)
+    with pytest.raises(part("core").Cancelled):
+        job.result()
+    assert follow.share_done(uid) is None
+    assert follow._poll() is None
+    assert follow.current(scene) is before, "what was shown stays"
+    assert follow.is_outdated(scene)
+
+    scene.contact_lens.tree_method = "LINEAR"
+    assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
+    assert follow.current(scene).lines[0][1].startswith("125,000 triangles")
+    assert not follow.is_outdated(scene)
+
+
+def test_what_changes_while_a_view_is_made_is_told(view: Callable[..., Any], part: Part) -> None:
+    follow = part("blender_addon.volumes_follow")
+    scene, uid = bpy.context.scene, bpy.context.scene.session_uid
+    obj = crowd(120)
+    select(obj)
+    scene.contact_lens.show_volumes = True
+    scene.contact_lens.volumes_of, scene.contact_lens.tree_method = "TRIANGLES", "INSERTION"
+    assert follow.begin(bpy.context)
+    obj.location.x += 1.0
+    bpy.context.view_layer.update()
+    job, _ = follow._jobs[uid]
+    assert job.wait(60.0)
+    follow._poll()
+    assert follow.current(scene) is not None
+    assert follow.is_outdated(scene)
+
+    assert follow.begin(bpy.context)
+    first, _ = follow._jobs[uid]
+    assert follow.begin(bpy.context), "asked again, the first is given up"
+    second, _ = follow._jobs[uid]
+    scene.contact_lens.show_volumes = False
+    assert follow.share_done(uid) is None
+    assert first.wait(10.0)
+    assert second.wait(10.0)
+    assert follow.current(scene) is None
 
 
 def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any], part: Part, tmp_path: Path) -> None:

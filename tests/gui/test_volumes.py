@@ -53,3 +53,11 @@ def test_the_volumes_are_seen_and_gone_when_turned_off(played: Any) -> None:
     assert coloured(played.pictures["one"]) > 200
     assert coloured(played.pictures["triangles"]) > 1000
     assert coloured(played.pictures["off"]) < 50
+
+
+def test_a_long_build_shows_its_progress_and_esc_ends_it(played: Any) -> None:
+    seen = played.numbers
+    assert 0.0 <= seen["share"] < 1.0
+    assert seen["after Esc"] == {"share": None, "outdated": True, "lines": seen["of triangles"]}
+    assert seen["in the end"]["outdated"] is False
+    assert seen["in the end"]["lines"][0][1].startswith("524,288 triangles")

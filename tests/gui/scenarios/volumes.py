@@ -64,6 +64,28 @@ def steps(window: Any) -> Iterator[float]:
     numbers["of triangles"] = view().lines
     yield from window.screenshot("triangles")
 
+    # A build that takes long leaves Blender usable, tells how far it is, and ends with Esc or by itself.
+    uid = bpy.context.scene.session_uid
+    with window.context():
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=512, y_subdivisions=512, size=1.5, location=(1.1, 0.0, 0.0))
+    yield from window.rest()
+    numbers["of triangles"] = view().lines
+    settings.tree_method, settings.tree_split = "TOP_DOWN", "SAH"
+    yield from window.until(lambda: follow.share_done(uid) is not None, "the build goes on")
+    yield from window.screenshot("building")
+    numbers["share"] = follow.share_done(uid)
+    yield from window.key("ESC")
+    yield from window.until(lambda: follow.share_done(uid) is None, "Esc ends it")
+    outdated = follow.is_outdated(bpy.context.scene)
+    numbers["after Esc"] = {"share": follow.share_done(uid), "outdated": outdated, "lines": view().lines}
+    yield from window.screenshot("cancelled")
+    yield from window.search("Show Bounding Volumes")
+    yield from window.until(lambda: view().lines != numbers["of triangles"], "it is built when asked again")
+    yield from window.rest()
+    numbers["in the end"] = {"outdated": follow.is_outdated(bpy.context.scene), "lines": view().lines}
+    yield from window.screenshot("built")
+
     settings.show_volumes = False
     yield from window.until(lambda: view() is None, "turned off")
     numbers["trouble"] = window.part("blender_addon.overlay").trouble()
