@@ -211,7 +211,7 @@ class CONTACT_LENS_PT_volumes(_Tab, bpy.types.Panel):
         share = volumes_follow.share_done(context.scene.session_uid)
         if share is not None:
             row = layout.row(align=True)
-            row.progress(factor=share, text=f"{100.0 * share:.0f} %")
+            row.progress(factor=share, text=f"Making: {100.0 * share:.0f} %")
             row.operator("contact_lens.cancel_volumes", text="", icon="X")
         elif view is None or volumes_follow.is_outdated(context.scene):
             layout.operator("contact_lens.show_volumes", text="Update", icon="FILE_REFRESH")

@@ -114,7 +114,7 @@ def _top_down(low: FloatArray, high: FloatArray, split: Split, most: int, progre
     lefts: list[IntArray] = []
     firsts: list[IntArray] = []
     all_counts: list[IntArray] = []
-    made, settled = 1, 0
+    made, ahead = 1, 0.0
     while len(first):
         divided = counts > most
         left = np.full(len(first), -1, dtype=np.intp)
@@ -122,13 +122,15 @@ def _top_down(low: FloatArray, high: FloatArray, split: Split, most: int, progre
         lefts.append(left)
         firsts.append(first)
         all_counts.append(counts)
-        settled += int(counts[~divided].sum())
         begin, both = first[divided], counts[divided]
         halves = _divide(items, middles, ranks, low, high, begin, both, split) if len(begin) else both
         made += 2 * len(halves)
-        tell(progress, settled / total)
         first = np.stack([begin, begin + halves], axis=1).ravel()
         counts = np.stack([halves, both - halves], axis=1).ravel()
+        # What lies ahead of a node is its items times the levels below it.
+        work = float((counts * np.log2(np.maximum(counts, 1))).sum())
+        ahead = ahead or work + total
+        tell(progress, 1.0 - work / ahead)
     level = np.repeat(np.arange(len(lefts)), [len(left) for left in lefts])
     return Layout(np.concatenate(lefts), np.concatenate(firsts), np.concatenate(all_counts), items, level)
 

@@ -66,6 +66,7 @@ def steps(window: Any) -> Iterator[float]:
 
     # A build that takes long leaves Blender usable, tells how far it is, and ends with Esc or by itself.
     uid = bpy.context.scene.session_uid
+    yield from window.click(1075, 514)  # unfolds the section of the panel
     with window.context():
         bpy.ops.object.select_all(action="DESELECT")
         bpy.ops.mesh.primitive_grid_add(x_subdivisions=512, y_subdivisions=512, size=1.5, location=(1.1, 0.0, 0.0))
