@@ -229,8 +229,10 @@ def _by_surface_area(
             else:
                 bins = _BINS
                 width = most[nodes] - least[nodes]
-                scale = np.where(width > 0.0, _BINS / np.where(width > 0.0, width, 1.0), 0.0)
-                cell = ((along[place] - least[nodes][owner]) * scale[owner]).astype(np.intp)
+                width[width == 0.0] = 1.0
+                # Divided first: the inverse of the smallest widths is infinite.
+                share = (along[place] - least[nodes][owner]) / width[owner]
+                cell = (share * _BINS).astype(np.intp)
                 np.minimum(cell, _BINS - 1, out=cell)
             right[place] = cell > _cheapest_border(low, high, mine, owner * bins + cell, len(nodes), bins)[owner]
     return right

@@ -388,6 +388,20 @@ def test_numbers_whose_squares_overflow_or_vanish():
             assert tree.items.tolist() == build_bvh(a, method, split).items.tolist(), "the same tree at every scale"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_crowd_beside_one_item_far_away_whatever_the_scales(method, split):
+    for step, far in ((1e-9, 1e300), (1e-310, 1.0), (5e-324, 1.0), (1e-4, 1e301), (1e-9, 1e-3), (1e280, 2.0**1000)):
+        low = np.zeros((31, 3))
+        low[:, 0] = np.concatenate([np.arange(30) * step, [far]])
+        for size in (0.0, step, 3.0 * step):
+            volumes = aabbs(low, low + size)
+            tree = build_bvh(volumes, method, split)
+            assert_valid(tree, volumes)
+            assert_right(tree, None)
+
+
 @pytest.mark.parametrize("positions", ["squares", "powers", "nested"])
 def test_bottom_up_takes_few_steps_where_each_is_nearest_to_the_one_before(positions):
     count = {"squares": 20_000, "powers": 900, "nested": 5000}[positions]
