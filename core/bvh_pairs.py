@@ -41,12 +41,17 @@ class TreePairs:
 def tree_pairs(a: Bvh, b: Bvh | None = None, margin: float = 0.0, progress: Progress | None = None) -> TreePairs:
     """Return which items of two trees may collide: item of A, item of B. Without B, of one tree with itself.
 
-    They are those, and only those, whose own volumes overlap, however the trees were built. Besides the answer, which
-    takes 24 bytes for each pair while it is sorted, memory depends on the size of the trees only.
+    All of them pass the test of their own volumes, and all whose volumes truly have a point in common are found. For
+    k-DOPs and spheres they are exactly those that pass, however the trees were built. Oriented boxes that are apart by
+    no more than rounding along two nearly parallel edges pass their own test, but may be lost in a tree, whose nodes
+    have other edges: such pairs can depend on the build. Besides the answer, which takes 24 bytes for each pair while
+    it is sorted, memory depends on the size of the trees only.
 
     Args:
         a, b: trees over volumes of the same kind.
-        margin: items whose volumes overlap when those of A are grown by it count too; world units, >= 0.
+        margin: world units, >= 0. k-DOPs count too when no two slabs are farther apart than this, whichever comes
+            first; axis-aligned boxes are those of `candidate_pairs`. Other volumes count when they overlap after those
+            of A are grown by it, in one tree those with the smaller number.
         progress: called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is no tree, the trees hold different kinds of volumes, or the
@@ -64,15 +69,25 @@ def tree_pairs(a: Bvh, b: Bvh | None = None, margin: float = 0.0, progress: Prog
     return TreePairs(descent.sorted_pairs(), descent.tests, descent.visited, possible)
 
 
-def meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray) -> IntArray:
-    """Return the k (p,), growing, for which volume i[k] of A and volume j[k] of B overlap."""
+def meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[float] | None = None) -> IntArray:
+    """Return the k (p,), growing, for which volume i[k] of A and volume j[k] of B overlap.
+
+    widths: of k-DOPs, how far two slabs may be apart.
+    """
     if not (isinstance(a, KDops) and isinstance(b, KDops)):
         return np.flatnonzero(a.take(i).overlap(b.take(j)))
     left: IntArray | None = None
     for row in range(len(a.directions)):
         # Most pairs that do not meet are told apart by one of the first slabs: the others are not looked up for them.
-        met = a.low[row].take(i) <= b.high[row].take(j)
-        met &= b.low[row].take(j) <= a.high[row].take(i)
+        if widths is None:
+            met = a.low[row].take(i) <= b.high[row].take(j)
+            met &= b.low[row].take(j) <= a.high[row].take(i)
+        else:  # rounded, the gap of slabs within the width is not above it, and that of a node's slabs not above that
+            apart = a.low[row].take(i)
+            apart -= b.high[row].take(j)
+            met = apart <= widths[row]
+            np.subtract(b.low[row].take(j), a.high[row].take(i), out=apart)
+            met &= apart <= widths[row]
         rest = np.flatnonzero(met)
         if left is None or len(rest) < len(left):
             i, j = i.take(rest), j.take(rest)
@@ -92,18 +107,23 @@ class _Descent:
         self.tests, self.visited, self.done = 0, 0, 0.0
         self.found: list[IntArray] = []
         """Numbers that stand for pairs of items and are in the same order: item of A times their number + item of B."""
-        self.items_a = a.item_volumes.grown(margin)
-        self.wide_a = a.volumes
-        # Slabs of a node are never narrower than those of its items. The test of other kinds, and of grown ones, is
-        # rounded: there nodes are wider than their items by more than any rounding, and items have their own test.
-        self.as_items = margin == 0.0 and isinstance(a.volumes, KDops)
-        if not self.as_items and len(self.a) and len(self.b):
+        self.items_a, self.wide_a = a.item_volumes, a.volumes
+        self.widths: list[float] | None = None
+        # Slabs of a node are never narrower than those of its items. The test of other kinds is rounded: there nodes
+        # are wider than their items by more than any rounding, and items have their own test.
+        self.as_items = isinstance(a.volumes, KDops) and a.leaf_size <= 1 and self.b.leaf_size <= 1
+        if isinstance(a.volumes, KDops):
+            if margin > 0.0:
+                norms = np.sqrt((a.volumes.directions * a.volumes.directions).sum(axis=1)).tolist()
+                self.widths = [margin if n == 1.0 else math.nextafter(math.nextafter(n, 2.0) * margin, math.inf)
+                               for n in norms]
+        elif len(self.a) and len(self.b):
+            self.items_a = a.item_volumes.grown(margin)
             sides = [tree.volumes.take([0]) for tree in (self.a, self.b)]
             reach = max(float(np.abs(side).max()) for volume in sides for side in checked_boxes(volume))
             # A box grown along its axes is farther out at its corners, and its node's axes may be others.
-            corner = margin if isinstance(a.volumes, KDops | Spheres) else math.sqrt(a.volumes.dim) * margin
+            corner = margin if isinstance(a.volumes, Spheres) else math.sqrt(a.volumes.dim) * margin
             self.wide_a = a.volumes.grown(corner + BVH_WIDER * EPS * (reach + corner))
-        self.as_items = self.as_items and a.leaf_size <= 1 and self.b.leaf_size <= 1
 
     def run(self) -> None:
         """Test and open pairs of nodes until none is left."""
@@ -116,7 +136,7 @@ class _Descent:
                 waiting.append((i[:-_BATCH], j[:-_BATCH], share - part))
                 i, j, share = i[-_BATCH:], j[-_BATCH:], part
             self.tests += len(i)
-            met = meeting(self.wide_a, self.b.volumes, i, j)
+            met = meeting(self.wide_a, self.b.volumes, i, j, self.widths)
             i, j = self._opened(i.take(met), j.take(met))
             if len(i):
                 waiting.append((i, j, share))
@@ -195,7 +215,7 @@ class _Descent:
             if self.itself:  # the smaller number is grown by the margin, as if all pairs were tested
                 one, other = np.minimum(one, other), np.maximum(one, other)
             self.tests += len(one)
-            met = meeting(self.items_a, self.b.item_volumes, one, other)
+            met = meeting(self.items_a, self.b.item_volumes, one, other, self.widths)
             self._found(one.take(met), other.take(met))
             if self.progress is not None:
                 tell(self.progress, self.done)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import bvh_linear
+from contact_lens.core.broad_phase import candidate_pairs
 from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.bvh_insert import inserted
@@ -71,7 +72,12 @@ def all_pairs(a: Volumes, b: Volumes | None, margin: float = 0.0) -> list[tuple[
     i, j = (grid.ravel() for grid in np.meshgrid(np.arange(len(a)), np.arange(len(other)), indexing="ij"))
     if b is None:
         i, j = i[i < j], j[i < j]
-    met = a.grown(margin).take(i).overlap(other.take(j))
+    if isinstance(a, KDops) and isinstance(other, KDops):
+        apart = np.maximum(a.low[:, i] - other.high[:, j], other.low[:, j] - a.high[:, i])
+        wide = margin * np.sqrt((a.directions**2).sum(axis=1))[:, None]
+        met = (apart <= wide * np.where(wide == margin, 1.0, 1.0 + 1e-15)).all(axis=0)
+    else:
+        met = a.grown(margin).take(i).overlap(other.take(j))
     return list(zip(i[met].tolist(), j[met].tolist(), strict=True))
 
 
@@ -400,6 +406,36 @@ def test_a_crowd_beside_one_item_far_away_whatever_the_scales(method, split):
             tree = build_bvh(volumes, method, split)
             assert_valid(tree, volumes)
             assert_right(tree, None)
+
+
+@pytest.mark.parametrize(("kind", "k"), [("aabb", None), ("kdop", 14), ("kdop", 26)])
+def test_pairs_within_a_margin_do_not_depend_on_the_order_of_items_or_trees(kind, k):
+    """Also where a gap is the margin but for rounding."""
+    rng = np.random.default_rng(16)
+    for scene in range(40):
+        low = rng.integers(0, 12, (60, 3)) * 0.1 + (1e6 if scene % 4 == 3 else 0.0)
+        points = np.stack([low, low + 0.1], axis=1).reshape(-1, 3)
+        a = bounding_volumes(kind, points, np.arange(0, 120, 2), k=k)
+        order = rng.permutation(60)
+        size = 1 + scene % 3
+        tree, turned = build_bvh(a, leaf_size=size), build_bvh(a.take(order), "top-down")
+        pairs = tree_pairs(tree, margin=0.1).pairs
+        assert sorted(np.sort(order[tree_pairs(turned, margin=0.1).pairs], axis=1).tolist()) == pairs.tolist()
+        b = build_bvh(a.take(np.arange(25)), "bottom-up", leaf_size=size)
+        one, other = tree_pairs(tree, b, margin=0.1).pairs, tree_pairs(b, tree, margin=0.1).pairs
+        assert sorted(other[:, ::-1].tolist()) == one.tolist()
+
+
+def test_axis_aligned_boxes_within_a_margin_are_those_of_the_broad_phase():
+    rng = np.random.default_rng(17)
+    for scene in range(100):
+        dim, margin = 2 + scene % 2, (0.1, 0.3, 1 / 3, 1e5)[scene % 4]
+        low = rng.integers(0, 12, (60, dim)) * min(margin, 1.0) + (1e6 if scene % 5 == 4 else 0.0)
+        high = low + 0.1
+        tree = build_bvh(aabbs(low, high), leaf_size=1 + scene % 3)
+        assert tree_pairs(tree, margin=margin).pairs.tolist() == candidate_pairs(low, high, margin=margin).pairs.tolist()
+        found = candidate_pairs(low[:20], high[:20], low, high, margin=margin).pairs.tolist()
+        assert tree_pairs(build_bvh(aabbs(low[:20], high[:20])), tree, margin=margin).pairs.tolist() == found
 
 
 @pytest.mark.parametrize("positions", ["squares", "powers", "nested"])
