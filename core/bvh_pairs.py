@@ -17,7 +17,7 @@ from .bvh import Bvh, alike, checked_boxes
 from .kdop import KDops
 from .polytope import IntArray, frozen
 from .progress import Progress, tell
-from .tolerance import BVH_WIDER, EPS
+from .tolerance import BVH_WIDER, EPS, LARGEST_COORDINATE
 from .volumes import Volumes
 
 _BATCH = 1 << 16
@@ -62,7 +62,8 @@ def tree_pairs(a: Bvh, b: Bvh | None = None, margin: float = 0.0, progress: Prog
             raise ValueError(f"{name} must be a tree, what build_bvh returns, not {type(tree).__name__}")
     if b is not None and not alike(a.volumes, b.volumes):
         raise ValueError("b must hold volumes of the same kind and dimension as a")
-    descent = _Descent(a, b, checked_length("margin", margin), progress)
+    width = min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
+    descent = _Descent(a, b, width, progress)
     descent.run()
     count = len(a.items)
     possible = count * (count - 1) // 2 if b is None else count * len(b.items)

@@ -438,6 +438,17 @@ def test_axis_aligned_boxes_within_a_margin_are_those_of_the_broad_phase():
         assert tree_pairs(build_bvh(aabbs(low[:20], high[:20])), tree, margin=margin).pairs.tolist() == found
 
 
+@every_kind
+def test_with_the_largest_margins_all_pairs_are_found(kind, k):
+    rng = np.random.default_rng(18)
+    for scale in (1.0, 1e5, 2.0**990):
+        points = rng.uniform(-1.0, 1.0, (40, 3)) * scale
+        a = bounding_volumes(kind, points, np.arange(0, 40, 4), k=k)
+        for margin in (4.0 * scale, 1e300 * min(scale, 10.0), 1.7e308):
+            assert len(tree_pairs(build_bvh(a, leaf_size=2), margin=margin).pairs) == 45
+            assert len(tree_pairs(build_bvh(a), build_bvh(a, "top-down"), margin=margin).pairs) == 100
+
+
 @pytest.mark.parametrize("positions", ["squares", "powers", "nested"])
 def test_bottom_up_takes_few_steps_where_each_is_nearest_to_the_one_before(positions):
     count = {"squares": 20_000, "powers": 900, "nested": 5000}[positions]
