@@ -16,7 +16,9 @@ from contact_lens.core.bvh_insert import inserted
 from contact_lens.core.bvh_linear import curve_order
 from contact_lens.core.bvh_pairs import tree_pairs
 from contact_lens.core.kdop import KDops, kdop_directions
+from contact_lens.core.obb import Obbs
 from contact_lens.core.progress import Cancelled
+from contact_lens.core.tolerance import EPS
 from contact_lens.core.volumes import Volumes, bounding_volumes
 
 BUILDS = [(method, "sah") for method in METHODS] + [("top-down", split) for split in SPLITS if split != "sah"]
@@ -447,6 +449,25 @@ def test_with_the_largest_margins_all_pairs_are_found(kind, k):
         for margin in (4.0 * scale, 1e300 * min(scale, 10.0), 1.7e308):
             assert len(tree_pairs(build_bvh(a, leaf_size=2), margin=margin).pairs) == 45
             assert len(tree_pairs(build_bvh(a), build_bvh(a, "top-down"), margin=margin).pairs) == 100
+
+
+@pytest.mark.parametrize("tilt", [1e-2, 1e-3, 1e-4, 1e-5])
+@every_build
+def test_oriented_boxes_that_truly_meet_at_nearly_parallel_edges_are_never_lost(tilt, method, split):
+    """Apart by rounding along such edges they may be lost, for the nodes have others, but nothing else is found."""
+    s, half = np.sqrt(0.5), 0.1
+    roof = np.array([[1.0, 0.0, 0.0], [0.0, s, s], [0.0, -s, s]])
+    turned = roof @ np.array([[np.cos(tilt), np.sin(tilt), 0.0], [-np.sin(tilt), np.cos(tilt), 0.0], [0.0, 0.0, 1.0]])
+    for steps in (-1e6, -64.0, 64.0, 1e3, 1e4, 1e5, 1e6):
+        below = np.array([[0.0, y, -half / s] for y in (-1.0, 0.0, 1.0)])
+        above = np.array([[0.0, y, half / s + steps * EPS] for y in (-1.5, 0.0, 1.5)])
+        sides = np.tile([0.5, half, half], (3, 1))
+        a, b = Obbs(below, np.repeat(roof[None], 3, 0), sides), Obbs(above, np.repeat(turned[None], 3, 0), sides.copy())
+        found = tree_pairs(build_bvh(a, method, split), build_bvh(b, method, split)).pairs.tolist()
+        assert [tuple(pair) for pair in found] in ([(1, 1)], []), "the ridges in the middle, and no others"
+        assert {tuple(pair) for pair in found} <= set(all_pairs(a, b)), "all of them pass their own test"
+        if steps < 0.0:
+            assert found == [[1, 1]]
 
 
 @pytest.mark.parametrize("positions", ["squares", "powers", "nested"])
