@@ -23,6 +23,9 @@ from .volumes import BoolArray, Volumes, checked_items
 REBUILD_COST = 1.5
 """Times the cost of the tree when it was built: a refitted tree that costs more is better built anew."""
 
+_SMALL = 2.0**-300
+"""Not relative: surfaces smaller than this, or larger than its inverse, are measured at another scale."""
+
 _MERGED = 1 << 15
 """Nodes whose volumes are merged in one go, between two calls of the progress function."""
 
@@ -88,14 +91,24 @@ class Bvh:
         """How many volumes a random line through the root meets, by the surface area heuristic.
 
         It grows as items move and the tree is only refitted: beyond REBUILD_COST times the cost after the build,
-        building anew pays. Source: S3.3; J. Goldsmith, J. Salmon, 1987.
+        building anew pays. Where the root has no surface, as of items in a row without any width, lengths are compared
+        instead; where it is a point, the cost is the number of nodes. Source: S3.3; J. Goldsmith, J. Salmon, 1987.
         """
         if not len(self):
             return 0.0
-        surfaces = self.volumes.sizes()
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            surfaces = self.volumes.sizes()
         root = float(surfaces[0])
-        if not (0.0 < root < np.inf):
-            return float(len(self))
+        if not _SMALL <= root <= 1.0 / _SMALL:  # squares of lengths overflow or vanish: the boxes at another scale
+            low, high = checked_boxes(self.volumes)
+            sides = 0.5 * high - 0.5 * low
+            sides = np.ldexp(sides, -int(np.frexp(sides[:, 0].max())[1]))
+            surfaces = half_surfaces(np.zeros_like(sides), sides)
+            if surfaces[0] < _SMALL:
+                surfaces = sides.sum(axis=0)
+            root = float(surfaces[0])
+            if root == 0.0:
+                return float(len(self))
         return float((surfaces / root).sum())
 
     def at_level(self, level: int) -> IntArray:
@@ -171,6 +184,17 @@ def handy(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     if abs(exponent) <= EXTREME_EXPONENT:
         return low, high
     return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
+
+
+def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return half the surface area of boxes (dim, ...), in the plane half the perimeter."""
+    sides = high - low
+    if len(sides) == 2:
+        result: FloatArray = sides[0] + sides[1]
+    else:
+        result = sides[0] * (sides[1] + sides[2])
+        result += sides[1] * sides[2]
+    return result
 
 
 def alike(volumes: Volumes, other: Volumes) -> bool:

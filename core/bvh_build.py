@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from .bvh import Bvh, Layout, assembled, checked_boxes, handy, ranges
+from .bvh import Bvh, Layout, assembled, checked_boxes, half_surfaces, handy, ranges
 from .bvh_insert import insertion_layout, layout_of_children, pruned
 from .bvh_linear import curve_order, linear_layout
 from .polytope import FloatArray, IntArray
@@ -83,17 +83,6 @@ def build_bvh(
         make = _bottom_up if method == "bottom-up" else insertion_layout
         layout = pruned(make(low, high, part_of(progress, 0.0, 0.5)), most)
     return assembled(volumes, layout, part_of(progress, 0.5, 1.0))
-
-
-def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return half the surface area of boxes (dim, ...), in the plane half the perimeter."""
-    sides = high - low
-    if len(sides) == 2:
-        result: FloatArray = sides[0] + sides[1]
-    else:
-        result = sides[0] * (sides[1] + sides[2])
-        result += sides[1] * sides[2]
-    return result
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -515,6 +515,35 @@ def test_a_refitted_tree_that_costs_too_much_needs_more_tests_than_a_new_one():
     assert tree_pairs(tree).tests > 1.4 * tree_pairs(new).tests
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1.0, 1e160, 2.0**990, 1e-170, 1e-300])
+@pytest.mark.parametrize("scene", ["scattered", "in a row", "in a row without width", "in a plane"])
+@pytest.mark.parametrize(("kind", "k"), KINDS[:3])
+def test_the_cost_tells_when_to_build_anew_at_every_scale_and_in_every_dimension(scale, scene, kind, k):
+    rng = np.random.default_rng(19)
+    low = rng.uniform(0.0, 20.0, (300, 3))
+    size = np.array([0.5, 0.5, 0.5])
+    if scene.startswith("in a row"):
+        low[:, 1:] = 0.0
+        size = np.array([0.5, 0.0, 0.0]) if scene.endswith("width") else size
+    elif scene == "in a plane":
+        low[:, 1], size[1] = 3.0, 0.0
+
+    def volumes(low: np.ndarray, scale: float) -> Volumes:
+        points = np.stack([low, low + size], axis=1).reshape(-1, 3) * scale
+        return bounding_volumes(kind, points, np.arange(0, len(points), 2), k=k)
+
+    tree, plain = build_bvh(volumes(low, scale)), build_bvh(volumes(low, 1.0))
+    shuffled = volumes(low[rng.permutation(300)], scale)
+    assert 1.0 < tree.cost < 100.0
+    assert tree.cost == pytest.approx(plain.cost, rel=1e-6)
+    assert refitted(tree, shuffled).cost > REBUILD_COST * tree.cost
+
+
+def test_the_cost_of_a_tree_whose_root_is_a_point_is_the_number_of_its_nodes():
+    assert build_bvh(aabbs(np.ones((5, 3)), np.ones((5, 3)))).cost == 9.0
+
+
 def test_what_a_tree_holds_cannot_be_changed():
     tree = build_bvh(aabbs(np.zeros((3, 3)), np.ones((3, 3))))
     for array in (tree.left, tree.first, tree.count, tree.items, tree.level, tree_pairs(tree).pairs):
