@@ -72,10 +72,10 @@ def candidate_pairs(
     if (other_low is None) != (other_high is None):
         raise ValueError("other_low and other_high must be given both or neither")
     margin = min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no boxes are further apart
-    a = _checked_boxes("low", low, "high", high)
+    a = _boxes_of_corners("low", low, "high", high)
     b = None
     if other_low is not None and other_high is not None:
-        b = _checked_boxes("other_low", other_low, "other_high", other_high)
+        b = _boxes_of_corners("other_low", other_low, "other_high", other_high)
         if b.dim != a.dim:
             raise ValueError(f"other_low has dimension {b.dim}, but low has {a.dim}")
     tell(progress, 0.0)
@@ -86,7 +86,7 @@ def candidate_pairs(
     return Candidates(pairs, chosen, found.tests)
 
 
-def _checked_boxes(name: str, low: ArrayLike, name_high: str, high: ArrayLike) -> Boxes:
+def _boxes_of_corners(name: str, low: ArrayLike, name_high: str, high: ArrayLike) -> Boxes:
     """Return both corners as rows of coordinates (dim, n)."""
     corners = []
     for word, value in ((name, low), (name_high, high)):
@@ -114,7 +114,7 @@ def _rising(progress: Progress | None) -> Progress | None:
         return None
     told, most = progress, 0.0
 
-    def rising(share: float) -> bool:
+    def rising(share: float) -> bool | None:
         nonlocal most
         most = max(most, share)
         return told(most)

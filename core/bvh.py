@@ -100,7 +100,7 @@ class Bvh:
             surfaces = self.volumes.sizes()
         root = float(surfaces[0])
         if not _SMALL <= root <= 1.0 / _SMALL:  # squares of lengths overflow or vanish: the boxes at another scale
-            low, high = checked_boxes(self.volumes)
+            low, high = enclosing_boxes(self.volumes)
             sides = 0.5 * high - 0.5 * low
             sides = np.ldexp(sides, -int(np.frexp(sides[:, 0].max())[1]))
             surfaces = half_surfaces(np.zeros_like(sides), sides)
@@ -112,7 +112,12 @@ class Bvh:
         return float((surfaces / root).sum())
 
     def at_level(self, level: int) -> IntArray:
-        """Return the nodes of one level and the leaves above it: together they hold every item once."""
+        """Return the nodes of one level and the leaves above it: together they hold every item once.
+
+        Raises ValueError when `level` is no whole number from 0 on.
+        """
+        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
+            raise ValueError(f"level must be a whole number from 0 on, not {level!r}")
         return np.flatnonzero((self.level == level) | (self.is_leaf & (self.level < level)))
 
     def items_below(self, nodes: IntArray) -> IntArray:
@@ -138,25 +143,27 @@ def refitted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> B
     The answers of a refitted tree are as right as those of a new one; it only may need more tests: see `Bvh.cost`.
     `progress` is called with the share done, 0 to 1; False cancels.
 
-    Raises ValueError, naming the argument, when there are not as many volumes as items; Cancelled when `progress` says
-    so.
+    Raises ValueError, naming the argument, when there are not as many volumes as items or they are of another kind or
+    dimension; Cancelled when `progress` says so.
     """
+    checked_tree("tree", tree)
     if not isinstance(volumes, Volumes):
         raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
     if len(volumes) != len(tree.items):
         raise ValueError(f"volumes: the tree is of {len(tree.items)} items, but there are {len(volumes)} volumes")
-    checked_boxes(volumes)
+    if len(tree) and not alike(volumes, tree.item_volumes):
+        raise ValueError("volumes must be of the same kind and dimension as those in the tree")
+    enclosing_boxes(volumes)
     layout = Layout(tree.left, tree.first, tree.count, tree.items, tree.level)
     return replace(tree, volumes=node_volumes(volumes, layout, progress), item_volumes=volumes)
 
 
-def checked_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:
+def enclosing_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:
     """Return an axis-aligned box around each volume, as rows (dim, n) of lowest and highest coordinates, all finite.
 
     Builds choose the shape of a tree by these: they are the same for every kind of volume and cheap to merge. A
     rounding error does not matter to them.
     """
-    # Anything but these three gets a cube with the same surface.
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(volumes, KDops):
             low, high = volumes.low, volumes.high
@@ -167,8 +174,7 @@ def checked_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:
             elif isinstance(volumes, Obbs):
                 reach = (np.abs(volumes.axes) * volumes.half[:, :, None]).sum(axis=1).T
             else:
-                size = volumes.sizes()
-                reach = 0.5 * np.sqrt(size / 6.0) if volumes.dim == 3 else size / 8.0
+                raise ValueError(f"volumes: spheres, oriented boxes or k-DOPs expected, not {type(volumes).__name__}")
             low, high = middle - reach, middle + reach
         # A sum is finite only if all its terms are, but may overflow on its own: then each is looked at.
         finite = np.isfinite(low.sum() + high.sum()) or (np.isfinite(low).all() and np.isfinite(high).all())
@@ -184,6 +190,13 @@ def handy(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     if abs(exponent) <= EXTREME_EXPONENT:
         return low, high
     return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
+
+
+def checked_tree(name: str, value: object) -> Bvh:
+    """Return a tree, what `build_bvh` returns."""
+    if not isinstance(value, Bvh):
+        raise ValueError(f"{name} must be a tree, what build_bvh returns, not {type(value).__name__}")
+    return value
 
 
 def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:

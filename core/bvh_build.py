@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from .bvh import Bvh, Layout, assembled, checked_boxes, half_surfaces, handy, ranges
+from .bvh import Bvh, Layout, assembled, enclosing_boxes, half_surfaces, handy, ranges
 from .bvh_insert import insertion_layout, layout_of_children, pruned
 from .bvh_linear import curve_order, linear_layout
 from .polytope import FloatArray, IntArray
@@ -70,7 +70,7 @@ def build_bvh(
     if isinstance(leaf_size, bool) or not isinstance(leaf_size, int | np.integer) or leaf_size < 1:
         raise ValueError(f"leaf_size must be a whole number from 1 on, not {leaf_size!r}")
     tell(progress, 0.0)
-    low, high = handy(*checked_boxes(volumes))
+    low, high = handy(*enclosing_boxes(volumes))
     most = min(int(leaf_size), max(len(volumes), 1))
     if len(volumes) == 0:
         none = np.zeros(0, dtype=np.intp)

@@ -12,7 +12,7 @@ from math import gcd
 
 import numpy as np
 
-from .bvh import Bvh, Layout, alike, assembled, checked_boxes, handy, ranges
+from .bvh import Bvh, Layout, alike, assembled, checked_tree, enclosing_boxes, handy, ranges
 from .polytope import FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .volumes import Volumes
@@ -35,6 +35,7 @@ def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> B
     """
     if not isinstance(volumes, Volumes):
         raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
+    checked_tree("tree", tree)
     if len(tree) == 0:
         held = volumes
     else:
@@ -44,7 +45,7 @@ def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> B
     if not len(volumes):
         return tree
     both = [
-        np.concatenate(pair, axis=1) for pair in zip(checked_boxes(tree.volumes), checked_boxes(volumes), strict=True)
+        np.concatenate(pair, axis=1) for pair in zip(enclosing_boxes(tree.volumes), enclosing_boxes(volumes), strict=True)
     ]
     boxes = _rows(*handy(both[0], both[1]))
     growing = _Growing(volumes.dim, tree, boxes[: len(tree)])

@@ -13,7 +13,7 @@ import numpy as np
 
 from .arguments import checked_length
 from .bounding_sphere import Spheres
-from .bvh import Bvh, alike, checked_boxes
+from .bvh import Bvh, alike, checked_tree, enclosing_boxes
 from .kdop import KDops
 from .polytope import IntArray, frozen
 from .progress import Progress, tell
@@ -58,8 +58,7 @@ def tree_pairs(a: Bvh, b: Bvh | None = None, margin: float = 0.0, progress: Prog
     margin is negative or not finite; Cancelled when `progress` says so. Source: S3.4.
     """
     for name, tree in (("a", a), ("b", a if b is None else b)):
-        if not isinstance(tree, Bvh):
-            raise ValueError(f"{name} must be a tree, what build_bvh returns, not {type(tree).__name__}")
+        checked_tree(name, tree)
     if b is not None and not alike(a.volumes, b.volumes):
         raise ValueError("b must hold volumes of the same kind and dimension as a")
     width = min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
@@ -121,7 +120,7 @@ class _Descent:
         elif len(self.a) and len(self.b):
             self.items_a = a.item_volumes.grown(margin)
             sides = [tree.volumes.take([0]) for tree in (self.a, self.b)]
-            reach = max(float(np.abs(side).max()) for volume in sides for side in checked_boxes(volume))
+            reach = max(float(np.abs(side).max()) for volume in sides for side in enclosing_boxes(volume))
             # A box grown along its axes is farther out at its corners, and its node's axes may be others.
             corner = margin if isinstance(a.volumes, Spheres) else math.sqrt(a.volumes.dim) * margin
             self.wide_a = a.volumes.grown(corner + BVH_WIDER * EPS * (reach + corner))

@@ -8,7 +8,7 @@ give the same bounds to the last bit. Source: S3.5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from .arguments import checked_array, checked_shape
 from .kdop import KDops, kdop_directions, slab
 from .polytope import FloatArray, IntArray, Polytope, frozen
-from .tolerance import EPS, KDOP_CLIMB, KDOP_SUM
+from .tolerance import EPS, KDOP_CLIMB, KDOP_SUM, LARGEST_COORDINATE
 from .volumes import BoolArray
 
 _POINTS = 16_384
@@ -64,11 +64,14 @@ class Extremes:
     """(b, k) vertices, by their number in the `HullGraph`: the lowest along each direction, then the highest."""
 
 
-def hull_graph(shapes: Sequence[Polytope]) -> HullGraph:
+def hull_graph(shapes: Iterable[Polytope]) -> HullGraph:
     """Return the vertices of shapes, and who is whose neighbour along an edge; no shapes: of dimension 3.
 
     Raises ValueError, naming the argument, when something is no shape or the shapes are not of one dimension.
     """
+    if not isinstance(shapes, Iterable):
+        raise ValueError(f"shapes must be shapes such as ConvexHull or Box, not {type(shapes).__name__}")
+    shapes = list(shapes)
     for i, shape in enumerate(shapes):
         checked_shape(f"shapes[{i}]", shape)
     dims = {shape.dim for shape in shapes} or {3}
@@ -97,7 +100,8 @@ def moved_kdops(hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike,
     """Return the k-DOPs of b hulls, recomputed from all of their vertices x moved to `rotation @ x + translation`.
 
     rotations (b, dim, dim) may be any matrices, translations (b, dim) any vectors, world frame. k as for
-    `kdop_directions`. Raises ValueError, naming the argument, for another shape or what is not finite. Source: S3.5.
+    `kdop_directions`. Raises ValueError, naming the argument, for another shape, what is not finite, and what would move
+    a hull beyond 4 LARGEST_COORDINATE. Source: S3.5.
     """
     matrices, ways = _checked_motion(hulls, rotations, translations)
     return _recomputed(hulls, matrices, ways, kdop_directions(k, hulls.dim), None)
@@ -121,7 +125,11 @@ def climbed_kdops(
     and when the extremes are not those of such hulls. Source: S3.5.
     """
     matrices, ways = _checked_motion(hulls, rotations, translations)
+    if not isinstance(extremes, Extremes):
+        raise ValueError(f"extremes must be what moved_extremes returns, not {type(extremes).__name__}")
     directions = kdop_directions(extremes.k, hulls.dim)
+    if not isinstance(extremes.ids, np.ndarray) or (extremes.ids.dtype.kind not in "iu" and extremes.ids.size):
+        raise ValueError("extremes: the numbers of vertices must be an array of whole numbers")
     if extremes.ids.shape != (len(hulls), extremes.k):
         raise ValueError(
             f"extremes: {extremes.k} vertices for each of {len(hulls)} hulls expected, got {extremes.ids.shape}"
@@ -130,13 +138,16 @@ def climbed_kdops(
     if ((away < 0) | (away >= hulls.counts[:, None])).any():
         raise ValueError("extremes: not of these hulls; some are no vertices of them")
     low, high = np.empty((len(directions), len(hulls))), np.empty((len(directions), len(hulls)))
-    ids = np.array(extremes.ids)
+    ids = np.array(extremes.ids, dtype=np.intp)
     if len(hulls):
         _climb(hulls, matrices, ways, ids, low, high)
     return KDops(directions, low, high), Extremes(extremes.k, frozen(ids))
 
 
 def _checked_motion(hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return matrices (b, dim, dim) and vectors (b, dim) that leave room for the sums of coordinates of moved hulls."""
+    if not isinstance(hulls, HullGraph):
+        raise ValueError(f"hulls must be what hull_graph returns, not {type(hulls).__name__}")
     b, dim = len(hulls), hulls.dim
     motion = []
     for name, value, shape in (("rotations", rotations, (b, dim, dim)), ("translations", translations, (b, dim))):
@@ -144,6 +155,14 @@ def _checked_motion(hulls: HullGraph, rotations: ArrayLike, translations: ArrayL
         if array.shape != shape:
             raise ValueError(f"{name}: an array {shape} expected, got the shape {array.shape}")
         motion.append(array)
+    largest, farthest = np.abs(motion[0]).max(axis=(1, 2), initial=0.0), np.abs(motion[1]).max(axis=1, initial=0.0)
+    with np.errstate(over="ignore"):
+        turned = dim * np.maximum(hulls.reach, 1.0) * largest
+        wrong = np.flatnonzero(~(turned + farthest <= 4.0 * LARGEST_COORDINATE))
+    if len(wrong):
+        i = int(wrong[0])
+        name = "rotations" if turned[i] > farthest[i] else "translations"
+        raise ValueError(f"{name}: hull {i} would be moved too far from the origin, its coordinates would be infinite")
     return motion[0], motion[1]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Progress = Callable[[float], bool]
-"""Called with the share done, 0 to 1; returns False to cancel."""
+Progress = Callable[[float], bool | None]
+"""Called with the share done, 0 to 1; returns False to cancel. None, what a function without `return` gives, goes on."""
 
 
 class Cancelled(Exception):  # noqa: N818
@@ -21,6 +21,9 @@ def part_of(progress: Progress | None, begin: float, end: float) -> Progress | N
 
 
 def tell(progress: Progress | None, share: float) -> None:
-    """Call `progress`, if there is one. Raises Cancelled when it says so."""
-    if progress is not None and not progress(min(max(share, 0.0), 1.0)):
+    """Call `progress`, if there is one. Raises Cancelled when it says so: when it returns what is false, but not None."""
+    if progress is None:
+        return
+    answer = progress(min(max(share, 0.0), 1.0))
+    if answer is not None and not answer:
         raise Cancelled("cancelled by the caller's progress function")

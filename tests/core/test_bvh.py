@@ -354,6 +354,19 @@ def test_progress_grows_from_0_to_1_and_any_call_of_it_can_cancel():
             assert len(told) == last, "not asked again"
 
 
+def test_a_progress_function_without_return_goes_on_and_anything_false_cancels():
+    a = boxes(np.random.default_rng(6), 100)
+    shares: list[float] = []
+    assert len(build_bvh(a, progress=shares.append)) == 199
+    assert len(shares) >= 2
+    low, high = a.low.T, a.high.T
+    assert candidate_pairs(low, high, progress=shares.append).pairs.tolist() == tree_pairs(build_bvh(a)).pairs.tolist()
+    for answer in (False, np.False_, 0):
+        for call in (build_bvh, lambda a, progress: candidate_pairs(a.low.T, a.high.T, progress=progress)):
+            with pytest.raises(Cancelled):
+                call(a, progress=lambda share, answer=answer: answer)
+
+
 @pytest.mark.parametrize(("dim", "side"), [(2, 2), (2, 16), (2, 64), (3, 2), (3, 4), (3, 16)])
 def test_the_curve_goes_from_each_cell_to_one_beside_it(dim, side):
     cells = np.stack(np.meshgrid(*[np.arange(side)] * dim)).reshape(dim, -1).astype(np.float64)
@@ -562,6 +575,24 @@ def test_wrong_arguments_are_named():
         build_bvh(volumes, "top-down", "somewhere")
     with pytest.raises(ValueError, match=r"^volumes: the tree is of 3 items, but there are 2"):
         refitted(tree, volumes.take([0, 1]))
+    for call in (lambda tree: refitted(tree, volumes), lambda tree: inserted(tree, volumes)):
+        with pytest.raises(ValueError, match=r"^tree must be a tree, what build_bvh returns, not NoneType"):
+            call(None)
+    three = np.arange(9.0).reshape(3, 3)
+    others = [bounding_volumes("sphere", three, [0, 1, 2]), bounding_volumes("kdop", three, [0, 1, 2], k=14)]
+    others.append(bounding_volumes("aabb", three[:, :2], [0, 1, 2]))
+    for other in others:
+        with pytest.raises(ValueError, match=r"^volumes must be of the same kind and dimension"):
+            refitted(tree, other)
+    for level in (None, 1.0, -1, True, "1"):
+        with pytest.raises(ValueError, match=r"^level must be a whole number from 0 on"):
+            tree.at_level(level)
+    unknown = type("Unknown", (KDops,), {})(*(getattr(volumes, name) for name in ("directions", "low", "high")))
+    assert len(build_bvh(unknown)) == 5
+    stub = {name: lambda self, *_: np.zeros((1, 3)) for name in Volumes.__abstractmethods__}
+    foreign = type("Foreign", (Volumes,), stub | {"dim": 3, "__len__": lambda self: 1})()
+    with pytest.raises(ValueError, match=r"^volumes: spheres, oriented boxes or k-DOPs expected, not Foreign"):
+        build_bvh(foreign)
     with pytest.raises(ValueError, match=r"^b must be a tree"):
         tree_pairs(tree, volumes)
     with pytest.raises(ValueError, match=r"^margin must be a finite number"):

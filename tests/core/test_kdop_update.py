@@ -196,5 +196,44 @@ def test_arguments_are_refused_by_name():
         moved_kdops(graph, turn, way, 7)
     with pytest.raises(ValueError, match=r"^extremes: 6 vertices for each of 1 hulls expected"):
         climbed_kdops(graph, turn, way, Extremes(6, extremes.ids[:, :4]))
+    with pytest.raises(ValueError, match=r"^extremes must be what moved_extremes returns, not NoneType"):
+        climbed_kdops(graph, turn, way, None)
+    for ids in (extremes.ids.astype(float), extremes.ids.tolist()):
+        with pytest.raises(ValueError, match=r"^extremes: the numbers of vertices must be an array of whole numbers"):
+            climbed_kdops(graph, turn, way, Extremes(6, ids))
+    with pytest.raises(ValueError, match=r"^hulls must be what hull_graph returns, not NoneType"):
+        moved_kdops(None, turn, way, 6)
+    with pytest.raises(ValueError, match=r"^shapes must be shapes such as ConvexHull or Box, not NoneType"):
+        hull_graph(None)
+    assert len(hull_graph(shape for shape in [Box((0, 0, 0), (1, 1, 1))] * 2)) == 2
     with pytest.raises(ValueError, match=r"^extremes: not of these hulls"):
         climbed_kdops(graph, turn, way, Extremes(6, extremes.ids + 8))
+
+
+@pytest.mark.parametrize("k", [6, 14, 18, 26])
+def test_motion_to_infinity_is_refused_by_name_and_large_motion_is_not(k):
+    shapes = [Box((0, 0, 0), (1, 1, 1)), ConvexHull(np.eye(3) * 1e250), ConvexHull(np.eye(3) * 2.0**1000)]
+    graph = hull_graph(shapes)
+    still, way = np.stack([np.eye(3)] * 3), np.zeros((3, 3))
+    _, extremes = moved_extremes(graph, still, way, k)
+    for matrices, ways, name in (
+        (still * 1e308, way, "rotations: hull 0"),
+        (still * 1e200, way, "rotations: hull 1"),
+        (still, way + 1.7e308, "translations: hull 0"),
+        (still, way + 1e302, "translations: hull 0"),
+        (still * 1e308, way + 1.7e308, "rotations: hull 0"),
+    ):
+        for call in (
+            lambda m=matrices, w=ways: moved_kdops(graph, m, w, k),
+            lambda m=matrices, w=ways: moved_extremes(graph, m, w, k),
+            lambda m=matrices, w=ways: climbed_kdops(graph, m, w, extremes),
+        ):
+            with pytest.raises(ValueError, match=f"^{name} would be moved too far"):
+                call()
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        matrices, ways = np.stack([rotation(rng) for _ in range(3)]), rng.uniform(-1.0, 1.0, (3, 3)) * 2.0**1000
+        dop, extremes = climbed_kdops(graph, matrices, ways, extremes)
+        assert np.isfinite(dop.low).all()
+        assert np.isfinite(dop.high).all()
+        assert_same(dop, moved_kdops(graph, matrices, ways, k))
