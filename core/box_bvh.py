@@ -17,11 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .box_pairs import BATCH, Boxes, PairList, Room
+from .dull_axes import SAMPLE, dull_axes, sample
 from .polytope import IntArray
 from .progress import Progress, tell
 
 _CHUNK = BATCH // 4  # pairs of nodes opened in one go, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
+_RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and all is begun anew
 
 _SPREAD_BITS = 10
 
@@ -35,7 +37,7 @@ def _spread(dim: int) -> IntArray:
     return result
 
 
-_SPREADS = {2: _spread(2), 3: _spread(3)}
+_SPREADS = {1: _spread(1), 2: _spread(2), 3: _spread(3)}
 
 
 def tree(boxes: Boxes, other: Boxes | None, found: PairList, progress: Progress | None = None) -> None:
@@ -44,16 +46,29 @@ def tree(boxes: Boxes, other: Boxes | None, found: PairList, progress: Progress 
     Raises Cancelled when `progress`, which is told the share done, says so.
     """
     sets = [boxes] if other is None else [boxes, other]
-    steps = _rounded(sets)
-    trees = [_Tree.build(rounded) for rounded in steps]
-    if sum(made.alike for made in trees) * _ALIKE > sum(s.count for s in sets) + 8 * _ALIKE:
-        trees = [_Tree.build(ranked) for ranked in _ranked(sets)]
-    descent = _Descent(trees[0], trees[-1], found)
-    if other is None:
+    count = sum(s.count for s in sets)
+    # Along axes on which nearly all overlap the curve would tell nothing.
+    dull = dull_axes(*np.concatenate([s.corners.take(sample(s.count, SAMPLE), axis=2) for s in sets], axis=2))
+    axes = np.flatnonzero(~dull)
+    if not dull.any():
+        trees = [_Tree.build(rounded, axes) for rounded in _rounded(sets)]
+        alike = sum(made.alike for made in trees) * _ALIKE > count + 8 * _ALIKE
+        if not alike and _descended(trees, other is None, found, _RUNAWAY * (count + BATCH), progress):
+            return
+        found.clear()
+    _descended([_Tree.build(ranked, axes) for ranked in _ranked(sets)], other is None, found, None, progress)
+
+
+def _descended(
+    trees: list[_Tree], itself: bool, found: PairList, most: int | None, progress: Progress | None
+) -> bool:
+    """Propose the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
+    descent = _Descent(trees[0], trees[-1], found, most)
+    if itself:
         descent.itself()
     else:
         descent.roots()
-    descent.run(progress)
+    return descent.run(progress)
 
 
 def _fields(dim: int) -> tuple[int, int]:
@@ -121,10 +136,10 @@ class _Tree:
         return twins[:2].T.ravel()[: self.sizes[level]], twins[2:].T.ravel()[: self.sizes[level]]
 
     @classmethod
-    def build(cls, steps: IntArray) -> _Tree:
-        """Make the tree of boxes with corners (2, dim, n) in whole numbers."""
+    def build(cls, steps: IntArray, axes: IntArray) -> _Tree:
+        """Make the tree of boxes with corners (2, dim, n) in whole numbers; only some axes tell their order."""
         _, dim, n = steps.shape
-        order, alike = _along_curve(steps)
+        order, alike = _along_curve(steps, axes)
         sizes = [n]
         while sizes[-1] > 1:
             sizes.append((sizes[-1] + 1) // 2)
@@ -153,13 +168,16 @@ class _Tree:
         return cls(order, bases[:-1], sizes, twins, spare, alike)
 
 
-def _along_curve(steps: IntArray) -> tuple[IntArray, int]:
+def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
     """Return the order of boxes along a Morton curve through their middles, and how many share a place."""
     _, dim, n = steps.shape
     shift = n.bit_length()
-    bits = min((62 - shift) // dim, 2 * _SPREAD_BITS)
+    width = _fields(dim)[0]
     middle = steps[0] + steps[1]
-    middle >>= _fields(dim)[0] - bits
+    if len(axes) < dim:
+        middle, dim = middle.take(axes, axis=0), len(axes)
+    bits = min((62 - shift) // dim, 2 * _SPREAD_BITS)
+    middle >>= width - bits
     spread = _SPREADS[dim]
     parts = spread.take(middle >> _SPREAD_BITS)
     parts <<= dim * _SPREAD_BITS
@@ -180,8 +198,9 @@ def _along_curve(steps: IntArray) -> tuple[IntArray, int]:
 class _Descent:
     """Pairs of nodes that overlap, opened until they are pairs of leaves."""
 
-    def __init__(self, a: _Tree, b: _Tree, found: PairList) -> None:
-        self._a, self._b, self._found = a, b, found
+    def __init__(self, a: _Tree, b: _Tree, found: PairList, most: int | None) -> None:
+        self._a, self._b, self._found, self._most = a, b, found, most
+        self._before = found.tests
         self._room = Room()
         # Per level: pairs of nodes on it that overlap and wait to be opened, and how many they are.
         levels = max(len(a.sizes), len(b.sizes))
@@ -219,8 +238,8 @@ class _Descent:
         else:
             self._put(level, root, overlapping)
 
-    def run(self, progress: Progress | None) -> None:
-        """Open pairs until none waits."""
+    def run(self, progress: Progress | None) -> bool:
+        """Open pairs until none waits; return whether there were not too many tests."""
         before, done = self._ahead(), 0.0
         while any(self._counts):
             if progress is not None:
@@ -232,6 +251,10 @@ class _Descent:
                 max(high for high, count in enumerate(self._counts) if count),
             )
             self._open(level, *self._take(level))
+            tests = self._found.tests - self._before
+            if self._most is not None and tests > self._most and tests > self._most + _RUNAWAY * self._found.kept:
+                return False
+        return True
 
     def _put(self, level: int, i: IntArray, j: IntArray) -> None:
         """Let pairs of overlapping nodes wait, or propose them when they are leaves."""

@@ -113,6 +113,11 @@ class PairList:
         if self._waiting > BATCH:
             self._decide()
 
+    @property
+    def kept(self) -> int:
+        """How many pairs are near, of those that were tested so far."""
+        return sum(len(codes) for codes in self._codes)
+
     def clear(self) -> None:
         """Forget all pairs, but not how many tests they took."""
         self._codes, self._proposed, self._waiting = [], [], 0

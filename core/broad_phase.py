@@ -17,11 +17,16 @@ from numpy.typing import ArrayLike
 from .arguments import checked_array, checked_length, checked_magnitude
 from .box_bvh import tree
 from .box_pairs import Boxes, PairList
+from .bvh import alike
+from .bvh_build import build_bvh
+from .bvh_pairs import tree_pairs
 from .grid_pairs import grid
+from .kdop import KDops
 from .polytope import IntArray
-from .progress import Progress, tell
+from .progress import Progress, part_of, tell
 from .sweep_and_prune import sweep
 from .tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
+from .volumes import Volumes
 
 Method = Literal["auto", "grid", "sweep", "bvh"]
 METHODS = get_args(Method)
@@ -84,6 +89,43 @@ def candidate_pairs(
     pairs = found.pairs()
     tell(progress, 1.0)
     return Candidates(pairs, chosen, found.tests)
+
+
+def overlapping_pairs(
+    volumes: Volumes,
+    other: Volumes | None = None,
+    *,
+    margin: float = 0.0,
+    method: Method = "auto",
+    progress: Progress | None = None,
+) -> Candidates:
+    """Return which bounding volumes overlap or come within a margin; of one batch, or of two of the same kind.
+
+    Axis-aligned boxes (k-DOPs with 6 planes, 4 in the plane) go to `candidate_pairs`, with the method asked for. Other
+    kinds get trees, and "auto" and "bvh" are the methods for them: see `tree_pairs` for the answer and the margin.
+
+    Raises ValueError, naming the argument, when one is of another kind, dimension or number of planes, or the method is
+    not for these volumes; Cancelled when `progress` says so.
+    """
+    for name, value in (("volumes", volumes), ("other", volumes if other is None else other)):
+        if not isinstance(value, Volumes):
+            raise ValueError(f"{name} must be bounding volumes, not {type(value).__name__}")
+    if other is not None and not alike(volumes, other):
+        raise ValueError("other must be of the same kind and dimension as volumes, with as many planes")
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    if isinstance(volumes, KDops) and volumes.k == 2 * volumes.dim:
+        low, high = volumes.low.T, volumes.high.T
+        if isinstance(other, KDops):
+            return candidate_pairs(low, high, other.low.T, other.high.T, margin=margin, method=method, progress=progress)
+        return candidate_pairs(low, high, margin=margin, method=method, progress=progress)
+    if method not in ("auto", "bvh"):
+        raise ValueError(f'method must be "auto" or "bvh" but for axis-aligned boxes, not {method!r}')
+    checked_length("margin", margin)
+    a = build_bvh(volumes, progress=part_of(progress, 0.0, 0.2))
+    b = None if other is None else build_bvh(other, progress=part_of(progress, 0.2, 0.4))
+    found = tree_pairs(a, b, margin, part_of(progress, 0.4, 1.0))
+    return Candidates(found.pairs, "bvh", found.tests)
 
 
 def _boxes_of_corners(name: str, low: ArrayLike, name_high: str, high: ArrayLike) -> Boxes:

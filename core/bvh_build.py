@@ -14,6 +14,7 @@ import numpy as np
 from .bvh import Bvh, Layout, assembled, enclosing_boxes, half_surfaces, handy, ranges
 from .bvh_insert import insertion_layout, layout_of_children, pruned
 from .bvh_linear import curve_order, linear_layout
+from .dull_axes import dull_axes
 from .polytope import FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .volumes import BoolArray, Volumes
@@ -71,27 +72,40 @@ def build_bvh(
         raise ValueError(f"leaf_size must be a whole number from 1 on, not {leaf_size!r}")
     tell(progress, 0.0)
     low, high = handy(*enclosing_boxes(volumes))
+    middles = low + high  # twice the middles: the order is the same
     most = min(int(leaf_size), max(len(volumes), 1))
     if len(volumes) == 0:
         none = np.zeros(0, dtype=np.intp)
         layout = Layout(none, none.copy(), none.copy(), none.copy(), none.copy())
     elif method == "linear":
-        layout = linear_layout(low + high, most)
+        layout = linear_layout(_telling(middles, low, high), most)
     elif method == "top-down":
-        layout = _top_down(low, high, split, most, part_of(progress, 0.0, 0.5))
+        layout = _top_down(low, high, _telling(middles, low, high), split, most, part_of(progress, 0.0, 0.5))
     else:
-        make = _bottom_up if method == "bottom-up" else insertion_layout
-        layout = pruned(make(low, high, part_of(progress, 0.0, 0.5)), most)
+        share = part_of(progress, 0.0, 0.5)
+        if method == "bottom-up":
+            layout = pruned(_bottom_up(low, high, _telling(middles, low, high), share), most)
+        else:
+            layout = pruned(insertion_layout(low, high, share), most)
     return assembled(volumes, layout, part_of(progress, 0.5, 1.0))
+
+
+def _telling(middles: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the middles (dim, n) of boxes, all of them in one place along the axes that say nothing about who meets."""
+    dull = dull_axes(low, high)
+    if dull.any():
+        middles[dull] = 0.0
+    return middles
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # From the top, a level at a time
 
 
-def _top_down(low: FloatArray, high: FloatArray, split: Split, most: int, progress: Progress | None) -> Layout:
+def _top_down(
+    low: FloatArray, high: FloatArray, middles: FloatArray, split: Split, most: int, progress: Progress | None
+) -> Layout:
     """Divide the items along the longest axis of their middles until no more than `most` are left in a node."""
-    middles = low + high  # twice the middles: the order is the same
     total = middles.shape[1]
     # Ranks along each axis tell every two items apart, so that ties fall alike on every machine.
     ranks = np.empty(middles.shape, dtype=np.intp)
@@ -265,10 +279,10 @@ def _cheapest_border(
 # From the bottom, a generation at a time
 
 
-def _bottom_up(low: FloatArray, high: FloatArray, progress: Progress | None) -> Layout:
+def _bottom_up(low: FloatArray, high: FloatArray, middles: FloatArray, progress: Progress | None) -> Layout:
     """Merge boxes that are each other's best neighbours along the curve, until one is left."""
     count = low.shape[1]
-    nodes = curve_order(low + high)
+    nodes = curve_order(middles)
     low, high = low[:, nodes], high[:, nodes]
     children = [np.full((count, 2), -1, dtype=np.intp)]
     made = count

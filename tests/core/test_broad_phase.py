@@ -8,8 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from contact_lens.core.broad_phase import METHODS, candidate_pairs
+from contact_lens.core.broad_phase import METHODS, candidate_pairs, overlapping_pairs
 from contact_lens.core.progress import Cancelled
+from contact_lens.core.volumes import bounding_volumes
 
 every_method = pytest.mark.parametrize("method", METHODS)
 Boxes = tuple[np.ndarray, np.ndarray]
@@ -243,6 +244,45 @@ def test_a_tree_takes_few_tests_wherever_the_boxes_are():
         assert np.array_equal(found.pairs, candidate_pairs(center - half, center + half, method="sweep").pairs)
 
 
+@pytest.mark.parametrize("flat", [1.0, 1e-9])
+@pytest.mark.parametrize("dim", [2, 3])
+@every_method
+def test_a_stack_of_wide_plates_beside_a_tall_box_takes_few_tests(method, dim, flat):
+    """Nearly all overlap along all axes but one, along which the tallest is as long as the stack."""
+    rng = np.random.default_rng(15)
+    n = 8000 if method != "grid" else 500
+    center = rng.uniform(0.0, 100.0, (n, dim))
+    center[:, -1] = rng.permutation(n) / n * flat
+    half = np.full(dim, 500.0)
+    half[-1] = 1e-6 * flat
+    low, high = np.vstack([center - half, np.full((1, dim), 2000.0)]), np.vstack([center + half, np.full(dim, 2001.0)])
+    low[-1, -1], high[-1, -1] = 0.0, flat
+    found = candidate_pairs(low, high, method=method)
+    assert found.pairs.tolist() == []
+    two = candidate_pairs(low[::2], high[::2], low, high, method=method)
+    assert sorted(two.pairs.tolist()) == [[i, 2 * i] for i in range(n // 2 + 1)]
+    if method != "grid":
+        assert found.tests < 60 * n
+        assert two.tests < 100 * n
+
+
+def test_a_tree_that_takes_too_many_tests_is_made_anew_with_space_stretched():
+    """Boxes that are told apart only along an axis so short that all are rounded to one place."""
+    rng = np.random.default_rng(16)
+    n = 15_000
+    center, half = rng.uniform(0.0, 100.0, (n, 3)), np.array([15.0, 15.0, 1e-13])
+    center[:, 2] = rng.permutation(n) / n * 1e-6
+    low, high = center - half, center + half
+    shares: list[float] = []
+    found = candidate_pairs(low, high, method="bvh", progress=shares.append)
+    assert shares == sorted(shares)
+    assert found.tests < 700 * n, "not 4,000"
+    assert np.array_equal(found.pairs, candidate_pairs(low, high, method="sweep").pairs)
+    others = candidate_pairs(low[::2], high[::2], low, high, method="bvh")
+    assert others.tests < 1000 * n
+    assert np.array_equal(others.pairs, candidate_pairs(low[::2], high[::2], low, high, method="sweep").pairs)
+
+
 def test_boxes_that_touch_in_a_corner_are_a_pair_and_such_a_hair_apart_are_none():
     low = np.array([[0.0, 0, 0], [1.0, 1, 1], [2.0 + 1e-12, 1, 1]])
     for method in METHODS:
@@ -332,3 +372,47 @@ def test_wrong_arguments_are_named(words, change):
     arguments = {"low": np.zeros((1, 3)), "high": np.ones((1, 3))} | change
     with pytest.raises(ValueError, match=words):
         candidate_pairs(arguments.pop("low"), arguments.pop("high"), **arguments)
+
+
+KINDS = [("aabb", None, 3), ("aabb", None, 2), ("kdop", 8, 2), ("kdop", 14, 3), ("kdop", 26, 3), ("sphere", None, 3)]
+KINDS += [("sphere", None, 2), ("obb", None, 3), ("obb", None, 2)]
+
+
+@pytest.mark.parametrize(("kind", "k", "dim"), KINDS)
+def test_overlapping_volumes_of_every_kind_as_testing_all_pairs(kind, k, dim):
+    rng = np.random.default_rng(17)
+    for _ in range(30):
+        count, few = (int(number) for number in rng.integers(0, 60, 2))
+        points = (rng.normal(size=(count, 1, dim)) * 2.0 + rng.normal(size=(count, 4, dim)) * 0.5).reshape(-1, dim)
+        volumes = bounding_volumes(kind, points, np.arange(0, len(points), 4), k=k)
+        other = bounding_volumes(kind, points[: 4 * min(few, count)] + 0.3, np.arange(0, 4 * min(few, count), 4), k=k)
+        i, j = np.nonzero(np.tri(count, k=-1, dtype=bool).T)
+        met = volumes.take(i).overlap(volumes.take(j))
+        assert overlapping_pairs(volumes).pairs.tolist() == np.stack([i[met], j[met]], axis=1).tolist()
+        i, j = np.indices((count, len(other))).reshape(2, -1)
+        for margin in (0.0, 0.4):
+            shares: list[float] = []
+            found = overlapping_pairs(volumes, other, margin=margin, progress=shares.append)
+            met = volumes.grown(margin).take(i).overlap(other.take(j))
+            assert found.pairs.tolist() == np.stack([i[met], j[met]], axis=1).tolist()
+            assert shares == sorted(shares)
+            assert (shares[0], shares[-1]) == (0.0, 1.0)
+    with pytest.raises(Cancelled):
+        overlapping_pairs(volumes, progress=lambda share: share < 0.1)
+
+
+def test_what_overlapping_pairs_cannot_take_is_named():
+    boxes, balls = bounding_volumes("aabb", np.eye(3)), bounding_volumes("sphere", np.eye(3))
+    assert overlapping_pairs(boxes, method="grid").method == "grid"
+    for words, arguments in (
+        (r"^volumes must be bounding volumes, not NoneType", {"volumes": None}),
+        (r"^other must be bounding volumes, not list", {"other": []}),
+        (r"^other must be of the same kind and dimension", {"other": balls}),
+        (r"^other must be of the same kind and dimension", {"other": bounding_volumes("aabb", np.eye(3)[:, :2])}),
+        (r"^method must be one of auto, grid", {"method": "guess"}),
+        (r'^method must be "auto" or "bvh" but for axis-aligned boxes', {"volumes": balls, "method": "grid"}),
+        (r"^margin must be a finite number", {"margin": -1.0}),
+        (r"^margin must be a finite number", {"volumes": balls, "margin": None}),
+    ):
+        with pytest.raises(ValueError, match=words):
+            overlapping_pairs(**({"volumes": boxes} | arguments))

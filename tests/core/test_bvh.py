@@ -483,6 +483,24 @@ def test_oriented_boxes_that_truly_meet_at_nearly_parallel_edges_are_never_lost(
             assert found == [[1, 1]]
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(("method", "split"), [build for build in BUILDS if build[0] != "insertion"])
+def test_a_stack_of_wide_plates_takes_few_tests(method, split, dim):
+    """The order along axes on which nearly all overlap says nothing."""
+    rng = np.random.default_rng(20)
+    n = 4000
+    center = rng.uniform(0.0, 100.0, (n, dim))
+    center[:, -1] = rng.permutation(n) / n
+    half = np.full(dim, 500.0)
+    half[-1] = 1e-6
+    low, high = np.vstack([center - half, np.full((1, dim), 2000.0)]), np.vstack([center + half, np.full(dim, 2001.0)])
+    tree = build_bvh(aabbs(low, high), method, split)
+    assert_valid(tree, tree.item_volumes)
+    found = tree_pairs(tree)
+    assert found.pairs.tolist() == []
+    assert found.tests < 150 * n
+
+
 @pytest.mark.parametrize("positions", ["squares", "powers", "nested"])
 def test_bottom_up_takes_few_steps_where_each_is_nearest_to_the_one_before(positions):
     count = {"squares": 20_000, "powers": 900, "nested": 5000}[positions]
