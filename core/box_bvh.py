@@ -102,9 +102,11 @@ def _ranked(sets: list[Boxes]) -> list[IntArray]:
     for axis in range(dim):
         corners = [s.corners[:, axis].ravel() for s in sets]
         distinct = np.sort(np.concatenate(corners))
-        shift = max(0, len(distinct).bit_length() - largest.bit_length())
+        shift = len(distinct).bit_length() - largest.bit_length()
         for steps, s in zip(result, sets, strict=True):
-            np.right_shift(distinct.searchsorted(s.corners[:, axis]), shift, out=steps[:, axis])
+            ranks = distinct.searchsorted(s.corners[:, axis])
+            # Few numbers are spread over the whole range: the curve looks at the upper bits.
+            steps[:, axis] = ranks >> shift if shift > 0 else ranks << -shift
     return result
 
 
