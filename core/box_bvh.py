@@ -59,9 +59,7 @@ def tree(boxes: Boxes, other: Boxes | None, found: PairList, progress: Progress 
     _descended([_Tree.build(ranked, axes) for ranked in _ranked(sets)], other is None, found, None, progress)
 
 
-def _descended(
-    trees: list[_Tree], itself: bool, found: PairList, most: int | None, progress: Progress | None
-) -> bool:
+def _descended(trees: list[_Tree], itself: bool, found: PairList, most: int | None, progress: Progress | None) -> bool:
     """Propose the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
     descent = _Descent(trees[0], trees[-1], found, most)
     if itself:

@@ -117,7 +117,9 @@ def overlapping_pairs(
     if isinstance(volumes, KDops) and volumes.k == 2 * volumes.dim:
         low, high = volumes.low.T, volumes.high.T
         if isinstance(other, KDops):
-            return candidate_pairs(low, high, other.low.T, other.high.T, margin=margin, method=method, progress=progress)
+            return candidate_pairs(
+                low, high, other.low.T, other.high.T, margin=margin, method=method, progress=progress
+            )
         return candidate_pairs(low, high, margin=margin, method=method, progress=progress)
     if method not in ("auto", "bvh"):
         raise ValueError(f'method must be "auto" or "bvh" but for axis-aligned boxes, not {method!r}')

@@ -91,7 +91,7 @@ def build_bvh(
 
 
 def _telling(middles: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the middles (dim, n) of boxes, all of them in one place along the axes that say nothing about who meets."""
+    """Return the middles (dim, n) of boxes, all in one place along the axes that say nothing about who meets."""
     dull = dull_axes(low, high)
     if dull.any():
         middles[dull] = 0.0

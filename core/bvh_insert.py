@@ -45,7 +45,8 @@ def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> B
     if not len(volumes):
         return tree
     both = [
-        np.concatenate(pair, axis=1) for pair in zip(enclosing_boxes(tree.volumes), enclosing_boxes(volumes), strict=True)
+        np.concatenate(pair, axis=1)
+        for pair in zip(enclosing_boxes(tree.volumes), enclosing_boxes(volumes), strict=True)
     ]
     boxes = _rows(*handy(both[0], both[1]))
     growing = _Growing(volumes.dim, tree, boxes[: len(tree)])

@@ -115,8 +115,9 @@ class _Descent:
         if isinstance(a.volumes, KDops):
             if margin > 0.0:
                 norms = np.sqrt((a.volumes.directions * a.volumes.directions).sum(axis=1)).tolist()
-                self.widths = [margin if n == 1.0 else math.nextafter(math.nextafter(n, 2.0) * margin, math.inf)
-                               for n in norms]
+                self.widths = [
+                    margin if n == 1.0 else math.nextafter(math.nextafter(n, 2.0) * margin, math.inf) for n in norms
+                ]
         elif len(self.a) and len(self.b):
             self.items_a = a.item_volumes.grown(margin)
             sides = [tree.volumes.take([0]) for tree in (self.a, self.b)]

@@ -100,8 +100,8 @@ def moved_kdops(hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike,
     """Return the k-DOPs of b hulls, recomputed from all of their vertices x moved to `rotation @ x + translation`.
 
     rotations (b, dim, dim) may be any matrices, translations (b, dim) any vectors, world frame. k as for
-    `kdop_directions`. Raises ValueError, naming the argument, for another shape, what is not finite, and what would move
-    a hull beyond 4 LARGEST_COORDINATE. Source: S3.5.
+    `kdop_directions`. Raises ValueError, naming the argument, for another shape, what is not finite, and what would
+    move a hull, or a point at unit distance, beyond 4 LARGEST_COORDINATE. Source: S3.5.
     """
     matrices, ways = _checked_motion(hulls, rotations, translations)
     return _recomputed(hulls, matrices, ways, kdop_directions(k, hulls.dim), None)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Progress = Callable[[float], bool | None]
-"""Called with the share done, 0 to 1; returns False to cancel. None, what a function without `return` gives, goes on."""
+"""Called with the share done, 0 to 1; returns False to cancel. None, which a function without `return` gives, does
+not."""
 
 
 class Cancelled(Exception):  # noqa: N818
@@ -21,7 +22,7 @@ def part_of(progress: Progress | None, begin: float, end: float) -> Progress | N
 
 
 def tell(progress: Progress | None, share: float) -> None:
-    """Call `progress`, if there is one. Raises Cancelled when it says so: when it returns what is false, but not None."""
+    """Call `progress`, if there is one. Raises Cancelled when it returns what is false, but not None."""
     if progress is None:
         return
     answer = progress(min(max(share, 0.0), 1.0))

@@ -57,7 +57,8 @@ def _axis(sets: list[Boxes]) -> int:
 
 def _sampled(boxes: Boxes) -> FloatArray:
     """Return the corners (2, dim, m) of some of the boxes."""
-    corners: FloatArray = boxes.corners.take(sample(boxes.count, _SAMPLE if boxes.count <= _FEW else 8 * _SAMPLE), axis=2)
+    most = _SAMPLE if boxes.count <= _FEW else 8 * _SAMPLE
+    corners: FloatArray = boxes.corners.take(sample(boxes.count, most), axis=2)
     return corners
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from contact_lens.core import bvh_linear
 from contact_lens.core.broad_phase import candidate_pairs
+from contact_lens.core.bounding_sphere import Spheres
 from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.bvh_insert import inserted
@@ -83,6 +84,31 @@ def all_pairs(a: Volumes, b: Volumes | None, margin: float = 0.0) -> list[tuple[
     return list(zip(i[met].tolist(), j[met].tolist(), strict=True))
 
 
+def assert_inside(inner: Volumes, outer: Volumes) -> None:
+    """Element by element, but for rounding; of k-DOPs to the last bit."""
+    if isinstance(inner, KDops) and isinstance(outer, KDops):
+        assert (outer.low <= inner.low).all()
+        assert (inner.high <= outer.high).all()
+        return
+    assert isinstance(inner, Spheres | Obbs)
+    assert isinstance(outer, Spheres | Obbs)
+    if not len(inner):
+        return
+    scale = max(float(np.abs(array).max()) for v in (inner, outer) for array in _lengths(v)) or 1.0
+    away = inner.center / scale - outer.center / scale
+    if isinstance(inner, Spheres) and isinstance(outer, Spheres):
+        distance = np.sqrt((away * away).sum(axis=1))
+        assert (distance + inner.radius / scale <= outer.radius / scale + 1e-14).all()
+    if isinstance(inner, Obbs) and isinstance(outer, Obbs):
+        turned = np.abs(np.einsum("nij,nkj->nik", outer.axes, inner.axes))
+        reach = np.abs(np.einsum("nij,nj->ni", outer.axes, away)) + np.einsum("nik,nk->ni", turned, inner.half / scale)
+        assert (reach <= outer.half / scale + 1e-14).all()
+
+
+def _lengths(volumes: Spheres | Obbs) -> tuple[np.ndarray, np.ndarray]:
+    return volumes.center, volumes.radius if isinstance(volumes, Spheres) else volumes.half
+
+
 def assert_valid(tree: Bvh, volumes: Volumes, leaf_size: int = 1) -> None:
     """Every item once, children after and inside their parents, ranges that fit."""
     count = len(volumes)
@@ -105,6 +131,12 @@ def assert_valid(tree: Bvh, volumes: Volumes, leaf_size: int = 1) -> None:
     assert (tree.count[left] + tree.count[right] == tree.count[inner]).all()
     assert (tree.count[tree.is_leaf] >= 1).all()
     assert (np.diff(tree.level) >= 0).all()
+    assert tree.depth == int(tree.level.max()) + 1 >= (tree.leaves - 1).bit_length() + 1
+    assert type(tree.volumes) is type(tree.item_volumes) is type(volumes)
+    leaves = np.flatnonzero(tree.is_leaf)
+    assert_inside(tree.volumes.take(left), tree.volumes.take(inner))
+    assert_inside(tree.volumes.take(left + 1), tree.volumes.take(inner))
+    assert_inside(volumes.take(tree.items_below(leaves)), tree.volumes.take(np.repeat(leaves, tree.count[leaves])))
     if isinstance(volumes, KDops):
         assert isinstance(tree.volumes, KDops)
         low, high = tree.volumes.low, tree.volumes.high
@@ -168,6 +200,12 @@ def test_trees_of_every_kind_of_volume(kind, k, method, split):
     (a, points), (b, _) = triangles(rng, 60, kind, k), triangles(rng, 45, kind, k)
     tree_a, tree_b = (build_bvh(volumes, method, split) for volumes in (a, b))
     assert_valid(tree_a, a)
+    for size in (2, 5):
+        full = build_bvh(a, method, split, size)
+        assert_valid(full, a, size)
+        order = rng.permutation(len(a))
+        assert_valid(refitted(full, a.take(order)), a.take(order), size)
+        assert_valid(inserted(full, b), type(a).joined([a, b]), size)
     for node in range(len(tree_a)):
         below = tree_a.items[tree_a.first[node] : tree_a.first[node] + tree_a.count[node]]
         held = points.reshape(-1, 3, 3)[below].reshape(-1, 3)
@@ -247,6 +285,33 @@ def test_statistics_of_a_tree_made_by_hand():
     pairs = build_bvh(aabbs(low, low + 1.0), leaf_size=2)
     assert (len(pairs), pairs.leaves, pairs.leaf_size, pairs.depth) == (3, 2, 2, 2)
     assert tree_pairs(pairs).tests == 3
+
+
+@pytest.mark.parametrize("scene", ["row", "nested", "squares", "scattered", "mesh", "alike"])
+@pytest.mark.parametrize(("method", "split"), [build for build in BUILDS if build[0] != "insertion"])
+def test_trees_are_about_as_shallow_as_can_be(method, split, scene):
+    """In scenes that grow evenly; linear trees and those of medians always are."""
+    rng = np.random.default_rng(21)
+    n = 1000
+    low = np.zeros((n, 3))
+    half = np.full((n, 1), 0.5)
+    if scene in ("row", "squares"):
+        low[:, 0] = np.arange(n) ** (1.0 if scene == "row" else 2.0)
+    elif scene == "nested":
+        half = 0.5 * np.arange(1.0, n + 1)[:, None]
+    elif scene == "scattered":
+        low = rng.uniform(0.0, 30.0, (n, 3))
+    elif scene == "mesh":
+        low[:, 0], low[:, 1] = np.arange(n) % 30, np.arange(n) // 30
+    for size in (1, 4):
+        tree = build_bvh(aabbs(low - half, low + half), method, split, size)
+        least = (tree.leaves - 1).bit_length() + 1
+        if method == "linear":
+            assert tree.depth == least
+        elif split == "median" and method == "top-down":
+            assert tree.depth == (n - 1).bit_length() + 1 - (size.bit_length() - 1)
+        else:
+            assert tree.depth <= 2.5 * least
 
 
 def test_a_chain_is_as_deep_as_it_is_long():
@@ -448,7 +513,8 @@ def test_axis_aligned_boxes_within_a_margin_are_those_of_the_broad_phase():
         low = rng.integers(0, 12, (60, dim)) * min(margin, 1.0) + (1e6 if scene % 5 == 4 else 0.0)
         high = low + 0.1
         tree = build_bvh(aabbs(low, high), leaf_size=1 + scene % 3)
-        assert tree_pairs(tree, margin=margin).pairs.tolist() == candidate_pairs(low, high, margin=margin).pairs.tolist()
+        found = candidate_pairs(low, high, margin=margin).pairs.tolist()
+        assert tree_pairs(tree, margin=margin).pairs.tolist() == found
         found = candidate_pairs(low[:20], high[:20], low, high, margin=margin).pairs.tolist()
         assert tree_pairs(build_bvh(aabbs(low[:20], high[:20])), tree, margin=margin).pairs.tolist() == found
 
