@@ -327,7 +327,7 @@ def test_memory_is_bounded_besides_what_is_found(method):
     finally:
         tracemalloc.stop()
     assert len(found.pairs) == 1200 * 1199 // 2
-    assert peak < 8 * found.pairs.nbytes + 80e6
+    assert peak < 1.5 * found.pairs.nbytes + 3e6
 
 
 def test_memory_grows_with_the_boxes_only():
