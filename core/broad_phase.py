@@ -68,9 +68,9 @@ def candidate_pairs(
             they crowd. All find the same pairs.
         progress: called with the share done, 0 to 1; False cancels.
 
-    Exact: of the corners as they are given, in float64. Memory: some arrays as long as the boxes, and half as much again as the
-    pairs take. Raises ValueError, naming the argument, when one is not such an array, a box has a low corner above its
-    high one, or the margin is negative; Cancelled when `progress` says so.
+    Exact: of the corners as they are given, in float64. Memory: some arrays as long as the boxes, and
+    one and a half times what the pairs take. Raises ValueError, naming the argument, when one is not such an array, a
+    box has a low corner above its high one, or the margin is negative; Cancelled when `progress` says so.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")

@@ -12,7 +12,7 @@ import numpy as np
 from .polytope import FloatArray, IntArray
 from .volumes import BoolArray
 
-SAMPLE = 256
+SAMPLE = 128
 """Boxes that are looked at."""
 
 _SPREAD = 16.0

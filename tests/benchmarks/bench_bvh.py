@@ -2,10 +2,10 @@
 """Hierarchies of bounding volumes: `python -m tests.benchmarks --only bvh`.
 
 First our fastest build against Blender's mathutils.bvhtree and coal's tree of a mesh, from triangles to the finished
-tree, in turn in one process. What is compared is not the same work: mathutils takes lists of Python numbers, which are
+tree, in turn in one process. The work is not the same: mathutils takes lists of Python numbers, which were
 made before the clock starts, rounds them to float32 and keeps the mesh with its tree; its tree finds pairs of triangles
-that intersect, ours pairs of boxes that overlap, in float64. coal reads its vectors of points and triangles, made before
-as well, and fits oriented boxes (and spheres swept along rectangles). Ours starts from arrays.
+that intersect, ours pairs of boxes that overlap, in float64. coal reads its vectors of points and triangles, made
+before as well, and fits oriented boxes (and spheres swept along rectangles). Ours starts from arrays.
 
 mathutils is in Blender's Python only: where this one is another, that part runs there (CONTACT_LENS_BLENDER_PYTHON,
 which `build.py bench` sets). Then our own builds and kinds of volume against each other, so that a user can see which

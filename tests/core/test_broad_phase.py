@@ -387,7 +387,7 @@ KINDS += [("sphere", None, 2), ("obb", None, 3), ("obb", None, 2)]
 @pytest.mark.parametrize(("kind", "k", "dim"), KINDS)
 def test_overlapping_volumes_of_every_kind_as_testing_all_pairs(kind, k, dim):
     rng = np.random.default_rng(17)
-    for _ in range(30):
+    for _ in range(10):
         count, few = (int(number) for number in rng.integers(0, 60, 2))
         points = (rng.normal(size=(count, 1, dim)) * 2.0 + rng.normal(size=(count, 4, dim)) * 0.5).reshape(-1, dim)
         volumes = bounding_volumes(kind, points, np.arange(0, len(points), 4), k=k)
