@@ -29,6 +29,12 @@ _LIGHTEST = 0.2
 """Share of a node's leaves that each of its children has at least: depth 3.1 log2(n) at most. Up to 1/3 an exchange
 with the larger grandchild mends the balance."""
 
+_HEAVIEST = 1.0 - _LIGHTEST
+
+_SMALL = 16
+"""Leaves below a node up to which an exchange is looked for that makes a node smaller: farther up there seldom is one
+that keeps the balance, and the time is better spent on more items."""
+
 _ROWS = 1 << 16
 """Boxes turned into plain floats in one go, between two calls of the progress function."""
 
@@ -181,16 +187,19 @@ class _Growing:
             while above >= 0:
                 weight[above] += 1
                 node_boxes[above], surfaces[above] = joint_of(node_boxes[above], box)
-                self._rotate(above)
-                above = parent[above]
+                total = weight[above]
+                if total <= _SMALL or not _LIGHTEST * total <= weight[joint] <= _HEAVIEST * total:
+                    self._rotate(above, joint)
+                joint, above = above, parent[above]
         tell(progress, 1.0)
 
-    def _rotate(self, node: int) -> None:
+    def _rotate(self, node: int, changed: int) -> None:
         """Exchange a child of a node with a child of its other child, where balance or a smaller node is to be had.
 
-        The node itself holds what it held.
+        The node itself holds what it held. `changed` is the child below which there is a new leaf.
         """
-        left, right, weight, boxes, surfaces = self.left, self.right, self.weight, self.boxes, self.surfaces
+        left, right, weight, joint = self.left, self.right, self.weight, self.joint
+        boxes, surfaces = self.boxes, self.surfaces
         one, other = left[node], right[node]
         total = weight[node]
         if total < 3:
@@ -204,25 +213,23 @@ class _Growing:
             first, second = left[heavy], right[heavy]
             up, stays = (first, second) if weight[first] >= weight[second] else (second, first)
             best = light, heavy, up, stays
-            best_gain = surfaces[heavy] - self.joint(boxes[light], boxes[stays])[1]
-            pairs: tuple[tuple[int, int], ...] = ((light, heavy),)
+            best_gain = surfaces[heavy] - joint(boxes[light], boxes[stays])[1]
+            pairs = light, heavy
+        elif changed == one:
+            pairs = other, one
         else:
-            pairs = ((light, heavy), (heavy, light))
-        for down, around in pairs:
-            first, second = left[around], right[around]
-            if first < 0:
-                continue
-            falling = weight[down]
+            pairs = one, other
+        down, around = pairs
+        first, second = left[around], right[around]
+        if first >= 0:
+            falling, held = weight[down], surfaces[around]
             for up, stays in ((first, second), (second, first)):
-                rising, staying = weight[up], weight[stays]
-                if rising < least or falling + staying < least:
-                    continue
+                staying = weight[stays]
                 lightest = _LIGHTEST * (falling + staying)
-                if falling < lightest or staying < lightest:
-                    continue
-                gain = surfaces[around] - self.joint(boxes[down], boxes[stays])[1]
-                if gain > best_gain:
-                    best, best_gain = (down, around, up, stays), gain
+                if weight[up] >= least and falling >= lightest and staying >= lightest and falling + staying >= least:
+                    gain = held - joint(boxes[down], boxes[stays])[1]
+                    if gain > best_gain:
+                        best, best_gain = (down, around, up, stays), gain
         if best is None:
             return
         down, around, up, stays = best
@@ -230,7 +237,7 @@ class _Growing:
         left[around], right[around] = down, stays
         self.parent[up], self.parent[down] = node, around
         weight[around] = weight[down] + weight[stays]
-        boxes[around], surfaces[around] = self.joint(boxes[down], boxes[stays])
+        boxes[around], surfaces[around] = joint(boxes[down], boxes[stays])
 
     def _add(self, left: int, right: int, first: int, count: int, weight: int, box: _Box, surface: float) -> int:
         self.left.append(left)
