@@ -540,12 +540,13 @@ def test_items_go_into_a_tree_with_full_leaves_and_into_one_that_is_a_list():
         tree = inserted(build_bvh(volumes, "top-down", "middle", leaf_size), more)
         assert_valid(tree, KDops.joined([volumes, more]), leaf_size)
         assert_right(tree, None)
-    steps = in_order("growing steps", 400)
+    corners = np.ldexp(np.ones((200, 3)), np.arange(200)[:, None])
+    steps = aabbs(corners, corners * 1.01)
     tree = build_bvh(steps, "top-down", "middle")
     assert tree.depth > 100
-    more = inserted(tree, in_order("nested", 500))
-    assert_valid(more, KDops.joined([steps, in_order("nested", 500)]))
-    assert more.depth <= tree.depth + 30
+    grown = inserted(tree, in_order("nested", 500))
+    assert_valid(grown, KDops.joined([steps, in_order("nested", 500)]))
+    assert grown.depth <= tree.depth + 30
 
 
 def test_insertion_into_a_large_tree_tells_its_progress_from_the_start():
