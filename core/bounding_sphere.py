@@ -18,7 +18,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_length
 from .polytope import FloatArray, IntArray
 from .tolerance import EPS, SPHERE_DONE, SPHERE_ROUNDING
 from .volumes import (
@@ -27,6 +26,7 @@ from .volumes import (
     check_partner,
     checked_index,
     checked_items,
+    checked_margin,
     checked_points,
     checked_starts,
 )
@@ -111,7 +111,7 @@ class Spheres(Volumes):
 
     def grown(self, margin: float) -> Spheres:
         """Return spheres that hold everything within a distance `margin` >= 0 of these."""
-        width = checked_length("margin", margin)
+        width = checked_margin(margin)
         if width == 0.0:
             return self
         radius = self.radius + width

@@ -14,7 +14,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_length
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, frozen
 from .tolerance import EPS, KDOP_CORNER, KDOP_GAP, KDOP_SUM
@@ -24,6 +23,7 @@ from .volumes import (
     check_partner,
     checked_index,
     checked_items,
+    checked_margin,
     checked_points,
     checked_starts,
 )
@@ -159,7 +159,7 @@ class KDops(Volumes):
 
     def grown(self, margin: float) -> KDops:
         """Return k-DOPs that hold everything within a distance `margin` >= 0 of these."""
-        width = checked_length("margin", margin)
+        width = checked_margin(margin)
         if width == 0.0:
             return self
         low, high = np.empty_like(self.low), np.empty_like(self.high)

@@ -19,7 +19,6 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_length
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope, intervals
 from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING
@@ -29,6 +28,7 @@ from .volumes import (
     check_partner,
     checked_index,
     checked_items,
+    checked_margin,
     checked_points,
     checked_starts,
 )
@@ -132,7 +132,7 @@ class Obbs(Volumes):
 
     def grown(self, margin: float) -> Obbs:
         """Return boxes that hold everything within a distance `margin` >= 0 of these."""
-        width = checked_length("margin", margin)
+        width = checked_margin(margin)
         if width == 0.0:
             return self
         half = self.half + width

@@ -13,9 +13,10 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import checked_array, checked_magnitude, checked_shape
+from .arguments import checked_array, checked_length, checked_magnitude, checked_shape
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope
+from .tolerance import LARGEST_COORDINATE
 
 BoolArray = NDArray[np.bool_]
 
@@ -75,7 +76,10 @@ class Volumes(ABC):
 
     @abstractmethod
     def grown(self: _V, margin: float) -> _V:
-        """Return volumes that hold everything within a distance `margin` >= 0 of these."""
+        """Return volumes that hold everything within a distance `margin` >= 0 of these.
+
+        No two coordinates that are accepted are 4 LARGEST_COORDINATE apart: a wider margin is taken as that.
+        """
 
     @abstractmethod
     def centers(self) -> FloatArray:
@@ -234,11 +238,17 @@ def checked_items(indices: ArrayLike, count: int) -> IntArray:
     return chosen
 
 
+def checked_margin(margin: float) -> float:
+    """Return by how much volumes are to grow; no more than there is between any two coordinates."""
+    return min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)
+
+
 def checked_points(points: ArrayLike, count: int, dim: int) -> FloatArray:
     """Return points (count, dim), finite, one for each volume."""
     array = checked_array("points", points, f"an array ({count}, {dim})")
     if array.shape != (count, dim):
         raise ValueError(f"points: an array ({count}, {dim}) expected, one for each volume, got {array.shape}")
+    checked_magnitude("points", array)
     return array
 
 

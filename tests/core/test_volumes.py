@@ -552,3 +552,22 @@ def test_methods_refuse_by_name_what_they_cannot_take(kind, k, dim):
     for index in (2, -1, 0.0, True):
         with pytest.raises(ValueError, match=r"^index must be a whole number from 0 to 1"):
             volumes.polytope(index)
+
+
+@every_kind
+@pytest.mark.parametrize("margin", [1e302, 1e305, 5e307, 1.7e308])
+def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
+    points = np.random.default_rng(18).normal(size=(60, dim))
+    points[30:] *= 1e300
+    volumes = bounding_volumes(kind, points, np.arange(0, 60, 3), k=k)
+    grown = volumes.grown(margin).grown(margin)
+    some = np.random.default_rng(19).permutation(20)
+    for each in (volumes.grown(margin), grown):
+        assert each.overlap(volumes.take(some)).all()
+        assert volumes.take(some).overlap(each).all()
+        assert (each.gap(volumes.take(some)) == 0.0).all()
+        assert each.contain(points[some * 3]).all()
+        assert each.overlap(each.take(some)).all()
+        assert not np.isnan(each.volumes()).any()
+        assert not np.isnan(each.sizes()).any()
+        assert each.merged(volumes).contain(points[::3]).all()
