@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .polytope import FloatArray, IntArray
-from .tolerance import EPS, SPHERE_DONE, SPHERE_ROUNDING
+from .tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
     Volumes,
@@ -32,8 +32,9 @@ from .volumes import (
 )
 
 _WIDER = 1.0 + SPHERE_ROUNDING * EPS
-_SMALL_SQUARE = 2.0**-1000
-"""Squares below this have lost digits."""
+_SUBNORMAL = SUBNORMAL_SUM * SMALLEST_STEP
+_SMALL_SQUARE = 2.0**-960
+"""Squares below this may have lost digits, or all."""
 _STEPS = 200
 """Most steps of a group; none was seen to take forty."""
 _ITEMS = 1 << 15
@@ -78,9 +79,11 @@ class Spheres(Volumes):
         check_partner(self, other)
         way = other.center - self.center
         distance = _length(way.T)
-        first = distance * _WIDER + other.radius <= self.radius
-        second = ~first & (distance * _WIDER + self.radius <= other.radius)
-        share = 0.5 + 0.5 * (other.radius - self.radius) / np.where(distance > 0.0, distance, 1.0)
+        most = _up(distance)
+        first = most + other.radius <= self.radius
+        second = ~first & (most + self.radius <= other.radius)
+        with np.errstate(over="ignore"):
+            share = 0.5 + 0.5 * (other.radius - self.radius) / np.where(distance > 0.0, distance, 1.0)
         center = self.center + np.clip(share, 0.0, 1.0)[:, None] * way
         radius = np.maximum(
             _length((center - self.center).T) + self.radius, _length((center - other.center).T) + other.radius
@@ -106,7 +109,9 @@ class Spheres(Volumes):
         check_partner(self, other)
         distance = _length((other.center - self.center).T)
         radii = self.radius + other.radius
-        result: FloatArray = np.maximum(distance - radii - SPHERE_ROUNDING * EPS * (distance + radii), 0.0)
+        result: FloatArray = np.maximum(
+            distance - radii - (SPHERE_ROUNDING * EPS * (distance + radii) + _SUBNORMAL), 0.0
+        )
         return result
 
     def grown(self, margin: float) -> Spheres:
@@ -157,14 +162,21 @@ def _within(way: FloatArray, radius: FloatArray) -> BoolArray:
         square = way[0] * way[0]
         for row in way[1:]:
             square += row * row
-        result: BoolArray = square <= radius * radius * (1.0 + 2.0 * SPHERE_ROUNDING * EPS) + _SMALL_SQUARE
+        limit = radius * radius
+        limit *= 1.0 + 2.0 * SPHERE_ROUNDING * EPS
+        result: BoolArray = square <= limit
+        square += limit
+        if len(square) and not (square.min() > _SMALL_SQUARE and square.max() < np.inf):
+            # Squares that overflow or vanish tell nothing: lengths do. These may be wrong by the last step near 0.
+            odd = np.flatnonzero(~((square > _SMALL_SQUARE) & (square < np.inf)))
+            result[odd] = _length(way[:, odd]) <= radius[odd] * _WIDER + _SUBNORMAL
     return result
 
 
 def _up(radius: FloatArray) -> FloatArray:
     """Return radii (n,) wider by the rounding of a distance; 0 stays."""
     with np.errstate(under="ignore"):
-        result: FloatArray = np.where(radius > 0.0, np.nextafter(radius * _WIDER, np.inf), 0.0)
+        result: FloatArray = np.where(radius > 0.0, np.nextafter(radius * _WIDER + _SUBNORMAL, np.inf), 0.0)
     return result
 
 
@@ -233,7 +245,7 @@ def _solve(rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: in
     world = _Groups.of(rows, radii, starts)
     low, high = np.minimum.reduceat(rows, starts, axis=1), np.maximum.reduceat(rows, starts, axis=1)
     origin = 0.5 * low + 0.5 * high
-    largest = (0.5 * high - 0.5 * low).max(axis=0)
+    largest = np.maximum(high - origin, origin - low).max(axis=0)  # half of the least number is 0
     if radii is not None:
         largest = np.maximum(largest, np.maximum.reduceat(radii, starts))
     exponent = np.frexp(largest)[1]  # by powers of two, so that squares neither overflow nor vanish

@@ -26,6 +26,7 @@ from .volumes import (
     checked_margin,
     checked_points,
     checked_starts,
+    content_of_boxes,
 )
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -187,15 +188,13 @@ class KDops(Volumes):
 
     def volumes(self) -> FloatArray:
         """Return (n,) the content of the polytopes between the planes: the volume, in the plane the area."""
-        with np.errstate(over="ignore"):
-            if self.k == 2 * self.dim:
-                result: FloatArray = np.multiply.reduce(self.high - self.low, axis=0)
-                return result
-            step = max(1, _CELLS // self.k**2)
-            result = np.empty(len(self))
-            for begin in range(0, len(self), step):
-                part = slice(begin, begin + step)
-                result[part] = self._contents(self.low[:, part], self.high[:, part])
+        if self.k == 2 * self.dim:
+            return content_of_boxes(self.high - self.low)
+        step = max(1, _CELLS // self.k**2)
+        result = np.empty(len(self))
+        for begin in range(0, len(self), step):
+            part = slice(begin, begin + step)
+            result[part] = self._contents(self.low[:, part], self.high[:, part])
         return result
 
     def contain(self, points: ArrayLike) -> BoolArray:
@@ -243,20 +242,26 @@ class KDops(Volumes):
         center = 0.5 * low[: self.dim] + 0.5 * high[: self.dim]
         offset = self.directions @ center
         planes = np.concatenate([high - offset, offset - low])
+        # By powers of two, so that products neither overflow nor vanish.
+        exponent = np.frexp(np.abs(planes).max(axis=0))[1]
+        planes = np.ldexp(planes, -exponent)
         if self.dim == 2:
             unit, heights = _unit_normals(self.k, 2), planes / np.tile(self._norms, 2)[:, None]
-            return _area(unit, heights)
-        total = np.zeros(low.shape[1])
-        for own, facet in enumerate(_facets(self.k)):
-            height = planes[own] * facet.scale
-            # In the plane of a facet several other planes may leave lines in one direction: the nearest one counts.
-            lines = np.minimum.reduceat(
-                planes[facet.others] * facet.own_share[:, None] - height * facet.facet_share[:, None],
-                facet.starts,
-                axis=0,
-            )
-            total += height * _area(facet.normals, lines)
-        result: FloatArray = np.maximum(total / 3.0, 0.0)
+            total = _area(unit, heights)
+        else:
+            total = np.zeros(low.shape[1])
+            for own, facet in enumerate(_facets(self.k)):
+                height = planes[own] * facet.scale
+                # In the plane of a facet several other planes may leave lines in one direction: the nearest one counts.
+                lines = np.minimum.reduceat(
+                    planes[facet.others] * facet.own_share[:, None] - height * facet.facet_share[:, None],
+                    facet.starts,
+                    axis=0,
+                )
+                total += height * _area(facet.normals, lines)
+            total = np.maximum(total / 3.0, 0.0)
+        with np.errstate(over="ignore", under="ignore"):
+            result: FloatArray = np.ldexp(total, self.dim * exponent)
         return result
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope, intervals
-from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING
+from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING, SMALLEST_STEP, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
     Volumes,
@@ -31,6 +31,7 @@ from .volumes import (
     checked_margin,
     checked_points,
     checked_starts,
+    content_of_boxes,
 )
 
 _ITEMS = 1 << 14
@@ -43,6 +44,7 @@ _BEST = 3
 """How many of the best boxes are improved."""
 _TURNS = 8
 """Most turns of a box."""
+_STEPS = SUBNORMAL_SUM * SMALLEST_STEP
 _GAIN = 1e-9
 """What a turn must gain, relatively."""
 
@@ -149,15 +151,13 @@ class Obbs(Volumes):
 
     def volumes(self) -> FloatArray:
         """Return (n,) the volume, in the plane the area."""
-        with np.errstate(over="ignore", under="ignore"):
-            result: FloatArray = np.multiply.reduce(2.0 * self.half, axis=1)
-        return result
+        return content_of_boxes(2.0 * self.half.T)
 
     def contain(self, points: ArrayLike) -> BoolArray:
         """Return (n,), element by element, whether points[i] (n, dim) is not outside of box i for certain."""
         away = checked_points(points, len(self), self.dim) - self.center
         along = np.abs((self.axes * away[:, None, :]).sum(axis=2))
-        slack = OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True)
+        slack = OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True) + _STEPS
         result: BoolArray = (along <= self.half + slack).all(axis=1)
         return result
 
@@ -195,7 +195,7 @@ class _Pairs:
             for j in range(dim):
                 turn[i, j] = _sum_of_products(axes[:, i], other[:, j])
         a, b = np.ascontiguousarray(first.half[part].T), np.ascontiguousarray(second.half[part].T)
-        slack = OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(way).sum(axis=0))
+        slack = OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(way).sum(axis=0)) + _STEPS
         return cls(a, b, turn, along, slack)
 
     def chosen(self, rest: IntArray) -> _Pairs:
@@ -451,16 +451,18 @@ class _Items:
         """Return the items, and the origin (dim, g) and the exponent (g,) of the unit of each group."""
         sizes = np.diff(starts, append=len(center))
         rows = np.ascontiguousarray(center.T)
-        arms = None if axes is None or half is None else np.ascontiguousarray((axes * half[:, :, None]).T)
-        reach = 0.0 if arms is None else np.abs(arms).sum(axis=1)
+        reach = 0.0 if half is None else half.sum(axis=1)  # along every axis no more than this
         low = np.minimum.reduceat(rows - reach, starts, axis=1)
         high = np.maximum.reduceat(rows + reach, starts, axis=1)
         origin = 0.5 * low + 0.5 * high
-        exponent: IntArray = np.frexp((0.5 * high - 0.5 * low).max(axis=0))[1]
+        # Not half of the difference: that of the least number is 0.
+        exponent: IntArray = np.frexp(np.maximum(high - origin, origin - low).max(axis=0))[1]
         every = np.repeat(exponent, sizes)
+        arms = None
         with np.errstate(under="ignore"):
             rows = np.ldexp(rows - np.repeat(origin, sizes, axis=1), -every)
-            arms = None if arms is None else np.ldexp(arms, -every)
+            if axes is not None and half is not None:
+                arms = np.ascontiguousarray((axes * np.ldexp(half, -every[:, None])[:, :, None]).T)
         return cls(rows, arms, starts, sizes), origin, exponent
 
     def spans(self, frames: FloatArray, from_: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -510,8 +512,8 @@ class _Items:
             low, high = self.spans(frames, np.ldexp(center - origin, -exponent))
             half = np.maximum(np.maximum(-low, high), 0.0)
             half += OBB_ROUNDING * EPS * half.sum(axis=0)
-            half = np.ldexp(half, exponent)
-        half = np.where(half > 0.0, np.nextafter(half, np.inf), 0.0)
+            # What is rounded to 0 here is not without width.
+            half = np.where(half > 0.0, np.nextafter(np.ldexp(half, exponent), np.inf), 0.0)
         return np.ascontiguousarray(center.T), np.ascontiguousarray(half.T)
 
 

@@ -269,3 +269,11 @@ def checked_index(index: object, count: int) -> int:
     if isinstance(index, int | np.integer) and not isinstance(index, bool) and 0 <= index < count:
         return int(index)
     raise ValueError(f"index must be a whole number from 0 to {count - 1}, not {index!r}")
+
+
+def content_of_boxes(sides: FloatArray) -> FloatArray:
+    """Return the volumes or areas (n,) of boxes with sides (dim, n): infinite or 0 only where float64 has no number."""
+    mantissas, exponents = np.frexp(sides)
+    with np.errstate(over="ignore", under="ignore"):
+        result: FloatArray = np.ldexp(np.multiply.reduce(mantissas, axis=0), np.add.reduce(exponents, axis=0))
+    return result

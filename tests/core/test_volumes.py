@@ -571,3 +571,88 @@ def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
         assert not np.isnan(each.volumes()).any()
         assert not np.isnan(each.sizes()).any()
         assert each.merged(volumes).contain(points[::3]).all()
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-308, 1e-312, 1e-316, 1e-320, 1e-322])
+def test_near_the_least_float_every_point_is_still_in_its_volume(kind, k, dim, size):
+    rng = np.random.default_rng(20)
+    for count in (1, 2, 3, 6):
+        points = rng.normal(size=(60 * count, dim)) * size
+        starts = np.arange(0, len(points), count)
+        volumes = bounding_volumes(kind, points, starts, k=k)
+        owner = np.arange(len(points)) // count
+        assert holds(volumes, points, owner)
+        assert not any(excess_exactly(volumes, int(i), point) for i, point in zip(owner, points, strict=True))
+        joined = volumes.merged_ranges(np.arange(0, 60, 3))
+        assert holds(joined, points, owner // 3)
+        assert holds(volumes.merged(volumes.take(np.arange(60)[::-1])), points, owner)
+        together = volumes.take(owner).overlap(bounding_volumes(kind, points, np.arange(len(points)), k=k))
+        assert together.all()
+        assert (volumes.take(owner).gap(bounding_volumes(kind, points, np.arange(len(points)), k=k)) == 0.0).all()
+
+
+def test_a_side_that_the_least_float_can_just_tell_is_not_lost():
+    u = 5e-324
+    for points in ([[0, 0], [u, 2 * u]], [[0, 0], [3 * u, u]], [[0, 0], [2 * u, u], [u, 3 * u]], [[0, 0], [0, u]]):
+        volumes = bounding_volumes("obb", points)
+        assert volumes.take([0] * len(points)).contain(points).all()
+        assert not any(excess_exactly(volumes, 0, point) for point in np.array(points))
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-200, 1e-155, 1e-150, 1.0, 1e150, 1e155, 1e200, 1e300])
+def test_what_is_apart_is_told_apart_at_every_size_and_overlap_and_gap_agree(kind, k, dim, size):
+    rng = np.random.default_rng(21)
+    points = rng.uniform(-1, 1, (10, 4, dim))
+    centers = np.zeros((10, 1, dim))
+    centers[:, 0, 0] = 5.0 * np.arange(10)
+    volumes = bounding_volumes(kind, (0.02 * (points + centers) * size).reshape(-1, dim), np.arange(0, 40, 4), k=k)
+    i, j = (grid.ravel() for grid in np.meshgrid(np.arange(10), np.arange(10)))
+    together, gap = volumes.take(i).overlap(volumes.take(j)), volumes.take(i).gap(volumes.take(j))
+    np.testing.assert_array_equal(together, gap == 0.0)
+    np.testing.assert_array_equal(together, i == j)
+
+
+@pytest.mark.parametrize("exponent", [-1060, -1000, -700, -500, -480, 0, 480, 500, 600, 900])
+def test_spheres_touch_at_every_size_when_they_do(exponent):
+    radius = np.ldexp(np.array([3.0, 2.0, 2.0, 2.0, 0.0]), exponent)
+    center = np.ldexp(np.array([[0, 0, 0], [3, 4, 0], [3, 4, 1], [0, 0, 0], [3, 0, 0.0]]), exponent)
+    spheres = Spheres(center, radius)
+    assert spheres.take([0] * 5).overlap(spheres).tolist() == [True, True, False, True, True]
+    tiny = Spheres(center[:2], np.ldexp(np.array([1e-12, 1e-12]), min(exponent, -400)))
+    far = Spheres(np.array([[1e200, 0.0, 0.0]] * 2), np.ones(2))
+    assert not tiny.overlap(far).any()
+
+
+def test_spheres_whose_centres_are_next_to_each_other_are_merged_without_a_warning():
+    a = Spheres(np.zeros((3, 3)), np.array([1.0, 2.0, 1e300]))
+    b = Spheres(np.array([[1e-310, 0.0, 0.0], [0.0, 5e-324, 0.0], [1.0, 0.0, 0.0]]), np.array([2.0, 1.0, 1e-300]))
+    np.testing.assert_allclose(a.merged(b).radius, [2.0, 2.0, 1e300], rtol=1e-14)
+    assert a.merged(b).contain(b.center).all()
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-100, 1e100, 1e160, 1e300])
+def test_contents_are_numbers_at_every_size(kind, k, dim, size):
+    rng = np.random.default_rng(22)
+    points = rng.normal(size=(40, dim))
+    flat = points.copy()
+    flat[:, -1] = 0.0
+    for each in (points, flat, points * np.append(np.ones(dim - 1), 1e-8)):
+        starts = np.arange(0, 40, 8)
+        small = bounding_volumes(kind, each, starts, k=k).volumes()
+        content = bounding_volumes(kind, each * size, starts, k=k).volumes()
+        assert not np.isnan(content).any()
+        assert (content >= 0.0).all()
+        power = np.log10(size) * dim
+        if abs(power) < 301:
+            np.testing.assert_allclose(content, small * size**dim, rtol=1e-9, atol=1e-15 * size**dim)
+        elif each is points:
+            assert (content == (0.0 if power < 0 else np.inf)).all()
+    assert not np.isnan(bounding_volumes(kind, flat * size, starts, k=k).sizes()).any()
+    if kind in ("aabb", "obb"):
+        long = np.diag([1e300, 1e-200, 1e-100][:dim])
+        box = np.concatenate([long, -long])
+        assert bounding_volumes("aabb", box).volumes()[0] == pytest.approx(8.0 if dim == 3 else 4e100, rel=1e-9)
+        assert bounding_volumes("aabb", np.diag([1e300] * dim) * 0.0).volumes()[0] == 0.0
