@@ -28,7 +28,9 @@ from .volumes import (
     checked_items,
     checked_margin,
     checked_points,
+    checked_parts,
     checked_starts,
+    freeze_views,
 )
 
 _WIDER = 1.0 + SPHERE_ROUNDING * EPS
@@ -51,9 +53,8 @@ class Spheres(Volumes):
     """(n,) >= 0."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        self.center.flags.writeable = False
-        self.radius.flags.writeable = False
+        """Make the arrays read-only; the caller's own stay as they were."""
+        freeze_views(self, ("center", "radius"))
 
     @property
     def dim(self) -> int:
@@ -72,6 +73,7 @@ class Spheres(Volumes):
     @classmethod
     def joined(cls, parts: Sequence[Spheres]) -> Spheres:
         """Return the volumes of one or more batches, one batch after the other."""
+        checked_parts(cls, parts)
         return cls(np.concatenate([part.center for part in parts]), np.concatenate([part.radius for part in parts]))
 
     def merged(self, other: Spheres) -> Spheres:

@@ -25,8 +25,10 @@ from .volumes import (
     checked_items,
     checked_margin,
     checked_points,
+    checked_parts,
     checked_starts,
     content_of_boxes,
+    freeze_views,
 )
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -54,7 +56,7 @@ def kdop_directions(k: int, dim: int) -> FloatArray:
     """
     if dim not in _DIRECTIONS:
         raise ValueError(f"dim must be 2 or 3, not {dim!r}")
-    if isinstance(k, bool) or k not in _DIRECTIONS[dim]:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k not in _DIRECTIONS[dim]:
         known = ", ".join(map(str, _DIRECTIONS[dim]))
         raise ValueError(f"k must be one of {known} in dimension {dim}, not {k!r}")
     return _directions(int(k), dim)
@@ -81,9 +83,8 @@ class KDops(Volumes):
     """(h, n) upper bounds, contiguous for each direction."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for array in (self.low, self.high):
-            array.flags.writeable = False
+        """Make the arrays read-only; the caller's own stay as they were."""
+        freeze_views(self, ("low", "high"))
 
     @property
     def dim(self) -> int:
@@ -112,6 +113,9 @@ class KDops(Volumes):
     @classmethod
     def joined(cls, parts: Sequence[KDops]) -> KDops:
         """Return the volumes of one or more batches, one batch after the other."""
+        checked_parts(cls, parts)
+        if len({part.k for part in parts}) > 1:
+            raise ValueError(f"parts must have the same k, but there are {sorted({part.k for part in parts})}")
         return cls(
             parts[0].directions,
             np.concatenate([part.low for part in parts], axis=1),

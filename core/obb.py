@@ -30,8 +30,10 @@ from .volumes import (
     checked_items,
     checked_margin,
     checked_points,
+    checked_parts,
     checked_starts,
     content_of_boxes,
+    freeze_views,
 )
 
 _ITEMS = 1 << 14
@@ -61,9 +63,8 @@ class Obbs(Volumes):
     """(n, dim) half of the length of the sides along each axis, >= 0."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for array in (self.center, self.axes, self.half):
-            array.flags.writeable = False
+        """Make the arrays read-only; the caller's own stay as they were."""
+        freeze_views(self, ("center", "axes", "half"))
 
     @property
     def dim(self) -> int:
@@ -82,6 +83,7 @@ class Obbs(Volumes):
     @classmethod
     def joined(cls, parts: Sequence[Obbs]) -> Obbs:
         """Return the volumes of one or more batches, one batch after the other."""
+        checked_parts(cls, parts)
         return cls(
             np.concatenate([part.center for part in parts]),
             np.concatenate([part.axes for part in parts]),

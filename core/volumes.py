@@ -7,7 +7,7 @@ Source: S3.1, S3.2.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -139,7 +139,9 @@ def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *,
     """
     _check_kind(kind, k)
     array, _ = checked_groups(points, [])
-    corners = np.asarray(triangles)
+    corners = whole_numbers("triangles", triangles, "(m, 3)")
+    if corners.shape == (0,):
+        corners = np.empty((0, 3), dtype=np.intp)
     if corners.ndim != 2 or corners.shape[1] != 3 or (corners.dtype.kind not in "iu" and len(corners)):
         found = f"the shape {corners.shape} of dtype {corners.dtype}"
         raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
@@ -153,15 +155,16 @@ def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *,
     return bounding_volumes(kind, array.take(corners.ravel(), axis=0), np.arange(0, corners.size, 3))
 
 
-def volumes_of_shapes(kind: Kind, shapes: Sequence[Polytope], *, k: int | None = None) -> Volumes:
+def volumes_of_shapes(kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None) -> Volumes:
     """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
 
     Raises ValueError, naming the argument, when something is no shape, when the shapes are not of one dimension or
     when there is no such k.
     """
     _check_kind(kind, k)
-    for i, shape in enumerate(shapes):
-        checked_shape(f"shapes[{i}]", shape)
+    if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
+        raise ValueError(f"shapes must be a list of shapes, not {type(shapes).__name__}")
+    shapes = [checked_shape(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
     dims = {shape.dim for shape in shapes}
     if len(dims) > 1:
         raise ValueError("shapes: all must have the same dimension, but there are some of 2 and some of 3")
@@ -183,7 +186,7 @@ def volumes_of_shapes(kind: Kind, shapes: Sequence[Polytope], *, k: int | None =
 
 
 def _check_kind(kind: Kind, k: int | None) -> None:
-    if kind not in get_args(Kind):
+    if not isinstance(kind, str) or kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
     if k is not None and kind != "kdop":
         raise ValueError(f'k is for "kdop" only, not for {kind!r}')
@@ -224,7 +227,7 @@ def checked_starts(starts: ArrayLike, count: int, what: str) -> IntArray:
 
 def checked_indices(name: str, value: ArrayLike) -> IntArray:
     """Return whole numbers (m,) as an array of indices; nothing at all is none of them."""
-    array = np.asarray(value)
+    array = whole_numbers(name, value, "(m,)")
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise ValueError(f"{name}: whole numbers (m,) expected, got the shape {array.shape} of dtype {array.dtype}")
     return array.astype(np.intp, copy=False)
@@ -236,6 +239,35 @@ def checked_items(indices: ArrayLike, count: int) -> IntArray:
     if len(chosen) and (chosen.min() < 0 or chosen.max() >= count):
         raise ValueError(f"indices: all must be from 0 to {count - 1}, for there are {count} volumes")
     return chosen
+
+
+def checked_parts(kind: type[Volumes], parts: Sequence[Volumes]) -> None:
+    """Ask for at least one batch, all of them of one kind and dimension."""
+    if not isinstance(parts, Sequence) or not len(parts):
+        raise ValueError("parts: a list of one or more batches expected")
+    for i, part in enumerate(parts):
+        if not isinstance(part, kind):
+            raise ValueError(f"parts[{i}] must be {kind.__name__}, not {type(part).__name__}")
+        if part.dim != parts[0].dim:
+            raise ValueError(f"parts[{i}] must be of dimension {parts[0].dim} like the first, not {part.dim}")
+
+
+def freeze_views(volumes: Volumes, names: tuple[str, ...]) -> None:
+    """Put read-only views in the place of the arrays of these names, so that nobody else's array becomes read-only."""
+    for name in names:
+        array = getattr(volumes, name)
+        if array.flags.writeable:
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(volumes, name, array)
+
+
+def whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[np.generic]:
+    """Return an array, of any shape as yet, of what is to be whole numbers."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: whole numbers {shape} expected; rows of different length are none ({error})") from error
 
 
 def checked_margin(margin: float) -> float:

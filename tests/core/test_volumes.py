@@ -647,7 +647,7 @@ def test_contents_are_numbers_at_every_size(kind, k, dim, size):
         assert (content >= 0.0).all()
         power = np.log10(size) * dim
         if abs(power) < 301:
-            np.testing.assert_allclose(content, small * size**dim, rtol=1e-9, atol=1e-15 * size**dim)
+            np.testing.assert_allclose(content, small * size**dim, rtol=1e-9, atol=1e-14 * size**dim)
         elif each is points:
             assert (content == (0.0 if power < 0 else np.inf)).all()
     assert not np.isnan(bounding_volumes(kind, flat * size, starts, k=k).sizes()).any()
@@ -656,3 +656,59 @@ def test_contents_are_numbers_at_every_size(kind, k, dim, size):
         box = np.concatenate([long, -long])
         assert bounding_volumes("aabb", box).volumes()[0] == pytest.approx(8.0 if dim == 3 else 4e100, rel=1e-9)
         assert bounding_volumes("aabb", np.diag([1e300] * dim) * 0.0).volumes()[0] == 0.0
+
+
+def test_what_has_no_meaning_is_refused_by_name():
+    points = np.zeros((4, 3))
+    shape = ConvexHull(np.eye(3))
+    ragged = [[0, 1, 2], [1]]
+    fourteen, eighteen = (bounding_volumes("kdop", points, k=k) for k in (14, 18))
+    for call, words in (
+        (lambda: volumes_of_shapes("aabb", None), "^shapes must be a list of shapes, not NoneType"),
+        (lambda: volumes_of_shapes("aabb", shape), "^shapes must be a list of shapes, not ConvexHull"),
+        (lambda: volumes_of_shapes("obb", 3), "^shapes must be a list"),
+        (lambda: bounding_volumes("kdop", points, k=[6]), r"^k must be one of 6, 14, 18, 26 in dimension 3, not \[6\]"),
+        (lambda: bounding_volumes("kdop", points, k=6.0), r"^k must be one of 6, 14, 18, 26 in dimension 3, not 6\.0"),
+        (lambda: bounding_volumes("aabb", points, ragged), r"^starts: whole numbers \(m,\) expected"),
+        (lambda: fourteen.take(ragged), r"^indices: whole numbers \(m,\) expected"),
+        (lambda: volumes_of_triangles("aabb", points, ragged), r"^triangles: whole numbers \(m, 3\) expected"),
+        (lambda: volumes_of_triangles("aabb", points, np.zeros((2, 0), int)), r"^triangles: whole numbers"),
+        (lambda: bounding_volumes(np.array(["aabb", "obb"]), points), "^kind must be one of sphere, aabb, obb, kdop"),
+        (lambda: bounding_volumes(["aabb"], points), "^kind must be one of sphere"),
+        (lambda: KDops.joined([fourteen, eighteen]), r"^parts must have the same k, but there are \[14, 18\]"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    for kind, cls in (("aabb", KDops), ("sphere", Spheres), ("obb", Obbs)):
+        one, flat = bounding_volumes(kind, points), bounding_volumes(kind, points[:, :2])
+        for parts, words in (
+            ([], "^parts: a list of one or more batches"),
+            (None, "^parts: a list of one or more batches"),
+            ([one, None], r"^parts\[1\] must be \w+, not NoneType"),
+            ([one, bounding_volumes("obb" if kind == "sphere" else "sphere", points)], r"^parts\[1\] must be \w+, not"),
+            ([one, flat], r"^parts\[1\] must be of dimension 3 like the first, not 2"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                cls.joined(parts)
+
+
+@every_kind
+def test_no_triangles_and_shapes_from_a_generator_are_accepted(kind, k, dim):
+    points = np.random.default_rng(23).normal(size=(12, dim))
+    for none in ([], np.empty((0, 3), dtype=int), ()):
+        assert len(volumes_of_triangles(kind, points, none, k=k)) == 0
+    made = volumes_of_shapes(kind, (ConvexHull(points[i : i + 4]) for i in (0, 4)), k=k)
+    assert holds(made, points[:8], np.repeat([0, 1], 4))
+
+
+def test_arrays_of_the_caller_stay_his_own():
+    low, center, axes = np.zeros((3, 2)), np.zeros((2, 3)), np.stack([np.eye(3)] * 2)
+    half, radius, directions = np.ones((2, 3)), np.ones(2), np.eye(3)
+    made = (KDops(directions, low, low), Obbs(center, axes, half), Spheres(center, radius))
+    for array in (low, center, axes, half, radius, directions):
+        assert array.flags.writeable
+        array += 0.0
+    for volumes, names in zip(made, (("low", "high"), ("center", "axes", "half"), ("center", "radius")), strict=True):
+        for name in names:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(volumes, name)[...] = 1.0
