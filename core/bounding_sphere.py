@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .polytope import FloatArray, IntArray
+from .progress import Progress, tell
 from .tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
@@ -182,20 +183,23 @@ def _up(radius: FloatArray) -> FloatArray:
     return result
 
 
-def bounding_spheres(points: FloatArray, starts: IntArray) -> Spheres:
+def bounding_spheres(points: FloatArray, starts: IntArray, progress: Progress | None = None) -> Spheres:
     """Return the smallest enclosing spheres of groups of points (N, dim); group i begins with point starts[i].
 
     See `bounding_volumes`. Radii are as small as possible to about 1e-14 of them and the rounding of the centres.
     """
-    return _enclosing(points, None, starts)
+    return _enclosing(points, None, starts, progress)
 
 
-def _enclosing(points: FloatArray, radii: FloatArray | None, starts: IntArray) -> Spheres:
+def _enclosing(
+    points: FloatArray, radii: FloatArray | None, starts: IntArray, progress: Progress | None = None
+) -> Spheres:
     """Return the smallest spheres around groups of spheres, with radii (N,), or of points, for None."""
     dim = points.shape[1]
     center, radius = np.empty((len(starts), dim)), np.empty(len(starts))
     ends = np.append(starts[1:], len(points)) if len(starts) else starts
     begin = 0
+    tell(progress, 0.0)
     while begin < len(starts):
         end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + _ITEMS, side="right")))
         part = slice(int(starts[begin]), int(ends[end - 1]))
@@ -205,6 +209,8 @@ def _enclosing(points: FloatArray, radii: FloatArray | None, starts: IntArray) -
         middle, radius[begin:end] = _solve(rows, own, starts[begin:end] - part.start, dim)
         center[begin:end] = middle[:dim].T
         begin = end
+        tell(progress, begin / (len(starts) + 1))
+    tell(progress, 1.0)
     return Spheres(center, radius)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, frozen
+from .progress import Progress, tell
 from .tolerance import EPS, KDOP_CORNER, KDOP_GAP, KDOP_SUM
 from .volumes import (
     BoolArray,
@@ -303,19 +304,24 @@ def _sum_and_bound(values: FloatArray, by: float, outward: float) -> FloatArray:
     return result
 
 
-def bounding_kdops(points: FloatArray, starts: IntArray, k: int) -> KDops:
+def bounding_kdops(points: FloatArray, starts: IntArray, k: int, progress: Progress | None = None) -> KDops:
     """Return the k-DOPs of groups of points (N, dim); group i begins with point starts[i]. See `bounding_volumes`."""
     directions = kdop_directions(k, points.shape[1])
     low, high = np.empty((len(directions), len(starts))), np.empty((len(directions), len(starts)))
     sizes = np.diff(starts, append=len(points))
+    tell(progress, 0.0)
     if len(starts) and sizes[0] <= _FEW and (sizes == sizes[0]).all():
-        _measure_alike(points[starts[0] :], int(sizes[0]), directions, low, high)
+        _measure_alike(points[starts[0] :], int(sizes[0]), directions, low, high, progress)
     elif len(starts):
-        _measure(points, starts, directions, low, high)
+        _measure(points, starts, directions, low, high, progress)
+    else:
+        tell(progress, 1.0)
     return KDops(directions, low, high)
 
 
-def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops:
+def kdops_of_triangles(
+    points: FloatArray, triangles: IntArray, k: int, progress: Progress | None = None
+) -> KDops:
     """Return the k-DOPs of triangles (m, 3), each of three of the points (N, dim). See `volumes_of_triangles`.
 
     Every point is measured once, however many triangles it is a corner of.
@@ -325,9 +331,11 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops
     rows = np.ascontiguousarray(points.T)
     first, second, third = np.ascontiguousarray(triangles.T)
     other = np.empty((2, min(len(triangles), _POINTS)))
+    tell(progress, 0.0)
     for j, direction in enumerate(directions.astype(int).tolist()):
         below, above = slab(direction, rows)
         for begin in range(0, len(triangles), _POINTS):
+            tell(progress, (j + begin / len(triangles)) / len(directions))
             part = slice(begin, begin + _POINTS)
             least, most = low[j, part], high[j, part]
             one, two = other[:, : len(least)]
@@ -344,10 +352,18 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops
                 above.take(first[part], out=most, mode="clip")
                 np.maximum(most, above.take(second[part], out=one, mode="clip"), out=most)
                 np.maximum(most, above.take(third[part], out=two, mode="clip"), out=most)
+    tell(progress, 1.0)
     return KDops(directions, low, high)
 
 
-def _measure(points: FloatArray, starts: IntArray, directions: FloatArray, low: FloatArray, high: FloatArray) -> None:
+def _measure(
+    points: FloatArray,
+    starts: IntArray,
+    directions: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    progress: Progress | None,
+) -> None:
     """Put the bounds (h, g) of groups of points into `low` and `high`."""
     whole = directions.astype(int).tolist()
     ends = np.append(starts[1:], len(points))
@@ -361,9 +377,17 @@ def _measure(points: FloatArray, starts: IntArray, directions: FloatArray, low: 
             np.minimum.reduceat(least, first, out=low[j, begin:end])
             np.maximum.reduceat(most, first, out=high[j, begin:end])
         begin = end
+        tell(progress, begin / len(starts))
 
 
-def _measure_alike(points: FloatArray, size: int, directions: FloatArray, low: FloatArray, high: FloatArray) -> None:
+def _measure_alike(
+    points: FloatArray,
+    size: int,
+    directions: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    progress: Progress | None,
+) -> None:
     """Do what `_measure` does for groups of `size` points each, such as triangles, several times as fast."""
     dim = points.shape[1]
     whole = directions.astype(int).tolist()
@@ -381,6 +405,7 @@ def _measure_alike(points: FloatArray, size: int, directions: FloatArray, low: F
                     np.maximum(most, above, out=most)
                 else:
                     least[:], most[:] = below, above
+        tell(progress, min(1.0, (begin + step) / len(groups)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope, intervals
+from .progress import Progress, part_of, tell
 from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING, SMALLEST_STEP, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
@@ -233,7 +234,7 @@ class _Pairs:
         return result
 
 
-def bounding_obbs(points: FloatArray, starts: IntArray) -> Obbs:
+def bounding_obbs(points: FloatArray, starts: IntArray, progress: Progress | None = None) -> Obbs:
     """Return oriented boxes of groups of points (N, dim); group i begins with point starts[i]. See `bounding_volumes`.
 
     Groups of up to three points take their longest side and are done all at once. For larger ones their hull is made,
@@ -242,28 +243,47 @@ def bounding_obbs(points: FloatArray, starts: IntArray) -> Obbs:
     dim = points.shape[1]
     sizes = np.diff(starts, append=len(points))
     frames = np.empty((len(starts), dim, dim))
-    few = np.flatnonzero(sizes <= 3)
-    if len(few):
-        frames[few] = _frames_of_three(points, starts[few], sizes[few])
-    for group in np.flatnonzero(sizes > 3).tolist():
-        frames[group] = _best_frame(ConvexHull(points[starts[group] : starts[group] + sizes[group]]))
-    return _boxes(points, starts, frames)
+    few, many = np.flatnonzero(sizes <= 3), np.flatnonzero(sizes > 3)
+    # What a group of more points takes is worth a hundred points of the others.
+    total = len(points) + 100 * len(many)
+    tell(progress, 0.0)
+    for begin in range(0, len(few), _ITEMS):
+        part = few[begin : begin + _ITEMS]
+        frames[part] = _frames_of_three(points, starts[part], sizes[part])
+        tell(progress, (begin + len(part)) / total)
+    done = int(sizes[few].sum())
+    for group in many.tolist():
+        own = int(sizes[group]) + 100
+        told = part_of(progress, done / total, (done + own) / total)
+        frames[group] = _best_frame(ConvexHull(points[starts[group] : starts[group] + sizes[group]]), told)
+        done += own
+    result = _boxes(points, starts, frames)
+    tell(progress, 1.0)
+    return result
 
 
-def obbs_of_shapes(shapes: Sequence[Polytope], dim: int) -> Obbs:
+def obbs_of_shapes(shapes: Sequence[Polytope], dim: int, progress: Progress | None = None) -> Obbs:
     """Return one oriented box for each shape, of dimension `dim`."""
-    frames = np.array([_best_frame(shape) for shape in shapes]).reshape(len(shapes), dim, dim)
+    frames = np.empty((len(shapes), dim, dim))
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
+    ends = np.cumsum(counts)
+    tell(progress, 0.0)
+    for i, shape in enumerate(shapes):
+        begin, end = (float(x) / float(ends[-1] + 1) for x in (ends[i] - counts[i], ends[i]))
+        frames[i] = _best_frame(shape, part_of(progress, begin, end))
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
-    return _boxes(points, np.cumsum(counts) - counts, frames)
+    result = _boxes(points, ends - counts, frames)
+    tell(progress, 1.0)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # One shape
 
 
-def _best_frame(shape: Polytope) -> FloatArray:
+def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
     """Return the axes (dim, dim) of a small box around a shape; in the plane the smallest."""
+    tell(progress, 0.0)
     low, high = shape.bounds
     largest = float((0.5 * high - 0.5 * low).max())
     if shape.rank == 0 or largest == 0.0:
@@ -279,13 +299,19 @@ def _best_frame(shape: Polytope) -> FloatArray:
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
     found = [_least(principal[None], points)]
     if len(points) > _MANY:
-        for facet in _largest_facets(shape).tolist():
+        facets = _largest_facets(shape).tolist()
+        for done, facet in enumerate(facets):
             found += _calipers(shape, points, shape.normals[facet : facet + 1], 1)
+            tell(progress, 0.7 * (done + 1) / len(facets))
         found = [found[0], *sorted(found[1:], key=_content)[:_BEST]]
     else:
-        facets = shape.normals if shape.rank == 3 else shape.normals[:1]
-        found += _calipers(shape, points, np.concatenate([facets, shape.edge_directions]), _BEST)
-    return min((_turned(shape, points, *start) for start in found), key=_content)[0]
+        normals = shape.normals if shape.rank == 3 else shape.normals[:1]
+        found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST)
+    turned = []
+    for done, start in enumerate(found):
+        turned.append(_turned(shape, points, *start))
+        tell(progress, 0.7 + 0.3 * (done + 1) / len(found))
+    return min(turned, key=_content)[0]
 
 
 def _turned(shape: Polytope, points: FloatArray, frame: FloatArray, score: float) -> tuple[FloatArray, float]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import checked_array, checked_length, checked_magnitude, checked_shape
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope
+from .progress import Progress
 from .tolerance import LARGEST_COORDINATE
 
 BoolArray = NDArray[np.bool_]
@@ -103,39 +104,53 @@ class Volumes(ABC):
 
 
 def bounding_volumes(
-    kind: Kind, points: ArrayLike, starts: ArrayLike | None = None, *, k: int | None = None
+    kind: Kind,
+    points: ArrayLike,
+    starts: ArrayLike | None = None,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
 ) -> Volumes:
     """Return the bounding volumes of groups of points, world frame.
 
     points (N, dim), dim 2 or 3. `starts` (g,) holds the index of the first point of each group; a group ends where
     the next begins, the last with the points. It must grow. None: all points are one group. `k` is for "kdop" only: 6,
     14, 18 or 26 in space, 4 or 8 in the plane; 18 and 8 when it is not given. No groups, no volumes.
+    `progress` is called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when a group has no
-    points or when there is no such k. Source: S3.1.
+    points or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
     """
     _check_kind(kind, k)
     array, first = checked_groups(points, starts)
     if kind == "sphere":
         from .bounding_sphere import bounding_spheres
 
-        return bounding_spheres(array, first)
+        return bounding_spheres(array, first, progress)
     if kind == "obb":
         from .obb import bounding_obbs
 
-        return bounding_obbs(array, first)
+        return bounding_obbs(array, first, progress)
     from .kdop import bounding_kdops
 
-    return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]))
+    return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]), progress)
 
 
-def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *, k: int | None = None) -> Volumes:
+def volumes_of_triangles(
+    kind: Kind,
+    points: ArrayLike,
+    triangles: ArrayLike,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
+) -> Volumes:
     """Return the bounding volumes of the triangles of a mesh, world frame, as of groups of three points.
 
-    points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` as for `bounding_volumes`.
+    points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` and `progress` as for
+    `bounding_volumes`.
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when an index has no
-    point or when there is no such k. Source: S3.1.
+    point or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
     """
     _check_kind(kind, k)
     array, _ = checked_groups(points, [])
@@ -151,15 +166,20 @@ def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *,
     if kind in ("aabb", "kdop"):
         from .kdop import kdops_of_triangles
 
-        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]))
-    return bounding_volumes(kind, array.take(corners.ravel(), axis=0), np.arange(0, corners.size, 3))
+        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]), progress)
+    at_corners = array.take(corners.ravel(), axis=0)
+    return bounding_volumes(kind, at_corners, np.arange(0, corners.size, 3), progress=progress)
 
 
-def volumes_of_shapes(kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None) -> Volumes:
+def volumes_of_shapes(
+    kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None, progress: Progress | None = None
+) -> Volumes:
     """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
 
+    `k` and `progress` as for `bounding_volumes`.
+
     Raises ValueError, naming the argument, when something is no shape, when the shapes are not of one dimension or
-    when there is no such k.
+    when there is no such k; Cancelled when `progress` says so.
     """
     _check_kind(kind, k)
     if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
@@ -172,17 +192,17 @@ def volumes_of_shapes(kind: Kind, shapes: Iterable[Polytope], *, k: int | None =
     if kind == "obb":
         from .obb import obbs_of_shapes
 
-        return obbs_of_shapes(shapes, dim)
+        return obbs_of_shapes(shapes, dim, progress)
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
     starts: IntArray = np.cumsum(counts) - counts
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
     if kind == "sphere":
         from .bounding_sphere import bounding_spheres
 
-        return bounding_spheres(points, starts)
+        return bounding_spheres(points, starts, progress)
     from .kdop import bounding_kdops
 
-    return bounding_kdops(points, starts, _count_of_planes(kind, k, dim))
+    return bounding_kdops(points, starts, _count_of_planes(kind, k, dim), progress)
 
 
 def _check_kind(kind: Kind, k: int | None) -> None:

@@ -14,6 +14,7 @@ from contact_lens.core import Box, ConvexHull, contact
 from contact_lens.core.bounding_sphere import Spheres
 from contact_lens.core.kdop import KDops
 from contact_lens.core.obb import Obbs
+from contact_lens.core.progress import Cancelled
 from contact_lens.core.volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
 
 from .generators import pairs, rotation
@@ -712,3 +713,40 @@ def test_arrays_of_the_caller_stay_his_own():
         for name in names:
             with pytest.raises(ValueError, match="read-only"):
                 getattr(volumes, name)[...] = 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Progress
+
+
+def told(call) -> list[float]:
+    """What is told while a call works: it rises from 0 to 1, and each time it may be cancelled."""
+    shares: list[float] = []
+    call(lambda share: shares.append(share) is None)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    for most in (1, 2, len(shares)):
+        seen: list[float] = []
+        with pytest.raises(Cancelled):
+            call(lambda share, seen=seen, most=most: seen.append(share) is None and len(seen) < most)
+        assert seen == shares[:most]
+    return shares
+
+
+@every_kind
+def test_progress_rises_to_one_and_cancels(kind, k, dim):
+    rng = np.random.default_rng(24)
+    points = rng.normal(size=(90_000, dim))
+    shares = told(lambda progress: bounding_volumes(kind, points, np.arange(0, 90_000, 3), k=k, progress=progress))
+    assert len(shares) > 3
+    assert len(told(lambda progress: bounding_volumes(kind, points[:0], [], k=k, progress=progress))) >= 2
+    few = rng.normal(size=(800, dim))
+    shares = told(lambda progress: bounding_volumes(kind, few, np.arange(0, 800, 8), k=k, progress=progress))
+    if kind == "obb":
+        assert len(shares) > 100, "between groups, which take a millisecond each"
+    triangles = rng.integers(0, 90_000, (40_000, 3))
+    assert len(told(lambda progress: volumes_of_triangles(kind, points, triangles, k=k, progress=progress))) > 3
+    told(lambda progress: volumes_of_triangles(kind, points, triangles[:0], k=k, progress=progress))
+    shapes = [ConvexHull(few[i : i + 8]) for i in range(0, 80, 8)]
+    told(lambda progress: volumes_of_shapes(kind, shapes, k=k, progress=progress))
+    told(lambda progress: volumes_of_shapes(kind, [], k=k if dim == 3 else None, progress=progress))
