@@ -28,8 +28,8 @@ from .volumes import (
     checked_index,
     checked_items,
     checked_margin,
-    checked_points,
     checked_parts,
+    checked_points,
     checked_starts,
     freeze_views,
 )

@@ -25,8 +25,8 @@ from .volumes import (
     checked_index,
     checked_items,
     checked_margin,
-    checked_points,
     checked_parts,
+    checked_points,
     checked_starts,
     content_of_boxes,
     freeze_views,
@@ -319,9 +319,7 @@ def bounding_kdops(points: FloatArray, starts: IntArray, k: int, progress: Progr
     return KDops(directions, low, high)
 
 
-def kdops_of_triangles(
-    points: FloatArray, triangles: IntArray, k: int, progress: Progress | None = None
-) -> KDops:
+def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress: Progress | None = None) -> KDops:
     """Return the k-DOPs of triangles (m, 3), each of three of the points (N, dim). See `volumes_of_triangles`.
 
     Every point is measured once, however many triangles it is a corner of.

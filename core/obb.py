@@ -30,8 +30,8 @@ from .volumes import (
     checked_index,
     checked_items,
     checked_margin,
-    checked_points,
     checked_parts,
+    checked_points,
     checked_starts,
     content_of_boxes,
     freeze_views,
@@ -41,6 +41,8 @@ _ITEMS = 1 << 14
 """Points or boxes looked at in one go."""
 _MANY = 50
 """Corners of a shape from which only the largest facets are tried, one by one."""
+_OUTLINE = 300
+"""Corners of a shape from which the outline is put in order first, so that not every corner meets every side."""
 _LARGEST = 24
 """How many facets are tried then."""
 _BEST = 3
@@ -294,7 +296,10 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
         return along
     if shape.dim == 2:
         turned = np.stack([-shape.normals[:, 1], shape.normals[:, 0]], axis=1)
-        return _least(np.stack([shape.normals, turned], axis=1), points)[0]
+        frames = np.stack([shape.normals, turned], axis=1)
+        if len(points) <= _OUTLINE:
+            return _least(frames, points)[0]
+        return frames[int(_score(_outline_sides(points, shape.normals)).argmin())]
     covariance = points - points.mean(axis=0)
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
     found = [_least(principal[None], points)]
@@ -347,6 +352,9 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
     Seen along that axis the box is a least rectangle, and one side of it is along a side of the shape's outline.
     normals (f, 3); no two of the boxes have the same.
     """
+    if len(points) > _OUTLINE:
+        found = [box for normal in normals for box in _rotating_calipers(shape, points, normal)]
+        return sorted(found, key=_content)[:keep]
     facing = normals @ shape.normals.T
     first, second = facing[:, shape.edge_facets[:, 0]], facing[:, shape.edge_facets[:, 1]]
     which, edge = np.nonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
@@ -372,6 +380,69 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
             seen.add(int(which[best]))
             result.append((frames[best], float(scores[best])))
     return result
+
+
+def _rotating_calipers(shape: Polytope, points: FloatArray, normal: FloatArray) -> list[tuple[FloatArray, float]]:
+    """Return the axes and the score of the best box with an axis along a unit normal (3,), for many points (n, 3).
+
+    None if no edge is in its outline. The time grows with the 3/2nd power of the corners of the outline.
+    """
+    facing = shape.normals @ normal
+    first, second = facing[shape.edge_facets[:, 0]], facing[shape.edge_facets[:, 1]]
+    edges = np.flatnonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
+    x, y = _completed(normal[None])[0, 1:]
+    plane = np.stack([x, y], axis=1)
+    along = shape.edge_directions[edges] @ plane
+    length = np.sqrt((along * along).sum(axis=1))
+    along = along[length > 1e-6] / length[length > 1e-6][:, None]
+    if not len(along):
+        return []
+    # A rectangle has four sides: directions that are a quarter turn apart, to rounding, are one.
+    turn = np.arctan2(along[:, 1], along[:, 0]) % (0.5 * np.pi)
+    order = np.argsort(turn, kind="stable")
+    along = along[order[np.diff(turn[order], prepend=-1.0) > 1e-14]]
+    height = points @ normal
+    sides = _outline_sides(points[np.unique(shape.edges[edges])] @ plane, along)
+    scores = _score(np.concatenate([np.full((1, len(along)), height.max() - height.min()), sides]))
+    best = int(scores.argmin())
+    second_axis = plane @ along[best]
+    for _ in range(2):  # the second time takes away what rounding has left
+        second_axis = second_axis - (second_axis @ normal) * normal
+        second_axis = second_axis / np.sqrt(second_axis @ second_axis)
+    return [(_frames(normal[None], second_axis[None])[0], float(scores[best]))]
+
+
+def _outline_sides(points: FloatArray, along: FloatArray) -> FloatArray:
+    """Return the sides (2, d) of the rectangles along unit directions (d, 2) around the corners of a convex outline.
+
+    points (n, 2), in any order. They are put in the order of the outline, along an upper and a lower chain; on the way
+    around what is measured rises once and falls once, so that of every sqrt(n)-th corner the farthest is near the
+    farthest of all.
+    """
+    ends = points[[0, 0]]
+    for _ in range(3):  # to two corners about as far from each other as any: no side is across the line between these
+        for i in (0, 1):
+            away = points - ends[1 - i]
+            ends[i] = points[int((away * away).sum(axis=1).argmax())]
+    way = ends[1] - ends[0]
+    place, above = points @ way, (points - ends[0]) @ np.array([-way[1], way[0]]) >= 0.0
+    upper, lower = np.flatnonzero(above), np.flatnonzero(~above)
+    ring = points[np.concatenate([upper[np.argsort(place[upper])], lower[np.argsort(-place[lower])]])]
+    step = max(1, round(len(ring) ** 0.5))
+    around = np.arange(-step, step + 1)
+    sides = np.empty((2, len(along)))
+    columns = np.ascontiguousarray(ring.T)
+    for begin in range(0, len(along), _ITEMS // step):
+        part = slice(begin, begin + _ITEMS // step)
+        for k, direction in enumerate((along[part], along[part] @ np.array([[0.0, 1.0], [-1.0, 0.0]]))):
+            some = direction @ columns[:, ::step]
+            reach = np.zeros(len(direction))
+            for sign, sample in ((1.0, some.argmax(axis=1)), (-1.0, some.argmin(axis=1))):
+                near = (sample[:, None] * step + around) % len(ring)
+                value = direction[:, :1] * columns[0].take(near) + direction[:, 1:] * columns[1].take(near)
+                reach += (sign * value).max(axis=1)
+            sides[k, part] = reach
+    return sides
 
 
 def _frames(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -287,7 +287,9 @@ def whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[np.generic
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: whole numbers {shape} expected; rows of different length are none ({error})") from error
+        raise ValueError(
+            f"{name}: whole numbers {shape} expected; rows of different length are none ({error})"
+        ) from error
 
 
 def checked_margin(margin: float) -> float:
