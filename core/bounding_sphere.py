@@ -179,7 +179,7 @@ def _within(way: FloatArray, radius: FloatArray) -> BoolArray:
 def _up(radius: FloatArray) -> FloatArray:
     """Return radii (n,) wider by the rounding of a distance; 0 stays."""
     with np.errstate(under="ignore"):
-        result: FloatArray = np.where(radius > 0.0, np.nextafter(radius * _WIDER + _SUBNORMAL, np.inf), 0.0)
+        result: FloatArray = radius * _WIDER + (radius > 0.0) * _SUBNORMAL
     return result
 
 

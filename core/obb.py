@@ -299,7 +299,8 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
         frames = np.stack([shape.normals, turned], axis=1)
         if len(points) <= _OUTLINE:
             return _least(frames, points)[0]
-        return frames[int(_score(_outline_sides(points, shape.normals)).argmin())]
+        frame: FloatArray = frames[int(_score(_outline_sides(points, shape.normals)).argmin())]
+        return frame
     covariance = points - points.mean(axis=0)
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
     found = [_least(principal[None], points)]
@@ -312,11 +313,11 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
     else:
         normals = shape.normals if shape.rank == 3 else shape.normals[:1]
         found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST)
-    turned = []
+    results: list[tuple[FloatArray, float]] = []
     for done, start in enumerate(found):
-        turned.append(_turned(shape, points, *start))
+        results.append(_turned(shape, points, *start))
         tell(progress, 0.7 + 0.3 * (done + 1) / len(found))
-    return min(turned, key=_content)[0]
+    return min(results, key=_content)[0]
 
 
 def _turned(shape: Polytope, points: FloatArray, frame: FloatArray, score: float) -> tuple[FloatArray, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -282,7 +282,7 @@ def freeze_views(volumes: Volumes, names: tuple[str, ...]) -> None:
             object.__setattr__(volumes, name, array)
 
 
-def whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[np.generic]:
+def whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[Any]:
     """Return an array, of any shape as yet, of what is to be whole numbers."""
     try:
         return np.asarray(value)
