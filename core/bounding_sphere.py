@@ -179,7 +179,7 @@ def _within(way: FloatArray, radius: FloatArray) -> BoolArray:
 def _up(radius: FloatArray) -> FloatArray:
     """Return radii (n,) wider by the rounding of a distance; 0 stays."""
     with np.errstate(under="ignore"):
-        result: FloatArray = radius * _WIDER + (radius > 0.0) * _SUBNORMAL
+        result: FloatArray = np.where(radius > 0.0, radius * _WIDER + _SUBNORMAL, 0.0)
     return result
 
 
