@@ -18,22 +18,26 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_length
 from .polytope import FloatArray, IntArray
-from .tolerance import EPS, SPHERE_DONE, SPHERE_ROUNDING
+from .progress import Progress, tell
+from .tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
     Volumes,
     check_partner,
     checked_index,
     checked_items,
+    checked_margin,
+    checked_parts,
     checked_points,
     checked_starts,
+    freeze_views,
 )
 
 _WIDER = 1.0 + SPHERE_ROUNDING * EPS
-_SMALL_SQUARE = 2.0**-1000
-"""Squares below this have lost digits."""
+_SUBNORMAL = SUBNORMAL_SUM * SMALLEST_STEP
+_SMALL_SQUARE = 2.0**-960
+"""Squares below this may have lost digits, or all."""
 _STEPS = 200
 """Most steps of a group; none was seen to take forty."""
 _ITEMS = 1 << 15
@@ -50,9 +54,8 @@ class Spheres(Volumes):
     """(n,) >= 0."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        self.center.flags.writeable = False
-        self.radius.flags.writeable = False
+        """Make the arrays read-only; the caller's own stay as they were."""
+        freeze_views(self, ("center", "radius"))
 
     @property
     def dim(self) -> int:
@@ -71,6 +74,7 @@ class Spheres(Volumes):
     @classmethod
     def joined(cls, parts: Sequence[Spheres]) -> Spheres:
         """Return the volumes of one or more batches, one batch after the other."""
+        checked_parts(cls, parts)
         return cls(np.concatenate([part.center for part in parts]), np.concatenate([part.radius for part in parts]))
 
     def merged(self, other: Spheres) -> Spheres:
@@ -78,9 +82,11 @@ class Spheres(Volumes):
         check_partner(self, other)
         way = other.center - self.center
         distance = _length(way.T)
-        first = distance * _WIDER + other.radius <= self.radius
-        second = ~first & (distance * _WIDER + self.radius <= other.radius)
-        share = 0.5 + 0.5 * (other.radius - self.radius) / np.where(distance > 0.0, distance, 1.0)
+        most = _up(distance)
+        first = most + other.radius <= self.radius
+        second = ~first & (most + self.radius <= other.radius)
+        with np.errstate(over="ignore"):
+            share = 0.5 + 0.5 * (other.radius - self.radius) / np.where(distance > 0.0, distance, 1.0)
         center = self.center + np.clip(share, 0.0, 1.0)[:, None] * way
         radius = np.maximum(
             _length((center - self.center).T) + self.radius, _length((center - other.center).T) + other.radius
@@ -106,12 +112,14 @@ class Spheres(Volumes):
         check_partner(self, other)
         distance = _length((other.center - self.center).T)
         radii = self.radius + other.radius
-        result: FloatArray = np.maximum(distance - radii - SPHERE_ROUNDING * EPS * (distance + radii), 0.0)
+        result: FloatArray = np.maximum(
+            distance - radii - (SPHERE_ROUNDING * EPS * (distance + radii) + _SUBNORMAL), 0.0
+        )
         return result
 
     def grown(self, margin: float) -> Spheres:
         """Return spheres that hold everything within a distance `margin` >= 0 of these."""
-        width = checked_length("margin", margin)
+        width = checked_margin(margin)
         if width == 0.0:
             return self
         radius = self.radius + width
@@ -157,31 +165,41 @@ def _within(way: FloatArray, radius: FloatArray) -> BoolArray:
         square = way[0] * way[0]
         for row in way[1:]:
             square += row * row
-        result: BoolArray = square <= radius * radius * (1.0 + 2.0 * SPHERE_ROUNDING * EPS) + _SMALL_SQUARE
+        limit = radius * radius
+        limit *= 1.0 + 2.0 * SPHERE_ROUNDING * EPS
+        result: BoolArray = square <= limit
+        square += limit
+        if len(square) and not (square.min() > _SMALL_SQUARE and square.max() < np.inf):
+            # Squares that overflow or vanish tell nothing: lengths do. These may be wrong by the last step near 0.
+            odd = np.flatnonzero(~((square > _SMALL_SQUARE) & (square < np.inf)))
+            result[odd] = _length(way[:, odd]) <= radius[odd] * _WIDER + _SUBNORMAL
     return result
 
 
 def _up(radius: FloatArray) -> FloatArray:
     """Return radii (n,) wider by the rounding of a distance; 0 stays."""
     with np.errstate(under="ignore"):
-        result: FloatArray = np.where(radius > 0.0, np.nextafter(radius * _WIDER, np.inf), 0.0)
+        result: FloatArray = np.where(radius > 0.0, radius * _WIDER + _SUBNORMAL, 0.0)
     return result
 
 
-def bounding_spheres(points: FloatArray, starts: IntArray) -> Spheres:
+def bounding_spheres(points: FloatArray, starts: IntArray, progress: Progress | None = None) -> Spheres:
     """Return the smallest enclosing spheres of groups of points (N, dim); group i begins with point starts[i].
 
     See `bounding_volumes`. Radii are as small as possible to about 1e-14 of them and the rounding of the centres.
     """
-    return _enclosing(points, None, starts)
+    return _enclosing(points, None, starts, progress)
 
 
-def _enclosing(points: FloatArray, radii: FloatArray | None, starts: IntArray) -> Spheres:
+def _enclosing(
+    points: FloatArray, radii: FloatArray | None, starts: IntArray, progress: Progress | None = None
+) -> Spheres:
     """Return the smallest spheres around groups of spheres, with radii (N,), or of points, for None."""
     dim = points.shape[1]
     center, radius = np.empty((len(starts), dim)), np.empty(len(starts))
     ends = np.append(starts[1:], len(points)) if len(starts) else starts
     begin = 0
+    tell(progress, 0.0)
     while begin < len(starts):
         end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + _ITEMS, side="right")))
         part = slice(int(starts[begin]), int(ends[end - 1]))
@@ -191,6 +209,8 @@ def _enclosing(points: FloatArray, radii: FloatArray | None, starts: IntArray) -
         middle, radius[begin:end] = _solve(rows, own, starts[begin:end] - part.start, dim)
         center[begin:end] = middle[:dim].T
         begin = end
+        tell(progress, begin / (len(starts) + 1))
+    tell(progress, 1.0)
     return Spheres(center, radius)
 
 
@@ -233,7 +253,7 @@ def _solve(rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: in
     world = _Groups.of(rows, radii, starts)
     low, high = np.minimum.reduceat(rows, starts, axis=1), np.maximum.reduceat(rows, starts, axis=1)
     origin = 0.5 * low + 0.5 * high
-    largest = (0.5 * high - 0.5 * low).max(axis=0)
+    largest = np.maximum(high - origin, origin - low).max(axis=0)  # half of the least number is 0
     if radii is not None:
         largest = np.maximum(largest, np.maximum.reduceat(radii, starts))
     exponent = np.frexp(largest)[1]  # by powers of two, so that squares neither overflow nor vanish

@@ -14,9 +14,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_length
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, frozen
+from .progress import Progress, tell
 from .tolerance import EPS, KDOP_CORNER, KDOP_GAP, KDOP_SUM
 from .volumes import (
     BoolArray,
@@ -24,8 +24,12 @@ from .volumes import (
     check_partner,
     checked_index,
     checked_items,
+    checked_margin,
+    checked_parts,
     checked_points,
     checked_starts,
+    content_of_boxes,
+    freeze_views,
 )
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -53,7 +57,7 @@ def kdop_directions(k: int, dim: int) -> FloatArray:
     """
     if dim not in _DIRECTIONS:
         raise ValueError(f"dim must be 2 or 3, not {dim!r}")
-    if isinstance(k, bool) or k not in _DIRECTIONS[dim]:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k not in _DIRECTIONS[dim]:
         known = ", ".join(map(str, _DIRECTIONS[dim]))
         raise ValueError(f"k must be one of {known} in dimension {dim}, not {k!r}")
     return _directions(int(k), dim)
@@ -80,9 +84,8 @@ class KDops(Volumes):
     """(h, n) upper bounds, contiguous for each direction."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for array in (self.low, self.high):
-            array.flags.writeable = False
+        """Make the arrays read-only; the caller's own stay as they were."""
+        freeze_views(self, ("low", "high"))
 
     @property
     def dim(self) -> int:
@@ -111,6 +114,9 @@ class KDops(Volumes):
     @classmethod
     def joined(cls, parts: Sequence[KDops]) -> KDops:
         """Return the volumes of one or more batches, one batch after the other."""
+        checked_parts(cls, parts)
+        if len({part.k for part in parts}) > 1:
+            raise ValueError(f"parts must have the same k, but there are {sorted({part.k for part in parts})}")
         return cls(
             parts[0].directions,
             np.concatenate([part.low for part in parts], axis=1),
@@ -159,7 +165,7 @@ class KDops(Volumes):
 
     def grown(self, margin: float) -> KDops:
         """Return k-DOPs that hold everything within a distance `margin` >= 0 of these."""
-        width = checked_length("margin", margin)
+        width = checked_margin(margin)
         if width == 0.0:
             return self
         low, high = np.empty_like(self.low), np.empty_like(self.high)
@@ -187,15 +193,13 @@ class KDops(Volumes):
 
     def volumes(self) -> FloatArray:
         """Return (n,) the content of the polytopes between the planes: the volume, in the plane the area."""
-        with np.errstate(over="ignore"):
-            if self.k == 2 * self.dim:
-                result: FloatArray = np.multiply.reduce(self.high - self.low, axis=0)
-                return result
-            step = max(1, _CELLS // self.k**2)
-            result = np.empty(len(self))
-            for begin in range(0, len(self), step):
-                part = slice(begin, begin + step)
-                result[part] = self._contents(self.low[:, part], self.high[:, part])
+        if self.k == 2 * self.dim:
+            return content_of_boxes(self.high - self.low)
+        step = max(1, _CELLS // self.k**2)
+        result = np.empty(len(self))
+        for begin in range(0, len(self), step):
+            part = slice(begin, begin + step)
+            result[part] = self._contents(self.low[:, part], self.high[:, part])
         return result
 
     def contain(self, points: ArrayLike) -> BoolArray:
@@ -243,20 +247,26 @@ class KDops(Volumes):
         center = 0.5 * low[: self.dim] + 0.5 * high[: self.dim]
         offset = self.directions @ center
         planes = np.concatenate([high - offset, offset - low])
+        # By powers of two, so that products neither overflow nor vanish.
+        exponent = np.frexp(np.abs(planes).max(axis=0))[1]
+        planes = np.ldexp(planes, -exponent)
         if self.dim == 2:
             unit, heights = _unit_normals(self.k, 2), planes / np.tile(self._norms, 2)[:, None]
-            return _area(unit, heights)
-        total = np.zeros(low.shape[1])
-        for own, facet in enumerate(_facets(self.k)):
-            height = planes[own] * facet.scale
-            # In the plane of a facet several other planes may leave lines in one direction: the nearest one counts.
-            lines = np.minimum.reduceat(
-                planes[facet.others] * facet.own_share[:, None] - height * facet.facet_share[:, None],
-                facet.starts,
-                axis=0,
-            )
-            total += height * _area(facet.normals, lines)
-        result: FloatArray = np.maximum(total / 3.0, 0.0)
+            total = _area(unit, heights)
+        else:
+            total = np.zeros(low.shape[1])
+            for own, facet in enumerate(_facets(self.k)):
+                height = planes[own] * facet.scale
+                # In the plane of a facet several other planes may leave lines in one direction: the nearest one counts.
+                lines = np.minimum.reduceat(
+                    planes[facet.others] * facet.own_share[:, None] - height * facet.facet_share[:, None],
+                    facet.starts,
+                    axis=0,
+                )
+                total += height * _area(facet.normals, lines)
+            total = np.maximum(total / 3.0, 0.0)
+        with np.errstate(over="ignore", under="ignore"):
+            result: FloatArray = np.ldexp(total, self.dim * exponent)
         return result
 
 
@@ -294,19 +304,22 @@ def _sum_and_bound(values: FloatArray, by: float, outward: float) -> FloatArray:
     return result
 
 
-def bounding_kdops(points: FloatArray, starts: IntArray, k: int) -> KDops:
+def bounding_kdops(points: FloatArray, starts: IntArray, k: int, progress: Progress | None = None) -> KDops:
     """Return the k-DOPs of groups of points (N, dim); group i begins with point starts[i]. See `bounding_volumes`."""
     directions = kdop_directions(k, points.shape[1])
     low, high = np.empty((len(directions), len(starts))), np.empty((len(directions), len(starts)))
     sizes = np.diff(starts, append=len(points))
+    tell(progress, 0.0)
     if len(starts) and sizes[0] <= _FEW and (sizes == sizes[0]).all():
-        _measure_alike(points[starts[0] :], int(sizes[0]), directions, low, high)
+        _measure_alike(points[starts[0] :], int(sizes[0]), directions, low, high, progress)
     elif len(starts):
-        _measure(points, starts, directions, low, high)
+        _measure(points, starts, directions, low, high, progress)
+    else:
+        tell(progress, 1.0)
     return KDops(directions, low, high)
 
 
-def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops:
+def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress: Progress | None = None) -> KDops:
     """Return the k-DOPs of triangles (m, 3), each of three of the points (N, dim). See `volumes_of_triangles`.
 
     Every point is measured once, however many triangles it is a corner of.
@@ -316,9 +329,11 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops
     rows = np.ascontiguousarray(points.T)
     first, second, third = np.ascontiguousarray(triangles.T)
     other = np.empty((2, min(len(triangles), _POINTS)))
+    tell(progress, 0.0)
     for j, direction in enumerate(directions.astype(int).tolist()):
         below, above = slab(direction, rows)
         for begin in range(0, len(triangles), _POINTS):
+            tell(progress, (j + begin / len(triangles)) / len(directions))
             part = slice(begin, begin + _POINTS)
             least, most = low[j, part], high[j, part]
             one, two = other[:, : len(least)]
@@ -335,10 +350,18 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int) -> KDops
                 above.take(first[part], out=most, mode="clip")
                 np.maximum(most, above.take(second[part], out=one, mode="clip"), out=most)
                 np.maximum(most, above.take(third[part], out=two, mode="clip"), out=most)
+    tell(progress, 1.0)
     return KDops(directions, low, high)
 
 
-def _measure(points: FloatArray, starts: IntArray, directions: FloatArray, low: FloatArray, high: FloatArray) -> None:
+def _measure(
+    points: FloatArray,
+    starts: IntArray,
+    directions: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    progress: Progress | None,
+) -> None:
     """Put the bounds (h, g) of groups of points into `low` and `high`."""
     whole = directions.astype(int).tolist()
     ends = np.append(starts[1:], len(points))
@@ -352,9 +375,17 @@ def _measure(points: FloatArray, starts: IntArray, directions: FloatArray, low: 
             np.minimum.reduceat(least, first, out=low[j, begin:end])
             np.maximum.reduceat(most, first, out=high[j, begin:end])
         begin = end
+        tell(progress, begin / len(starts))
 
 
-def _measure_alike(points: FloatArray, size: int, directions: FloatArray, low: FloatArray, high: FloatArray) -> None:
+def _measure_alike(
+    points: FloatArray,
+    size: int,
+    directions: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    progress: Progress | None,
+) -> None:
     """Do what `_measure` does for groups of `size` points each, such as triangles, several times as fast."""
     dim = points.shape[1]
     whole = directions.astype(int).tolist()
@@ -372,6 +403,7 @@ def _measure_alike(points: FloatArray, size: int, directions: FloatArray, low: F
                     np.maximum(most, above, out=most)
                 else:
                     least[:], most[:] = below, above
+        tell(progress, min(1.0, (begin + step) / len(groups)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,30 +19,37 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import checked_length
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope, intervals
-from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING
+from .progress import Progress, part_of, tell
+from .tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING, SMALLEST_STEP, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
     Volumes,
     check_partner,
     checked_index,
     checked_items,
+    checked_margin,
+    checked_parts,
     checked_points,
     checked_starts,
+    content_of_boxes,
+    freeze_views,
 )
 
 _ITEMS = 1 << 14
 """Points or boxes looked at in one go."""
 _MANY = 50
 """Corners of a shape from which only the largest facets are tried, one by one."""
+_OUTLINE = 300
+"""Corners of a shape from which the outline is put in order first, so that not every corner meets every side."""
 _LARGEST = 24
 """How many facets are tried then."""
 _BEST = 3
 """How many of the best boxes are improved."""
 _TURNS = 8
 """Most turns of a box."""
+_STEPS = SUBNORMAL_SUM * SMALLEST_STEP
 _GAIN = 1e-9
 """What a turn must gain, relatively."""
 
@@ -59,9 +66,8 @@ class Obbs(Volumes):
     """(n, dim) half of the length of the sides along each axis, >= 0."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for array in (self.center, self.axes, self.half):
-            array.flags.writeable = False
+        """Make the arrays read-only; the caller's own stay as they were."""
+        freeze_views(self, ("center", "axes", "half"))
 
     @property
     def dim(self) -> int:
@@ -80,6 +86,7 @@ class Obbs(Volumes):
     @classmethod
     def joined(cls, parts: Sequence[Obbs]) -> Obbs:
         """Return the volumes of one or more batches, one batch after the other."""
+        checked_parts(cls, parts)
         return cls(
             np.concatenate([part.center for part in parts]),
             np.concatenate([part.axes for part in parts]),
@@ -132,7 +139,7 @@ class Obbs(Volumes):
 
     def grown(self, margin: float) -> Obbs:
         """Return boxes that hold everything within a distance `margin` >= 0 of these."""
-        width = checked_length("margin", margin)
+        width = checked_margin(margin)
         if width == 0.0:
             return self
         half = self.half + width
@@ -149,15 +156,13 @@ class Obbs(Volumes):
 
     def volumes(self) -> FloatArray:
         """Return (n,) the volume, in the plane the area."""
-        with np.errstate(over="ignore", under="ignore"):
-            result: FloatArray = np.multiply.reduce(2.0 * self.half, axis=1)
-        return result
+        return content_of_boxes(2.0 * self.half.T)
 
     def contain(self, points: ArrayLike) -> BoolArray:
         """Return (n,), element by element, whether points[i] (n, dim) is not outside of box i for certain."""
         away = checked_points(points, len(self), self.dim) - self.center
         along = np.abs((self.axes * away[:, None, :]).sum(axis=2))
-        slack = OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True)
+        slack = OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True) + _STEPS
         result: BoolArray = (along <= self.half + slack).all(axis=1)
         return result
 
@@ -195,7 +200,7 @@ class _Pairs:
             for j in range(dim):
                 turn[i, j] = _sum_of_products(axes[:, i], other[:, j])
         a, b = np.ascontiguousarray(first.half[part].T), np.ascontiguousarray(second.half[part].T)
-        slack = OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(way).sum(axis=0))
+        slack = OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(way).sum(axis=0)) + _STEPS
         return cls(a, b, turn, along, slack)
 
     def chosen(self, rest: IntArray) -> _Pairs:
@@ -231,7 +236,7 @@ class _Pairs:
         return result
 
 
-def bounding_obbs(points: FloatArray, starts: IntArray) -> Obbs:
+def bounding_obbs(points: FloatArray, starts: IntArray, progress: Progress | None = None) -> Obbs:
     """Return oriented boxes of groups of points (N, dim); group i begins with point starts[i]. See `bounding_volumes`.
 
     Groups of up to three points take their longest side and are done all at once. For larger ones their hull is made,
@@ -240,28 +245,47 @@ def bounding_obbs(points: FloatArray, starts: IntArray) -> Obbs:
     dim = points.shape[1]
     sizes = np.diff(starts, append=len(points))
     frames = np.empty((len(starts), dim, dim))
-    few = np.flatnonzero(sizes <= 3)
-    if len(few):
-        frames[few] = _frames_of_three(points, starts[few], sizes[few])
-    for group in np.flatnonzero(sizes > 3).tolist():
-        frames[group] = _best_frame(ConvexHull(points[starts[group] : starts[group] + sizes[group]]))
-    return _boxes(points, starts, frames)
+    few, many = np.flatnonzero(sizes <= 3), np.flatnonzero(sizes > 3)
+    # What a group of more points takes is worth a hundred points of the others.
+    total = len(points) + 100 * len(many)
+    tell(progress, 0.0)
+    for begin in range(0, len(few), _ITEMS):
+        part = few[begin : begin + _ITEMS]
+        frames[part] = _frames_of_three(points, starts[part], sizes[part])
+        tell(progress, (begin + len(part)) / total)
+    done = int(sizes[few].sum())
+    for group in many.tolist():
+        own = int(sizes[group]) + 100
+        told = part_of(progress, done / total, (done + own) / total)
+        frames[group] = _best_frame(ConvexHull(points[starts[group] : starts[group] + sizes[group]]), told)
+        done += own
+    result = _boxes(points, starts, frames)
+    tell(progress, 1.0)
+    return result
 
 
-def obbs_of_shapes(shapes: Sequence[Polytope], dim: int) -> Obbs:
+def obbs_of_shapes(shapes: Sequence[Polytope], dim: int, progress: Progress | None = None) -> Obbs:
     """Return one oriented box for each shape, of dimension `dim`."""
-    frames = np.array([_best_frame(shape) for shape in shapes]).reshape(len(shapes), dim, dim)
+    frames = np.empty((len(shapes), dim, dim))
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
+    ends = np.cumsum(counts)
+    tell(progress, 0.0)
+    for i, shape in enumerate(shapes):
+        begin, end = (float(x) / float(ends[-1] + 1) for x in (ends[i] - counts[i], ends[i]))
+        frames[i] = _best_frame(shape, part_of(progress, begin, end))
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
-    return _boxes(points, np.cumsum(counts) - counts, frames)
+    result = _boxes(points, ends - counts, frames)
+    tell(progress, 1.0)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # One shape
 
 
-def _best_frame(shape: Polytope) -> FloatArray:
+def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
     """Return the axes (dim, dim) of a small box around a shape; in the plane the smallest."""
+    tell(progress, 0.0)
     low, high = shape.bounds
     largest = float((0.5 * high - 0.5 * low).max())
     if shape.rank == 0 or largest == 0.0:
@@ -272,18 +296,28 @@ def _best_frame(shape: Polytope) -> FloatArray:
         return along
     if shape.dim == 2:
         turned = np.stack([-shape.normals[:, 1], shape.normals[:, 0]], axis=1)
-        return _least(np.stack([shape.normals, turned], axis=1), points)[0]
+        frames = np.stack([shape.normals, turned], axis=1)
+        if len(points) <= _OUTLINE:
+            return _least(frames, points)[0]
+        frame: FloatArray = frames[int(_score(_outline_sides(points, shape.normals)).argmin())]
+        return frame
     covariance = points - points.mean(axis=0)
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
     found = [_least(principal[None], points)]
     if len(points) > _MANY:
-        for facet in _largest_facets(shape).tolist():
+        facets = _largest_facets(shape).tolist()
+        for done, facet in enumerate(facets):
             found += _calipers(shape, points, shape.normals[facet : facet + 1], 1)
+            tell(progress, 0.7 * (done + 1) / len(facets))
         found = [found[0], *sorted(found[1:], key=_content)[:_BEST]]
     else:
-        facets = shape.normals if shape.rank == 3 else shape.normals[:1]
-        found += _calipers(shape, points, np.concatenate([facets, shape.edge_directions]), _BEST)
-    return min((_turned(shape, points, *start) for start in found), key=_content)[0]
+        normals = shape.normals if shape.rank == 3 else shape.normals[:1]
+        found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST)
+    results: list[tuple[FloatArray, float]] = []
+    for done, start in enumerate(found):
+        results.append(_turned(shape, points, *start))
+        tell(progress, 0.7 + 0.3 * (done + 1) / len(found))
+    return min(results, key=_content)[0]
 
 
 def _turned(shape: Polytope, points: FloatArray, frame: FloatArray, score: float) -> tuple[FloatArray, float]:
@@ -319,6 +353,9 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
     Seen along that axis the box is a least rectangle, and one side of it is along a side of the shape's outline.
     normals (f, 3); no two of the boxes have the same.
     """
+    if len(points) > _OUTLINE:
+        found = [box for normal in normals for box in _rotating_calipers(shape, points, normal)]
+        return sorted(found, key=_content)[:keep]
     facing = normals @ shape.normals.T
     first, second = facing[:, shape.edge_facets[:, 0]], facing[:, shape.edge_facets[:, 1]]
     which, edge = np.nonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
@@ -344,6 +381,69 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
             seen.add(int(which[best]))
             result.append((frames[best], float(scores[best])))
     return result
+
+
+def _rotating_calipers(shape: Polytope, points: FloatArray, normal: FloatArray) -> list[tuple[FloatArray, float]]:
+    """Return the axes and the score of the best box with an axis along a unit normal (3,), for many points (n, 3).
+
+    None if no edge is in its outline. The time grows with the 3/2nd power of the corners of the outline.
+    """
+    facing = shape.normals @ normal
+    first, second = facing[shape.edge_facets[:, 0]], facing[shape.edge_facets[:, 1]]
+    edges = np.flatnonzero((np.minimum(first, second) <= 1e-9) & (np.maximum(first, second) >= -1e-9))
+    x, y = _completed(normal[None])[0, 1:]
+    plane = np.stack([x, y], axis=1)
+    along = shape.edge_directions[edges] @ plane
+    length = np.sqrt((along * along).sum(axis=1))
+    along = along[length > 1e-6] / length[length > 1e-6][:, None]
+    if not len(along):
+        return []
+    # A rectangle has four sides: directions that are a quarter turn apart, to rounding, are one.
+    turn = np.arctan2(along[:, 1], along[:, 0]) % (0.5 * np.pi)
+    order = np.argsort(turn, kind="stable")
+    along = along[order[np.diff(turn[order], prepend=-1.0) > 1e-14]]
+    height = points @ normal
+    sides = _outline_sides(points[np.unique(shape.edges[edges])] @ plane, along)
+    scores = _score(np.concatenate([np.full((1, len(along)), height.max() - height.min()), sides]))
+    best = int(scores.argmin())
+    second_axis = plane @ along[best]
+    for _ in range(2):  # the second time takes away what rounding has left
+        second_axis = second_axis - (second_axis @ normal) * normal
+        second_axis = second_axis / np.sqrt(second_axis @ second_axis)
+    return [(_frames(normal[None], second_axis[None])[0], float(scores[best]))]
+
+
+def _outline_sides(points: FloatArray, along: FloatArray) -> FloatArray:
+    """Return the sides (2, d) of the rectangles along unit directions (d, 2) around the corners of a convex outline.
+
+    points (n, 2), in any order. They are put in the order of the outline, along an upper and a lower chain; on the way
+    around what is measured rises once and falls once, so that of every sqrt(n)-th corner the farthest is near the
+    farthest of all.
+    """
+    ends = points[[0, 0]]
+    for _ in range(3):  # to two corners about as far from each other as any: no side is across the line between these
+        for i in (0, 1):
+            away = points - ends[1 - i]
+            ends[i] = points[int((away * away).sum(axis=1).argmax())]
+    way = ends[1] - ends[0]
+    place, above = points @ way, (points - ends[0]) @ np.array([-way[1], way[0]]) >= 0.0
+    upper, lower = np.flatnonzero(above), np.flatnonzero(~above)
+    ring = points[np.concatenate([upper[np.argsort(place[upper])], lower[np.argsort(-place[lower])]])]
+    step = max(1, round(len(ring) ** 0.5))
+    around = np.arange(-step, step + 1)
+    sides = np.empty((2, len(along)))
+    columns = np.ascontiguousarray(ring.T)
+    for begin in range(0, len(along), _ITEMS // step):
+        part = slice(begin, begin + _ITEMS // step)
+        for k, direction in enumerate((along[part], along[part] @ np.array([[0.0, 1.0], [-1.0, 0.0]]))):
+            some = direction @ columns[:, ::step]
+            reach = np.zeros(len(direction))
+            for sign, sample in ((1.0, some.argmax(axis=1)), (-1.0, some.argmin(axis=1))):
+                near = (sample[:, None] * step + around) % len(ring)
+                value = direction[:, :1] * columns[0].take(near) + direction[:, 1:] * columns[1].take(near)
+                reach += (sign * value).max(axis=1)
+            sides[k, part] = reach
+    return sides
 
 
 def _frames(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -451,16 +551,18 @@ class _Items:
         """Return the items, and the origin (dim, g) and the exponent (g,) of the unit of each group."""
         sizes = np.diff(starts, append=len(center))
         rows = np.ascontiguousarray(center.T)
-        arms = None if axes is None or half is None else np.ascontiguousarray((axes * half[:, :, None]).T)
-        reach = 0.0 if arms is None else np.abs(arms).sum(axis=1)
+        reach = 0.0 if half is None else half.sum(axis=1)  # along every axis no more than this
         low = np.minimum.reduceat(rows - reach, starts, axis=1)
         high = np.maximum.reduceat(rows + reach, starts, axis=1)
         origin = 0.5 * low + 0.5 * high
-        exponent: IntArray = np.frexp((0.5 * high - 0.5 * low).max(axis=0))[1]
+        # Not half of the difference: that of the least number is 0.
+        exponent: IntArray = np.frexp(np.maximum(high - origin, origin - low).max(axis=0))[1]
         every = np.repeat(exponent, sizes)
+        arms = None
         with np.errstate(under="ignore"):
             rows = np.ldexp(rows - np.repeat(origin, sizes, axis=1), -every)
-            arms = None if arms is None else np.ldexp(arms, -every)
+            if axes is not None and half is not None:
+                arms = np.ascontiguousarray((axes * np.ldexp(half, -every[:, None])[:, :, None]).T)
         return cls(rows, arms, starts, sizes), origin, exponent
 
     def spans(self, frames: FloatArray, from_: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -510,8 +612,8 @@ class _Items:
             low, high = self.spans(frames, np.ldexp(center - origin, -exponent))
             half = np.maximum(np.maximum(-low, high), 0.0)
             half += OBB_ROUNDING * EPS * half.sum(axis=0)
-            half = np.ldexp(half, exponent)
-        half = np.where(half > 0.0, np.nextafter(half, np.inf), 0.0)
+            # What is rounded to 0 here is not without width.
+            half = np.where(half > 0.0, np.nextafter(np.ldexp(half, exponent), np.inf), 0.0)
         return np.ascontiguousarray(center.T), np.ascontiguousarray(half.T)
 
 

@@ -247,3 +247,9 @@ what is measured of it right, to a few EPS only."""
 BVH_WIDER = 64.0
 """Times EPS and the largest coordinate of two trees: by how much the nodes of one are grown where tests of volumes are
 rounded, so that no node hides items that pass their own test. Several times what those tests and the merging allow."""
+
+SMALLEST_STEP = 2.0**-1074
+"""Not relative: the step of float64 near 0. There a product is wrong by half of it, however small its factors."""
+
+SUBNORMAL_SUM = 16.0
+"""Times SMALLEST_STEP: what sums of up to 24 products, or two roots, are wrong by near 0. Nothing anywhere else."""

@@ -7,15 +7,17 @@ Source: S3.1, S3.2.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Literal, TypeVar, get_args
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import checked_array, checked_magnitude, checked_shape
+from .arguments import checked_array, checked_length, checked_magnitude, checked_shape
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope
+from .progress import Progress
+from .tolerance import LARGEST_COORDINATE
 
 BoolArray = NDArray[np.bool_]
 
@@ -75,7 +77,10 @@ class Volumes(ABC):
 
     @abstractmethod
     def grown(self: _V, margin: float) -> _V:
-        """Return volumes that hold everything within a distance `margin` >= 0 of these."""
+        """Return volumes that hold everything within a distance `margin` >= 0 of these.
+
+        No two coordinates that are accepted are 4 LARGEST_COORDINATE apart: a wider margin is taken as that.
+        """
 
     @abstractmethod
     def centers(self) -> FloatArray:
@@ -99,43 +104,59 @@ class Volumes(ABC):
 
 
 def bounding_volumes(
-    kind: Kind, points: ArrayLike, starts: ArrayLike | None = None, *, k: int | None = None
+    kind: Kind,
+    points: ArrayLike,
+    starts: ArrayLike | None = None,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
 ) -> Volumes:
     """Return the bounding volumes of groups of points, world frame.
 
     points (N, dim), dim 2 or 3. `starts` (g,) holds the index of the first point of each group; a group ends where
     the next begins, the last with the points. It must grow. None: all points are one group. `k` is for "kdop" only: 6,
     14, 18 or 26 in space, 4 or 8 in the plane; 18 and 8 when it is not given. No groups, no volumes.
+    `progress` is called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when a group has no
-    points or when there is no such k. Source: S3.1.
+    points or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
     """
     _check_kind(kind, k)
     array, first = checked_groups(points, starts)
     if kind == "sphere":
         from .bounding_sphere import bounding_spheres
 
-        return bounding_spheres(array, first)
+        return bounding_spheres(array, first, progress)
     if kind == "obb":
         from .obb import bounding_obbs
 
-        return bounding_obbs(array, first)
+        return bounding_obbs(array, first, progress)
     from .kdop import bounding_kdops
 
-    return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]))
+    return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]), progress)
 
 
-def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *, k: int | None = None) -> Volumes:
+def volumes_of_triangles(
+    kind: Kind,
+    points: ArrayLike,
+    triangles: ArrayLike,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
+) -> Volumes:
     """Return the bounding volumes of the triangles of a mesh, world frame, as of groups of three points.
 
-    points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` as for `bounding_volumes`.
+    points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` and `progress` as for
+    `bounding_volumes`.
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when an index has no
-    point or when there is no such k. Source: S3.1.
+    point or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
     """
     _check_kind(kind, k)
     array, _ = checked_groups(points, [])
-    corners = np.asarray(triangles)
+    corners = whole_numbers("triangles", triangles, "(m, 3)")
+    if corners.shape == (0,):
+        corners = np.empty((0, 3), dtype=np.intp)
     if corners.ndim != 2 or corners.shape[1] != 3 or (corners.dtype.kind not in "iu" and len(corners)):
         found = f"the shape {corners.shape} of dtype {corners.dtype}"
         raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
@@ -145,19 +166,25 @@ def volumes_of_triangles(kind: Kind, points: ArrayLike, triangles: ArrayLike, *,
     if kind in ("aabb", "kdop"):
         from .kdop import kdops_of_triangles
 
-        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]))
-    return bounding_volumes(kind, array.take(corners.ravel(), axis=0), np.arange(0, corners.size, 3))
+        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]), progress)
+    at_corners = array.take(corners.ravel(), axis=0)
+    return bounding_volumes(kind, at_corners, np.arange(0, corners.size, 3), progress=progress)
 
 
-def volumes_of_shapes(kind: Kind, shapes: Sequence[Polytope], *, k: int | None = None) -> Volumes:
+def volumes_of_shapes(
+    kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None, progress: Progress | None = None
+) -> Volumes:
     """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
 
+    `k` and `progress` as for `bounding_volumes`.
+
     Raises ValueError, naming the argument, when something is no shape, when the shapes are not of one dimension or
-    when there is no such k.
+    when there is no such k; Cancelled when `progress` says so.
     """
     _check_kind(kind, k)
-    for i, shape in enumerate(shapes):
-        checked_shape(f"shapes[{i}]", shape)
+    if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
+        raise ValueError(f"shapes must be a list of shapes, not {type(shapes).__name__}")
+    shapes = [checked_shape(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
     dims = {shape.dim for shape in shapes}
     if len(dims) > 1:
         raise ValueError("shapes: all must have the same dimension, but there are some of 2 and some of 3")
@@ -165,21 +192,21 @@ def volumes_of_shapes(kind: Kind, shapes: Sequence[Polytope], *, k: int | None =
     if kind == "obb":
         from .obb import obbs_of_shapes
 
-        return obbs_of_shapes(shapes, dim)
+        return obbs_of_shapes(shapes, dim, progress)
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
     starts: IntArray = np.cumsum(counts) - counts
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
     if kind == "sphere":
         from .bounding_sphere import bounding_spheres
 
-        return bounding_spheres(points, starts)
+        return bounding_spheres(points, starts, progress)
     from .kdop import bounding_kdops
 
-    return bounding_kdops(points, starts, _count_of_planes(kind, k, dim))
+    return bounding_kdops(points, starts, _count_of_planes(kind, k, dim), progress)
 
 
 def _check_kind(kind: Kind, k: int | None) -> None:
-    if kind not in get_args(Kind):
+    if not isinstance(kind, str) or kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
     if k is not None and kind != "kdop":
         raise ValueError(f'k is for "kdop" only, not for {kind!r}')
@@ -220,7 +247,7 @@ def checked_starts(starts: ArrayLike, count: int, what: str) -> IntArray:
 
 def checked_indices(name: str, value: ArrayLike) -> IntArray:
     """Return whole numbers (m,) as an array of indices; nothing at all is none of them."""
-    array = np.asarray(value)
+    array = whole_numbers(name, value, "(m,)")
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise ValueError(f"{name}: whole numbers (m,) expected, got the shape {array.shape} of dtype {array.dtype}")
     return array.astype(np.intp, copy=False)
@@ -234,11 +261,48 @@ def checked_items(indices: ArrayLike, count: int) -> IntArray:
     return chosen
 
 
+def checked_parts(kind: type[Volumes], parts: Sequence[Volumes]) -> None:
+    """Ask for at least one batch, all of them of one kind and dimension."""
+    if not isinstance(parts, Sequence) or not len(parts):
+        raise ValueError("parts: a list of one or more batches expected")
+    for i, part in enumerate(parts):
+        if not isinstance(part, kind):
+            raise ValueError(f"parts[{i}] must be {kind.__name__}, not {type(part).__name__}")
+        if part.dim != parts[0].dim:
+            raise ValueError(f"parts[{i}] must be of dimension {parts[0].dim} like the first, not {part.dim}")
+
+
+def freeze_views(volumes: Volumes, names: tuple[str, ...]) -> None:
+    """Put read-only views in the place of the arrays of these names, so that nobody else's array becomes read-only."""
+    for name in names:
+        array = getattr(volumes, name)
+        if array.flags.writeable:
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(volumes, name, array)
+
+
+def whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[Any]:
+    """Return an array, of any shape as yet, of what is to be whole numbers."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name}: whole numbers {shape} expected; rows of different length are none ({error})"
+        ) from error
+
+
+def checked_margin(margin: float) -> float:
+    """Return by how much volumes are to grow; no more than there is between any two coordinates."""
+    return min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)
+
+
 def checked_points(points: ArrayLike, count: int, dim: int) -> FloatArray:
     """Return points (count, dim), finite, one for each volume."""
     array = checked_array("points", points, f"an array ({count}, {dim})")
     if array.shape != (count, dim):
         raise ValueError(f"points: an array ({count}, {dim}) expected, one for each volume, got {array.shape}")
+    checked_magnitude("points", array)
     return array
 
 
@@ -259,3 +323,11 @@ def checked_index(index: object, count: int) -> int:
     if isinstance(index, int | np.integer) and not isinstance(index, bool) and 0 <= index < count:
         return int(index)
     raise ValueError(f"index must be a whole number from 0 to {count - 1}, not {index!r}")
+
+
+def content_of_boxes(sides: FloatArray) -> FloatArray:
+    """Return the volumes or areas (n,) of boxes with sides (dim, n): infinite or 0 only where float64 has no number."""
+    mantissas, exponents = np.frexp(sides)
+    with np.errstate(over="ignore", under="ignore"):
+        result: FloatArray = np.ldexp(np.multiply.reduce(mantissas, axis=0), np.add.reduce(exponents, axis=0))
+    return result

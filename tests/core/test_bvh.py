@@ -699,3 +699,91 @@ def test_wrong_arguments_are_named():
         for call in (build_bvh, lambda volumes: refitted(build_bvh(aabbs(np.zeros((2, 3)), np.ones((2, 3)))), volumes)):
             with pytest.raises(ValueError, match=r"^volumes: all must be finite"):
                 call(broken)
+
+
+ORDERS = ("row", "nested", "nested, largest first", "growing steps", "shrinking steps", "squares", "clusters", "alike")
+every_order = pytest.mark.parametrize("order", ORDERS)
+
+
+def in_order(order: str, count: int, dim: int = 3) -> KDops:
+    """Boxes that come in an order which makes a list of a tree that only takes what costs least."""
+    number = np.arange(count, dtype=float)
+    low = np.zeros((count, dim))
+    if order.startswith("nested"):
+        reach = number[::-1, None] if "first" in order else number[:, None]
+        return aabbs(low - reach, low + reach)
+    steps = {"row": number, "squares": number**2, "clusters": number // 50 * 1e6 + number % 50, "alike": 0.0 * number}
+    low[:, 0] = steps.get(order, 1.1 ** (number if order == "growing steps" else -number))
+    return aabbs(low, low + (1.0 if order == "row" else 1e-3))
+
+
+def lightest_share(tree: Bvh) -> float:
+    """The least share of the leaves below a node that one of its children has."""
+    leaves = tree.is_leaf.astype(int)
+    inner = np.flatnonzero(~tree.is_leaf)
+    for node in inner[::-1].tolist():
+        leaves[node] = leaves[tree.left[node]] + leaves[tree.left[node] + 1]
+    lighter = np.minimum(leaves[tree.left[inner]], leaves[tree.left[inner] + 1])
+    return float((lighter / leaves[inner]).min())
+
+
+@every_order
+@pytest.mark.parametrize("dim", [2, 3])
+def test_items_inserted_in_any_order_make_no_deep_tree(order, dim):
+    for count in (2, 3, 5, 40, 700):
+        volumes = in_order(order, count, dim)
+        one_by_one = build_bvh(volumes.take([0]))
+        for begin, end in ((1, 1 + count // 2), (1 + count // 2, count)):
+            one_by_one = inserted(one_by_one, volumes.take(np.arange(begin, end)))
+        for tree in (one_by_one, build_bvh(volumes, "insertion")):
+            assert_valid(tree, volumes)
+            assert tree.depth <= 1 + np.log(count) / np.log(1.25)
+            assert lightest_share(tree) >= 0.2
+            if count < 50:
+                assert_right(tree, None)
+
+
+def test_the_depth_grows_with_the_logarithm_of_the_count():
+    for order in ORDERS:
+        tree = inserted(build_bvh(in_order(order, 1)), in_order(order, 5000).take(np.arange(1, 5000)))
+        assert tree.depth <= 2.5 * np.log2(5000), order
+
+
+def test_random_items_inserted_one_after_the_other_keep_the_balance_and_the_quality():
+    rng = np.random.default_rng(31)
+    for _ in range(20):
+        volumes = boxes(rng, 600)
+        tree = build_bvh(volumes, "insertion")
+        assert lightest_share(tree) >= 0.2
+        # A few items far from all others, left alone by other trees, are balanced with some of these.
+        assert tree.cost <= 1.6 * build_bvh(volumes, "top-down").cost + 4.0
+
+
+def test_items_go_into_a_tree_with_full_leaves_and_into_one_that_is_a_list():
+    rng = np.random.default_rng(32)
+    for leaf_size in (3, 8):
+        volumes, more = boxes(rng, 300), boxes(rng, 200)
+        tree = inserted(build_bvh(volumes, "top-down", "middle", leaf_size), more)
+        assert_valid(tree, KDops.joined([volumes, more]), leaf_size)
+        assert_right(tree, None)
+    corners = np.ldexp(np.ones((200, 3)), np.arange(200)[:, None])
+    steps = aabbs(corners, corners * 1.01)
+    tree = build_bvh(steps, "top-down", "middle")
+    assert tree.depth > 100
+    grown = inserted(tree, in_order("nested", 500))
+    assert_valid(grown, KDops.joined([steps, in_order("nested", 500)]))
+    assert grown.depth <= tree.depth + 30
+
+
+def test_insertion_into_a_large_tree_tells_its_progress_from_the_start():
+    volumes = aabbs(np.arange(200_000.0)[:, None] * np.ones(3), np.arange(200_000.0)[:, None] * np.ones(3) + 1.0)
+    tree = build_bvh(volumes)
+    shares: list[float] = []
+    inserted(tree, volumes.take([0, 1]), lambda share: shares.append(share) is None)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert sum(0.0 < share < 0.5 for share in shares) >= 6, "while the nodes are turned into plain numbers"
+    told: list[float] = []
+    with pytest.raises(Cancelled):
+        inserted(tree, volumes.take([0, 1]), lambda share: told.append(share) or False)
+    assert told == [0.0]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from time import process_time
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from scipy.optimize import linprog, minimize
 from scipy.spatial.transform import Rotation
 
 from contact_lens.core import Box, ConvexHull, contact
-from contact_lens.core.obb import Obbs
+from contact_lens.core import obb as obb_module
+from contact_lens.core.obb import Obbs, _outline_sides
 from contact_lens.core.volumes import bounding_volumes, volumes_of_shapes
 
 from .generators import cylinder, rotation
@@ -216,3 +218,71 @@ def test_a_polytope_is_the_box():
         assert (len(shape.vertices), len(shape.facets)) == (8, 6)
         assert shape.volume == pytest.approx(boxes.volumes()[i], rel=1e-12)
         assert shape.area == pytest.approx(boxes.sizes()[i], rel=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Shapes of many corners
+
+
+def outlines(rng: np.random.Generator) -> list[np.ndarray]:
+    """Corners of convex outlines (n, 2) in no order: round, thin, with many on straight sides, all on a line."""
+    w = np.sort(rng.uniform(0, 2 * np.pi, int(rng.integers(3, 700))))
+    circle = np.stack([np.cos(w), np.sin(w)], axis=1)
+    place = rng.uniform(-1, 1, 400)
+    box = np.concatenate([np.stack([place, np.sign(place)], axis=1), np.stack([np.sign(place), place], axis=1)])
+    box = np.concatenate([box, [[1, 1], [1, -1], [-1, 1], [-1, -1.0]]])
+    line = np.stack([place, 0 * place], axis=1)
+    half = np.concatenate([circle[circle[:, 0] >= 0], [[0.0, 1.0], [0.0, -1.0]]])
+    doubled = np.concatenate([circle, circle + 1e-16 * rng.normal(size=circle.shape)])
+    shapes = [circle, circle * [1, 1e-3], circle * [1, 1e-12], box, box * [1, 0.01], line, half, doubled]
+    turns = rng.uniform(0, 7, len(shapes))
+    turned = [
+        x @ np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for x, t in zip(shapes, turns, strict=True)
+    ]
+    return [rng.permutation(x) + rng.normal(size=2) for x in shapes + turned]
+
+
+def test_rectangles_around_outlines_are_those_of_measuring_every_corner():
+    rng = np.random.default_rng(14)
+    for _ in range(25):
+        for points in outlines(rng):
+            w = rng.uniform(0, 7, 50)
+            along = np.concatenate([np.stack([np.cos(w), np.sin(w)], axis=1), np.eye(2)])
+            sides = points[rng.integers(len(points), size=20)] - points[rng.integers(len(points), size=20)]
+            sides = sides[np.abs(sides).max(axis=1) > 1e-3]
+            along = np.concatenate([along, sides / np.linalg.norm(sides, axis=1)[:, None]])
+            across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+            wanted = [np.ptp(points @ way.T, axis=0) for way in (along, across)]
+            np.testing.assert_allclose(_outline_sides(points, along), wanted, rtol=0, atol=1e-14)
+
+
+def test_the_box_of_many_corners_is_as_small_as_when_every_corner_meets_every_side(monkeypatch):
+    rng = np.random.default_rng(15)
+    w = np.arange(250) * 2 * np.pi / 250
+    rings = [np.stack([np.cos(w), np.sin(w), np.full(250, z)], axis=1) for z in (0.0, 1.0)]
+    ball = rng.normal(size=(500, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    solids = [
+        np.concatenate(rings),
+        np.concatenate([rings[0], 0.3 * rings[1]]),
+        ball * [1, 2, 0.5],
+        rings[0] * [1, 2, 0],
+    ]
+    solids.append(np.concatenate(rings) * [1, 1, 1e-7])
+    solids = [points @ rotation(rng).T for points in solids] + [
+        ball[:, :2] / np.linalg.norm(ball[:, :2], axis=1)[:, None]
+    ]
+    fast = [obb(points).volumes()[0] for points in solids]
+    monkeypatch.setattr(obb_module, "_OUTLINE", 10**9)
+    slow = [obb(points).volumes()[0] for points in solids]
+    np.testing.assert_allclose(fast, slow, rtol=1e-6, atol=1e-12)
+
+
+def test_a_face_of_thousands_of_corners_takes_no_more_than_a_few_seconds():
+    w = np.arange(8000) * 2 * np.pi / 8000
+    points = np.stack([np.tile(np.cos(w), 2), np.tile(np.sin(w), 2), np.repeat([0.0, 1.0], 8000)], axis=1)
+    shape = ConvexHull(points)
+    begin = process_time()
+    found = volumes_of_shapes("obb", [shape])
+    assert process_time() - begin < 8.0, "half a minute when every corner meets every side"
+    assert found.volumes()[0] == pytest.approx(4.0, rel=1e-5)

@@ -14,6 +14,7 @@ from contact_lens.core import Box, ConvexHull, contact
 from contact_lens.core.bounding_sphere import Spheres
 from contact_lens.core.kdop import KDops
 from contact_lens.core.obb import Obbs
+from contact_lens.core.progress import Cancelled
 from contact_lens.core.volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
 
 from .generators import pairs, rotation
@@ -552,3 +553,200 @@ def test_methods_refuse_by_name_what_they_cannot_take(kind, k, dim):
     for index in (2, -1, 0.0, True):
         with pytest.raises(ValueError, match=r"^index must be a whole number from 0 to 1"):
             volumes.polytope(index)
+
+
+@every_kind
+@pytest.mark.parametrize("margin", [1e302, 1e305, 5e307, 1.7e308])
+def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
+    points = np.random.default_rng(18).normal(size=(60, dim))
+    points[30:] *= 1e300
+    volumes = bounding_volumes(kind, points, np.arange(0, 60, 3), k=k)
+    grown = volumes.grown(margin).grown(margin)
+    some = np.random.default_rng(19).permutation(20)
+    for each in (volumes.grown(margin), grown):
+        assert each.overlap(volumes.take(some)).all()
+        assert volumes.take(some).overlap(each).all()
+        assert (each.gap(volumes.take(some)) == 0.0).all()
+        assert each.contain(points[some * 3]).all()
+        assert each.overlap(each.take(some)).all()
+        assert not np.isnan(each.volumes()).any()
+        assert not np.isnan(each.sizes()).any()
+        assert each.merged(volumes).contain(points[::3]).all()
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-308, 1e-312, 1e-316, 1e-320, 1e-322])
+def test_near_the_least_float_every_point_is_still_in_its_volume(kind, k, dim, size):
+    rng = np.random.default_rng(20)
+    for count in (1, 2, 3, 6):
+        points = rng.normal(size=(60 * count, dim)) * size
+        starts = np.arange(0, len(points), count)
+        volumes = bounding_volumes(kind, points, starts, k=k)
+        owner = np.arange(len(points)) // count
+        assert holds(volumes, points, owner)
+        assert not any(excess_exactly(volumes, int(i), point) for i, point in zip(owner, points, strict=True))
+        joined = volumes.merged_ranges(np.arange(0, 60, 3))
+        assert holds(joined, points, owner // 3)
+        assert holds(volumes.merged(volumes.take(np.arange(60)[::-1])), points, owner)
+        together = volumes.take(owner).overlap(bounding_volumes(kind, points, np.arange(len(points)), k=k))
+        assert together.all()
+        assert (volumes.take(owner).gap(bounding_volumes(kind, points, np.arange(len(points)), k=k)) == 0.0).all()
+
+
+def test_a_side_that_the_least_float_can_just_tell_is_not_lost():
+    u = 5e-324
+    for points in ([[0, 0], [u, 2 * u]], [[0, 0], [3 * u, u]], [[0, 0], [2 * u, u], [u, 3 * u]], [[0, 0], [0, u]]):
+        volumes = bounding_volumes("obb", points)
+        assert volumes.take([0] * len(points)).contain(points).all()
+        assert not any(excess_exactly(volumes, 0, point) for point in np.array(points))
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-200, 1e-155, 1e-150, 1.0, 1e150, 1e155, 1e200, 1e300])
+def test_what_is_apart_is_told_apart_at_every_size_and_overlap_and_gap_agree(kind, k, dim, size):
+    rng = np.random.default_rng(21)
+    points = rng.uniform(-1, 1, (10, 4, dim))
+    centers = np.zeros((10, 1, dim))
+    centers[:, 0, 0] = 5.0 * np.arange(10)
+    volumes = bounding_volumes(kind, (0.02 * (points + centers) * size).reshape(-1, dim), np.arange(0, 40, 4), k=k)
+    i, j = (grid.ravel() for grid in np.meshgrid(np.arange(10), np.arange(10)))
+    together, gap = volumes.take(i).overlap(volumes.take(j)), volumes.take(i).gap(volumes.take(j))
+    np.testing.assert_array_equal(together, gap == 0.0)
+    np.testing.assert_array_equal(together, i == j)
+
+
+@pytest.mark.parametrize("exponent", [-1060, -1000, -700, -500, -480, 0, 480, 500, 600, 900])
+def test_spheres_touch_at_every_size_when_they_do(exponent):
+    radius = np.ldexp(np.array([3.0, 2.0, 2.0, 2.0, 0.0]), exponent)
+    center = np.ldexp(np.array([[0, 0, 0], [3, 4, 0], [3, 4, 1], [0, 0, 0], [3, 0, 0.0]]), exponent)
+    spheres = Spheres(center, radius)
+    assert spheres.take([0] * 5).overlap(spheres).tolist() == [True, True, False, True, True]
+    tiny = Spheres(center[:2], np.ldexp(np.array([1e-12, 1e-12]), min(exponent, -400)))
+    far = Spheres(np.array([[1e200, 0.0, 0.0]] * 2), np.ones(2))
+    assert not tiny.overlap(far).any()
+
+
+def test_spheres_whose_centres_are_next_to_each_other_are_merged_without_a_warning():
+    a = Spheres(np.zeros((3, 3)), np.array([1.0, 2.0, 1e300]))
+    b = Spheres(np.array([[1e-310, 0.0, 0.0], [0.0, 5e-324, 0.0], [1.0, 0.0, 0.0]]), np.array([2.0, 1.0, 1e-300]))
+    np.testing.assert_allclose(a.merged(b).radius, [2.0, 2.0, 1e300], rtol=1e-14)
+    assert a.merged(b).contain(b.center).all()
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-100, 1e100, 1e160, 1e300])
+def test_contents_are_numbers_at_every_size(kind, k, dim, size):
+    rng = np.random.default_rng(22)
+    points = rng.normal(size=(40, dim))
+    flat = points.copy()
+    flat[:, -1] = 0.0
+    for each in (points, flat, points * np.append(np.ones(dim - 1), 1e-8)):
+        starts = np.arange(0, 40, 8)
+        small = bounding_volumes(kind, each, starts, k=k).volumes()
+        content = bounding_volumes(kind, each * size, starts, k=k).volumes()
+        assert not np.isnan(content).any()
+        assert (content >= 0.0).all()
+        power = np.log10(size) * dim
+        if abs(power) < 301:
+            np.testing.assert_allclose(content, small * size**dim, rtol=1e-9, atol=1e-14 * size**dim)
+        elif each is points:
+            assert (content == (0.0 if power < 0 else np.inf)).all()
+    assert not np.isnan(bounding_volumes(kind, flat * size, starts, k=k).sizes()).any()
+    if kind in ("aabb", "obb"):
+        long = np.diag([1e300, 1e-200, 1e-100][:dim])
+        box = np.concatenate([long, -long])
+        assert bounding_volumes("aabb", box).volumes()[0] == pytest.approx(8.0 if dim == 3 else 4e100, rel=1e-9)
+        assert bounding_volumes("aabb", np.diag([1e300] * dim) * 0.0).volumes()[0] == 0.0
+
+
+def test_what_has_no_meaning_is_refused_by_name():
+    points = np.zeros((4, 3))
+    shape = ConvexHull(np.eye(3))
+    ragged = [[0, 1, 2], [1]]
+    fourteen, eighteen = (bounding_volumes("kdop", points, k=k) for k in (14, 18))
+    for call, words in (
+        (lambda: volumes_of_shapes("aabb", None), "^shapes must be a list of shapes, not NoneType"),
+        (lambda: volumes_of_shapes("aabb", shape), "^shapes must be a list of shapes, not ConvexHull"),
+        (lambda: volumes_of_shapes("obb", 3), "^shapes must be a list"),
+        (lambda: bounding_volumes("kdop", points, k=[6]), r"^k must be one of 6, 14, 18, 26 in dimension 3, not \[6\]"),
+        (lambda: bounding_volumes("kdop", points, k=6.0), r"^k must be one of 6, 14, 18, 26 in dimension 3, not 6\.0"),
+        (lambda: bounding_volumes("aabb", points, ragged), r"^starts: whole numbers \(m,\) expected"),
+        (lambda: fourteen.take(ragged), r"^indices: whole numbers \(m,\) expected"),
+        (lambda: volumes_of_triangles("aabb", points, ragged), r"^triangles: whole numbers \(m, 3\) expected"),
+        (lambda: volumes_of_triangles("aabb", points, np.zeros((2, 0), int)), r"^triangles: whole numbers"),
+        (lambda: bounding_volumes(np.array(["aabb", "obb"]), points), "^kind must be one of sphere, aabb, obb, kdop"),
+        (lambda: bounding_volumes(["aabb"], points), "^kind must be one of sphere"),
+        (lambda: KDops.joined([fourteen, eighteen]), r"^parts must have the same k, but there are \[14, 18\]"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    for kind, cls in (("aabb", KDops), ("sphere", Spheres), ("obb", Obbs)):
+        one, flat = bounding_volumes(kind, points), bounding_volumes(kind, points[:, :2])
+        for parts, words in (
+            ([], "^parts: a list of one or more batches"),
+            (None, "^parts: a list of one or more batches"),
+            ([one, None], r"^parts\[1\] must be \w+, not NoneType"),
+            ([one, bounding_volumes("obb" if kind == "sphere" else "sphere", points)], r"^parts\[1\] must be \w+, not"),
+            ([one, flat], r"^parts\[1\] must be of dimension 3 like the first, not 2"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                cls.joined(parts)
+
+
+@every_kind
+def test_no_triangles_and_shapes_from_a_generator_are_accepted(kind, k, dim):
+    points = np.random.default_rng(23).normal(size=(12, dim))
+    for none in ([], np.empty((0, 3), dtype=int), ()):
+        assert len(volumes_of_triangles(kind, points, none, k=k)) == 0
+    made = volumes_of_shapes(kind, (ConvexHull(points[i : i + 4]) for i in (0, 4)), k=k)
+    assert holds(made, points[:8], np.repeat([0, 1], 4))
+
+
+def test_arrays_of_the_caller_stay_his_own():
+    low, center, axes = np.zeros((3, 2)), np.zeros((2, 3)), np.stack([np.eye(3)] * 2)
+    half, radius, directions = np.ones((2, 3)), np.ones(2), np.eye(3)
+    made = (KDops(directions, low, low), Obbs(center, axes, half), Spheres(center, radius))
+    for array in (low, center, axes, half, radius, directions):
+        assert array.flags.writeable
+        array += 0.0
+    for volumes, names in zip(made, (("low", "high"), ("center", "axes", "half"), ("center", "radius")), strict=True):
+        for name in names:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(volumes, name)[...] = 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Progress
+
+
+def told(call) -> list[float]:
+    """What is told while a call works: it rises from 0 to 1, and each time it may be cancelled."""
+    shares: list[float] = []
+    call(lambda share: shares.append(share) is None)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    for most in (1, 2, len(shares)):
+        seen: list[float] = []
+        with pytest.raises(Cancelled):
+            call(lambda share, seen=seen, most=most: seen.append(share) is None and len(seen) < most)
+        assert seen == shares[:most]
+    return shares
+
+
+@every_kind
+def test_progress_rises_to_one_and_cancels(kind, k, dim):
+    rng = np.random.default_rng(24)
+    points = rng.normal(size=(90_000, dim))
+    shares = told(lambda progress: bounding_volumes(kind, points, np.arange(0, 90_000, 3), k=k, progress=progress))
+    assert len(shares) > 3
+    assert len(told(lambda progress: bounding_volumes(kind, points[:0], [], k=k, progress=progress))) >= 2
+    few = rng.normal(size=(800, dim))
+    shares = told(lambda progress: bounding_volumes(kind, few, np.arange(0, 800, 8), k=k, progress=progress))
+    if kind == "obb":
+        assert len(shares) > 100, "between groups, which take a millisecond each"
+    triangles = rng.integers(0, 90_000, (40_000, 3))
+    assert len(told(lambda progress: volumes_of_triangles(kind, points, triangles, k=k, progress=progress))) > 3
+    told(lambda progress: volumes_of_triangles(kind, points, triangles[:0], k=k, progress=progress))
+    shapes = [ConvexHull(few[i : i + 8]) for i in range(0, 80, 8)]
+    told(lambda progress: volumes_of_shapes(kind, shapes, k=k, progress=progress))
+    told(lambda progress: volumes_of_shapes(kind, [], k=k if dim == 3 else None, progress=progress))
