@@ -12,8 +12,8 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 
 from .box import Box, rotate
 from .box_sat import BoxAxis, box_sat, boxes_intersect
-from .broad_phase import Candidates, candidate_pairs
-from .bvh import Bvh, refitted
+from .broad_phase import Candidates, candidate_pairs, overlapping_pairs
+from .bvh import REBUILD_COST, Bvh, refitted
 from .bvh_build import build_bvh
 from .bvh_insert import inserted
 from .bvh_pairs import TreePairs, tree_pairs
@@ -23,6 +23,7 @@ from .epa import Penetration, epa
 from .feature import Feature, FeatureKind
 from .gjk import Simplex, gjk, gjk_intersects
 from .hull import ConvexHull
+from .kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
 from .polytope import Polytope
 from .progress import Cancelled, Progress
 from .region import Region, RegionKind, contact_region
@@ -40,6 +41,7 @@ from .verify import Check, Verification, verify
 from .volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
 
 __all__ = [
+    "REBUILD_COST",
     "Box",
     "BoxAxis",
     "Bvh",
@@ -49,8 +51,10 @@ __all__ = [
     "Check",
     "Contact",
     "ConvexHull",
+    "Extremes",
     "Feature",
     "FeatureKind",
+    "HullGraph",
     "Method",
     "MinkowskiPoints",
     "Penetration",
@@ -70,15 +74,20 @@ __all__ = [
     "boxes_intersect",
     "build_bvh",
     "candidate_pairs",
+    "climbed_kdops",
     "contact",
     "contact_region",
     "epa",
     "gjk",
     "gjk_intersects",
+    "hull_graph",
     "inserted",
     "minkowski_difference",
     "minkowski_sum",
     "minkowski_supports",
+    "moved_extremes",
+    "moved_kdops",
+    "overlapping_pairs",
     "refitted",
     "rotate",
     "sat",
