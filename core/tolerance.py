@@ -248,6 +248,115 @@ BVH_WIDER = 64.0
 """Times EPS and the largest coordinate of two trees: by how much the nodes of one are grown where tests of volumes are
 rounded, so that no node hides items that pass their own test. Several times what those tests and the merging allow."""
 
+ORIENTATION_FILTER = 8.0
+"""Times EPS and the sum of the sizes of its products: a determinant of three differences of points is right within
+this. It is rounded eight times by half of EPS; the rest is room for the rounding of the bound itself."""
+
+ORIENTATION_DOUBLED = 256.0
+"""Times EPS**2 and the sum of the sizes of its products: the same for a determinant in twice the digits. Each of a
+dozen steps is wrong by a few EPS**2."""
+
+ORIENTATION_LEAST = 2.0**-900
+"""Not relative: products below this lose digits because floats end there. Points are scaled to about 1 before."""
+
+MESH_STEEP = 2.0**32
+"""Times the error of a height: where an edge rises less than this from one side of a plane to the other, its heights
+are computed in twice the digits, or the point where it meets the plane could be off along the edge by 1e-10 of it."""
+
+TRIANGLE_ROUNDING = 32.0
+"""Times EPS and the size of a pair of triangles: what a slab between them may be wrong by. Rounded differences of
+corners, two dot products of three terms, a rounded unit vector."""
+
+TRIANGLE_LOOSE = 1e-12
+"""Times the size of a pair of triangles: bounds of their distance that are farther apart are made anew in whole
+numbers."""
+
+TRIANGLE_LOOSE_RELATIVE = 1e-10
+"""Times the distance of two triangles: the same."""
+
+TRIANGLE_CROSSING = 16.0
+"""Times EPS and the sum of the three products of lengths of a determinant: its sign is certain beyond. The terms'
+corners are rounded by EPS of the pair's size, which is at most 1 there."""
+
+MESH_GAP = 64.0
+"""Times EPS and the reach of two trees: what gaps of volumes other than k-DOPs may be wrong by, and how much wider
+those of a tree may have to be to hold their triangles."""
+
+WINDING_ROUNDING = 16.0
+"""Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of
+its plane where the determinant of the three is less."""
+
+WINDING_SHARP = 1e-6
+"""Times the same product: where the sine and the cosine of half a solid angle, times it, are both less, the point is
+next to an edge, and rounding would turn the angle by more than EPS over this."""
+
+COMPOUND_PLANE = 16.0
+"""Times EPS R (R of a pair of pieces): what a half-space of their Minkowski difference may be wrong by; also times
+EPS M over the extent, the rounding of facet normals."""
+
+COMPOUND_SUPPORT = 1e-9
+"""Relative: edges this near to being the farthest parts of their pieces may span a facet of the Minkowski difference.
+More of them are harmless: they only touch it."""
+
+COMPOUND_DUAL = 16.0
+"""Times EPS and the sums on the way: by how much the lower bound of a distance from the origin is made smaller."""
+
+CONVEX_TURN = 4.0
+"""Times EPS and the two products it is the difference of: a turn of three points less than this is decided by whole
+numbers. Two rounded differences, a product and the sum are 2.5 EPS."""
+
+CONVEX_FLAT = 16.0
+"""Times EPS M: the corners of two neighbouring triangles this close to one plane bend neither way. Each corner is
+rounded to M EPS by an affine map, and the thickness is that of all four."""
+
+CONVEX_COVERED = 1e-9
+"""Relative: by how much the volume or area of a convex mesh may differ from that of its hull. One that goes round
+itself twice has twice as much."""
+
+DECOMPOSE_FILTER = 64.0
+"""Times EPS and the size of a mesh: corners of its pieces this far from a plane are surely on that side."""
+
+DECOMPOSE_VOLUME = 1e-9
+"""Relative: by how much the pieces of a mesh may differ from its volume, besides what rounding adds on their
+surface."""
+
+DECOMPOSE_BOUND = 1e-2
+"""Times the distance of the pieces from the mesh: how nearly it is found where they are not exact."""
+
+CURVED_BRACKET = 1e-11
+"""Times the smaller extent: bounds of smooth cores this near to each other have met."""
+
+CURVED_RINGS = (3e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+"""Angles of the rings of directions around the best one. An inner polytope with points on a ring is short of the
+surface by half the square of its angle times the radius of curvature: with the first by 5e-12 of it."""
+
+CURVED_AXIS = 1e-12
+"""Sine between directions, and share of the smaller extent between points, up to which axes of revolution are one."""
+
+MESH_SINGLE = 1e-6
+"""Times the bounding box's diagonal: dents of meshes that were stored in single precision, which are none."""
+
+MESH_OPEN_VOLUME = 64.0
+"""Times EPS and the cube of the diagonal: closed meshes of less volume enclose nothing."""
+
+MESH_APART = 16.0
+"""Times EPS (M + the translation): what a translation that separates convex pieces is made longer by before meshes are
+moved by it; two roundings of each coordinate, and those of the pieces' planes."""
+
+MESH_DEPTH_STEP = 1e-3
+"""Relative: translations that separate meshes are looked for along a direction until they are known as nearly."""
+
+CURVED_LEVEL = 16.0
+"""Times EPS and the largest coordinate of a feature: what is higher by less is level with the support plane."""
+
+CURVED_LOOSE = 1e-10
+"""Times the smaller extent: how much less than the best direction that of the inner polytopes may separate and still be
+told, for its witness points realise it."""
+
+CURVED_ROUNDING = 16.0
+"""Times EPS and R + M: by how much the bounds of curved shapes are widened. Axes and directions across them are unit
+vectors to a few EPS, and radii are measured along them."""
+
 SMALLEST_STEP = 2.0**-1074
 """Not relative: the step of float64 near 0. There a product is wrong by half of it, however small its factors."""
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Closed and open surfaces for tests: points (n, 3) and triangles (m, 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+Surface = tuple[np.ndarray, np.ndarray]
+
+
+def block(size: Sequence[float] = (1.0, 1.0, 1.0), low: Sequence[float] = (0.0, 0.0, 0.0)) -> Surface:
+    """A box; triangles 0 and 1 are its lowest side in x."""
+    corners = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)], dtype=float)
+    quads = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    return corners * size + low, np.array([[q[0], q[i], q[i + 1]] for q in quads for i in (1, 2)])
+
+
+def torus(around: int, across: int, radius: float = 1.0, thick: float = 0.3) -> Surface:
+    """A ring about the z axis."""
+    u, v = np.meshgrid(np.arange(around) / around * 2 * np.pi, np.arange(across) / across * 2 * np.pi, indexing="ij")
+    out = radius + thick * np.cos(v)
+    points = np.stack([out * np.cos(u), out * np.sin(u), thick * np.sin(v)], axis=2).reshape(-1, 3)
+    i, j = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
+    k, m = (i + 1) % around, (j + 1) % across
+    corners = [x * across + y for x, y in ((i, j), (k, j), (k, m), (i, m))]
+    halves = [np.stack([corners[n] for n in half], axis=2).reshape(-1, 3) for half in ((0, 1, 2), (0, 2, 3))]
+    return points, np.concatenate(halves)
+
+
+def sphere(rings: int, center: Sequence[float] = (0.0, 0.0, 0.0)) -> Surface:
+    """A sphere of radius 1 of 2 rings sectors."""
+    sectors = 2 * rings
+    angle = np.arange(1, rings) / rings * np.pi
+    turn = np.arange(sectors) / sectors * 2 * np.pi
+    body = np.stack(
+        [
+            np.outer(np.sin(angle), np.cos(turn)),
+            np.outer(np.sin(angle), np.sin(turn)),
+            np.outer(np.cos(angle), np.ones(sectors)),
+        ],
+        axis=2,
+    ).reshape(-1, 3)
+    points = np.concatenate([body, [[0, 0, 1.0], [0, 0, -1.0]]])
+    top, bottom = len(body), len(body) + 1
+    triangles = []
+    for j in range(sectors):
+        k = (j + 1) % sectors
+        triangles += [[top, j, k], [bottom, (rings - 2) * sectors + k, (rings - 2) * sectors + j]]
+        for i in range(rings - 2):
+            a, b, c, d = i * sectors + j, i * sectors + k, (i + 1) * sectors + k, (i + 1) * sectors + j
+            triangles += [[a, c, b], [a, d, c]]
+    return points + np.asarray(center), np.array(triangles)
+
+
+def sheet(steps: int, size: float = 1.0, low: Sequence[float] = (0.0, 0.0, 0.0)) -> Surface:
+    """A square in a plane of equal z."""
+    x, y = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1), indexing="ij")
+    points = np.stack([x, y, np.zeros_like(x)], axis=2).reshape(-1, 3) * (size / steps) + np.asarray(low)
+    first = (np.arange(steps)[:, None] * (steps + 1) + np.arange(steps)).ravel()
+    a, b, c, d = first, first + steps + 1, first + steps + 2, first + 1
+    return points, np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+
+
+def joined(parts: Sequence[Surface]) -> Surface:
+    """Several surfaces as one mesh."""
+    counts = np.cumsum([0] + [len(points) for points, _ in parts])
+    return (
+        np.concatenate([points for points, _ in parts]),
+        np.concatenate([triangles + first for (_, triangles), first in zip(parts, counts[:-1], strict=True)]),
+    )
