@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Distances of meshes and of points from meshes: against all pairs of triangles, and two other libraries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contact_lens.core.bvh import Bvh
+from contact_lens.core.bvh_build import METHODS, build_bvh
+from contact_lens.core.mesh_distance import MeshDistance, mesh_distance, points_to_mesh
+from contact_lens.core.progress import Cancelled
+from contact_lens.core.tolerance import promised
+from contact_lens.core.triangle_distance import triangle_distances
+from contact_lens.core.volumes import volumes_of_triangles
+
+from .generators import rotation
+
+Surface = tuple[np.ndarray, np.ndarray]
+BOX_FACES = np.array(
+    [
+        [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+        [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
+    ]
+)  # fmt: skip
+
+
+def box(size=(1.0, 1.0, 1.0)) -> Surface:
+    """A box about the origin, normals outward."""
+    corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    return corners * size, BOX_FACES
+
+
+def ball(steps: int, bumps: float = 0.0) -> Surface:
+    """A closed sphere of 2 steps (steps - 1) triangles, bumpy if wanted."""
+    polar = np.pi * np.arange(1, steps) / steps
+    turn = 2.0 * np.pi * np.arange(steps) / steps
+    radius = 1.0 + bumps * np.sin(3.0 * turn) * np.sin(4.0 * polar)[:, None]
+    ring = np.stack([np.cos(turn) * np.sin(polar)[:, None], np.sin(turn) * np.sin(polar)[:, None]], axis=2)
+    side = np.concatenate([ring, np.repeat(np.cos(polar)[:, None, None], steps, axis=1)], axis=2) * radius[..., None]
+    points = np.concatenate([[[0.0, 0, 1]], side.reshape(-1, 3), [[0.0, 0, -1]]])
+    k, after = np.arange(steps), (np.arange(steps) + 1) % steps
+    faces = [np.stack([0 * k, 1 + k, 1 + after], axis=1)]
+    for row in range(steps - 2):
+        here, below = 1 + row * steps, 1 + (row + 1) * steps
+        faces.append(np.stack([here + k, below + k, below + after], axis=1))
+        faces.append(np.stack([here + k, below + after, here + after], axis=1))
+    last = 1 + (steps - 2) * steps
+    faces.append(np.stack([last + k, np.full(steps, len(points) - 1), last + after], axis=1))
+    return points, np.concatenate(faces)
+
+
+def soup(rng: np.random.Generator, count: int, size: float) -> Surface:
+    """Triangles anywhere."""
+    points = rng.normal(size=(count, 1, 3)) + size * rng.normal(size=(count, 3, 3))
+    return points.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3)
+
+
+def tree_of(mesh: Surface, kind: str = "aabb", k: int | None = None, **how) -> Bvh:
+    return build_bvh(volumes_of_triangles(kind, *mesh, k=k), **how)
+
+
+def apart(a: Surface, b: Surface, kind: str = "aabb", **how) -> MeshDistance:
+    return mesh_distance(*a, tree_of(a, kind, **how), *b, tree_of(b, kind, **how))
+
+
+def all_pairs(a: Surface, b: Surface) -> float:
+    """Brute force."""
+    i, j = (grid.ravel() for grid in np.meshgrid(np.arange(len(a[1])), np.arange(len(b[1])), indexing="ij"))
+    return float(triangle_distances(a[0][a[1][i]], b[0][b[1][j]]).distance.min())
+
+
+def random_pair(rng: np.random.Generator) -> tuple[Surface, Surface]:
+    """Two small meshes: apart, near, touching, crossing, one in the other, flat, far away, large, small, degenerate."""
+
+    def one() -> Surface:
+        kind = rng.integers(5)
+        if kind == 0:
+            return box(rng.choice([0.5, 1.0, 2.0], 3))
+        if kind == 1:
+            return ball(int(rng.integers(4, 9)), 0.2)
+        if kind == 2:
+            return soup(rng, int(rng.integers(1, 60)), 0.2)
+        if kind == 3:
+            points, faces = ball(6)
+            return points * [1.0, 1.0, 0.0], faces
+        points, faces = box()
+        return points, np.concatenate([faces, [[0, 0, 0], [1, 1, 2]], faces[:2]])
+
+    a, b = one(), one()
+    points = b[0]
+    kind = rng.integers(5)
+    if kind == 0:
+        points = points @ rotation(rng) + rng.normal(size=3) * 2.0
+    elif kind == 1:
+        points = points * 0.2 + rng.normal(size=3) * 0.1
+    elif kind == 2:
+        points = points + rng.choice([0.0, 0.5, 1.0, 1.5], 3)
+    elif kind == 3:
+        points = points + [a[0][:, 0].max() - points[:, 0].min() + 10.0 ** -rng.uniform(0, 17), 0.0, 0.0]
+    else:
+        points = points + rng.normal(size=3) * 3.0
+    size, move = rng.choice([1.0, 1.0, 1e-4, 1e5]), rng.choice([0.0, 0.0, 1e6])
+    return (a[0] * size + move, a[1]), (points * size + move, b[1])
+
+
+def tolerance(a: Surface, b: Surface, distance: float) -> float:
+    extent = min(float(np.linalg.norm(np.ptp(mesh[0], axis=0))) for mesh in (a, b))
+    return promised(distance, extent, max(float(np.abs(mesh[0]).max()) for mesh in (a, b)))
+
+
+def assert_on(point: np.ndarray, mesh: Surface, triangle: int, room: float) -> None:
+    corners = mesh[0][mesh[1][triangle]]
+    assert triangle_distances([corners], [[point, point, point]]).distance[0] <= room
+
+
+def test_distances_are_the_least_of_all_pairs():
+    rng = np.random.default_rng(1)
+    for _ in range(150):
+        a, b = random_pair(rng)
+        wanted = all_pairs(a, b)
+        found = apart(a, b, leaf_size=int(rng.choice([1, 1, 3])))
+        room = tolerance(a, b, wanted)
+        assert abs(found.distance - wanted) <= room
+        assert (found.distance == 0.0) == (wanted == 0.0)
+        assert wanted - room <= found.lower_bound <= found.distance
+        assert found.lower_bound <= wanted * (1.0 + 1e-15)
+        assert abs(np.linalg.norm(found.point_on_a - found.point_on_b) - wanted) <= 4.0 * room
+        assert_on(found.point_on_a, a, found.triangle_a, 4.0 * room)
+        assert_on(found.point_on_b, b, found.triangle_b, 4.0 * room)
+
+
+def test_order_place_and_numbering_change_nothing():
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        a, b = random_pair(rng)
+        found = apart(a, b)
+        room = tolerance(a, b, found.distance)
+        swapped = apart(b, a)
+        assert abs(swapped.distance - found.distance) <= room
+        assert (swapped.distance == 0.0) == (found.distance == 0.0)
+        order = rng.permutation(len(a[0]))
+        renumbered = (a[0][order], np.argsort(order)[a[1]][rng.permutation(len(a[1]))][:, [1, 2, 0]])
+        again = apart(renumbered, b)
+        assert abs(again.distance - found.distance) <= room
+        assert (again.distance == 0.0) == (found.distance == 0.0)
+        scaled = apart((a[0] * 1024.0, a[1]), (b[0] * 1024.0, b[1]))
+        assert scaled.distance == 1024.0 * found.distance
+
+
+@pytest.mark.parametrize(("kind", "k"), [("aabb", None), ("kdop", 14), ("kdop", 26), ("sphere", None), ("obb", None)])
+def test_every_kind_of_tree_gives_the_same(kind, k):
+    rng = np.random.default_rng(3)
+    for _ in range(15):
+        a, b = random_pair(rng)
+        plain = apart(a, b)
+        found = mesh_distance(*a, tree_of(a, kind, k), *b, tree_of(b, kind, k))
+        assert abs(found.distance - plain.distance) <= tolerance(a, b, plain.distance)
+        assert (found.distance == 0.0) == (plain.distance == 0.0)
+        points = a[0] + rng.normal(size=a[0].shape) * np.ptp(a[0], axis=0).max()
+        one, other = points_to_mesh(points, *b, tree_of(b)), points_to_mesh(points, *b, tree_of(b, kind, k))
+        np.testing.assert_allclose(one.distance, other.distance, rtol=1e-12, atol=tolerance(a, b, 0.0))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_build_of_tree_gives_the_same(method):
+    a, b = ball(7, 0.2), ball(6)
+    b = (b[0] + [1.5, 1.5, 0.7], b[1])
+    assert apart(a, b, method=method).distance == pytest.approx(all_pairs(a, b), rel=1e-14)
+
+
+def test_meshes_of_thousands_of_triangles_agree_with_fcl():
+    fcl = pytest.importorskip("fcl", reason="python-fcl is not installed")
+    rng = np.random.default_rng(4)
+    for case in range(12):
+        a, b = ball(40, 0.1), ball(30, 0.3)
+        shift = [[2.6, 0.5, 0.3], [0.0, 0.0, 0.0], [1.9, 0.1, 0.2]][case % 3]
+        b = ((b[0] * (0.4 if case % 3 == 1 else 1.0)) @ rotation(rng) + shift, b[1])
+        models = []
+        for points, faces in (a, b):
+            model = fcl.BVHModel()
+            model.beginModel(len(points), len(faces))
+            model.addSubModel(points, faces)
+            model.endModel()
+            models.append(fcl.CollisionObject(model))
+        wanted = fcl.distance(*models, fcl.DistanceRequest(), fcl.DistanceResult())
+        found = apart(a, b)
+        assert found.distance == pytest.approx(max(wanted, 0.0), rel=1e-9, abs=1e-12)
+        assert found.measured < found.possible / 20
+
+
+def test_two_surfaces_in_nearly_one_place():
+    a = ball(40)
+    for gap in (1e-3, 1e-6, 1e-9):
+        b = (a[0] * (1.0 + gap), a[1])
+        found = apart(a, b)
+        assert 0.0 < found.distance <= gap
+        assert found.distance >= 0.9 * gap
+        assert found.lower_bound >= 0.9 * gap
+    assert apart(a, a).distance == 0.0
+    points, faces = box()
+    assert apart((points, faces), (points + [1.0, 0, 0], faces)).distance == 0.0
+    above = apart((points, faces), (points + [1.0 + 2.0**-52, 0.1, 0.2], faces))
+    assert above.distance == 2.0**-52
+
+
+def test_where_whole_faces_touch_one_pair_of_triangles_is_enough():
+    turn = rotation(np.random.default_rng(13))
+    steps = np.arange(61.0) / 64.0
+    grid = np.stack([*np.meshgrid(steps, steps, indexing="ij"), np.zeros((61, 61))], axis=2).reshape(-1, 3)
+    k = (np.arange(60)[:, None] * 61 + np.arange(60)).ravel()
+    faces = np.concatenate([np.stack([k, k + 61, k + 62], axis=1), np.stack([k, k + 62, k + 1], axis=1)])
+    found = apart((grid @ turn, faces), (grid @ turn, faces[:, [1, 2, 0]]))
+    assert found.distance == 0.0
+    assert found.measured < 10_000
+    for gap in (1e-3, 1e-9):
+        found = apart((grid, faces), (grid + [0.013, 0.017, gap], faces))
+        assert found.distance == pytest.approx(gap, rel=1e-9)
+        assert found.lower_bound == pytest.approx(gap, rel=1e-3)
+
+
+def test_nearest_points_are_the_least_of_all_triangles():
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        mesh, other = random_pair(rng)
+        points = np.concatenate([other[0], mesh[0][:5], mesh[0][mesh[1]].mean(axis=1)[:9]])
+        found = points_to_mesh(points, *mesh, tree_of(mesh, leaf_size=int(rng.choice([1, 4]))))
+        corners = mesh[0][mesh[1]]
+        room = tolerance(mesh, other, 0.0)
+        for k, point in enumerate(points):
+            wanted = triangle_distances(corners, np.broadcast_to(point, corners.shape)).distance.min()
+            assert abs(found.distance[k] - wanted) <= room + 1e-9 * wanted
+            assert_on(found.point[k], mesh, int(found.triangle[k]), room)
+            assert abs(np.linalg.norm(found.point[k] - point) - wanted) <= room + 1e-9 * wanted
+
+
+def test_nearest_points_agree_with_trimesh():
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    mesh = ball(40, 0.2)
+    points = np.random.default_rng(6).normal(size=(500, 3))
+    found = points_to_mesh(points, *mesh, tree_of(mesh))
+    corners = mesh[0][mesh[1]]
+    for k in range(0, len(points), 10):
+        at = trimesh.triangles.closest_point(corners, np.broadcast_to(points[k], (len(corners), 3)))
+        assert found.distance[k] == pytest.approx(np.linalg.norm(at - points[k], axis=1).min(), rel=1e-12)
+    assert len(points_to_mesh(np.zeros((0, 3)), *mesh, tree_of(mesh)).distance) == 0
+
+
+def test_a_point_on_a_corner_is_at_that_corner():
+    points, faces = box()
+    found = points_to_mesh(np.concatenate([points, [[0, 0, 2.0]]]), points, faces, tree_of((points, faces)))
+    assert (found.distance[:-1] == 0.0).all()
+    assert (found.point[:-1] == points).all()
+    assert found.distance[-1] == 1.5
+    assert found.point[-1].tolist() == [0, 0, 0.5]
+
+
+def test_extreme_sizes():
+    for size in (1e-200, 1e290):
+        points, faces = box()
+        a, b = (points * size, faces), ((points + [3.0, 0.25, 0]) * size, faces)
+        assert apart(a, b).distance == pytest.approx(2.0 * size, rel=1e-14)
+        far = points_to_mesh(b[0], *a, tree_of(a)).distance
+        assert far.min() == pytest.approx(np.sqrt(4.0 + 0.0) * size, rel=1e-14)
+
+
+def test_arguments():
+    a = box()
+    tree = tree_of(a)
+    fewer = tree_of((a[0], a[1][:4]))
+    moved = tree_of((a[0] + 5.0, a[1]))
+    flat = build_bvh(volumes_of_triangles("aabb", a[0][:, :2], a[1]))
+    for name, arguments in (
+        ("points_a", (a[0][:, :2], a[1], tree, *a, tree)),
+        ("points_b", (*a, tree, a[0] * np.nan, a[1], tree)),
+        ("triangles_a", (a[0], a[1].astype(float), tree, *a, tree)),
+        ("triangles_a", (a[0], a[1] + 1, tree, *a, tree)),
+        ("triangles_b", (*a, tree, a[0], a[1][:0], tree)),
+        ("tree_a", (*a, None, *a, tree)),
+        ("tree_a", (*a, fewer, *a, tree)),
+        ("tree_b", (*a, tree, *a, moved)),
+        ("tree_b", (*a, tree, *a, flat)),
+        ("tree_b", (*a, tree, *a, tree_of(a, "sphere"))),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}"):
+            mesh_distance(*arguments)
+    for name, arguments in (
+        ("points", (np.zeros((2, 2)), *a, tree)),
+        ("vertices", (a[0], a[0] * np.inf, a[1], tree)),
+        ("triangles", (a[0], a[0], [[0, 1, 99]], tree)),
+        ("tree", (a[0], *a, fewer)),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}"):
+            points_to_mesh(*arguments)
+    with pytest.raises(Cancelled):
+        mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree := tree_of((a[0] + 3.0, a[1])), lambda share: False)
+    with pytest.raises(Cancelled):
+        points_to_mesh(a[0], *a, tree, lambda share: False)
+    shares: list[float] = []
+    mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree, lambda share: shares.append(share) is None)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
