@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex collision detection in pure Python and numpy: SAT, GJK, EPA, contact regions, each answer with its proof.
+"""Collision detection in pure Python and numpy: SAT, GJK, EPA, contact regions, each answer with its proof; for convex
+and curved shapes, compounds and meshes.
 
     from contact_lens.core import ConvexHull, contact, verify
 
     a, b = ConvexHull(points_a), ConvexHull(points_b)
     c = contact(a, b)
     print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
+
+Closed or open meshes: `mesh_contact(Mesh(points_a, triangles_a), Mesh(points_b, triangles_b))`.
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
 """
@@ -17,17 +20,32 @@ from .bvh import REBUILD_COST, Bvh, refitted
 from .bvh_build import build_bvh
 from .bvh_insert import inserted
 from .bvh_pairs import TreePairs, tree_pairs
-from .certificate import Certificate
-from .contact import Contact, Method, Status, contact
+from .certificate import Certificate, SupportCertificate
+from .compound import Compound, CompoundContact, CompoundStatus, compound_contact
+from .compound_region import MergedRegion, Patch
+from .contact import Contact, Method, Status, TieKind, contact
+from .contact_curves import ContactCurve, contact_curves
+from .convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
+from .curved_shape import CurvedShape
+from .cylinder import Cone, Cylinder
+from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh, loose_parts
+from .decompose_polygon import decomposed_polygon
+from .ellipsoid import Ellipsoid
 from .epa import Penetration, epa
 from .feature import Feature, FeatureKind
 from .gjk import Simplex, gjk, gjk_intersects
 from .hull import ConvexHull
 from .kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
+from .mesh import Mesh
+from .mesh_contact import MeshContact, mesh_contact
+from .mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
+from .mesh_pieces import mesh_pieces
+from .polygon import Polygon
 from .polytope import Polytope
 from .progress import Cancelled, Progress
-from .region import Region, RegionKind, contact_region
+from .region import Arc, Region, RegionKind, contact_region
 from .relation import Relation
+from .rounded import Capsule, Circle, Rounded, Sphere
 from .sat import SatResult, sat
 from .support import (
     MinkowskiPoints,
@@ -37,64 +55,111 @@ from .support import (
     support,
     supports,
 )
+from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 from .verify import Check, Verification, verify
 from .volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
+from .winding import Winding, contains, winding_numbers
 
 __all__ = [
     "REBUILD_COST",
+    "Arc",
     "Box",
     "BoxAxis",
     "Bvh",
     "Cancelled",
     "Candidates",
+    "Capsule",
     "Certificate",
     "Check",
+    "Circle",
+    "Compound",
+    "CompoundContact",
+    "CompoundStatus",
+    "Cone",
     "Contact",
+    "ContactCurve",
     "ConvexHull",
+    "Convexity",
+    "Crossings",
+    "CurvedShape",
+    "Cylinder",
+    "Decomposition",
+    "Ellipsoid",
     "Extremes",
     "Feature",
     "FeatureKind",
     "HullGraph",
+    "Meeting",
+    "MergedRegion",
+    "Mesh",
+    "MeshContact",
+    "MeshConvexity",
+    "MeshDistance",
+    "MeshPoints",
     "Method",
     "MinkowskiPoints",
+    "Patch",
     "Penetration",
+    "Polygon",
     "Polytope",
     "Progress",
     "Region",
     "RegionKind",
     "Relation",
+    "Rounded",
     "SatResult",
     "Simplex",
+    "Sphere",
     "Status",
+    "SupportCertificate",
+    "TieKind",
     "TreePairs",
     "Verification",
     "Volumes",
+    "Winding",
+    "approximately_decomposed",
     "bounding_volumes",
     "box_sat",
     "boxes_intersect",
     "build_bvh",
     "candidate_pairs",
     "climbed_kdops",
+    "coacd_available",
+    "compound_contact",
     "contact",
+    "contact_curves",
     "contact_region",
+    "contains",
+    "crossing_triangles",
+    "decomposed_mesh",
+    "decomposed_polygon",
     "epa",
     "gjk",
     "gjk_intersects",
     "hull_graph",
     "inserted",
+    "loose_parts",
+    "mesh_contact",
+    "mesh_convexity",
+    "mesh_distance",
+    "mesh_pieces",
     "minkowski_difference",
     "minkowski_sum",
     "minkowski_supports",
     "moved_extremes",
     "moved_kdops",
     "overlapping_pairs",
+    "points_to_mesh",
+    "polygon_convexity",
     "refitted",
     "rotate",
     "sat",
+    "self_crossings",
     "support",
     "supports",
     "tree_pairs",
     "verify",
     "volumes_of_shapes",
     "volumes_of_triangles",
+    "winding_numbers",
 ]

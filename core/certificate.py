@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .polytope import FloatArray
+
+if TYPE_CHECKING:
+    from .contact import Contact
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,3 +34,24 @@ class Certificate:
     shapes do not penetrate."""
     facets: tuple[tuple[int, ...], ...]
     """Outward triangles of the polytope (in the plane: sides, counter-clockwise) as indices into `pairs`."""
+
+
+@dataclass(frozen=True, eq=False)
+class SupportCertificate:
+    """What proves the bounds of a signed distance when a shape is curved.
+
+    The lower bound is the width of the empty slab across `normal`, told by the shapes' support points. The upper bound
+    is that of `inner`, the contact of two polytopes inside the cores, less the radii.
+    """
+
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    directions_a: FloatArray
+    """(k, dim) the polytope inside A's core is the hull of its points for these directions; none: the core itself."""
+    directions_b: FloatArray
+    """(k, dim) the same for B."""
+    inner: Contact
+    """The contact of these polytopes, with its own certificate."""
+    section: FloatArray | None = None
+    """(3, 3) rows origin, axis and a direction across it: `inner` is then the contact, in the plane, of the sections of
+    two bodies of revolution about this axis, which is as good: their sections reach as far as they do."""

@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from .arguments import checked_length, checked_shapes
-from .certificate import Certificate
+from .arguments import checked_length
+from .certificate import Certificate, SupportCertificate
+from .curved_shape import ConvexShape, CurvedShape, checked_convex_shapes
 from .epa import Penetration, epa
 from .exact import weights_exactly
 from .feature import Feature
@@ -38,6 +39,8 @@ class Status(StrEnum):
     """Rounding ended the search for the nearest points before the bounds met."""
     EPA_STALLED = "epa_stalled"
     """Rounding ended the growth of the polytope before the bounds met."""
+    CURVED_BRACKET = "curved_bracket"
+    """The search around a curved surface ended with this bracket: a curved pair converges, it does not terminate."""
     METHODS_DISAGREE = "methods_disagree"
     """SAT and GJK with EPA differ by more than the promised tolerance."""
 
@@ -50,8 +53,20 @@ class Status(StrEnum):
 _REASONS = {
     Status.GJK_STALLED: "rounding ended GJK's search for the nearest points",
     Status.EPA_STALLED: "rounding ended the growth of EPA's polytope",
+    Status.CURVED_BRACKET: "the search around the curved surfaces ended before the bounds met",
     Status.METHODS_DISAGREE: "SAT and GJK with EPA found different distances",
 }
+
+
+class TieKind(StrEnum):
+    """What the equally good normals of a contact are."""
+
+    FINITE = "finite"
+    """Those listed, or the corners of a fan of which every normal is as good."""
+    CIRCLE = "circle"
+    """All of a circle; four of them are listed."""
+    SPHERE = "sphere"
+    """All directions; six of them are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +115,10 @@ class Contact:
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller shape's extent."""
-    certificate: Certificate
-    """What `verify` checks the bounds by."""
+    certificate: Certificate | SupportCertificate
+    """What `verify` checks the bounds by; the second kind when a shape is curved."""
+    tie_kind: TieKind = TieKind.FINITE
+    """Whether `ties` are all equally good normals, or stand for a circle or a sphere of them."""
 
     @property
     def intersects(self) -> bool:
@@ -138,8 +155,8 @@ class Contact:
 
 
 def contact(
-    a: Polytope,
-    b: Polytope,
+    a: ConvexShape,
+    b: ConvexShape,
     *,
     method: Method = "auto",
     clearance: float = 0.0,
@@ -155,18 +172,30 @@ def contact(
 
     Raises ValueError, naming the argument, when the shapes' dimensions differ or an option is not valid.
     """
-    checked_shapes(a, b)
+    checked_convex_shapes(a, b)
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = checked_length("clearance", clearance)
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
     exponent = extreme_exponent(a, b)
     if exponent:
-        found = _contact(
+        found = _any_contact(
             a.scaled(-exponent), b.scaled(-exponent), method, float(np.ldexp(clearance, -exponent)), contact_tolerance
         )
         return replace(found.scaled(exponent), clearance=clearance)
-    return _contact(a, b, method, clearance, contact_tolerance)
+    return _any_contact(a, b, method, clearance, contact_tolerance)
+
+
+def _any_contact(a: ConvexShape, b: ConvexShape, method: Method, clearance: float, contact_tolerance: float) -> Contact:
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        return _contact(a, b, method, clearance, contact_tolerance)
+    from .curved_contact import curved_contact  # which makes contacts itself
+
+    if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
+        raise ValueError(
+            f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
+        )
+    return curved_contact(a, b, method, clearance, contact_tolerance)
 
 
 def _contact(a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float) -> Contact:

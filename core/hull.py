@@ -14,7 +14,7 @@ from .affine_rank import LowerRank, affine_rank
 from .arguments import checked_array, checked_magnitude
 from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
-from .polytope import PRODUCTS, FloatArray, IntArray, Polytope
+from .polytope import PRODUCTS, FloatArray, IntArray, Polytope, frozen
 from .quickhull import Solid
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
@@ -69,6 +69,27 @@ class ConvexHull(Polytope):
             return 0.0
         heights = np.array([float(self.normals[k] @ self.centred[f[0]]) for k, f in enumerate(self.facets)])
         return float((heights * self._vector_areas).sum() / 6.0)
+
+    @cached_property
+    def centroid(self) -> FloatArray:
+        """(dim,) middle of the mass: of the volume of a solid, the area of a polygon, the length of a segment."""
+        if self.rank < 2:
+            return self.center
+        # Triangles about one corner of each facet; a solid in tetrahedra about the middle of its box.
+        loops = (np.arange(len(self.vertices)),) if self.rank == 2 else self.facets
+        corners = np.concatenate(
+            [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in loops]  # (t, 3)
+        )
+        size = float(np.abs(self.centred).max())
+        local = self.centred / size  # products neither overflow nor vanish
+        p, q, r = (local[corners[:, k]] for k in range(3))
+        if self.rank == 3:
+            weights, fourth = (p * np.cross(q, r)).sum(axis=1), 4.0
+        elif self.dim == 3:
+            weights, fourth = np.cross(q - p, r - p) @ self.normals[0], 3.0
+        else:
+            weights, fourth = (q - p)[:, 0] * (r - p)[:, 1] - (q - p)[:, 1] * (r - p)[:, 0], 3.0
+        return frozen(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
 
     @cached_property
     def _vector_areas(self) -> FloatArray:

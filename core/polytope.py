@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,7 +198,15 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
     return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
 
 
-def extreme_exponent(a: Polytope, b: Polytope) -> int:
+class Bounded(Protocol):
+    """What has a bounding box."""
+
+    @property
+    def bounds_floats(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Lowest and highest corner."""
+
+
+def extreme_exponent(a: Bounded, b: Bounded) -> int:
     """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
     lows_a, highs_a = a.bounds_floats
     lows_b, highs_b = b.bounds_floats

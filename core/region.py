@@ -27,6 +27,18 @@ class RegionKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
+class Arc:
+    """A side of a region that follows a circle, in the contact plane."""
+
+    side: int
+    """It goes from vertex `side` to the next one, counter-clockwise seen from the tip of the normal."""
+    center: FloatArray
+    """(dim,) world frame."""
+    radius: float
+    """World units."""
+
+
+@dataclass(frozen=True, eq=False)
 class Region:
     """Intersection of the two support features in the contact plane. Source: S2.2 to S2.6.
 
@@ -51,6 +63,30 @@ class Region:
     depth is equal to it."""
     features: tuple[tuple[Feature, Feature], ...]
     """For each vertex, the feature of A and the feature of B it lies on."""
+    arcs: tuple[Arc, ...] = ()
+    """Sides that are arcs; area, length and centroid are those of the outline with them. Empty for polytopes."""
+
+    def outline(self, normal: FloatArray, steps: int = 48) -> FloatArray:
+        """Return the outline (m, dim) with arcs as short straight sides, `steps` to a full circle; else the vertices.
+
+        `normal` (dim,) is that of the contact.
+        """
+        if not self.arcs:
+            return self.vertices
+        of_side = {arc.side: arc for arc in self.arcs}
+        points: list[FloatArray] = []
+        for side, start in enumerate(self.vertices):
+            points.append(start[None])
+            arc = of_side.get(side)
+            if arc is None:
+                continue
+            end = self.vertices[(side + 1) % len(self.vertices)]
+            out, to = start - arc.center, end - arc.center
+            angle = float(np.arctan2(np.cross(out, to) @ normal, out @ to)) % (2.0 * np.pi)
+            count = max(1, round(steps * angle / (2.0 * np.pi)))
+            turn = angle * np.arange(1, count)[:, None] / count
+            points.append(arc.center + np.cos(turn) * out + np.sin(turn) * np.cross(normal, out))
+        return np.concatenate(points)
 
     def scaled(self, exponent: int) -> Region:
         """Return the region of the shapes scaled by 2**exponent; an area beyond float64 is infinite."""
@@ -63,6 +99,10 @@ class Region:
             length=float(np.ldexp(self.length, exponent)),
             centroid=frozen(np.ldexp(self.centroid, exponent)),
             depths=frozen(np.ldexp(self.depths, exponent)),
+            arcs=tuple(
+                Arc(arc.side, frozen(np.ldexp(arc.center, exponent)), float(np.ldexp(arc.radius, exponent)))
+                for arc in self.arcs
+            ),
         )
 
 

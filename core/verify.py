@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arguments import checked_shapes
+from .certificate import Certificate
 from .check import Check, Verification
 from .contact import Contact, Status
+from .curved_shape import ConvexShape, checked_convex_shapes
 from .gjk import size_of_difference
 from .polytope import FloatArray, Polytope, extreme_exponent, intervals
 from .relation import Relation, contact_band
 from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_ROUNDING, VERIFY_UNIT, promised
+from .verify_curved import verify_curved
 from .verify_form import check_form
-from .verify_polytope import inscribed_radius
+from .verify_polytope import proven_upper
 from .verify_region import check_region, check_support_features
 
 __all__ = ["Check", "Verification", "overlap_along", "verify"]
@@ -26,13 +28,15 @@ __all__ = ["Check", "Verification", "overlap_along", "verify"]
 _PRODUCTS = 1 << 18  # held in memory at a time
 
 
-def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
+def verify(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
     """Return, check by check, whether `contact` is a true statement about the shapes A and B.
 
     The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
     scaled depth, a bound that rounding can break, a wrong relation, a torn polytope, a region that is not the
     intersection of the support features: each fails a check. A contact with fields that cannot be read (wrong types,
     sizes, indices) fails the checks of its form, and no others are made.
+
+    Of a curved shape the support points are taken as they are, and containment is looked for among many directions.
 
     Linear in vertices and certificate, but for three things: "inside" takes vertices times facets when the bounding
     boxes are nested, a region its corners times the features', ties their number times the vertices.
@@ -45,7 +49,9 @@ def verify(contact: Contact, a: Polytope, b: Polytope) -> Verification:
     """
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
-    checked_shapes(a, b)
+    checked_convex_shapes(a, b)
+    if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
+        return verify_curved(contact, a, b)
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
@@ -104,6 +110,7 @@ def _check_normals(contact: Contact, a: Polytope, b: Polytope, tolerance: float)
 
 def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
     proof = contact.certificate
+    assert isinstance(proof, Certificate)
     weights = np.array(proof.weights)
     valid = bool((weights >= 0.0).all()) and abs(float(weights.sum()) - 1.0) <= VERIFY_UNIT * EPS
     off = max(
@@ -140,18 +147,11 @@ def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) ->
 
 
 def _check_upper(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
-    proof = contact.certificate
-    weights = np.array(proof.weights)
-    # Differences of vertices first: far from the origin the points themselves have lost the digits that matter.
-    differences = b.vertices[list(proof.index_b)] - a.vertices[list(proof.index_a)]
-    proven = float(np.linalg.norm(differences[0] + weights @ (differences - differences[0])))
-    by = "two points"
-    if proof.pairs:
-        radius = inscribed_radius(proof.pairs, proof.facets, a, b)
-        if radius is None:
-            return Check("points or a polytope prove the upper bound", False, "the polytope is torn or inside out")
-        if -radius < proven:
-            proven, by = -radius, "polytope"
+    assert isinstance(contact.certificate, Certificate)
+    found = proven_upper(contact.certificate, a, b)
+    if found is None:
+        return Check("points or a polytope prove the upper bound", False, "the polytope is torn or inside out")
+    proven, by = found
     proven += rounding
     return Check(
         "points or a polytope prove the upper bound",

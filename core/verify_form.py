@@ -66,7 +66,7 @@ def _contact_faults(c: Contact, a: Polytope, b: Polytope) -> Iterator[str]:
         yield f"cross_check is {c.cross_check!r}"
 
 
-def _certificate_faults(proof: Certificate, a: Polytope, b: Polytope) -> Iterator[str]:
+def _certificate_faults(proof: object, a: Polytope, b: Polytope) -> Iterator[str]:
     if not isinstance(proof, Certificate):
         yield f"it is a {type(proof).__name__}"
         return

@@ -7,6 +7,7 @@ from math import pi
 
 import numpy as np
 
+from .certificate import Certificate
 from .polytope import FloatArray, IntArray, Polytope
 from .tolerance import VERIFY_TURN
 
@@ -94,3 +95,20 @@ def _careful_normals(corners: FloatArray, sides: FloatArray) -> FloatArray:
         height = height - (height * base).sum(axis=1, keepdims=True) / base2 * base
     normals: FloatArray = np.cross(base, height)
     return normals
+
+
+def proven_upper(proof: Certificate, a: Polytope, b: Polytope) -> tuple[float, str] | None:
+    """Return what two points or a polytope prove that the signed distance is not above, and which of them it was.
+
+    None when there is a polytope that is torn or inside out.
+    """
+    weights = np.array(proof.weights)
+    # Differences of vertices first: far from the origin the points themselves have lost the digits that matter.
+    differences = b.vertices[list(proof.index_b)] - a.vertices[list(proof.index_a)]
+    proven = float(np.linalg.norm(differences[0] + weights @ (differences - differences[0])))
+    if not proof.pairs:
+        return proven, "two points"
+    radius = inscribed_radius(proof.pairs, proof.facets, a, b)
+    if radius is None:
+        return None
+    return (-radius, "polytope") if -radius < proven else (proven, "two points")

@@ -392,3 +392,28 @@ def test_whole_numbers_single_precision_and_lists_will_do():
         hull = ConvexHull(points)
         assert len(hull.facets) == 6
         assert hull.vertices.dtype == np.float64
+
+
+def test_the_centroid_is_the_mean_of_points_evenly_inside():
+    rng = np.random.default_rng(31)
+    for dim in (2, 3):
+        points = rng.normal(size=(12, dim)) + 3.0
+        hull = ConvexHull(points)
+        low, high = hull.bounds
+        sample = rng.uniform(low, high, (200_000, dim))
+        inside = sample[(hull.normals @ (sample - hull.center).T <= hull.offsets[:, None]).all(axis=0)]
+        assert np.allclose(hull.centroid, inside.mean(axis=0), atol=0.02)
+        for size, away in ((1e-200, 0.0), (1e200, 0.0), (1.0, 1e6)):
+            moved = ConvexHull(points * size + away)
+            assert np.allclose(moved.centroid, hull.centroid * size + away, rtol=1e-9, atol=0.0)
+
+
+def test_centroids_that_are_known():
+    box = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 4)])
+    assert np.allclose(box.centroid, [0.5, 1.0, 2.0])
+    corner = ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert np.allclose(corner.centroid, [0.25, 0.25, 0.25])
+    assert np.allclose(ConvexHull([[0, 0, 5], [3, 0, 5], [0, 3, 5]]).centroid, [1.0, 1.0, 5.0])
+    assert np.allclose(ConvexHull([[0, 0], [3, 0], [0, 3]]).centroid, [1.0, 1.0])
+    assert np.allclose(ConvexHull([[0, 0], [4, 2]]).centroid, [2.0, 1.0])
+    assert np.allclose(ConvexHull([[7, 8, 9]]).centroid, [7.0, 8.0, 9.0])

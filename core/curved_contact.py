@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contact of shapes of which at least one is curved.
+
+The radii come off first: two shapes are as far apart as their cores, less both radii. Cores that are polytopes are
+solved as such, exactly. A smooth core is bracketed: the polytope of some of its points is inside of it, and the plane
+across any direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed
+distance and a direction; support points there give a lower bound and new points for the polytopes; and so on until
+both bounds meet. Near a smooth optimum the direction is improved by Newton's method, and rings of points close around
+it close the bracket at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetration Depth Computation
+on 3D Game Objects, 2001 (the bracket).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from .certificate import Certificate, SupportCertificate
+from .contact import Contact, Method, Status, TieKind, contact
+from .curved_inside import curved_relation
+from .curved_region import curved_region
+from .curved_section import common_axis, in_space, section_of
+from .curved_shape import ConvexShape, CurvedShape, FlatFeature, across
+from .feature import Feature, FeatureKind
+from .hull import ConvexHull
+from .polytope import FloatArray, Polytope, frozen
+from .rounded import polytope_feature
+from .tolerance import (
+    CURVED_AXIS,
+    CURVED_BRACKET,
+    CURVED_LEVEL,
+    CURVED_LOOSE,
+    CURVED_RINGS,
+    CURVED_ROUNDING,
+    EPS,
+    promised,
+)
+
+_MOST = 2000
+"""Points of an inner polytope; with more it does not grow."""
+_FACETS = 200
+"""Facets of EPA's polytope across which points are added at a time."""
+_TIES = 4
+"""Equally good directions that are improved."""
+_STEPS = 12
+"""Newton steps from one direction."""
+_PROBE = 1e-5
+"""Angle between the directions whose support points tell how the surface curves."""
+_RING = 6
+"""Directions in a ring."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Core:
+    """What is left of a shape without its radius, and a polytope inside of it."""
+
+    shape: ConvexShape
+    radius: float
+    inner: Polytope
+    directions: FloatArray
+    """(k, dim) the directions whose points the inner polytope is of; none when the core is that polytope."""
+
+    @property
+    def smooth(self) -> bool:
+        return len(self.directions) > 0
+
+    @classmethod
+    def of(cls, shape: ConvexShape) -> _Core:
+        if isinstance(shape, Polytope):
+            return cls(shape, 0.0, shape, np.zeros((0, shape.dim)))
+        skeleton = shape.skeleton
+        if skeleton is not None:
+            return cls(shape, shape.radius, skeleton, np.zeros((0, shape.dim)))
+        ways = shape.start_directions()
+        return cls(shape, shape.radius, inner_polytope(shape, ways), ways)
+
+    def supports(self, directions: FloatArray) -> FloatArray:
+        """Return support points (k, dim) of the core."""
+        if isinstance(self.shape, CurvedShape):
+            return self.shape.core_supports(directions)
+        chosen: FloatArray = self.shape.vertices[np.argmax(directions @ self.shape.centred.T, axis=1)]
+        return chosen
+
+    def grown(self, directions: FloatArray) -> _Core:
+        """Return the core with more points in its inner polytope."""
+        if not self.smooth:
+            return self
+        assert isinstance(self.shape, CurvedShape)
+        ways = np.concatenate([self.directions, directions])
+        return replace(self, inner=inner_polytope(self.shape, ways), directions=ways)
+
+    def feature(self, direction: FloatArray, width: float) -> FlatFeature:
+        if isinstance(self.shape, CurvedShape):
+            return self.shape.core_feature(direction, width)
+        return polytope_feature(self.shape, direction, width)
+
+
+def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:
+    """Return the polytope of the points of a smooth core for unit `directions` (k, dim): it is inside of the core.
+
+    It has vertices only: GJK and EPA need no more, and all of them are corners or on the surface.
+    """
+    dim = directions.shape[1]
+    pairs, nothing = np.zeros((0, 2), dtype=np.intp), np.zeros(0)
+    return Polytope(
+        frozen(np.unique(shape.core_points(directions), axis=0)), dim, pairs, pairs, (), np.zeros((0, dim)), nothing
+    )
+
+
+def curved_contact(
+    a: ConvexShape, b: ConvexShape, method: Method, clearance: float, contact_tolerance: float
+) -> Contact:
+    """Return what `contact` does, for a pair of ordinary size of which at least one shape is curved."""
+    one, other = _Core.of(a), _Core.of(b)
+    axis = common_axis(a, b)
+    section = _sections(a, b, axis) if one.smooth or other.smooth else None
+    if section is not None:
+        assert axis is not None
+        inner = contact(*section)
+        normal, slab = in_space(axis, inner.normal, False), inner.signed_distance
+        iterations = inner.iterations
+    elif one.smooth or other.smooth:
+        one, other, inner, normal, slab, iterations = _bracket(one, other, min(a.extent, b.extent))
+    else:
+        inner = contact(one.inner, other.inner, method=method)
+        normal, slab = inner.normal, inner.signed_distance
+        iterations = inner.iterations
+    size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
+    magnitude = max(a.magnitude, b.magnitude)
+    rounding = CURVED_ROUNDING * EPS * (size + magnitude)
+    both = one.radius + other.radius
+    signed_distance = slab - both
+    bracketed = section is None and (one.smooth or other.smooth)
+    lower = min(signed_distance, inf if bracketed else inner.lower_bound - both) - rounding
+    upper = max(inner.upper_bound - both, signed_distance) + rounding
+    tolerance = promised(signed_distance, min(a.extent, b.extent), magnitude)
+    status = inner.status if upper - lower > tolerance else Status.CERTIFIED
+    if upper - lower > tolerance and bracketed:
+        status = Status.CURVED_BRACKET
+    ties, kind = _ties(one, other, inner, normal, tolerance, axis, section is not None)
+    band = contact_band_of(a, b, contact_tolerance)
+    width = max(band, rounding)
+    feature_a, feature_b = one.feature(normal, width), other.feature(-normal, width)
+    on_a, on_b = inner.point_on_a, inner.point_on_b
+    if section is not None:
+        assert axis is not None
+        on_a, on_b = in_space(axis, on_a, True), in_space(axis, on_b, True)
+    on_a, on_b = _nearest(one, other, (on_a, on_b), normal, slab, None)
+    region = curved_region(feature_a, feature_b, normal, one.radius, other.radius, band, a, b, (on_a, on_b))
+    middle_of = None
+    if region is not None and _holds(feature_a, normal, region.centroid) and _holds(feature_b, normal, region.centroid):
+        middle_of = region.centroid
+    on_a, on_b = _nearest(one, other, (on_a, on_b), normal, slab, middle_of)
+    point_on_a, point_on_b = on_a + one.radius * normal, on_b - other.radius * normal
+    if region is None and signed_distance <= band:
+        middle = 0.5 * point_on_a + 0.5 * point_on_b
+        region = curved_region(
+            FlatFeature(middle[None]), FlatFeature(middle[None]), normal, 0.0, 0.0, band, a, b, (middle, middle)
+        )
+    return Contact(
+        relation=curved_relation(a, b, signed_distance, band, clearance),
+        signed_distance=signed_distance,
+        normal=frozen(normal),
+        point_on_a=frozen(point_on_a),
+        point_on_b=frozen(point_on_b),
+        region=region if signed_distance <= band else None,
+        lower_bound=lower,
+        upper_bound=upper,
+        ties=frozen(ties),
+        feature_a=_named(a, feature_a, normal, width),
+        feature_b=_named(b, feature_b, -normal, width),
+        method=f"{inner.method}, curved",
+        iterations=iterations,
+        status=status,
+        cross_check=inner.cross_check,
+        clearance=clearance,
+        contact_tolerance=contact_tolerance,
+        certificate=SupportCertificate(
+            normal, one.directions, other.directions, inner, None if section is None else axis
+        ),
+        tie_kind=kind,
+    )
+
+
+def contact_band_of(a: ConvexShape, b: ConvexShape, contact_tolerance: float) -> float:
+    """Return the half-width of TOUCHING around signed distance 0: see `relation.contact_band`."""
+    small, large = min(a.extent, b.extent), max(a.extent, b.extent)
+    return max(contact_tolerance * (small or large), promised(0.0, small, max(a.magnitude, b.magnitude)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The bracket of smooth cores
+
+
+def _bracket(one: _Core, other: _Core, small: float) -> tuple[_Core, _Core, Contact, FloatArray, float, int]:
+    """Return the cores with inner polytopes grown until the bounds met, the contact of these, the best direction and
+    what it proves: the cores are at least that far apart (negative: at most so deep)."""
+    best, normal = -inf, np.zeros(one.shape.dim)
+    iterations = 0
+    before = (0, 0)
+    while True:
+        inner = contact(one.inner, other.inner, contact_tolerance=0.0)
+        iterations += inner.iterations
+        ways = np.array([inner.normal, *(_polished(one, other, way) for way in inner.ties[:_TIES])])
+        ways = np.concatenate([ways, *(_flat_directions(one, other, way) for way in ways)])
+        slabs = _slabs(one, other, ways)
+        k = int(slabs.argmax())
+        if slabs[k] > best:
+            best, normal = float(slabs[k]), ways[k]
+        # The direction that is told must be that of witness points: the support points of the best one, if they meet,
+        # or those of the inner polytopes.
+        enough = CURVED_BRACKET * small
+        tops = one.supports(normal[None])[0], other.supports(-normal[None])[0]
+        off = float(np.linalg.norm(tops[1] - tops[0] - best * normal))
+        inner_off = inner.signed_distance - float(slabs[0])
+        settled = inner.signed_distance - best <= enough and min(off, inner_off) <= enough
+        points = len(one.inner.vertices), len(other.inner.vertices)
+        if settled or max(points) > _MOST or points == before:  # or rounding lets nothing grow
+            if inner_off <= min(off, CURVED_LOOSE * small):
+                best, normal = float(slabs[0]), inner.normal
+            return one, other, inner, normal + 0.0, best, iterations
+        before = points
+        new = np.concatenate([ways, _rings(normal), _too_near(one, other, inner, -best - enough)])
+        one, other = one.grown(new), other.grown(-new)
+
+
+def _too_near(one: _Core, other: _Core, inner: Contact, depth: float) -> FloatArray:
+    """Return the normals (k, 3) of the facets of EPA's polytope that are nearer to the origin than `depth`: either the
+    surface is no farther there, or the polytope is not near enough to it."""
+    proof = inner.certificate
+    assert isinstance(proof, Certificate)
+    if not proof.facets:
+        return np.zeros((0, len(inner.normal)))
+    index_a, index_b = np.array(proof.pairs).T
+    corners = (one.inner.vertices[index_a] - other.inner.vertices[index_b])[np.array(proof.facets)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1)
+    good = lengths > 0.0
+    normals, corners = normals[good] / lengths[good, None], corners[good]
+    heights = (normals * corners[:, 0]).sum(axis=1)
+    near = np.flatnonzero(heights < depth)
+    nearest: FloatArray = normals[near[np.argsort(heights[near], kind="stable")[:_FACETS]]]
+    return nearest
+
+
+def _slabs(one: _Core, other: _Core, normals: FloatArray) -> FloatArray:
+    """Return how wide the empty slab across each of the unit `normals` (k, dim) is; negative when they overlap."""
+    result: FloatArray = ((other.supports(-normals) - one.supports(normals)) * normals).sum(axis=1)
+    return result
+
+
+def _flat_directions(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
+    """Return directions (k, 3) near one in which one of the cores ends in more than a point."""
+    on_a, on_b = one.supports(normal[None])[0], other.supports(-normal[None])[0]
+    found = [np.zeros((0, len(normal)))]
+    if isinstance(one.shape, CurvedShape):
+        found.append(one.shape.flat_directions(normal, on_b))
+    if isinstance(other.shape, CurvedShape):
+        found.append(-other.shape.flat_directions(-normal, on_a))
+    return np.concatenate(found)
+
+
+def _rings(normal: FloatArray) -> FloatArray:
+    """Return directions (k, 3) close around one, on several rings."""
+    u, v = across(normal)
+    turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
+    around = np.cos(turn) * u + np.sin(turn) * v
+    ways = np.concatenate([normal + angle * around for angle in CURVED_RINGS])
+    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
+    return result
+
+
+def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
+    """Return a direction nearby across which the slab is wider, if there is one: Newton's method on the unit sphere.
+
+    The difference of the support points is the gradient of the overlap; how it changes tells the curvature.
+    """
+    here = float(_slabs(one, other, normal[None])[0])
+    for _ in range(_STEPS):
+        u, v = across(normal)
+        ways = np.stack([normal, normal + _PROBE * u, normal - _PROBE * u, normal + _PROBE * v, normal - _PROBE * v])
+        ways /= np.linalg.norm(ways, axis=1)[:, None]
+        points = one.supports(ways) - other.supports(-ways)
+        overlap = float(points[0] @ normal)
+        gx, gy = float(points[0] @ u), float(points[0] @ v)
+        du, dv = (points[1] - points[2]) / (2.0 * _PROBE), (points[3] - points[4]) / (2.0 * _PROBE)
+        hxx, hyy = float(du @ u) - overlap, float(dv @ v) - overlap
+        hxy = 0.5 * (float(du @ v) + float(dv @ u))
+        determinant = hxx * hyy - hxy * hxy
+        if hxx + hyy <= 0.0 or determinant <= 0.0:
+            steps = [(-gx, -gy)]
+            largest = abs(hxx) + abs(hyy)
+            steps = [(-gx / largest, -gy / largest)] if largest > 0.0 else []
+        else:
+            steps = [(-(hyy * gx - hxy * gy) / determinant, -(hxx * gy - hxy * gx) / determinant)]
+        moved = False
+        for x, y in steps:
+            for _ in range(4):
+                way = normal + x * u + y * v
+                way = way / np.linalg.norm(way)
+                there = float(_slabs(one, other, way[None])[0])
+                if there > here:
+                    normal, here, moved = way, there, True
+                    break
+                x, y = 0.25 * x, 0.25 * y
+        if not moved:
+            break
+    return normal
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is told of it
+
+
+def _nearest(
+    one: _Core,
+    other: _Core,
+    known: tuple[FloatArray, FloatArray],
+    normal: FloatArray,
+    slab: float,
+    centroid: FloatArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return points of both cores that are as far apart as the slab across the normal is wide, along the normal.
+
+    The best of those known, of the support points, and of those over the middle of the contact region, if given.
+    """
+    tops = one.supports(normal[None])[0], other.supports(-normal[None])[0]
+    pairs = [known, tops]
+    if centroid is not None:
+        over = [centroid + float((top - centroid) @ normal) * normal for top in tops]
+        pairs.append((over[0], over[1]))
+    misses = [float(np.linalg.norm(q - p - slab * normal)) for p, q in pairs]
+    # Of equally good ones the last: it is at the middle.
+    slack = 4.0 * EPS * max(float(np.abs(tops[0]).max()), float(np.abs(tops[1]).max()))
+    return pairs[max(k for k, miss in enumerate(misses) if miss <= min(misses) + slack)]
+
+
+def _holds(feature: FlatFeature, normal: FloatArray, place: FloatArray) -> bool:
+    """Tell whether a feature is level, and `place` is over or under it: both to rounding."""
+    slack = CURVED_LEVEL * EPS * float(np.abs(feature.points).max())
+    first = feature.points[0]
+    if feature.disk_axis is not None:
+        tilt = feature.disk_radius * float(np.linalg.norm(np.cross(feature.disk_axis, normal)))
+        off = place - first - float((place - first) @ normal) * normal
+        return 2.0 * tilt <= slack and float(np.linalg.norm(off)) <= feature.disk_radius + slack
+    heights = (feature.points - first) @ normal
+    if float(np.ptp(heights)) > slack:
+        return False
+    foot = place - float((place - first) @ normal) * normal
+    if len(feature.points) == 1:
+        return float(np.linalg.norm(foot - first)) <= slack
+    return contact(ConvexHull(foot[None]), ConvexHull(feature.points)).signed_distance <= slack
+
+
+def _named(shape: ConvexShape, feature: FlatFeature, direction: FloatArray, width: float) -> Feature:
+    """Return the feature by its kind; of a polytope, and of a rounded one, with the vertices of it."""
+    core = shape if isinstance(shape, Polytope) else shape.skeleton
+    if core is not None:
+        from .support import support_feature
+
+        return support_feature(core, direction, width)
+    if feature.disk_radius > 0.0:
+        return Feature(FeatureKind.FACE, ())
+    return Feature(FeatureKind.EDGE if len(feature.points) > 1 else FeatureKind.VERTEX, ())
+
+
+def _sections(a: ConvexShape, b: ConvexShape, axis: FloatArray | None) -> tuple[ConvexHull, ConvexHull] | None:
+    """Return the sections of two bodies of revolution about one axis, if they are polygons."""
+    if axis is None or len(axis) == 0 or isinstance(a, Polytope) or isinstance(b, Polytope):
+        return None
+    one, other = section_of(a, axis), section_of(b, axis)
+    return None if one is None or other is None else (one, other)
+
+
+def _ties(
+    one: _Core,
+    other: _Core,
+    inner: Contact,
+    normal: FloatArray,
+    tolerance: float,
+    axis: FloatArray | None,
+    of_section: bool,
+) -> tuple[FloatArray, TieKind]:
+    """Return equally good normals, the chosen one first, and whether they stand for all of a circle or a sphere."""
+    if axis is not None and len(axis) == 0:
+        frame = [normal, *(_across_all(normal))]
+        return np.array([s * way for way in frame for s in (1.0, -1.0)]), _round_kind(len(normal))
+    if axis is not None:
+        ways = [in_space(axis, way, False) for way in inner.ties] if of_section else [normal]
+        found: list[FloatArray] = []
+        kind = TieKind.FINITE
+        for way in ways:
+            along = float(way @ axis[1])
+            sideways = way - along * axis[1]
+            length = float(np.linalg.norm(sideways))
+            if any(abs(along - float(known @ axis[1])) <= CURVED_AXIS for known in found):
+                continue  # the same, turned about the axis
+            found.append(way)
+            if length > CURVED_AXIS:
+                third = np.cross(axis[1], sideways)
+                found += [along * axis[1] + side for side in (third, -sideways, -third)]
+                kind = TieKind.CIRCLE
+        return np.array(found), kind
+    if not one.smooth and not other.smooth:
+        ties = inner.ties
+        if inner.signed_distance > tolerance:
+            return np.concatenate([normal[None], ties[1:]]), TieKind.FINITE
+        rank = _rank(one.inner, other.inner)
+        if rank == 1 and len(normal) == 3 and one.radius + other.radius > 0.0 and _crosses(one.inner, other.inner):
+            sideways = np.cross(_direction(one.inner, other.inner), normal)
+            return np.array([normal, sideways, -normal, -sideways]), TieKind.CIRCLE
+        return ties.copy(), TieKind.FINITE
+    return normal[None].copy(), TieKind.FINITE
+
+
+def _round_kind(dim: int) -> TieKind:
+    return TieKind.SPHERE if dim == 3 else TieKind.CIRCLE
+
+
+def _across_all(normal: FloatArray) -> list[FloatArray]:
+    if len(normal) == 3:
+        return list(across(normal))
+    return [np.array([-normal[1], normal[0]])]
+
+
+def _direction(a: Polytope, b: Polytope) -> FloatArray:
+    ways = [shape.edge_directions[0] for shape in (a, b) if shape.rank == 1]
+    direction: FloatArray = ways[0]
+    return direction
+
+
+def _rank(a: Polytope, b: Polytope) -> int:
+    """Return the dimension of the Minkowski difference of points and segments; 2 and more for all others."""
+    if a.rank > 1 or b.rank > 1:
+        return 2
+    if a.rank + b.rank < 2:
+        return a.rank + b.rank
+    one, other = a.edge_directions[0], b.edge_directions[0]
+    return 1 if float(np.linalg.norm(np.cross(one, other))) <= CURVED_AXIS else 2
+
+
+def _crosses(a: Polytope, b: Polytope) -> bool:
+    """Tell whether points or segments on one line overlap by more than their ends."""
+    way = _direction(a, b)
+    low, high = (a.vertices @ way).min(), (a.vertices @ way).max()
+    low_b, high_b = (b.vertices @ way).min(), (b.vertices @ way).max()
+    slack = 4.0 * EPS * max(a.magnitude, b.magnitude)
+    return bool(high_b - low > slack and high - low_b > slack)

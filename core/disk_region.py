@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Intersections in the plane that have arcs: of a disk with a point, a segment, a convex polygon or another disk.
+
+Areas and centroids are exact to rounding: polygons plus segments of circles. Source: S2.5, S2.6.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, hypot, pi, sin, sqrt
+from typing import NamedTuple
+
+Place = tuple[float, float]
+
+_SMALL_ARC = 1e-3
+"""Angle below which a segment of a circle is measured by the first term of its series: the rest is 1e-7 of it."""
+
+
+class Disk(NamedTuple):
+    """A disk in the plane."""
+
+    x: float
+    y: float
+    radius: float
+
+
+class RoundOutline(NamedTuple):
+    """A convex outline of straight sides and arcs, counter-clockwise; one corner is a point, two may be a segment."""
+
+    corners: tuple[Place, ...]
+    arcs: tuple[Disk | None, ...]
+    """For each side, from its corner to the next one, the circle it follows; None for a straight one."""
+
+
+def disk_and_points(disk: Disk, points: list[Place], tolerance: float) -> RoundOutline | None:
+    """Intersect a disk with a point, a segment or a convex polygon (counter-clockwise); None when they miss.
+
+    `tolerance`: lengths below it are nothing.
+    """
+    if len(points) == 1:
+        x, y = points[0]
+        inside = hypot(x - disk.x, y - disk.y) <= disk.radius + tolerance
+        return RoundOutline(((x, y),), (None,)) if inside else None
+    pieces = [
+        piece
+        for k, start in enumerate(points)
+        if (piece := _within(disk, start, points[(k + 1) % len(points)], tolerance)) is not None
+    ]
+    if len(points) == 2:
+        if not pieces:
+            return None
+        one, other = pieces[0]
+        if hypot(other[0] - one[0], other[1] - one[1]) <= tolerance:
+            return RoundOutline((one,), (None,))
+        return RoundOutline((one, other), (None, None))
+    if not pieces:
+        return _whole(disk) if _inside(points, (disk.x, disk.y)) else None
+    corners: list[Place] = []
+    arcs: list[Disk | None] = []
+    for k, (start, end) in enumerate(pieces):
+        follows = pieces[(k + 1) % len(pieces)][0]
+        if hypot(end[0] - start[0], end[1] - start[1]) > tolerance:
+            corners.append(start)
+            arcs.append(None)
+        if hypot(follows[0] - end[0], follows[1] - end[1]) > tolerance or len(pieces) == 1:
+            corners.append(end)
+            arcs.append(disk)
+    if len(corners) == 1:
+        # A side touches the circle: all of the disk is on one side of it.
+        return _whole(disk) if _inside(points, (disk.x, disk.y)) else RoundOutline((corners[0],), (None,))
+    if not corners:
+        return RoundOutline((pieces[0][0],), (None,))
+    return RoundOutline(tuple(corners), tuple(arcs))
+
+
+def disk_and_disk(one: Disk, other: Disk, tolerance: float) -> RoundOutline | None:
+    """Intersect two disks; None when they miss."""
+    dx, dy = other.x - one.x, other.y - one.y
+    apart = hypot(dx, dy)
+    if apart > one.radius + other.radius + tolerance:
+        return None
+    if apart <= abs(one.radius - other.radius) + tolerance:
+        return _whole(one if one.radius <= other.radius else other)
+    along = (apart * apart + one.radius**2 - other.radius**2) / (2.0 * apart)
+    half2 = one.radius**2 - along * along
+    x, y = one.x + dx * along / apart, one.y + dy * along / apart
+    if half2 <= tolerance * tolerance:
+        return RoundOutline(((x, y),), (None,))
+    half = sqrt(half2)
+    left, right = (x - dy * half / apart, y + dx * half / apart), (x + dy * half / apart, y - dx * half / apart)
+    # Counter-clockwise: the rim of the first from right to left is inside the second.
+    return RoundOutline((right, left), (one, other))
+
+
+def measures(outline: RoundOutline) -> tuple[float, float, Place]:
+    """Return area, length of the outline and centroid; of a point or a segment area 0."""
+    corners, arcs = outline.corners, outline.arcs
+    x0, y0 = corners[0]
+    if len(corners) == 1 and arcs[0] is None:
+        return 0.0, 0.0, (x0, y0)
+    if len(corners) == 2 and arcs == (None, None):
+        x1, y1 = corners[1]
+        return 0.0, hypot(x1 - x0, y1 - y0), (0.5 * (x0 + x1), 0.5 * (y0 + y1))
+    area = length = mx = my = 0.0
+    for k, (start, arc) in enumerate(zip(corners, arcs, strict=True)):
+        end = corners[(k + 1) % len(corners)]
+        ax, ay, bx, by = start[0] - x0, start[1] - y0, end[0] - x0, end[1] - y0
+        cross = 0.5 * (ax * by - ay * bx)
+        area += cross
+        mx += cross * (ax + bx) / 3.0
+        my += cross * (ay + by) / 3.0
+        if arc is None:
+            length += hypot(bx - ax, by - ay)
+            continue
+        angle = _angle(arc, start, end)
+        length += arc.radius * angle
+        r2 = arc.radius**2
+        part, reach = r2 * angle**3 / 12.0, arc.radius
+        if angle > _SMALL_ARC:
+            part = 0.5 * r2 * (angle - sin(angle))
+            reach = (4.0 / 3.0) * arc.radius * sin(0.5 * angle) ** 3 / (angle - sin(angle))
+        middle = atan2(start[1] - arc.y, start[0] - arc.x) + 0.5 * angle
+        area += part
+        mx += part * (arc.x - x0 + reach * cos(middle))
+        my += part * (arc.y - y0 + reach * sin(middle))
+    if area <= 0.0:
+        xs, ys = [x for x, _ in corners], [y for _, y in corners]
+        return 0.0, length, (sum(xs) / len(xs), sum(ys) / len(ys))
+    return area, length, (x0 + mx / area, y0 + my / area)
+
+
+def _angle(arc: Disk, start: Place, end: Place) -> float:
+    """Return by how much an arc turns, counter-clockwise, in (0, 2 pi]."""
+    ax, ay, bx, by = start[0] - arc.x, start[1] - arc.y, end[0] - arc.x, end[1] - arc.y
+    angle = atan2(ax * by - ay * bx, ax * bx + ay * by)
+    return angle if angle > 0.0 else angle + 2.0 * pi
+
+
+def _whole(disk: Disk) -> RoundOutline:
+    x, y, r = disk
+    return RoundOutline(((x + r, y), (x, y + r), (x - r, y), (x, y - r)), (disk,) * 4)
+
+
+def _within(disk: Disk, start: Place, end: Place, tolerance: float) -> tuple[Place, Place] | None:
+    """Return the part of a segment that is in a disk; None when there is none."""
+    ux, uy = end[0] - start[0], end[1] - start[1]
+    length = hypot(ux, uy)
+    if length <= tolerance:
+        return (start, start) if hypot(start[0] - disk.x, start[1] - disk.y) <= disk.radius + tolerance else None
+    ux, uy = ux / length, uy / length
+    along = (disk.x - start[0]) * ux + (disk.y - start[1]) * uy
+    off = (disk.x - start[0]) * uy - (disk.y - start[1]) * ux
+    half2 = disk.radius**2 - off * off
+    if half2 < 0.0:
+        if abs(off) > disk.radius + tolerance or not 0.0 <= along <= length:
+            return None
+        half2 = 0.0
+    half = sqrt(half2)
+    first, last = max(0.0, along - half), min(length, along + half)
+    if first > last:
+        return None
+    one = start if first == 0.0 else (start[0] + ux * first, start[1] + uy * first)
+    other = end if last == length else (start[0] + ux * last, start[1] + uy * last)
+    return one, other
+
+
+def _inside(points: list[Place], place: Place) -> bool:
+    x, y = place
+    for k, (ax, ay) in enumerate(points):
+        bx, by = points[(k + 1) % len(points)]
+        if (bx - ax) * (y - ay) - (by - ay) * (x - ax) < 0.0:
+            return False
+    return True

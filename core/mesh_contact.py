@@ -1,0 +1,544 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two meshes, convex or not: whether, where and how deep they collide, or how far apart they are.
+
+A closed mesh is the solid inside of it, any other a bare surface. Whether triangles meet is decided exactly, whether
+one solid holds the other by winding numbers, and the depth of two solids by convex pieces that stand for them. Pieces
+are only believed as far as they are the meshes: unless they are exact, both bounds of the depth are proved on the
+meshes themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from .arguments import checked_length
+from .compound import DEFAULT_BUDGET, Compound, CompoundContact, compound_contact
+from .compound_region import MergedRegion
+from .contact_curves import ContactCurve, contact_curves
+from .decompose_mesh import Decomposition
+from .mesh import Mesh
+from .mesh_depth import (
+    Body,
+    Escape,
+    Samples,
+    all_around,
+    ball_in_both,
+    depth_of_triangles,
+    directions_between,
+    length_of,
+    samples_of,
+    share_nothing,
+)
+from .mesh_distance import mesh_distance
+from .mesh_pieces import inner_pieces, mesh_pieces
+from .polytope import FloatArray, frozen
+from .progress import Progress, part_of, tell
+from .relation import Relation
+from .tolerance import CONVEX_COVERED, DEFAULT_CONTACT_TOLERANCE, EPS, MESH_GAP, promised
+from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
+
+_TRY = 50  # nodes of the budget that a translation of meshes counts for
+_MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
+_INNER_SHARE = 4  # pieces without their rims get this part of the budget
+
+
+@dataclass(frozen=True, eq=False)
+class MeshContact:
+    """Where, how deep and which way two meshes A and B collide. World frame, the unit of the coordinates, float64."""
+
+    relation: Relation
+    """What a person would call it. Between exact pieces certain; otherwise `notes` tell what was decided by samples."""
+    intersects: bool
+    """The bare truth, no tolerance: triangles have a common point, or a part of one mesh is inside the other's solid.
+    Exact."""
+    distance: float
+    """How far apart they are; 0.0 when they intersect."""
+    signed_distance: float
+    """> 0 gap; < 0 minus the length of the smallest translation known to separate two solids; 0.0 when they only touch,
+    and when they meet and one of them is a bare surface, which has no depth."""
+    lower_bound: float
+    """The true signed distance is not below. Penetrating: minus the length of a translation that separates."""
+    upper_bound: float
+    """The true signed distance is not above. Penetrating: no translation shorter than minus this separates."""
+    normal: FloatArray | None
+    """(3,) unit vector from A to B. Moving B by `depth * normal` separates two solids; apart, the way from A to B.
+    None where surfaces meet and no depth is known."""
+    point_on_a: FloatArray
+    """(3,) witness point on A: nearest to B when apart; of the pieces when they are exact, where B touches A once it is
+    moved; otherwise a point in common."""
+    point_on_b: FloatArray
+    """(3,) witness point on B: `point_on_b - point_on_a = signed_distance * normal` when apart or the pieces exact."""
+    surface_distance: float
+    """How far apart the two surfaces are, 0.0 when they meet: how much room one has that is inside the other."""
+    crossings: Crossings
+    """The triangles that meet."""
+    curves: tuple[ContactCurve, ...]
+    """Where the surfaces meet."""
+    regions: tuple[MergedRegion, ...]
+    """Where the solids touch, or do once B is moved: those of `compound` when its pieces fit; empty otherwise."""
+    a_solid: bool
+    """Whether A is closed and stands for the solid inside."""
+    b_solid: bool
+    """Whether B is closed and stands for the solid inside."""
+    notes: tuple[str, ...]
+    """What to know about the meshes ("A: ...", "B: ...": open edges, edges of many faces, faces there twice, crossings
+    with itself) and about the answer, in words."""
+    compound: CompoundContact | None
+    """The contact of the pieces, for two solids that are not apart, with the depth of the pieces. None when they have
+    too many edges for that."""
+    pieces_a: Decomposition | None
+    """What stood for A in `compound`."""
+    pieces_b: Decomposition | None
+    """What stood for B in `compound`."""
+    clearance: float
+    """As given: gaps up to this are WITHIN_CLEARANCE."""
+    contact_tolerance: float
+    """As given: relative to the smaller diagonal."""
+
+    @property
+    def depth(self) -> float:
+        """Length of the translation that separates, 0.0 when apart."""
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def least_depth(self) -> float:
+        """No shorter translation separates; 0.0 when apart."""
+        return max(0.0, -self.upper_bound)
+
+    @property
+    def mtv(self) -> FloatArray:
+        """(3,) moving B by it separates two solids; zero when apart or where no depth is known."""
+        return np.zeros(3) if self.normal is None else self.depth * self.normal
+
+
+def mesh_contact(
+    a: Mesh,
+    b: Mesh,
+    *,
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    budget: int = DEFAULT_BUDGET,
+    pieces_a: Decomposition | None = None,
+    pieces_b: Decomposition | None = None,
+    progress: Progress | None = None,
+) -> MeshContact:
+    """Return where, how deep and which way two meshes collide, or how far apart they are.
+
+    Args:
+        a, b: closed ones stand for solids, others for bare surfaces; faults are told in `notes` and never refused.
+        clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
+        contact_tolerance: relative to the smaller non-zero diagonal of the two: the band of TOUCHING around 0.
+        budget: how many nodes searches for the smallest translation may look at, >= 0.
+        pieces_a, pieces_b: what `mesh_pieces` returned for these meshes as they are now, to spare the time; made when
+            they are needed and not given.
+        progress: called with the share done, 0 to 1; False cancels.
+
+    Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
+    """
+    for name, mesh in (("a", a), ("b", b)):
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+    clearance = checked_length("clearance", clearance)
+    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
+        raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
+    for name, pieces in (("pieces_a", pieces_a), ("pieces_b", pieces_b)):
+        if pieces is not None and not (isinstance(pieces, Decomposition) and pieces.pieces):
+            raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
+    return _Pair(a, b, clearance, contact_tolerance, int(budget), [pieces_a, pieces_b], progress).contact()
+
+
+@dataclass
+class _Depth:
+    """What is known of two solids that are not apart."""
+
+    relation: Relation
+    signed_distance: float
+    lower: float
+    upper: float
+    normal: FloatArray | None
+    points: tuple[FloatArray, FloatArray] | None = None
+    compound: CompoundContact | None = None
+    regions: tuple[MergedRegion, ...] = ()
+
+
+class _Pair:
+    """The work of `mesh_contact`."""
+
+    def __init__(
+        self,
+        a: Mesh,
+        b: Mesh,
+        clearance: float,
+        contact_tolerance: float,
+        budget: int,
+        pieces: list[Decomposition | None],
+        progress: Progress | None,
+    ) -> None:
+        self.a, self.b = Body.of(a), Body.of(b)
+        self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
+        self.pieces, self.progress = pieces, progress
+        small, large = sorted((a.diagonal, b.diagonal))
+        self.magnitude = max(a.magnitude, b.magnitude)
+        self.promise = promised(0.0, small, self.magnitude)
+        self.band = max(contact_tolerance * (small or large), self.promise)
+        self.notes: list[str] = []
+        for k, (name, given, body) in enumerate((("A", a, self.a), ("B", b, self.b))):
+            self.notes += [
+                f"{name}: {words}" for words in _faults(given, body, part_of(progress, 0.05 * k, 0.05 * (k + 1)))
+            ]
+
+    def contact(self) -> MeshContact:
+        a, b = self.a, self.b
+        self.crossings = crossings = crossing_triangles(a.mesh, b.mesh, part_of(self.progress, 0.1, 0.2))
+        curves = tuple(contact_curves(crossings, a.mesh, b.mesh))
+        surface, proved = 0.0, 0.0
+        normal: FloatArray | None = None
+        if len(crossings):
+            ends = crossings.segments
+            longest = int(np.abs(ends[:, 1] - ends[:, 0]).max(axis=1).argmax())
+            on_a = on_b = 0.5 * ends[longest, 0] + 0.5 * ends[longest, 1]
+            a_in_b = b_in_a = np.zeros(0, dtype=np.bool_)
+        else:
+            found = mesh_distance(
+                *(a.mesh.points, a.mesh.triangles, a.mesh.tree),
+                *(b.mesh.points, b.mesh.triangles, b.mesh.tree),
+                part_of(self.progress, 0.2, 0.3),
+            )
+            surface, proved = found.distance, found.lower_bound
+            on_a, on_b = found.point_on_a, found.point_on_b
+            a_in_b, b_in_a = b.holds(a.starts), a.holds(b.starts)
+            if a_in_b.any() or b_in_a.any():
+                on_a = on_b = a.starts[a_in_b][0] if a_in_b.any() else b.starts[b_in_a][0]
+            elif surface > 0.0:
+                apart = (on_b - on_a) / np.abs(on_b - on_a).max()
+                normal = apart / length_of(apart)
+        held = bool(a_in_b.any() or b_in_a.any())
+        intersects = bool(len(crossings)) or held
+        distance = 0.0 if intersects else surface
+        near = part_of(self.progress, 0.3, 1.0)
+        if not intersects and surface > self.band:
+            relation = Relation.WITHIN_CLEARANCE if surface <= self.clearance else Relation.SEPARATED
+            deep = _Depth(relation, surface, proved, surface + self._rounding, normal)
+        elif not (a.solid and b.solid):
+            deep = self._surfaces(surface, proved, normal, a_in_b, b_in_a, near)
+        elif not intersects:
+            deep = self._beside(surface, proved, normal, near)
+        else:
+            deep = self._solids(a_in_b, b_in_a, held, near)
+        if deep.points is not None:
+            on_a, on_b = deep.points
+        tell(self.progress, 1.0)
+        return MeshContact(
+            relation=deep.relation,
+            intersects=intersects,
+            distance=distance,
+            signed_distance=deep.signed_distance + 0.0,
+            lower_bound=min(deep.lower, deep.signed_distance) + 0.0,
+            upper_bound=max(deep.upper, deep.signed_distance) + 0.0,
+            normal=None if deep.normal is None else frozen(deep.normal + 0.0),
+            point_on_a=frozen(np.array(on_a)),
+            point_on_b=frozen(np.array(on_b)),
+            surface_distance=surface,
+            crossings=crossings,
+            curves=curves,
+            regions=deep.regions,
+            a_solid=a.solid,
+            b_solid=b.solid,
+            notes=tuple(self.notes),
+            compound=deep.compound,
+            pieces_a=self.pieces[0],
+            pieces_b=self.pieces[1],
+            clearance=self.clearance,
+            contact_tolerance=self.contact_tolerance,
+        )
+
+    @property
+    def _rounding(self) -> float:
+        return MESH_GAP * EPS * self.magnitude
+
+    # Bare surfaces
+
+    def _surfaces(
+        self,
+        surface: float,
+        proved: float,
+        normal: FloatArray | None,
+        a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        progress: Progress | None,
+    ) -> _Depth:
+        """Tell how two meshes meet of which one at least is a bare surface."""
+        a, b, crossings = self.a, self.b, self.crossings
+        if a_in_b.any() or b_in_a.any():
+            relation = Relation.PENETRATING
+            if a_in_b.any():
+                relation = Relation.A_INSIDE_B if a_in_b.all() else relation
+            elif b_in_a.all():
+                relation = Relation.B_INSIDE_A
+            self.notes.append("a bare surface has no inside, so no depth is told")
+            return _Depth(relation, 0.0, 0.0, 0.0, None)
+        of_a, of_b = samples_of(a, b, crossings, 0, self.band), samples_of(b, a, crossings, 1, self.band)
+        if self._coincide(of_a, of_b):
+            return _Depth(Relation.COINCIDENT, *self._touch(surface, proved), normal)
+        if not len(crossings):
+            return _Depth(Relation.TOUCHING, surface, proved, surface + self._rounding, normal)
+        if b.solid and of_a.farthest <= self.band < of_a.deepest:
+            relation = Relation.A_INSIDE_B
+        elif a.solid and of_b.farthest <= self.band < of_b.deepest:
+            relation = Relation.B_INSIDE_A
+        elif depth_of_triangles(a.mesh, b.mesh, crossings) > self.band:
+            relation = Relation.PENETRATING
+        else:
+            leaving = self._leaving(progress)
+            if leaving is not None:
+                return _Depth(Relation.TOUCHING, 0.0, 0.0, 0.0, leaving)
+            relation = Relation.PENETRATING
+            self.notes.append("no translation as short as the contact tolerance was found that parts them")
+        self.notes.append("a bare surface has no inside, so no depth is told")
+        return _Depth(relation, 0.0, 0.0, 0.0, None)
+
+    def _touch(self, surface: float, proved: float) -> tuple[float, float, float]:
+        return surface, proved, surface + (self._rounding if surface > 0.0 else 0.0)
+
+    def _leaving(self, progress: Progress | None) -> FloatArray | None:
+        """Return the way in which B leaves A within the contact tolerance, if one is found."""
+        ways = directions_between(self.a, self.b, self.crossings)
+        for k, way in enumerate(ways):
+            tell(progress, k / len(ways))
+            if share_nothing(self.a, self.b.moved(way * self.band)):
+                return way
+        return None
+
+    def _coincide(self, of_a: Samples, of_b: Samples) -> bool:
+        """Tell whether the surfaces are one, by their samples, and what they hold."""
+        if max(float(of_a.distance.max()), float(of_b.distance.max())) > self.band:
+            return False
+        if self.a.solid != self.b.solid:
+            return False
+        if not self.a.solid:
+            return True
+        one, other = abs(self.a.mesh.volume), abs(self.b.mesh.volume)
+        return abs(one - other) <= 2.0 * self.band * self.a.mesh.area + CONVEX_COVERED * one
+
+    # Solids
+
+    def _decomposed(self, progress: Progress | None) -> tuple[Decomposition, Decomposition]:
+        """Return the pieces of both."""
+        found: list[Decomposition] = []
+        for k, body in enumerate((self.a, self.b)):
+            pieces = self.pieces[k]
+            if pieces is None:
+                same = k == 1 and body.mesh is self.a.mesh
+                pieces = (
+                    found[0] if same else mesh_pieces(body.mesh, progress=part_of(progress, 0.5 * k, 0.5 * k + 0.5))
+                )
+            self.pieces[k] = pieces
+            found.append(pieces)
+            if not self._fit(pieces):
+                self.notes.append(f"{'AB'[k]}: pieces are not exact: {pieces.message}")
+        return found[0], found[1]
+
+    def _fit(self, pieces: Decomposition) -> bool:
+        """Tell whether what pieces are from the mesh is no matter."""
+        return pieces.exact or pieces.distance <= 0.25 * self.band
+
+    def _compound(
+        self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None
+    ) -> CompoundContact | None:
+        one, other = (Compound(found.pieces) for found in pieces)
+        if _work(one, other) > _MOST_WORK:
+            self.notes.append("the pieces have too many edges: the depth is told by the meshes alone")
+            return None
+        return compound_contact(
+            one,
+            other,
+            budget=self.budget,
+            clearance=self.clearance,
+            contact_tolerance=self._relative(one, other),
+            progress=progress,
+        )
+
+    def _relative(self, one: Compound, other: Compound) -> float:
+        """Return the contact tolerance that gives compounds the band of the meshes."""
+        small, large = sorted((one.extent, other.extent))
+        return self.band / (small or large) if large > 0.0 else self.contact_tolerance
+
+    def _beside(self, surface: float, proved: float, normal: FloatArray | None, progress: Progress | None) -> _Depth:
+        """Tell of two solids that are apart, but no more than the contact tolerance."""
+        deep = _Depth(Relation.TOUCHING, surface, proved, surface + self._rounding, normal)
+        pieces = self._decomposed(part_of(progress, 0.0, 0.7))
+        deep.compound = self._compound(pieces, part_of(progress, 0.7, 1.0))
+        if deep.compound is not None and all(map(self._fit, pieces)):
+            deep.regions = deep.compound.regions
+        return deep
+
+    def _solids(
+        self,
+        a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        held: bool,
+        progress: Progress | None,
+    ) -> _Depth:
+        """Tell of two solids that have points in common."""
+        pieces = self._decomposed(part_of(progress, 0.0, 0.3))
+        found = self._compound(pieces, part_of(progress, 0.3, 0.7))
+        spare = pieces[0].distance + pieces[1].distance
+        fit = all(map(self._fit, pieces))
+        rest = part_of(progress, 0.7, 1.0)
+        if found is None:
+            return self._by_meshes(
+                pieces, None, Escape(self.a, self.b, 4 + self.budget // _TRY, rest), a_in_b, b_in_a, held
+            )
+        if fit and found.depth <= found.tolerance + spare and not held:
+            # Nothing but a touch: the signs of what is left are rounding.
+            lower = min(0.0, found.lower_bound) - spare - found.tolerance
+            relation = (
+                found.relation if found.relation in (Relation.COINCIDENT, Relation.TOUCHING) else Relation.TOUCHING
+            )
+            points = (found.point_on_a, found.point_on_b)
+            return _Depth(relation, 0.0, lower, 0.0, found.normal, points, found, found.regions)
+        escape = Escape(self.a, self.b, 4 + self.budget // _TRY, rest)
+        ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
+        taken = escape.take(ways[:8], max(spare, found.tolerance))
+        if fit and taken is not None:
+            length = length_of(taken)
+            if length <= found.depth + 8.0 * (found.tolerance + spare) + 64.0 * EPS * self.magnitude:
+                upper = min(0.0, found.upper_bound + spare)
+                lower = min(found.lower_bound - spare, -length)
+                chosen = taken / length
+                same = float(chosen @ found.normal) > 1.0 - 1e-9
+                return _Depth(
+                    self._held(found.relation, a_in_b, b_in_a) if held else found.relation,
+                    found.signed_distance,
+                    lower,
+                    upper,
+                    found.normal if same else chosen,
+                    (found.point_on_a, found.point_on_b) if same else None,
+                    found,
+                    found.regions if same else (),
+                )
+        return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held)
+
+    def _by_meshes(
+        self,
+        pieces: tuple[Decomposition, Decomposition],
+        found: CompoundContact | None,
+        escape: Escape,
+        a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        held: bool,
+    ) -> _Depth:
+        """Tell of two solids whose pieces are not the meshes: by the meshes themselves."""
+        a, b, crossings = self.a, self.b, self.crossings
+        of_a, of_b = samples_of(a, b, crossings, 0, self.band), samples_of(b, a, crossings, 1, self.band)
+        radius, _ = ball_in_both(a, b, (of_a, of_b))
+        least = max(2.0 * radius, depth_of_triangles(a.mesh, b.mesh, crossings))
+        least = max(least, self._depth_of_inner(pieces))
+        if least <= self.band:
+            way = self._leaving(None)
+            if way is not None and self.band < escape.length:
+                escape.separates(way * self.band)
+        escape.shorten(least)
+        escape.improve([*directions_between(a, b, crossings), *escape.ties, *all_around()], least)
+        escape.refine(least)
+        if not escape.proved:
+            self.notes.append("no translation was found that is known to separate the meshes")
+        length = escape.length
+        chosen = escape.best / length if length > 0.0 else None
+        deep = _Depth(Relation.PENETRATING, -length, -length if escape.proved else -inf, -min(least, length), chosen)
+        deep.compound = found
+        if length <= self.band:
+            deep.relation = Relation.TOUCHING
+            if length <= self.promise:
+                deep.signed_distance, deep.upper = 0.0, 0.0
+        elif self._coincide(of_a, of_b):
+            deep.relation = Relation.COINCIDENT
+        elif held:
+            deep.relation = self._held(deep.relation, a_in_b, b_in_a)
+        elif least <= self.band and max(of_a.deepest, of_b.deepest) <= self.band:
+            # Nothing is known to be inside: a shape that fits into a hollow, for one.
+            deep.relation, deep.signed_distance, deep.normal = Relation.TOUCHING, 0.0, None
+            self.notes.append("that they only touch is told by samples of their surfaces")
+        elif of_a.farthest <= self.band and of_b.deepest <= self.band:
+            deep.relation = Relation.A_INSIDE_B
+            self.notes.append("that A is inside B is told by samples of its surface")
+        elif of_b.farthest <= self.band and of_a.deepest <= self.band:
+            deep.relation = Relation.B_INSIDE_A
+            self.notes.append("that B is inside A is told by samples of its surface")
+        if length - least > max(2.0 * self.promise, 1e-3 * length):
+            self.notes.append(f"the depth is from {least:.4g} to {length:.4g}: the pieces are not exact")
+        return deep
+
+    def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition]) -> float:
+        """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
+        inner = [inner_pieces(body.mesh, found) for body, found in zip((self.a, self.b), pieces, strict=True)]
+        if not (inner[0] and inner[1]):
+            return 0.0
+        one, other = map(Compound, inner)
+        if _work(one, other) > _MOST_WORK:
+            return 0.0
+        found = compound_contact(one, other, budget=self.budget // _INNER_SHARE).least_depth
+        return max(0.0, found - self._rounding)
+
+    def _held(
+        self,
+        otherwise: Relation,
+        a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    ) -> Relation:
+        """Return the relation of solids whose surfaces do not meet, of which parts of one are inside the other."""
+        if otherwise in (Relation.COINCIDENT, Relation.TOUCHING):
+            return otherwise
+        if a_in_b.all() and not b_in_a.any():
+            return Relation.A_INSIDE_B
+        if b_in_a.all() and not a_in_b.any():
+            return Relation.B_INSIDE_A
+        return Relation.PENETRATING
+
+
+def _work(one: Compound, other: Compound) -> int:
+    """Return how many pairs of edges a search for the smallest translation looks at."""
+    if len(one.pieces) == len(other.pieces) == 1:
+        return 0
+    return sum(len(piece.edges) for piece in one.pieces) * sum(len(piece.edges) for piece in other.pieces)
+
+
+def _faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:
+    """Return what there is to know about a mesh, in words."""
+    words = []
+    mesh = body.mesh
+    if mesh is not given and body.mesh.is_closed:
+        words.append("closed once points in the same place are made one")
+    if not mesh.is_closed:
+        reasons = [
+            f"{len(edges)} {one if len(edges) == 1 else many}"
+            for edges, one, many in (
+                (mesh.boundary_edges, "open edge", "open edges"),
+                (mesh.nonmanifold_edges, "edge of more than two faces", "edges of more than two faces"),
+                (
+                    mesh.flipped_edges,
+                    "edge whose faces are turned against each other",
+                    "edges whose faces are turned against each other",
+                ),
+            )
+            if len(edges)
+        ]
+        words.append(f"not closed, taken as a bare surface: {', '.join(reasons) or 'no face has edges'}")
+    elif not body.solid:
+        words.append("closed but encloses no volume, taken as a bare surface")
+    for faces, one, many in (
+        (mesh.duplicate_faces, "face is there twice", "faces are there more than once"),
+        (mesh.degenerate_faces, "triangle has no area", "triangles have no area"),
+    ):
+        if len(faces):
+            words.append(f"{len(faces)} {one if len(faces) == 1 else many}")
+    # Doubled points are no crossings.
+    itself = self_crossings(mesh.welded() if len(mesh.boundary_edges) else mesh, progress)
+    count = len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR))
+    if count:
+        words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
+    return words

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex pieces for any mesh, by the best way there is; and what of them is inside the mesh for certain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .contact import contact
+from .convexity import dented_edges
+from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
+from .dent import deepest_dent
+from .hull import ConvexHull
+from .mesh import Mesh
+from .polytope import FloatArray
+from .progress import Progress, part_of, tell
+from .tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE
+from .winding import winding_numbers
+
+DEFAULT_MOST_REFLEX = 48
+"""Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
+
+_CENTRE_STEPS = 60  # towards the middle of the largest ball in a piece
+
+
+def mesh_pieces(
+    mesh: Mesh, *, most_reflex: int = DEFAULT_MOST_REFLEX, progress: Progress | None = None
+) -> Decomposition:
+    """Return convex pieces that stand for a mesh.
+
+    Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else
+    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `distance` and
+    `message` of the result tell which, how far they are from the mesh, and why.
+
+    Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
+    """
+    if not isinstance(mesh, Mesh):
+        raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
+    if isinstance(most_reflex, bool) or not isinstance(most_reflex, int | np.integer) or most_reflex < 0:
+        raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
+    whole = mesh if mesh.is_closed else mesh.welded()
+    points, triangles = whole.points, whole.triangles
+    why = "the mesh is not closed"
+    if whole.is_closed:
+        # Whether there are too many is told at once.
+        reflex = len(dented_edges(points, triangles, MESH_SINGLE * whole.diagonal)[0]) if whole.diagonal > 0.0 else 0
+        why = f"{reflex} edges bend inward and {most_reflex} are allowed"
+        # Coordinates stored in single precision are no planes; a second try takes them as such.
+        for k, tolerance in enumerate((0.0, MESH_SINGLE) if reflex <= most_reflex else ()):
+            try:
+                return decomposed_mesh(
+                    points,
+                    triangles,
+                    most_reflex=most_reflex,
+                    tolerance=tolerance,
+                    progress=part_of(progress, 0.4 * k, 0.4 * (k + 1)),
+                )
+            except ValueError as error:
+                why = str(error).split(": ", 1)[-1].split(";", 1)[0]
+    if coacd_available():
+        try:
+            return approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
+        except (RuntimeError, ValueError) as error:
+            why += f"; CoACD: {error}"
+    return _hulls(whole, why, part_of(progress, 0.8, 1.0))
+
+
+def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
+    """Return the hulls of the loose parts."""
+    part = mesh.loose_parts
+    order = np.argsort(part, kind="stable")
+    groups = np.split(mesh.triangles.take(order, axis=0), np.flatnonzero(np.diff(part.take(order))) + 1)
+    pieces: list[ConvexHull] = []
+    distance = 0.0
+    for k, group in enumerate(groups):
+        tell(progress, k / len(groups))
+        used, inverse = np.unique(group, return_inverse=True)
+        points = mesh.points.take(used, axis=0)
+        hull = ConvexHull(points)
+        dent = deepest_dent(hull, hull.vertex_ids, points, inverse.reshape(-1, 3))
+        distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
+        # A part of which a point is deep in another's hull sticks in it at least as deep.
+        for other in pieces:
+            (low, high), (other_low, other_high) = hull.bounds, other.bounds
+            if (low <= other_high).all() and (other_low <= high).all():
+                distance = max(distance, contact(hull, other).depth)
+        pieces.append(hull)
+    distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
+    one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
+    words = f"{one}, nowhere more than {distance:.3g} from the mesh ({why})"
+    return Decomposition(tuple(pieces), False, distance, -1, words)
+
+
+def inner_pieces(mesh: Mesh, pieces: Decomposition) -> list[ConvexHull]:
+    """Return convex pieces that are certainly inside a closed mesh: those given without a rim as wide as `distance`.
+
+    No point of the mesh is deeper in a piece than that, so what is left of it is on one side of the surface. Exact ones
+    as they are: to rounding.
+    """
+    if pieces.exact:
+        return list(pieces.pieces)
+    rim = pieces.distance * (1.0 + 1e-9) + 4.0 * CONVEX_FLAT * EPS * mesh.magnitude
+    found = [core for piece in pieces.pieces if (core := _without_rim(piece, rim)) is not None]
+    if not found:
+        return []
+    middles = np.array([core.vertices.mean(axis=0) for core in found])
+    numbers = winding_numbers(middles, mesh.points, mesh.triangles).numbers
+    return [core for core, number in zip(found, numbers.tolist(), strict=True) if abs(number) > 0.5]
+
+
+def _without_rim(piece: ConvexHull, rim: float) -> ConvexHull | None:
+    """Return the points of a piece that are deeper than `rim`, or a little less; None when there are none."""
+    if piece.rank < 3:
+        return None
+    middle = _deepest(piece.normals, piece.offsets, piece.centred)
+    room = piece.offsets - piece.normals @ middle - rim
+    if room.min() <= 1e-3 * rim:
+        return None
+    # Corners of a polytope around the origin are the facets of the polytope of its planes.
+    unit = float(room.max())
+    dual = ConvexHull(piece.normals * (unit / room)[:, None])
+    heights = dual.offsets + dual.normals @ dual.center
+    if dual.rank < 3 or heights.min() <= 0.0:
+        return None
+    corners = dual.normals * (unit / heights)[:, None]
+    deepest = (corners @ piece.normals.T - room).max()
+    if deepest > 0.0:  # rounding
+        corners *= 1.0 - float(2.0 * deepest / room.min())
+    return ConvexHull(corners + (middle + piece.center))
+
+
+def _deepest(normals: FloatArray, offsets: FloatArray, corners: FloatArray) -> FloatArray:
+    """Return about the middle of the largest ball in a polytope, from its center: away from the nearest plane."""
+    best: FloatArray = corners.mean(axis=0)
+    x, room = best, offsets - normals @ best
+    least = float(room.min())
+    for step in range(1, _CENTRE_STEPS):
+        x = x - normals[int(room.argmin())] * (least / step)
+        room = offsets - normals @ x
+        if float(room.min()) > least:
+            best, least = x, float(room.min())
+    return best

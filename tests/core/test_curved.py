@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contacts of spheres, capsules, cylinders, cones, ellipsoids and rounded shapes with each other and with polytopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from contact_lens.core import (
+    Box,
+    Capsule,
+    Circle,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    Relation,
+    Rounded,
+    Sphere,
+    contact,
+    verify,
+)
+from contact_lens.core.contact import Status, TieKind
+from contact_lens.core.region import RegionKind
+
+from .generators import rotation
+
+Support = Callable[[np.ndarray], np.ndarray]
+"""Heights (k,) of the support planes of a shape for unit directions (k, 3)."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Shapes with support functions of their own, written down a second time
+
+
+def unit(rng: np.random.Generator) -> np.ndarray:
+    way = rng.normal(size=3)
+    return way / np.linalg.norm(way)
+
+
+def sphere(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    return Sphere(at, size), lambda n: n @ at + size
+
+
+def capsule(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    way, r = unit(rng) * size, 0.5 * size
+    return Capsule(at - way, at + way, r), lambda n: n @ at + np.abs(n @ way) + r
+
+
+def cylinder(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    way, r = unit(rng), size * float(rng.uniform(0.3, 1.2))
+
+    def heights(n: np.ndarray) -> np.ndarray:
+        lean = n @ way
+        return n @ at + size * np.abs(lean) + r * np.linalg.norm(np.cross(n, way), axis=1)
+
+    return Cylinder(at - way * size, at + way * size, r), heights
+
+
+def cone(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    way, r = unit(rng), size * float(rng.uniform(0.3, 1.2))
+
+    def heights(n: np.ndarray) -> np.ndarray:
+        lean = n @ way
+        rim = n @ at - size * lean + r * np.linalg.norm(np.cross(n, way), axis=1)
+        return np.maximum(rim, n @ at + size * lean)
+
+    return Cone(at - way * size, at + way * size, r), heights
+
+
+def ellipsoid(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    semi = size * rng.uniform(0.3, 1.5, 3)
+    quaternion = rng.normal(size=4)
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    axes = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
+            [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
+            [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return Ellipsoid(at, semi, quaternion), lambda n: n @ at + np.linalg.norm((n @ axes.T) * semi, axis=1)
+
+
+def box(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    shape = Box(at, 2.0 * size * rng.uniform(0.3, 1.0, 3), rng.normal(size=4))
+    return shape, lambda n: (n @ shape.vertices.T).max(axis=1)
+
+
+def hull(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    points = at + size * rng.normal(size=(10, 3)) * 0.7
+    return ConvexHull(points), lambda n: (n @ points.T).max(axis=1)
+
+
+def rounded(rng: np.random.Generator, at: np.ndarray, size: float) -> tuple[Any, Support]:
+    core, heights = box(rng, at, 0.7 * size)
+    return Rounded(core, 0.3 * size), lambda n: heights(n) + 0.3 * size
+
+
+KINDS = {f.__name__: f for f in (sphere, capsule, cylinder, cone, ellipsoid, box, hull, rounded)}
+PAIRS = [
+    pair
+    for pair in combinations_with_replacement(KINDS, 2)
+    if pair not in {("box", "box"), ("box", "hull"), ("hull", "hull")}
+]
+
+
+def best_slab(height_a: Support, height_b: Support, rng: np.random.Generator) -> float:
+    """The signed distance as the widest empty slab: sampled, then improved without derivatives."""
+
+    def overlap(ways: np.ndarray) -> np.ndarray:
+        return height_a(ways) + height_b(-ways)
+
+    ways = rng.normal(size=(20_000, 3))
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    values = overlap(ways)
+    best = np.inf
+    for k in np.argsort(values)[:6]:
+        start = ways[k]
+        u = np.cross(start, np.eye(3)[np.abs(start).argmin()])
+        u /= np.linalg.norm(u)
+        v = np.cross(start, u)
+
+        def at(t: np.ndarray, start: np.ndarray = start, u: np.ndarray = u, v: np.ndarray = v) -> float:
+            way = start + t[0] * u + t[1] * v
+            return float(overlap((way / np.linalg.norm(way))[None])[0])
+
+        t = np.zeros(2)
+        for size in (0.05, 1e-3, 1e-5):
+            simplex = t + size * np.array([[0.0, 0.0], [1.0, 0.2], [-0.3, 1.0]])
+            found = minimize(
+                at, t, method="Nelder-Mead", options={"initial_simplex": simplex, "xatol": 1e-12, "fatol": 1e-14}
+            )
+            t = found.x
+        best = min(best, float(found.fun))
+    return -best
+
+
+def placed(name_a: str, name_b: str, state: str, seed: int) -> tuple[Any, Any, Support, Support]:
+    rng = np.random.default_rng([seed, list(KINDS).index(name_a), list(KINDS).index(name_b)])
+    a, height_a = KINDS[name_a](rng, rng.normal(size=3) * 0.3, 1.0)
+    if state == "contained":
+        b, height_b = KINDS[name_b](rng, a.center + 0.02 * rng.normal(size=3), 0.12)
+        return a, b, height_a, height_b
+    away = {"separated": 3.5, "penetrating": 0.8, "touching": 0.8}[state]
+    b, height_b = KINDS[name_b](rng, a.center + away * unit(rng), 1.0)
+    return a, b, height_a, height_b
+
+
+@pytest.mark.parametrize("state", ["separated", "penetrating", "contained"])
+@pytest.mark.parametrize("names", PAIRS, ids="-".join)
+def test_every_pair_of_kinds_as_an_independent_search_finds_it(names, state):
+    a, b, height_a, height_b = placed(*names, state, 1)
+    c = contact(a, b)
+    expected = best_slab(height_a, height_b, np.random.default_rng(9))
+    # The search may miss the best direction, never find too good a one.
+    assert c.signed_distance >= expected - 1e-9
+    assert c.signed_distance == pytest.approx(expected, abs=2e-8)
+    assert c.lower_bound <= c.signed_distance <= c.upper_bound
+    assert c.status in (Status.CERTIFIED, Status.CURVED_BRACKET)
+    if c.status is Status.CERTIFIED:
+        assert c.upper_bound - c.lower_bound < 1e-8
+    assert verify(c, a, b).ok, str(verify(c, a, b))
+    if state == "separated":
+        assert c.relation is Relation.SEPARATED
+        assert c.region is None
+    else:
+        assert c.region is not None
+    if state == "contained":
+        assert c.relation is Relation.B_INSIDE_A
+
+
+@pytest.mark.parametrize("names", PAIRS, ids="-".join)
+def test_every_pair_of_kinds_touches_when_moved_by_the_mtv(names):
+    a, b, *_ = placed(*names, "touching", 2)
+    c = contact(a, b)
+    moved, _ = moved_by(b, c.mtv)
+    touching = contact(a, moved)
+    assert touching.relation is Relation.TOUCHING
+    assert abs(touching.signed_distance) < 1e-9
+    assert touching.region is not None
+    assert verify(touching, a, moved).ok, str(verify(touching, a, moved))
+
+
+def moved_by(shape: Any, way: np.ndarray, turn: np.ndarray | None = None, size: float = 1.0) -> tuple[Any, np.ndarray]:
+    """The shape turned, scaled, then moved; and the matrix."""
+    m = size * (np.eye(3) if turn is None else turn)
+    if isinstance(shape, Cylinder):
+        return Cylinder(m @ shape.start + way, m @ shape.end + way, size * shape.rim), m
+    if isinstance(shape, Cone):
+        return Cone(m @ shape.start + way, m @ shape.end + way, size * shape.rim), m
+    if isinstance(shape, Ellipsoid):
+        found = Ellipsoid.from_axes(m @ shape.middle + way, size * shape.semi, shape.axes @ (m / size).T)
+        return found, m
+    if isinstance(shape, Rounded):
+        return Rounded(moved_by(shape.core, way, turn, size)[0], size * shape.radius), m
+    return ConvexHull(shape.vertices @ m.T + way), m
+
+
+@pytest.mark.parametrize("names", PAIRS, ids="-".join)
+def test_order_place_and_size_do_not_matter(names):
+    rng = np.random.default_rng(3)
+    a, b, *_ = placed(*names, "penetrating", 4)
+    c = contact(a, b)
+    swapped = contact(b, a)
+    assert swapped.signed_distance == pytest.approx(c.signed_distance, abs=1e-9)
+    assert np.allclose(swapped.normal, -c.normal, atol=1e-4) or c.tie_kind is not TieKind.FINITE or len(c.ties) > 1
+    turn = rotation(rng)
+    for way, size in (
+        (np.array([3.0, -2.0, 1.0]), 1.0),
+        (np.array([1e5, 0.0, -1e5]), 1.0),
+        (np.zeros(3), 1e-4),
+        (np.zeros(3), 1e5),
+    ):
+        one, _ = moved_by(a, np.array(way), turn, size)
+        other, _ = moved_by(b, np.array(way), turn, size)
+        again = contact(one, other)
+        tolerance = 2e-9 * size + 64 * 2.0**-52 * np.abs(way).max()
+        assert again.signed_distance == pytest.approx(size * c.signed_distance, abs=tolerance)
+        assert again.relation is c.relation
+        assert verify(again, one, other).ok, str(verify(again, one, other))
+
+
+@pytest.mark.parametrize("exponent", [-900, -400, 400, 900])
+@pytest.mark.parametrize("names", [("sphere", "box"), ("cylinder", "ellipsoid"), ("cone", "capsule")])
+def test_powers_of_two_change_nothing_but_the_exponent(names, exponent):
+    a, b, *_ = placed(*names, "penetrating", 5)
+    c, scaled = contact(a, b), contact(a.scaled(exponent), b.scaled(exponent))
+    assert scaled.signed_distance == pytest.approx(float(np.ldexp(c.signed_distance, exponent)), rel=1e-9)
+    assert np.allclose(scaled.normal, c.normal, atol=1e-6)
+    assert scaled.relation is c.relation
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Closed forms
+
+
+def test_two_spheres():
+    rng = np.random.default_rng(6)
+    for _ in range(100):
+        p, q, r, s = rng.normal(size=3), rng.normal(size=3), *rng.uniform(0.1, 2.0, 2)
+        c = contact(Sphere(p, r), Sphere(q, s))
+        assert c.signed_distance == pytest.approx(np.linalg.norm(q - p) - r - s, abs=1e-14)
+        assert np.allclose(c.normal, (q - p) / np.linalg.norm(q - p))
+        assert np.allclose(c.point_on_a, p + r * c.normal)
+
+
+def test_a_sphere_and_a_box():
+    rng = np.random.default_rng(7)
+    half = np.array([1.0, 0.5, 2.0])
+    for _ in range(200):
+        p, r = rng.uniform(-3.0, 3.0, 3), rng.uniform(0.0, 1.0)
+        outside = np.maximum(np.abs(p) - half, 0.0)
+        inside = (np.abs(p) - half).max()
+        expected = (np.linalg.norm(outside) if inside > 0.0 else inside) - r
+        assert contact(Sphere(p, r), Box((0, 0, 0), 2 * half)).signed_distance == pytest.approx(expected, abs=1e-13)
+
+
+def test_two_capsules_are_as_far_apart_as_their_segments():
+    rng = np.random.default_rng(8)
+    t = np.linspace(0.0, 1.0, 401)
+    for _ in range(50):
+        p, q, r, s = rng.normal(size=(4, 3))
+        one, other = p + t[:, None] * (q - p), r + t[:, None] * (s - r)
+        sampled = np.linalg.norm(one[:, None] - other, axis=2).min()
+        c = contact(Capsule(p, q, 0.2), Capsule(r, s, 0.3))
+        assert sampled - 0.02 <= c.signed_distance + 0.5 <= sampled + 1e-12
+
+
+def test_a_sphere_inside_a_cylinder_leaves_by_the_nearest_end_or_side():
+    shape = Cylinder((0, 0, 0), (0, 0, 4), 1.0)
+    for at, depth in (((0, 0, 3.5), 0.5 + 0.3), ((0.5, 0, 2.0), 0.5 + 0.3), ((0, 0.2, 2.0), 0.8 + 0.3)):
+        c = contact(shape, Sphere(at, 0.3))
+        assert c.depth == pytest.approx(depth, abs=1e-9)
+        assert c.relation is Relation.B_INSIDE_A
+
+
+def test_a_cone_standing_on_its_apex():
+    c = contact(Box((0, 0, -1), (4, 4, 2)), Cone((0, 0, 2), (0, 0, -0.25), 1.0))
+    assert c.depth == pytest.approx(0.25, abs=1e-12)
+    assert np.allclose(c.normal, [0, 0, 1])
+    assert np.allclose(c.point_on_b, [0, 0, -0.25])
+    assert c.region.kind is RegionKind.POINT
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Regions
+
+
+def test_the_end_of_a_cylinder_on_a_table_is_a_disk():
+    c = contact(Box((0, 0, -1), (4, 4, 2)), Cylinder((0.3, 0.2, 0.0), (0.3, 0.2, 3.0), 0.5))
+    assert c.relation is Relation.TOUCHING
+    assert c.region.area == pytest.approx(np.pi * 0.25, rel=1e-12)
+    assert c.region.length == pytest.approx(np.pi, rel=1e-12)
+    assert np.allclose(c.region.centroid, [0.3, 0.2, 0.0])
+    assert len(c.region.arcs) == 4
+
+
+def test_the_side_of_a_cylinder_on_a_table_is_a_segment():
+    c = contact(Box((0, 0, -1), (4, 4, 2)), Cylinder((-1, 0, 0.4), (3, 0, 0.4), 0.5))
+    assert c.depth == pytest.approx(0.1, abs=1e-12)
+    assert c.region.kind is RegionKind.SEGMENT
+    assert c.region.length == pytest.approx(3.0, rel=1e-9), "the table ends at 2"
+
+
+def test_a_capsule_standing_and_lying():
+    table = Box((0, 0, -1), (4, 4, 2))
+    standing = contact(table, Capsule((0, 0, 0.5), (0, 0, 2), 0.5))
+    lying = contact(table, Capsule((-1, 0, 0.5), (1, 0, 0.5), 0.5))
+    assert standing.region.kind is RegionKind.POINT
+    assert lying.region.kind is RegionKind.SEGMENT
+    assert lying.region.length == pytest.approx(2.0)
+
+
+def test_the_region_of_two_cylinders_end_to_end_is_a_lens():
+    d, r = 0.7, 1.0
+    c = contact(Cylinder((0, 0, 0), (0, 0, 1), r), Cylinder((d, 0, 1), (d, 0, 2), r))
+    lens = 2 * r * r * np.arccos(d / (2 * r)) - 0.5 * d * np.sqrt(4 * r * r - d * d)
+    assert c.region.area == pytest.approx(lens, rel=1e-12)
+    assert np.allclose(c.region.centroid, [d / 2, 0.0, 1.0])
+
+
+def test_disks_over_the_edges_of_tables_have_the_areas_that_shapely_finds():
+    shapely = pytest.importorskip("shapely")
+    rng = np.random.default_rng(10)
+    for _ in range(60):
+        x, y, r = *rng.uniform(-1.3, 1.3, 2), rng.uniform(0.2, 2.0)
+        corners = ConvexHull(rng.normal(size=(8, 2)))
+        solid = ConvexHull([[*p, z] for p in corners.vertices for z in (-1.0, 0.0)])
+        c = contact(solid, Cylinder((x, y, 0.0), (x, y, 5.0), r))
+        disk = shapely.Point(x, y).buffer(r, quad_segs=2000)
+        expected = disk.intersection(shapely.Polygon(corners.vertices))
+        if c.relation is not Relation.TOUCHING or expected.area == 0.0:
+            assert expected.area == pytest.approx(0.0, abs=1e-6)
+            continue
+        assert c.region.area == pytest.approx(expected.area, rel=1e-5, abs=1e-9)
+        centroid = np.array([expected.centroid.x, expected.centroid.y])
+        assert np.allclose(c.region.centroid[:2], centroid, atol=1e-4)
+        outline = shapely.Polygon(c.region.outline(c.normal, 4000)[:, :2])
+        assert outline.area == pytest.approx(c.region.area, rel=1e-4, abs=1e-7)
+        assert verify(c, solid, Cylinder((x, y, 0.0), (x, y, 5.0), r)).ok
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Ties
+
+
+def test_equally_good_directions_are_told_by_their_kind():
+    finite = contact(Sphere((0, 0, 0), 1), Sphere((1, 0, 0), 1))
+    assert finite.tie_kind is TieKind.FINITE
+    assert len(finite.ties) == 1
+    all_around = contact(Sphere((0, 0, 0), 1), Sphere((0, 0, 0), 0.5))
+    assert all_around.tie_kind is TieKind.SPHERE
+    assert len(all_around.ties) == 6
+    axis = contact(Cylinder((0, 0, 0), (0, 0, 4), 1), Sphere((0, 0, 2), 0.2))
+    assert axis.tie_kind is TieKind.CIRCLE
+    assert np.allclose(axis.ties[:, 2], 0.0)
+    assert axis.depth == pytest.approx(1.2, abs=1e-9)
+    capsules = contact(Capsule((-1, 0, 0), (1, 0, 0), 0.2), Capsule((0, 0, 0), (3, 0, 0), 0.2))
+    assert capsules.tie_kind is TieKind.CIRCLE
+    assert capsules.depth == pytest.approx(0.4)
+    circles = contact(Circle((1, 2), 1), Circle((1, 2), 3))
+    assert circles.tie_kind is TieKind.CIRCLE
+    for c in (finite, all_around, axis, capsules):
+        for tie in c.ties:
+            assert np.linalg.norm(tie) == pytest.approx(1.0)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The plane
+
+
+def test_circles_polygons_and_capsules_in_the_plane():
+    square = ConvexHull([[0, 0], [2, 0], [2, 2], [0, 2]])
+    beside = contact(square, Circle((3, 1), 0.5))
+    assert beside.signed_distance == pytest.approx(0.5)
+    corner = contact(square, Circle((3, 3), 0.5))
+    assert corner.signed_distance == pytest.approx(np.sqrt(2) - 0.5)
+    inside = contact(square, Circle((0.5, 1), 0.25))
+    assert inside.depth == pytest.approx(0.75)
+    assert inside.relation is Relation.B_INSIDE_A
+    two = contact(Circle((0, 0), 1), Circle((1.5, 0), 1))
+    assert two.depth == pytest.approx(0.5)
+    lying = contact(square, Capsule((0.5, 2.5), (1.5, 2.5), 0.5))
+    assert lying.relation is Relation.TOUCHING
+    assert lying.region.length == pytest.approx(1.0)
+    for c, a, b in ((beside, square, Circle((3, 1), 0.5)), (two, Circle((0, 0), 1), Circle((1.5, 0), 1))):
+        assert verify(c, a, b).ok, str(verify(c, a, b))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is not true is found out
+
+
+@pytest.mark.parametrize(
+    "names", [("sphere", "box"), ("cylinder", "ellipsoid"), ("cone", "hull"), ("capsule", "capsule")]
+)
+def test_lies_are_found_by_the_check_of_that_name(names):
+    for seed in range(11, 30):
+        a, b, *_ = placed(*names, "penetrating", seed)
+        c = contact(a, b)
+        if c.depth > 0.1:
+            break
+    assert c.depth > 0.1
+    assert verify(c, a, b).ok
+    tilted = c.normal + 1e-3 * np.roll(c.normal, 1)
+    tilted /= np.linalg.norm(tilted)
+    lies = (
+        (replace(c, signed_distance=0.9 * c.signed_distance), "normal and ties separate"),
+        (replace(c, ties=np.array([tilted]), normal=tilted), "normal and ties separate"),
+        (replace(c, normal=2.0 * c.normal), "normals are unit vectors"),
+        (replace(c, point_on_a=c.point_on_a + 1e-3), "witness points"),
+        (replace(c, lower_bound=c.signed_distance + 1e-3), "support points prove both bounds"),
+        (replace(c, upper_bound=c.signed_distance - 1e-3), "support points prove both bounds"),
+        (replace(c, lower_bound=c.lower_bound - 1.0), "the bounds meet"),
+        (replace(c, relation=Relation.SEPARATED), "the relation fits"),
+        (replace(c, region=None), "a region where the shapes meet"),
+        (replace(c, region=replace(c.region, vertices=c.region.vertices + 0.5)), "the region is on both shapes"),
+        (replace(c, region=replace(c.region, area=c.region.area + 1.0)), "area and centroid"),
+    )
+    for lie, name in lies:
+        found = verify(lie, a, b)
+        assert not found.ok, name
+        assert any(check.name.startswith(name) for check in found.failed), (name, str(found))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Sphere((0, 0), 1), r"^center: 3 numbers expected"),
+        (lambda: Sphere((0, 0, np.nan), 1), r"^center: all numbers must be finite"),
+        (lambda: Sphere((0, 0, 0), -1), r"^radius must be a finite number"),
+        (lambda: Circle((0, 0, 0), 1), r"^center: 2 numbers expected"),
+        (lambda: Capsule((0, 0, 0), (1, 0), 1), r"^end: 3 numbers expected"),
+        (lambda: Cylinder((0, 0, 0), (0, 0, 0), 1), r"^end must not be start"),
+        (lambda: Cylinder((0, 0, 0), (0, 0, 1), 0), r"^radius must be above 0"),
+        (lambda: Cone((0, 0, 0), (0, 0, 0), 1), r"^apex must not be base"),
+        (lambda: Ellipsoid((0, 0, 0), (1, 0, 1)), r"^semi_axes: all must be above 0"),
+        (lambda: Ellipsoid((0, 0, 0), (1, 1, 1), (0, 0, 0, 0)), r"^rotation: a zero quaternion"),
+        (lambda: Rounded("box", 1), r"^core must be a shape"),
+        (lambda: Sphere((0, 0, 1e302), 1), r"^center: no coordinate may be beyond"),
+        (lambda: contact(Sphere((0, 0, 0), 1), Circle((0, 0), 1)), r"^a and b must have the same dimension"),
+        (lambda: contact(Sphere((0, 0, 0), 1), "box"), r"^b must be a shape"),
+        (lambda: contact(Cone((0, 0, 0), (0, 0, 1), 1), Sphere((0, 0, 0), 1), method="sat"), r"^method 'sat' needs"),
+        (lambda: Sphere((0, 0, 0), 1).supports([[0, 0, 0]]), r"^directions: row 0 is zero"),
+    ],
+)
+def test_wrong_arguments_are_named(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_radii_add():
+    core = Box((0, 0, 0), (1, 1, 1))
+    twice = Rounded(Rounded(core, 0.1), 0.2)
+    assert twice.core is core
+    assert twice.radius == pytest.approx(0.3)
+    soft = Rounded(Cylinder((0, 0, 0), (0, 0, 1), 0.5), 0.1)
+    c = contact(soft, Box((2, 0, 0.5), (1, 1, 1)))
+    assert c.signed_distance == pytest.approx(1.5 - 0.6, abs=1e-9)
+    assert verify(c, soft, Box((2, 0, 0.5), (1, 1, 1))).ok

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mesh against mesh: relation, distance, depth with its bounds, containment, and what is told of faulty meshes.
+
+Oracles: python-fcl; `contact` for convex meshes; shapely for prisms; and the answer's own claims, tried on the meshes:
+B moved by the MTV shares nothing with A, B moved by less than the least depth does.
+"""
+
+from __future__ import annotations
+
+import fcl
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from shapely import Polygon as Flat
+
+from contact_lens.core import (
+    Cancelled,
+    ConvexHull,
+    Mesh,
+    MeshContact,
+    Relation,
+    contact,
+    mesh_contact,
+    mesh_pieces,
+)
+from contact_lens.core.mesh_depth import Body, share_nothing
+from contact_lens.core.mesh_pieces import inner_pieces
+
+from .mesh_shapes import Surface, block, joined, sheet, sphere, torus
+
+NEAR = 1e-7  # times the size: more than the rounding of any of these
+
+
+def moved(surface: Surface, move, rotation=None) -> Surface:
+    points = surface[0] if rotation is None else surface[0] @ np.asarray(rotation).T
+    return points + np.asarray(move, dtype=float), surface[1]
+
+
+def flipped(surface: Surface) -> Surface:
+    return surface[0], surface[1][:, ::-1]
+
+
+def met(a: Surface, b: Surface, **options) -> MeshContact:
+    return mesh_contact(Mesh(*a), Mesh(*b), **options)
+
+
+def prism(outline, faces, height=(0.0, 1.0)) -> Surface:
+    """The solid over a polygon, against the clock, of which triangles are given."""
+    count, flat = len(outline), np.array(faces)
+    points = np.concatenate([np.column_stack([outline, np.full(count, z)]) for z in height])
+    k, after = np.arange(count), (np.arange(count) + 1) % count
+    sides = [np.stack([k, after, after + count], axis=1), np.stack([k, after + count, k + count], axis=1)]
+    return points, np.concatenate([flat[:, ::-1], flat + count, *sides])
+
+
+def bumpy(rng: np.random.Generator, rings: int = 7) -> Surface:
+    points, triangles = sphere(rings)
+    return points * rng.uniform(0.6, 1.2, size=(len(points), 1)), triangles
+
+
+def claims_hold(c: MeshContact, a: Surface, b: Surface) -> None:
+    """What an answer says of two meshes, tried on them."""
+    one, other = Body.of(Mesh(*a)), Body.of(Mesh(*b))
+    size = max(one.mesh.diagonal, other.mesh.diagonal)
+    assert c.lower_bound <= c.signed_distance <= c.upper_bound
+    assert c.intersects == (not share_nothing(one, other))
+    assert c.distance == (0.0 if c.intersects else c.signed_distance)
+    if c.normal is not None:
+        assert abs(np.linalg.norm(c.normal) - 1.0) < 1e-12
+    if not c.intersects:
+        assert np.allclose(c.point_on_b - c.point_on_a, c.signed_distance * c.normal, atol=1e-9 * size)
+    if c.depth > 0.0:
+        assert share_nothing(one, other.moved(c.mtv + NEAR * size * c.normal))
+        for shorter in np.random.default_rng(0).normal(size=(12, 3)):
+            shorter *= 0.99 * c.least_depth / np.linalg.norm(shorter)
+            assert not share_nothing(one, other.moved(shorter))
+    if c.relation in (Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.TOUCHING):
+        assert c.intersects or c.relation is Relation.TOUCHING
+    # Swapped, it is the same.
+    back = met(b, a, pieces_a=c.pieces_b, pieces_b=c.pieces_a)
+    swapped = {Relation.A_INSIDE_B: Relation.B_INSIDE_A, Relation.B_INSIDE_A: Relation.A_INSIDE_B}
+    assert back.relation is swapped.get(c.relation, c.relation)
+    assert back.intersects == c.intersects
+    assert abs(back.distance - c.distance) <= 1e-9 * size
+    assert back.upper_bound >= c.lower_bound - NEAR * size
+    assert back.lower_bound <= c.upper_bound + NEAR * size
+
+
+BOX = block()
+HOLLOW = joined([block([3, 3, 3], [-1, -1, -1]), flipped(BOX)])
+RING = torus(12, 6)
+UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+PANE = sheet(4, 1.0, [-0.5, -0.5, 0.0])
+STANDING = PANE[0][:, [2, 0, 1]], PANE[1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relation", "signed_distance"),
+    [
+        (BOX, moved(BOX, [2, 0, 0]), Relation.SEPARATED, 1.0),
+        (BOX, moved(BOX, [1, 0.3, 0]), Relation.TOUCHING, 0.0),
+        (BOX, moved(BOX, [1.0 + 1e-7, 0.3, 0]), Relation.TOUCHING, 1e-7),
+        (BOX, moved(BOX, [0.9, 0.3, 0.2]), Relation.PENETRATING, -0.1),
+        (BOX, BOX, Relation.COINCIDENT, -1.0),
+        (block([0.2] * 3, [0.4] * 3), BOX, Relation.A_INSIDE_B, -0.6),
+        (BOX, block([0.2] * 3, [0.4, 0.4, 0.0]), Relation.B_INSIDE_A, -0.2),
+        (block([0.5] * 3, [0.2] * 3), HOLLOW, Relation.SEPARATED, 0.2),
+        (BOX, HOLLOW, Relation.TOUCHING, 0.0),
+        (block([2] * 3, [-0.5] * 3), HOLLOW, Relation.PENETRATING, -2.5),
+        (RING, moved(RING, [1, 0, 0], UPRIGHT), Relation.SEPARATED, None),
+        (RING, moved(RING, [0.6, 0.02, 0.01], UPRIGHT), Relation.PENETRATING, None),
+        (RING, block([0.5, 0.5, 4], [-0.25, -0.25, -2]), Relation.SEPARATED, None),
+        (PANE, BOX, Relation.TOUCHING, 0.0),
+        (sheet(4, 0.5, [0.2, 0.2, 0.5]), BOX, Relation.A_INSIDE_B, 0.0),
+        (BOX, sheet(4, 3.0, [-1, -1, 0.5]), Relation.PENETRATING, 0.0),
+        (PANE, STANDING, Relation.PENETRATING, 0.0),
+        (PANE, moved(STANDING, [0.1, 0.05, 0.03]), Relation.PENETRATING, 0.0),
+        (PANE, moved(STANDING, [0.1, 0.05, 0.5]), Relation.TOUCHING, 0.0),
+        (PANE, PANE, Relation.COINCIDENT, 0.0),
+        (PANE, moved(PANE, [0, 0, 0.1]), Relation.SEPARATED, 0.1),
+    ],
+)
+def test_what_a_person_sees(a, b, relation, signed_distance):
+    c = met(a, b)
+    assert c.relation is relation
+    if signed_distance is not None:
+        assert c.signed_distance == pytest.approx(signed_distance, rel=1e-6, abs=1e-9)
+    if c.a_solid and c.b_solid:
+        claims_hold(c, a, b)
+    for size, shift in ((1e-4, 0.0), (1e5, 0.0), (1.0, 1e6)):
+        far = [(points * size + shift, triangles) for points, triangles in (a, b)]
+        other = met(*far)
+        if shift == 0.0:
+            assert other.relation is relation
+            assert other.signed_distance == pytest.approx(c.signed_distance * size, rel=1e-6, abs=1e-9 * size)
+        elif relation not in (Relation.TOUCHING, Relation.COINCIDENT):
+            assert other.relation is relation
+            assert other.signed_distance == pytest.approx(c.signed_distance, abs=1e-6)
+
+
+def test_clearance():
+    c = met(BOX, moved(BOX, [1.2, 0, 0]), clearance=0.25)
+    assert c.relation is Relation.WITHIN_CLEARANCE
+    assert met(BOX, moved(BOX, [1.2, 0, 0]), clearance=0.15).relation is Relation.SEPARATED
+
+
+def test_convex_meshes_are_their_hulls():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        shapes = []
+        for _ in range(2):
+            hull = ConvexHull(rng.normal(size=(12, 3)) * rng.uniform(0.3, 2.0, size=3) + rng.normal(size=3) * 0.7)
+            faces = [[f[0], f[i], f[i + 1]] for f in hull.facets for i in range(1, len(f) - 1)]
+            shapes.append((hull, (hull.vertices, np.array(faces))))
+        expected = contact(shapes[0][0], shapes[1][0])
+        c = met(shapes[0][1], shapes[1][1])
+        assert c.intersects == expected.intersects
+        assert c.signed_distance == pytest.approx(expected.signed_distance, abs=1e-8)
+        assert c.relation is expected.relation
+        assert c.lower_bound - 1e-9 <= expected.signed_distance <= c.upper_bound + 1e-9
+
+
+def test_prisms_collide_as_their_outlines_do():
+    rng = np.random.default_rng(2)
+    ell = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [(3, 4, 5), (3, 5, 0), (3, 0, 1), (3, 1, 2)]
+    cup = (
+        [(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 2), (0, 2)],
+        [(4, 1, 2), (4, 2, 3), (4, 0, 1), (5, 0, 4), (5, 6, 7), (5, 7, 0)],
+    )
+    for k in range(60):
+        outlines = []
+        second = cup if k % 2 else ell
+        for corners, _ in (ell, second):
+            turn = rng.uniform(0.0, 2.0 * np.pi)
+            matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+            outlines.append(np.array(corners) @ matrix.T + rng.uniform(-1.5, 1.5, size=2))
+        one, other = map(Flat, outlines)
+        a, b = prism(outlines[0], ell[1]), prism(outlines[1], second[1], (-9.0, 9.0))
+        c = met(a, b)
+        assert c.pieces_a is None or c.pieces_a.exact
+        assert c.intersects == one.intersects(other)
+        if c.intersects:
+            # Out of the plane it takes more than any of these: the depth is that of the outlines.
+            after = Flat(outlines[1] + c.mtv[:2] * (1.0 + 1e-7))
+            assert abs(c.mtv[2]) < 1e-9
+            assert one.intersection(after).area < 1e-6
+            assert c.lower_bound - 1e-9 <= -c.depth <= c.upper_bound + 1e-9
+            assert c.depth - c.least_depth <= 1e-6
+        else:
+            assert c.signed_distance == pytest.approx(one.distance(other), abs=1e-9)
+
+
+def test_bumpy_solids_agree_with_fcl():
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        a, b = bumpy(rng), moved(bumpy(rng), rng.normal(size=3) * 1.3, Rotation.random(random_state=rng).as_matrix())
+        models = []
+        for points, triangles in (a, b):
+            model = fcl.BVHModel()
+            model.beginModel(len(points), len(triangles))
+            model.addSubModel(points, triangles)
+            model.endModel()
+            models.append(fcl.CollisionObject(model))
+        c = met(a, b)
+        if len(c.crossings) or not c.intersects:
+            assert (fcl.collide(*models) > 0) == (len(c.crossings) > 0)
+        if not c.intersects:
+            assert c.distance == pytest.approx(fcl.distance(*models), abs=1e-6)
+        claims_hold(c, a, b)
+
+
+def test_depth_of_large_meshes_is_bounded_by_the_meshes():
+    """A fine ring and a ball: no exact pieces, so both bounds are of the meshes."""
+    ring, ball = torus(40, 20), sphere(10, [1.2, 0.3, 0.1])
+    c = met(ring, ball)
+    assert c.pieces_a is not None
+    assert not c.pieces_a.exact
+    assert "A: pieces are not exact" in "; ".join(c.notes)
+    assert c.relation is Relation.PENETRATING
+    assert 0.3 < c.least_depth < c.depth < 1.3
+    assert not c.regions
+    claims_hold(c, ring, ball)
+    small = sphere(8)[0] * 0.1 + [1.0, 0, 0], sphere(8)[1]
+    c = met(small, ring)
+    assert c.relation is Relation.A_INSIDE_B
+    assert c.surface_distance == pytest.approx(0.2, abs=0.01)
+    assert c.depth == pytest.approx(0.4, abs=0.01)  # out through the nearest side: of the ball's own width too
+    claims_hold(c, small, ring)
+    same = met(ring, ring)
+    assert same.relation is Relation.COINCIDENT
+    assert same.depth == pytest.approx(0.6, rel=1e-2)
+
+
+def test_touching_fine_meshes():
+    ring = torus(40, 20)
+    plate = block([4, 4, 1], [-2, -2, 0.3 * np.sin(np.pi / 2)])
+    c = met(ring, plate)
+    assert c.relation is Relation.TOUCHING
+    assert c.signed_distance == pytest.approx(0.0, abs=1e-5)
+    c = met(ring, moved(plate, [0, 0, -0.01]))
+    assert c.relation is Relation.PENETRATING
+    assert c.depth == pytest.approx(0.01, rel=2e-3)
+
+
+def test_all_of_a_mesh_counts():
+    """Parts of one inside parts of the other and the other way round; a part far away."""
+    a = joined([block([3, 3, 3]), block([0.5, 0.5, 0.5], [11, 1, 1])])
+    b = joined([block([0.5, 0.5, 0.5], [1, 1, 1]), block([3, 3, 3], [10, 0, 0])])
+    c = met(a, b)
+    assert c.intersects
+    assert not len(c.crossings)
+    assert c.relation is Relation.PENETRATING
+    claims_hold(c, a, b)
+    c = met(joined([block([1, 1, 1], [1, 1, 1]), block([1, 1, 1], [20, 0, 0])]), block([3, 3, 3]))
+    assert c.relation is Relation.PENETRATING
+
+
+def test_shell_around_a_hollow():
+    """The surface of a box is in the wall of a hollow one, and so is none of what is inside of it."""
+    c = met(block([2, 2, 2], [-0.5] * 3), HOLLOW)
+    assert c.relation is Relation.PENETRATING
+
+
+def test_regions_of_exact_pieces():
+    c = met(BOX, moved(BOX, [1, 0.25, 0]))
+    assert len(c.regions) == 1
+    assert c.regions[0].area == pytest.approx(0.75)
+    assert c.curves
+
+
+def test_faults_are_told_and_not_refused():
+    whole = block()
+    opened = whole[0], whole[1][1:]
+    c = met(opened, moved(BOX, [0.5, 0.5, 0.5]))
+    assert not c.a_solid
+    assert c.b_solid
+    assert c.intersects
+    assert c.notes[0] == "A: not closed, taken as a bare surface: 3 open edges"
+    doubled = whole[0], np.concatenate([whole[1], whole[1][:1]])
+    told = "; ".join(met(BOX, doubled).notes)
+    assert "B: not closed, taken as a bare surface: 3 edges of more than two faces" in told
+    assert "B: 1 face is there twice" in told
+    crossing = joined([block([2, 2, 2]), block([2, 2, 2], [1, 1, 1])])
+    c = met(crossing, moved(BOX, [1.2, 1.2, 1.2]))
+    assert c.a_solid
+    assert any(note.startswith("A: crosses itself") for note in c.notes)
+    assert c.relation is Relation.B_INSIDE_A
+    soup = whole[0].take(whole[1].ravel(), axis=0), np.arange(36).reshape(-1, 3)
+    c = met(soup, moved(BOX, [0.5, 0.5, 0.5]))
+    assert c.a_solid
+    assert "A: closed once points in the same place are made one" in c.notes
+    assert c.depth == pytest.approx(0.5)
+    flat = PANE[0], np.concatenate([PANE[1], PANE[1][:, ::-1]])
+    assert not met(flat, BOX).a_solid
+    inward = met(flipped(BOX), moved(BOX, [0.9, 0, 0]))
+    assert inward.a_solid
+    assert inward.depth == pytest.approx(0.1)
+
+
+def test_inner_pieces_are_inside():
+    rng = np.random.default_rng(4)
+    for _ in range(6):
+        mesh = Mesh(*bumpy(rng))
+        hulls = mesh_pieces(mesh, most_reflex=0)
+        assert not hulls.exact
+        assert hulls.message.startswith("the convex hull of the mesh")
+        solid = Body(mesh, True)
+        for piece in inner_pieces(mesh, hulls):
+            weights = rng.dirichlet(np.ones(len(piece.vertices)), size=200)
+            assert solid.holds(weights @ piece.vertices).all()
+
+
+def test_pieces_can_be_given():
+    a, b = Mesh(*RING), Mesh(*moved(RING, [0.6, 0.02, 0.01], UPRIGHT))
+    pieces = mesh_pieces(a), mesh_pieces(b)
+    c = mesh_contact(a, b, pieces_a=pieces[0], pieces_b=pieces[1])
+    assert c.pieces_a is pieces[0]
+    assert c.pieces_b is pieces[1]
+    assert c.compound is not None
+
+
+def test_arguments_are_checked():
+    mesh = Mesh(*BOX)
+    with pytest.raises(ValueError, match=r"^a must be a Mesh"):
+        mesh_contact(BOX, mesh)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^clearance"):
+        mesh_contact(mesh, mesh, clearance=-1.0)
+    with pytest.raises(ValueError, match=r"^contact_tolerance"):
+        mesh_contact(mesh, mesh, contact_tolerance=np.nan)
+    with pytest.raises(ValueError, match=r"^budget"):
+        mesh_contact(mesh, mesh, budget=-1)
+    with pytest.raises(ValueError, match=r"^pieces_b"):
+        mesh_contact(mesh, mesh, pieces_b=[])  # type: ignore[arg-type]
+    with pytest.raises(Cancelled):
+        mesh_contact(mesh, mesh, progress=lambda share: share < 0.25)
+    shares: list[float] = []
+    mesh_contact(mesh, Mesh(*moved(BOX, [0.5, 0.5, 0.5])), progress=lambda share: shares.append(share) or True)
+    assert shares == sorted(shares)
+    assert min(shares) >= 0.0
+    assert shares[-1] == 1.0
