@@ -7,10 +7,13 @@ import time
 
 import bpy
 
-from ..core.contact import contact
 from . import session
+from .collision_shape import COMPOUND
+from .finding import find, lifted
+from .plane import common_plane, drawn, flattened
 from .read import RESOLUTION_STEPS, ReadError, Shape, read
-from .session import Inspection, Settings
+from .session import Flat, Inspection, Settings, Stand
+from .shape_outline import extent_of
 from .units import UnitFormat
 
 
@@ -55,24 +58,46 @@ def _inspect(
     seconds_read: float,
 ) -> Inspection:
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
-    extents = [shape.hull.extent for shape in (shape_a, shape_b) if shape.hull.extent > 0.0]
+    extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]
     tolerance = settings.contact_tolerance
     if extents:
         tolerance = max(tolerance, resolution / min(extents))
     start = time.perf_counter()
     try:
-        found = contact(
-            shape_a.hull,
-            shape_b.hull,
-            method=settings.method,  # type: ignore[arg-type]
-            clearance=settings.clearance,
-            contact_tolerance=tolerance,
-        )
+        flat = None
+        solids = shape_a.solid, shape_b.solid
+        if settings.flat:
+            slack = max(resolution, settings.contact_tolerance * min(extents, default=0.0))
+            plane = common_plane((a.name, b.name), (shape_a.hull.vertices, shape_b.hull.vertices), slack)
+            in_plane = (
+                flattened(a.name, shape_a.kind, shape_a.solid, shape_a.mesh, plane, slack),
+                flattened(b.name, shape_b.kind, shape_b.solid, shape_b.mesh, plane, slack),
+            )
+            in_2d = find(*in_plane, (None, None), (None, None), settings.method, settings.clearance, tolerance)
+            flat = Flat(plane, in_2d, *in_plane)
+            found = lifted(in_2d, plane.point, plane.axes)
+            solids = drawn(flat.shape_a, plane), drawn(flat.shape_b, plane)
+        else:
+            found = find(
+                *solids,
+                (shape_a.mesh, shape_b.mesh),
+                (shape_a.make_pieces, shape_b.make_pieces),
+                settings.method,
+                settings.clearance,
+                tolerance,
+            )
     except ValueError as error:
+        if settings.flat and str(error).startswith("'"):
+            raise ReadError(str(error)) from error
         raise ReadError(f"'{a.name}' and '{b.name}' cannot be inspected: {error}") from error
     seconds_contact = time.perf_counter() - start
     return Inspection(
         contact=found,
+        shape_a=solids[0],
+        shape_b=solids[1],
+        stand_a=_stand(shape_a, flat),
+        stand_b=_stand(shape_b, flat),
+        flat=flat,
         hull_a=shape_a.hull,
         hull_b=shape_b.hull,
         name_a=a.name,
@@ -92,3 +117,10 @@ def _inspect(
         seconds_move=shape_a.seconds_move + shape_b.seconds_move + seconds_contact,
         seconds_edit=shape_a.seconds_edit + shape_b.seconds_edit + seconds_contact,
     )
+
+
+def _stand(shape: Shape, flat: Flat | None) -> Stand:
+    # In the plane the pieces are those of the outline.
+    wanted = shape.kind == COMPOUND and flat is None and shape.make_pieces is not None
+    pieces = shape.make_pieces() if wanted and shape.make_pieces is not None else None
+    return Stand(shape.kind, shape.choice, shape.fit, shape.mesh, pieces)

@@ -14,9 +14,13 @@ from bpy_extras.io_utils import ExportHelper
 from mathutils import Vector
 
 from . import properties, read, refresh, report, separate, session, volumes_follow
+from .finding import curves, outlines
 from .inspection import inspect
 from .read import ReadError
+from .shape_outline import extent_of
 
+SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
+"""What the scene and the redo panel both have."""
 SELECT_TWO = "Select two objects; the active one becomes A, the other B"
 
 
@@ -60,6 +64,7 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
     method: properties.method({"SKIP_SAVE"})  # type: ignore[valid-type]
     clearance: properties.clearance({"SKIP_SAVE"})  # type: ignore[valid-type]
     contact_tolerance: properties.contact_tolerance({"SKIP_SAVE"})  # type: ignore[valid-type]
+    flat: properties.flat({"SKIP_SAVE"})  # type: ignore[valid-type]
     swap: BoolProperty(  # type: ignore[valid-type]
         name="Swap", description="Take the active object as B", default=False, options={"SKIP_SAVE"}
     )
@@ -79,7 +84,7 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
             return {"CANCELLED"}
         a, b = reversed(pair) if self.swap else pair
         scene_settings = session.settings_of(context.scene)
-        for name in ("method", "clearance", "contact_tolerance"):
+        for name in SETTINGS:
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(scene_settings, name))
@@ -89,7 +94,7 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         scene_settings.object_a, scene_settings.object_b = a, b
-        for name in ("method", "clearance", "contact_tolerance"):
+        for name in SETTINGS:
             setattr(scene_settings, name, getattr(self, name))
         self.report({"INFO"}, report.one_line(report.build(inspection)))
         refresh.redraw()
@@ -98,7 +103,7 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        for name in ("method", "clearance", "contact_tolerance", "swap"):
+        for name in (*SETTINGS, "swap"):
             layout.prop(self, name)
 
 
@@ -168,11 +173,13 @@ class CONTACT_LENS_OT_frame(bpy.types.Operator):
             return {"CANCELLED"}
         found = inspection.contact
         points = [found.point_on_a, found.point_on_b]
-        if found.region is not None:
-            points.extend(found.region.vertices)
+        for line in (*outlines(found), *curves(found)):
+            points.extend(line)
         low, high = np.min(points, axis=0), np.max(points, axis=0)
         # A point contact has no size: show a good part of the smaller object around it.
-        radius = max(float(np.linalg.norm(high - low)), 0.25 * min(inspection.hull_a.extent, inspection.hull_b.extent))
+        radius = max(
+            float(np.linalg.norm(high - low)), 0.25 * min(extent_of(inspection.shape_a), extent_of(inspection.shape_b))
+        )
         for space in _views(context):
             view = space.region_3d
             if view.view_perspective == "CAMERA":

@@ -16,9 +16,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.compound import Compound
 from ..core.contact import Contact
+from ..core.mesh import Mesh
 from ..core.polytope import FloatArray, Polytope
 from ..core.relation import Relation
+from .finding import Found, Solid, curves, outlines
+from .shape_outline import sharp_edges, stand_in, wires
 
 GlyphArray = NDArray[np.void]
 Color = tuple[float, float, float, float]
@@ -101,11 +105,11 @@ class Subject(Protocol):
     """What is read of an inspection."""
 
     @property
-    def contact(self) -> Contact: ...
+    def contact(self) -> Contact | Found: ...
     @property
-    def hull_a(self) -> Polytope: ...
+    def shape_a(self) -> Solid: ...
     @property
-    def hull_b(self) -> Polytope: ...
+    def shape_b(self) -> Solid: ...
     @property
     def name_a(self) -> str: ...
     @property
@@ -189,6 +193,39 @@ def strokes(
     return _quads(np.atleast_2d(starts), np.atleast_2d(ends), (STROKE, 0.5 * width, trim, dash), color)
 
 
+TINTS = (0.0, 0.5, -0.35, 0.25, -0.2)
+"""Share of white, or of black where negative, in the colours of the pieces of a compound, in turn."""
+
+
+def tint(color: Color, number: int) -> Color:
+    """The colour of piece `number` of a compound."""
+    share = TINTS[number % len(TINTS)]
+    r, g, b = ((1.0 - abs(share)) * part + max(share, 0.0) for part in color[:3])
+    return (r, g, b, color[3])
+
+
+def shape_edges(shape: Solid, base: FloatArray, color: Color, width: float, dash: float) -> GlyphArray:
+    """The edges of a shape; of a curved one some rings, and lines along its side; pieces in tints of the colour."""
+    if isinstance(shape, Polytope):
+        return hull_edges(shape, base, color, width, dash)
+    parts = []
+    if isinstance(shape, Compound):
+        for k, piece in enumerate(shape.pieces):
+            parts.append(hull_edges(piece, base, tint(color, k), width, dash))
+        return np.concatenate(parts)
+    if isinstance(shape, Mesh):
+        edges = sharp_edges(shape) - base
+        return strokes(edges[:, 0], edges[:, 1], color, width, dash=dash)
+    for line in wires(shape):
+        starts, ends = line[:-1] - base, line[1:] - base
+        if len(starts) > 1 and dash > 0.0:
+            # The pieces of a ring are shorter than a dash: every third of them is left out instead.
+            drawn = np.arange(len(starts)) % 3 != 2
+            starts, ends = starts[drawn], ends[drawn]
+        parts.append(strokes(starts, ends, color, width, dash=dash))
+    return np.concatenate(parts)
+
+
 def hull_edges(hull: Polytope, base: FloatArray, color: Color, width: float, dash: float) -> GlyphArray:
     """The edges of a hull, those between nearly coplanar facets fading where they lie close to each other on screen.
 
@@ -256,36 +293,51 @@ def layers(inspection: Subject, style: Style) -> list[Layer]:
     contact, look = inspection.contact, style.look
     base = origin(inspection)
     on_a, on_b = contact.point_on_a - base, contact.point_on_b - base
-    corners = np.zeros((0, 3)) if contact.region is None else contact.region.vertices - base
+    patches = [outline - base for outline in outlines(contact)]
+    corners = region_corners(contact) - base
     line, point = look.line_width * style.scale, look.point_size * style.scale
     halo = max(1.0, style.scale)
     found: list[Layer] = []
 
-    if style.show_region and len(corners) >= 3:
-        found.append(Layer("region", fills(corners, look.color_region), 0.75, 0.0))
+    if style.show_region and any(len(patch) >= 3 for patch in patches):
+        filled = [fills(patch, look.color_region) for patch in patches if len(patch) >= 3]
+        found.append(Layer("region", np.concatenate(filled), 0.75, 0.0))
     if style.show_hulls:
         # B is dashed, A is not: the two are told apart without the colours too.
-        for name, hull, color, dash in (
-            ("hull a", inspection.hull_a, look.color_a, 0.0),
-            ("hull b", inspection.hull_b, look.color_b, DASH_PERIOD * style.scale),
+        for name, shape, color, dash in (
+            ("hull a", inspection.shape_a, look.color_a, 0.0),
+            ("hull b", inspection.shape_b, look.color_b, DASH_PERIOD * style.scale),
         ):
-            edges = hull_edges(hull, base, color, HULL_WIDTH * line, dash)
+            edges = shape_edges(shape, base, color, HULL_WIDTH * line, dash)
             found.append(Layer(name, edges, 0.4, 0.6 * halo))
-    if style.show_region and len(corners) > 0:
+    if style.show_region and patches:
         solid = (*look.color_region[:3], 1.0)
-        if len(corners) >= 3:
-            outline = strokes(corners, np.roll(corners, -1, axis=0), solid, OUTLINE_WIDTH * line)
-        elif len(corners) == 2:
-            outline = strokes(corners[:1], corners[1:], solid, SEGMENT_WIDTH * line)
-        else:
-            outline = marks(corners, DIAMOND, solid, POINT_REGION * point)
-        found.append(Layer("region outline", outline, 0.8, halo, hidden_halo=True))
+        around = []
+        for patch in patches:
+            if len(patch) >= 3:
+                around.append(strokes(patch, np.roll(patch, -1, axis=0), solid, OUTLINE_WIDTH * line))
+            elif len(patch) == 2:
+                around.append(strokes(patch[:1], patch[1:], solid, SEGMENT_WIDTH * line))
+            else:
+                around.append(marks(patch, DIAMOND, solid, POINT_REGION * point))
+        found.append(Layer("region outline", np.concatenate(around), 0.8, halo, hidden_halo=True))
+    if style.show_region and curves(contact):
+        solid = (*look.color_region[:3], 1.0)
+        lines = [
+            strokes(curve[:-1] - base, curve[1:] - base, solid, SEGMENT_WIDTH * line)
+            if len(curve) > 1
+            else marks(curve - base, DIAMOND, solid, POINT_REGION * point)
+            for curve in curves(contact)
+        ]
+        found.append(Layer("curves", np.concatenate(lines), 0.8, halo, hidden_halo=True))
     if style.show_ties and contact.signed_distance < 0.0 and len(contact.ties) > 1:
         faint = (*look.color_vector[:3], 0.55 * look.color_vector[3])
         tied = [arrow(on_b, on_b + contact.depth * tie, faint, TIE_WIDTH * line) for tie in contact.ties[1:]]
         found.append(Layer("ties", np.concatenate(tied), 0.6, 0.0))
     if style.show_vector and contact.signed_distance < 0.0:
-        vector = arrow(on_b, on_a, look.color_vector, VECTOR_WIDTH * line)
+        # Of meshes a point in common is told: the arrow starts there.
+        tip = on_a if isinstance(contact, Contact) else on_b + contact.mtv
+        vector = arrow(on_b, tip, look.color_vector, VECTOR_WIDTH * line)
         found.append(Layer("vector", vector, 0.9, halo, hidden_halo=True))
     if style.show_vector and contact.signed_distance > 0.0:
         gap = strokes(on_a, on_b, look.color_gap, VECTOR_WIDTH * line)
@@ -297,6 +349,29 @@ def layers(inspection: Subject, style: Style) -> list[Layer]:
         diamonds = marks(corners, DIAMOND, look.color_point, 0.8 * point)
         found.append(Layer("points", diamonds, 0.85, halo, hidden_halo=True))
     return [layer for layer in found if len(layer.glyphs)]
+
+
+def region_corners(contact: Contact | Found) -> FloatArray:
+    """(n, 3) the corners of the contact regions; ends of arcs of one circle are none."""
+    if isinstance(contact, Found):
+        found = [outline for outline in contact.outlines if len(outline) <= MOST_CORNERS]
+        return np.concatenate([np.zeros((0, 3)), *found])
+    region = contact.region
+    if region is None:
+        return np.zeros((0, 3))
+    arcs = {arc.side: arc for arc in region.arcs}
+    count = len(region.vertices)
+    smooth = [
+        k in arcs and (k - 1) % count in arcs and bool((arcs[k].center == arcs[(k - 1) % count].center).all())
+        for k in range(count)
+    ]
+    return region.vertices[~np.array(smooth, dtype=np.bool_)]
+
+
+MOST_AVOIDED = 32
+"""Outlines and curves that labels keep clear of."""
+MOST_CORNERS = 64
+"""Of a patch of a compound: what has more is round."""
 
 
 # --- what depends on the view ---------------------------------------------------------------------------------------
@@ -405,6 +480,8 @@ def vector_label(inspection: Subject, length: Callable[[float], str]) -> str:
     contact = inspection.contact
     if contact.relation is Relation.TOUCHING:
         return "touching"
+    if contact.intersects and contact.depth == 0.0 and isinstance(contact, Found):
+        return str(contact.relation).replace("_", " ")
     if contact.signed_distance < 0.0:
         return f"depth {length(contact.depth)}"
     return f"gap {length(contact.signed_distance)}"
@@ -496,7 +573,10 @@ def _annotate_vector(
 ) -> None:
     """The vector's label, and where the vector is too short to see a ring and which way it points."""
     contact, look, scale = inspection.contact, sheet.style.look, sheet.style.scale
-    ends, ahead = project(np.array([contact.point_on_a, contact.point_on_b]), matrix, size)
+    tip = contact.point_on_a if isinstance(contact, Contact) else contact.point_on_b + contact.mtv
+    if contact.signed_distance > 0.0:
+        tip = contact.point_on_a
+    ends, ahead = project(np.array([tip, contact.point_on_b]), matrix, size)
     seen = _visible_part(ends[0], ends[1], sheet.free) if bool(ahead.all()) else None
     if seen is None:
         return
@@ -522,10 +602,13 @@ def _annotate_vector(
     if not sheet.style.show_labels:
         return
 
-    if contact.region is not None:
-        corners, ahead = project(contact.region.vertices, matrix, size)
-        sheet.points = corners = corners[ahead]
-        sheet.outline = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
+    around = []
+    for outline in (*outlines(contact), *curves(contact))[:MOST_AVOIDED]:
+        corners, ahead = project(outline, matrix, size)
+        corners = corners[ahead]
+        sheet.points = np.concatenate([sheet.points, corners])
+        around.append(np.stack([corners, np.roll(corners, -1, axis=0)], axis=1))
+    sheet.outline = np.concatenate([sheet.outline, *around])
     side = np.array([-way[1], way[0]])
     side = side if side[0] + 0.3 * side[1] >= 0.0 else -side  # to the right, or up, where people read on
     distance = clearance + LABEL_DISTANCE * scale
@@ -542,8 +625,8 @@ def _annotate_names(sheet: _Sheet, inspection: Subject, matrix: FloatArray, size
     """Which hull is A and which is B, at the ends that are farthest from each other."""
     look = sheet.style.look
     drawn = []
-    for hull in (inspection.hull_a, inspection.hull_b):
-        pixels, ahead = project(hull.vertices, matrix, size)
+    for shape in (inspection.shape_a, inspection.shape_b):
+        pixels, ahead = project(stand_in(shape).vertices, matrix, size)
         drawn.append(pixels[ahead])
     if any(len(pixels) == 0 for pixels in drawn):
         return

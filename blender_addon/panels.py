@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from . import overlay, report, session, volumes_follow
+from . import collision_shape, overlay, report, session, volumes_follow
 
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
@@ -64,6 +64,23 @@ def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, ico
         column.label(text=line, icon=icon if i == 0 else "BLANK1")
 
 
+def _draw_shapes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What the two objects collide as; of objects of other files that can only be read."""
+    a, b = session.pair(context.scene)
+    if a is None and b is None:
+        return
+    column = layout.column(align=True)
+    for letter, obj in (("A", a), ("B", b)):
+        if obj is None:
+            continue
+        why_not = collision_shape.why_fixed(obj)
+        row = column.row(align=True)
+        row.enabled = not why_not
+        row.prop(obj, "contact_lens_shape", text=f"Shape of {letter}")
+        if why_not:
+            _text(layout, context, why_not, "LIBRARY_DATA_DIRECT")
+
+
 class _Tab:
     bl_space_type: Any = "VIEW_3D"
     bl_region_type: Any = "UI"
@@ -83,6 +100,7 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "object_a")
         column.prop(settings, "object_b")
+        _draw_shapes(layout, context)
 
         inspection = session.current(context)
         problem = session.error(context)
@@ -129,7 +147,7 @@ class CONTACT_LENS_PT_settings(_Tab, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in ("method", "clearance", "contact_tolerance"):
+        for name in ("method", "clearance", "contact_tolerance", "flat"):
             layout.prop(session.settings_of(context.scene), name)
 
 

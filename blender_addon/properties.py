@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`scene.contact_lens`: the pair, the settings and what the overlay shows. Saved with the file and undone with it."""
+"""`scene.contact_lens`: pair, settings, what the overlay shows; `object.contact_lens_shape`: what it collides as.
+
+Saved with the file and undone with it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, cast
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
-from . import read, refresh, session, volumes_follow
+from . import collision_shape, read, refresh, session, volumes_follow
 from .volumes_view import VolumeSettings
 
 METHODS = (
@@ -91,10 +94,23 @@ def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = No
     )
 
 
+def flat(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
+    return BoolProperty(
+        name="2D",
+        description="Inspect two flat meshes that lie in one plane as shapes of that plane",
+        default=False,
+        options=options,
+        update=update,
+    )
+
+
 def as_settings(owner: Any) -> session.Settings:
     """The settings of a scene or an operator as plain values: float32 properties give back the digits typed."""
     return session.Settings(
-        owner.method.lower(), float(f"{owner.clearance:.7g}"), float(f"{owner.contact_tolerance:.7g}")
+        owner.method.lower(),
+        float(f"{owner.clearance:.7g}"),
+        float(f"{owner.contact_tolerance:.7g}"),
+        owner.flat,
     )
 
 
@@ -130,12 +146,19 @@ def _toggle(name: str, description: str, default: bool = True) -> object:
     return BoolProperty(name=name, description=description, default=default, update=_display_changed)
 
 
+def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
+    for scene in bpy.data.scenes:
+        if self in session.picked(scene):
+            refresh.request(scene)
+
+
 class ContactLensSettings(bpy.types.PropertyGroup):
     object_a: _picker("A", "The object that stays: the active one when Inspect Contact was run")  # type: ignore
     object_b: _picker("B", "The object that Separate moves: the other selected one")  # type: ignore
     method: method({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     clearance: clearance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    flat: flat({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
     show_hulls: _toggle("Convex Hulls", "Wireframes of both convex hulls")  # type: ignore[valid-type]
     show_region: _toggle("Region", "Contact region, filled")  # type: ignore[valid-type]
@@ -190,7 +213,18 @@ CLASSES = (ContactLensSettings,)
 
 def register() -> None:
     bpy.types.Scene.contact_lens = PointerProperty(type=ContactLensSettings)  # type: ignore[attr-defined]
+    # Not in a group: Blender 5 does not load library overrides of what is in a group of its own.
+    bpy.types.Object.contact_lens_shape = EnumProperty(  # type: ignore[attr-defined]
+        name="Collision Shape",
+        description="What the object is inspected as",
+        items=collision_shape.ITEMS,
+        default=collision_shape.AUTOMATIC,
+        options=set(),
+        override={"LIBRARY_OVERRIDABLE"},
+        update=_shape_changed,
+    )
 
 
 def unregister() -> None:
+    del bpy.types.Object.contact_lens_shape  # type: ignore[attr-defined]
     del bpy.types.Scene.contact_lens  # type: ignore[attr-defined]

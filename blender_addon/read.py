@@ -13,15 +13,23 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.compound import Compound
+from ..core.curved_shape import ConvexShape
+from ..core.decompose_mesh import Decomposition
 from ..core.dent import Dent, deepest_dent
 from ..core.hull import ConvexHull
+from ..core.mesh import Mesh
+from ..core.mesh_pieces import mesh_pieces
+from . import collision_shape
+from .collision_shape import Choice, Fit
+from .finding import Solid
 from .session import State, matrix_numbers
 
 FloatArray = NDArray[np.float64]
@@ -29,8 +37,12 @@ FloatArray = NDArray[np.float64]
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 RESOLUTION_STEPS = 4.0
 """Steps of a float32 coordinate that two readings of the same place may differ by."""
+OPEN_SHARE = 1e-4
+"""A mesh that leaves no more of its hull's surface open than this covers it: areas are rounded too."""
 REMEMBERED = 16
 """Hulls kept; the least recently used go first."""
+
+HULL = Choice(collision_shape.CONVEX_HULL, "chosen")
 
 
 class ReadError(ValueError):
@@ -46,8 +58,21 @@ class Shape:
     """One object as it is inspected."""
 
     hull: ConvexHull
-    """World space."""
+    """The convex hull of the mesh, world space."""
     dent: Dent
+    """How far the mesh is from its hull."""
+    solid: Solid
+    """What the object collides as, world space."""
+    kind: str
+    """Which shape `solid` is, as in `collision_shape`."""
+    choice: Choice
+    """What was asked for."""
+    fit: Fit | None
+    """How far a primitive is from the mesh; None for the hull."""
+    mesh: Mesh | None
+    """The mesh in world space, of a compound or a mesh."""
+    make_pieces: Callable[[], Decomposition] | None = field(repr=False)
+    """Makes the convex pieces that stand for the mesh, in world space; or finds them where they are known."""
     state: State
     step: float
     """Blender units: spacing of float32 at the largest coordinate that took part."""
@@ -84,11 +109,17 @@ class _Memory(Generic[Value]):
 _local_hulls: _Memory[ConvexHull] = _Memory()
 _world_hulls: _Memory[ConvexHull] = _Memory()
 _dents: _Memory[tuple[Dent, FloatArray]] = _Memory()
+_primitives: _Memory[ConvexShape] = _Memory()
+_compounds: _Memory[Compound] = _Memory()
+_meshes: _Memory[Mesh] = _Memory()
+_local_pieces: _Memory[Decomposition] = _Memory()
+_pieces: _Memory[Decomposition] = _Memory()
+_fits: _Memory[Fit] = _Memory()
 
 
 def forget() -> None:
     """Let go of everything remembered."""
-    for memory in (_local_hulls, _world_hulls, _dents):
+    for memory in (_local_hulls, _world_hulls, _dents, _primitives, _compounds, _fits, _meshes, _local_pieces, _pieces):
         memory.clear()
 
 
@@ -103,13 +134,14 @@ def why_not(obj: bpy.types.Object) -> str:
     return f"'{obj.name}' is of type {kind} and has no surface to inspect"
 
 
-def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
-    """Read the evaluated object as a convex shape in world space.
+def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool = False) -> Shape:
+    """Read the evaluated object as the shape it collides as, in world space; as its hull, when only that is wanted.
 
     Raises ReadError when it has no finite, non-empty geometry, HiddenError when Blender does not evaluate it.
     """
     start = time.perf_counter()
     evaluated, numbers, linear, translation = _placed(obj, depsgraph)
+    choice = HULL if hull_only else collision_shape.chosen(obj)
     with _evaluated_mesh(obj, evaluated) as mesh:
         own = _checked_points(obj, mesh)
         if _makes_instances(obj, depsgraph):
@@ -123,17 +155,80 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Shape:
             (digest, _stretch(linear)),
             lambda: _dent(hull, local_hull.vertex_ids[hull.vertex_ids], local, _triangles(mesh), linear, translation),
         )
+        kind, fit, seconds_fit = choice.kind, None, 0.0
+        solid: Solid = hull
+        world_mesh: Mesh | None = None
+        make_pieces: Callable[[], Decomposition] | None = None
+        if kind == collision_shape.AUTOMATIC:
+            flat_enough = RESOLUTION_STEPS * float32_step(hull.magnitude)
+            convex = dent.depth <= flat_enough and dent.open_share <= OPEN_SHARE
+            kind = collision_shape.WHEN_CONVEX if convex else collision_shape.WHEN_DENTED
+        if kind in collision_shape.PRIMITIVES:
+            try:
+                # Kept, for what is kept on the GPU and for the pictures is found by the shape itself.
+                primitive, _ = _primitives.get(
+                    (digest, numbers, kind),
+                    lambda: collision_shape.fitted(kind, local.min(axis=0), local.max(axis=0), linear, translation),
+                )
+            except ValueError as error:
+                raise ReadError(f"'{obj.name}' {error}") from error
+            fit, seconds_fit = _fits.get(
+                (digest, _stretch(linear), kind),
+                lambda: collision_shape.fit_of(
+                    primitive, hull.vertices, local @ linear.T + translation, _triangles(mesh)
+                ),
+            )
+            solid = primitive
+        elif kind in (collision_shape.COMPOUND, collision_shape.MESH):
+            faces = _triangles(mesh).astype(np.intp)
+            if len(faces) == 0:
+                raise ReadError(f"'{obj.name}' has no faces: a {collision_shape.WORDS[kind]} is made of them")
+            world_mesh, _ = _meshes.get((digest, numbers), lambda: Mesh(local @ linear.T + translation, faces))
+            make_pieces = _pieces_of(digest, numbers, local, faces, linear, translation)
+            solid = world_mesh
+            if kind == collision_shape.COMPOUND:
+                start_pieces = time.perf_counter()
+                pieces = make_pieces()
+                seconds_fit = time.perf_counter() - start_pieces
+                solid, _ = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
     # The matrix may cancel large local coordinates: their rounding is still there.
     terms = float(np.abs(local_hull.vertices).max()) * float(np.linalg.norm(linear, 2))
     now = time.perf_counter() - start
     return Shape(
         hull=hull,
         dent=replace(dent, point=linear @ place + translation),
-        state=State(numbers, digest),
+        solid=solid,
+        kind=kind,
+        choice=choice,
+        fit=fit,
+        mesh=world_mesh,
+        make_pieces=make_pieces,
+        state=State(numbers, digest, choice),
         step=float32_step(max(hull.magnitude, terms)),
-        seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent),
+        seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent + seconds_fit),
         seconds_move=seconds_move,
     )
+
+
+def _pieces_of(
+    digest: bytes,
+    numbers: tuple[float, ...],
+    local: FloatArray,
+    faces: NDArray[np.intp],
+    linear: FloatArray,
+    translation: FloatArray,
+) -> Callable[[], Decomposition]:
+    """Return what makes the convex pieces of a mesh in world space. They are cut once, where the mesh is at home."""
+
+    def moved() -> Decomposition:
+        found, _ = _local_pieces.get(digest, lambda: mesh_pieces(Mesh(local, faces)))
+        return replace(
+            found,
+            pieces=tuple(ConvexHull(piece.vertices @ linear.T + translation) for piece in found.pieces),
+            distance=found.distance * float(np.linalg.norm(linear, 2)),
+        )
+
+    return lambda: _pieces.get((digest, numbers), moved)[0]
 
 
 def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:

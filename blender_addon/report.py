@@ -17,20 +17,25 @@ import bpy
 import numpy as np
 
 from .. import __version__
-from ..core.contact import Status
+from ..core.compound import Compound
+from ..core.contact import Contact
+from ..core.cylinder import Cone, Cylinder
 from ..core.dent import Dent
 from ..core.feature import Feature
 from ..core.hull import ConvexHull
+from ..core.mesh import Mesh
+from ..core.polytope import Polytope
 from ..core.region import Region
+from ..core.rounded import Rounded
 from . import session
-from .session import Inspection
+from .collision_shape import WORDS
+from .finding import Found, Solid
+from .read import OPEN_SHARE
+from .session import Inspection, Stand
 from .units import UnitFormat, counted, direction
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
-
-OPEN_SHARE = 1e-4
-"""A mesh that leaves no more of its hull's surface open than this covers it: areas are rounded too."""
 
 TOO_COARSE = 0.1
 """Resolution of the input, relative to the smaller object, from which on an answer means little."""
@@ -90,8 +95,22 @@ def _build(inspection: Inspection) -> Report:
             "stale": None,
             "units": {**asdict(inspection.units), "numbers_in": "blender_units", "frame": "world"},
             "objects": {
-                "a": _object(inspection.name_a, inspection.hull_a, inspection.dent_a, inspection.resolution),
-                "b": _object(inspection.name_b, inspection.hull_b, inspection.dent_b, inspection.resolution),
+                "a": _object(
+                    inspection.name_a,
+                    inspection.shape_a,
+                    inspection.stand_a,
+                    inspection.hull_a,
+                    inspection.dent_a,
+                    inspection.resolution,
+                ),
+                "b": _object(
+                    inspection.name_b,
+                    inspection.shape_b,
+                    inspection.stand_b,
+                    inspection.hull_b,
+                    inspection.dent_b,
+                    inspection.resolution,
+                ),
             },
             "settings": asdict(inspection.settings),
             "resolution": inspection.resolution,
@@ -107,11 +126,14 @@ def _build(inspection: Inspection) -> Report:
                 "lower_bound": found.lower_bound,
                 "upper_bound": found.upper_bound,
                 "ties": found.ties,
-                "feature_a": _feature(found.feature_a, inspection.hull_a),
-                "feature_b": _feature(found.feature_b, inspection.hull_b),
+                "feature_a": _feature(found.feature_a, inspection.shape_a),
+                "feature_b": _feature(found.feature_b, inspection.shape_b),
+                **_of_pieces(found),
                 "method": found.method,
                 "iterations": found.iterations,
                 "status": found.status,
+                "status_reason": (found.reason if isinstance(found, Found) else found.status.reason) or None,
+                "plane": _plane(inspection),
                 "cross_check": found.cross_check,
                 "clearance": found.clearance,
                 "contact_tolerance": found.contact_tolerance,
@@ -126,15 +148,60 @@ def _build(inspection: Inspection) -> Report:
     return data
 
 
+def _plane(inspection: Inspection) -> Report | None:
+    """The plane of a pair that was inspected in it."""
+    if inspection.flat is None:
+        return None
+    plane = inspection.flat.plane
+    return {"point": plane.point, "axes": plane.axes, "normal": plane.normal}
+
+
+def _of_pieces(found: Contact | Found) -> Report:
+    """What only compounds and meshes have."""
+    if not isinstance(found, Found):
+        return {"regions": None, "curves": None, "notes": []}
+    return {
+        "regions": [
+            {
+                "kind": region.kind,
+                "normal": region.normal,
+                "area": region.area,
+                "length": region.length,
+                "centroid": region.centroid,
+                "patches": [
+                    {"piece_a": p.piece_a, "piece_b": p.piece_b, "region": _region(p.region)} for p in region.patches
+                ],
+            }
+            for region in found.regions
+        ],
+        "regions_area": found.area,
+        "regions_centroid": found.centroid,
+        "curves": found.curves,
+        "curves_length": found.curve_length,
+        "notes": found.notes,
+    }
+
+
 def to_json(data: Report) -> str:
     """The report as JSON text."""
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _object(name: str, hull: ConvexHull, dent: Dent, resolution: float) -> Report:
+def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Dent, resolution: float) -> Report:
     return {
         "name": name,
-        "inspected_as": "convex_hull",
+        "inspected_as": stand.kind.lower(),
+        "collision_shape": {
+            "asked_for": stand.choice.kind.lower(),
+            "source": stand.choice.source,
+            "note": stand.choice.note or None,
+            **_measures(shape),
+            "mesh_sticks_out": None if stand.fit is None else stand.fit.sticks_out,
+            "reaches_beyond_mesh": None if stand.fit is None else stand.fit.reaches_beyond,
+            "exact": None if stand.pieces is None else stand.pieces.exact,
+            "distance_from_mesh": None if stand.pieces is None else stand.pieces.distance,
+            "how": None if stand.pieces is None else stand.pieces.message,
+        },
         "hull": {
             "vertices": len(hull.vertices),
             "edges": len(hull.edges),
@@ -153,12 +220,29 @@ def _object(name: str, hull: ConvexHull, dent: Dent, resolution: float) -> Repor
     }
 
 
+def _measures(shape: Solid) -> Report:
+    """What a shape is made of: corners, or ends and a radius."""
+    if isinstance(shape, Compound):
+        return {"pieces": len(shape.pieces), "points": None, "radius": 0.0}
+    if isinstance(shape, Mesh):
+        return {"triangles": len(shape.triangles), "closed": shape.is_closed, "points": None, "radius": 0.0}
+    if isinstance(shape, Cylinder | Cone):
+        return {"points": [shape.start, shape.end], "radius": shape.rim}
+    if isinstance(shape, Rounded) and isinstance(shape.core, Polytope):
+        return {"points": shape.core.vertices, "radius": shape.radius}
+    return {
+        "points": shape.vertices if isinstance(shape, Polytope) and len(shape.vertices) <= 8 else None,
+        "radius": 0.0,
+    }
+
+
 def _region(region: Region) -> Report:
     """A region with its distinct features listed once: a large face is the feature of many of its vertices."""
     places: tuple[dict[Feature, int], dict[Feature, int]] = ({}, {})
     pairs = [[places[k].setdefault(pair[k], len(places[k])) for k in (0, 1)] for pair in region.features]
     return {
         "kind": region.kind,
+        "sides": len(region.vertices) if region.kind == "polygon" else 0,
         "vertices": region.vertices,
         "area": region.area,
         "length": region.length,
@@ -167,13 +251,17 @@ def _region(region: Region) -> Report:
         "features_of_a": [_feature(feature) for feature in places[0]],
         "features_of_b": [_feature(feature) for feature in places[1]],
         "features": pairs,
+        "arcs": [{"side": arc.side, "center": arc.center, "radius": arc.radius} for arc in region.arcs],
     }
 
 
-def _feature(feature: Feature, hull: ConvexHull | None = None) -> Report:
+def _feature(feature: Feature | None, shape: Solid | None = None) -> Report | None:
+    if feature is None:
+        return None
     plain: Report = {"kind": feature.kind, "vertices": feature.vertices}
-    if hull is not None:
-        plain["points"] = hull.vertices[list(feature.vertices)]
+    if shape is not None:
+        # A curved shape has no vertices to be named.
+        plain["points"] = shape.vertices[list(feature.vertices)] if isinstance(shape, Polytope) else []
     return plain
 
 
@@ -224,7 +312,10 @@ def one_line(data: Report) -> str:
     if data["contact"]["relation"] in ("a_inside_b", "b_inside_a"):
         line = relation_words(data)
     line += f", {name.lower()} {value}"
-    if not (objects["a"]["convex"] and objects["b"]["convex"]):
+    kinds = [objects[letter]["inspected_as"] for letter in "ab"]
+    if any(kind != "convex_hull" for kind in kinds):
+        line += f" (as {WORDS[kinds[0].upper()]} and {WORDS[kinds[1].upper()]})"
+    elif not (objects["a"]["convex"] and objects["b"]["convex"]):
         line += " (of their convex hulls)"
     if too_coarse(data):
         line += " (coordinates too coarse to tell)"
@@ -243,12 +334,27 @@ def main_lines(data: Report) -> Lines:
     if region is not None:
         polygon = region["kind"] == "polygon"
         corners = f", {counted(len(region['vertices']), 'point')}" if polygon else ""
+        if region["arcs"]:
+            corners = f", {counted(len(region['arcs']), 'arc')}" if region["sides"] > len(region["arcs"]) else ", round"
         lines.append(("Region", f"{region['kind'].capitalize()}{corners}"))
         if polygon:
             lines.append(("Area", units.area(region["area"])))
         elif region["kind"] == "segment":
             lines.append(("Length", units.length(region["length"])))
         lines.append(("Centroid", units.vector(region["centroid"])))
+    lines += [(f"{letter.upper()} as", shape_words(data["objects"][letter])) for letter in "ab"]
+    if found["regions"]:
+        kinds = [r["kind"] for r in found["regions"]]
+        words = [counted(kinds.count(kind), kind) for kind in ("polygon", "segment", "point") if kind in kinds]
+        lines.append(("Regions", ", ".join(words)))
+        if found["regions_area"] > 0.0:
+            lines.append(("Area", units.area(found["regions_area"])))
+        elif "segment" in kinds:
+            lines.append(("Length", units.length(sum(r["length"] for r in found["regions"]))))
+        if found["regions_centroid"] is not None:
+            lines.append(("Centroid", units.vector(found["regions_centroid"])))
+    if found["curves"]:
+        lines.append(("Contact Curves", f"{len(found['curves'])}, {units.length(found['curves_length'])}"))
     lines.append(("Point on A", units.vector(found["point_on_a"])))
     lines.append(("Point on B", units.vector(found["point_on_b"])))
     width = units.rough(found["upper_bound"] - found["lower_bound"])
@@ -256,9 +362,21 @@ def main_lines(data: Report) -> Lines:
     return lines
 
 
+def shape_words(thing: Report) -> str:
+    """What an object was inspected as and why, such as 'capsule, fitted'."""
+    how = {"rigid_body": "as its rigid body", "automatic": "automatic"}.get(thing["collision_shape"]["source"], "")
+    shape = thing["collision_shape"]
+    more = "fitted" if shape["mesh_sticks_out"] is not None else ""
+    if "pieces" in shape:
+        more = f"{counted(shape['pieces'], 'piece')}{', exact' if shape['exact'] else ''}"
+    elif "triangles" in shape:
+        more = "solid" if shape["closed"] else "surface"
+    return ", ".join(part for part in (WORDS[thing["inspected_as"].upper()], more, how) if part)
+
+
 def _failed_checks(data: Report) -> list[str]:
     """The checks that the answer fails. That its bounds do not meet is no failure when it says so itself."""
-    told = {"the bounds meet"} if Status(data["contact"]["status"]).reason else set()
+    told = {"the bounds meet"} if data["contact"]["status_reason"] else set()
     return [c["name"] for c in data["verify"]["checks"] if not c["ok"] and c["name"] not in told]
 
 
@@ -266,8 +384,9 @@ def detail_lines(data: Report) -> Lines:
     """How the answer was found and how far it can be trusted."""
     found, units, objects = data["contact"], _units(data), data["objects"]
     lower, upper = found["lower_bound"], found["upper_bound"]
-    lines = [
-        ("Decided By", f"{found['feature_a']['kind']} of A, {found['feature_b']['kind']} of B"),
+    features = found["feature_a"], found["feature_b"]
+    lines = [] if None in features else [("Decided By", f"{features[0]['kind']} of A, {features[1]['kind']} of B")]
+    lines += [
         ("Lower Bound", units.length(lower)),
         ("Upper Bound", units.length(upper)),
         ("Bounds Differ By", units.rough(upper - lower)),
@@ -288,6 +407,10 @@ def detail_lines(data: Report) -> Lines:
         parts = [counted(hull["vertices"], "vertex", "vertices")]
         parts += [counted(hull[key], noun) for key, noun in (("edges", "edge"), ("facets", "face")) if hull[key]]
         lines.append((f"Hull of {letter.upper()}", ", ".join(parts)))
+        shape = objects[letter]["collision_shape"]
+        if shape["mesh_sticks_out"] is not None:
+            lines.append((f"Mesh of {letter.upper()} Sticks Out", units.rough(shape["mesh_sticks_out"])))
+            lines.append((f"Shape of {letter.upper()} Reaches Beyond", units.rough(shape["reaches_beyond_mesh"])))
     return lines
 
 
@@ -298,7 +421,23 @@ def warnings(data: Report) -> list[str]:
     if data["stale"]:
         lines.append(f"Out of date: {data['stale']}")
     for thing in (data["objects"]["a"], data["objects"]["b"]):
-        dent = thing["dent"]
+        dent, shape = thing["dent"], thing["collision_shape"]
+        if shape["note"]:
+            lines.append(f"'{thing['name']}' {shape['note']}: its {WORDS[thing['inspected_as'].upper()]} is inspected")
+        if shape["mesh_sticks_out"] is not None:
+            if shape["mesh_sticks_out"] > data["resolution"]:
+                lines.append(
+                    f"'{thing['name']}' sticks out of its {WORDS[thing['inspected_as'].upper()]} by up to "
+                    f"{units.length(shape['mesh_sticks_out'])}"
+                )
+            continue
+        if shape["exact"] is False:
+            lines.append(
+                f"'{thing['name']}' is taken as {counted(shape['pieces'], 'convex piece')}, up to "
+                f"{units.length(shape['distance_from_mesh'])} from its mesh: {shape['how']}"
+            )
+        if thing["inspected_as"] in ("compound", "mesh"):
+            continue
         if dent["open_share"] == 1.0:
             lines.append(f"'{thing['name']}' has no faces: its convex hull is inspected")
         elif dent["depth"] <= data["resolution"] and dent["open_share"] > OPEN_SHARE:
@@ -324,7 +463,11 @@ def warnings(data: Report) -> list[str]:
         lines.append(
             f"Blender holds these coordinates to {units.rough(data['resolution'])}: that is the contact tolerance"
         )
-    reason = Status(data["contact"]["status"]).reason
+    for note in data["contact"]["notes"]:
+        letter, _, text = note.partition(": ")
+        named = letter in ("A", "B") and text
+        lines.append(f"'{data['objects'][letter.lower()]['name']}': {text}" if named else note)
+    reason = data["contact"]["status_reason"]
     if reason:
         width = units.rough(data["contact"]["upper_bound"] - data["contact"]["lower_bound"])
         lines.append(f"Less exact than promised: {reason}; the signed distance is known to {width}")

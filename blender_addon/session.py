@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ..core.contact import Contact
+from ..core.decompose_mesh import Decomposition
 from ..core.dent import Dent
 from ..core.hull import ConvexHull
-from ..core.verify import Verification, verify
+from ..core.mesh import Mesh
+from ..core.verify import Verification
+from . import collision_shape
+from .collision_shape import Choice, Fit
+from .finding import Found, Solid, checked
+from .plane import Plane
 from .units import UnitFormat
 
 if TYPE_CHECKING:
@@ -35,6 +41,8 @@ class Settings:
     """Blender units."""
     contact_tolerance: float
     """As set by the person, relative to the smaller shape's extent."""
+    flat: bool = False
+    """Whether the two are flat and inspected in their plane."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +53,50 @@ class State:
     """The 16 numbers of the world matrix, row by row, as Blender holds them."""
     digest: bytes
     """Digest of the evaluated geometry in local space."""
+    choice: Choice
+    """What it was set to collide as."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """What an object was inspected as."""
+
+    kind: str
+    """The shape, as in `collision_shape`."""
+    choice: Choice
+    """What was asked for."""
+    fit: Fit | None
+    """How far a primitive is from the mesh; None for the hull."""
+    mesh: Mesh | None = None
+    """The mesh in world space, of a compound or a mesh."""
+    pieces: Decomposition | None = None
+    """The convex pieces that stood for the mesh, where they were needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """A pair inspected in its plane."""
+
+    plane: Plane
+    contact: Contact | Found
+    """In the frame of the plane."""
+    shape_a: Solid
+    shape_b: Solid
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
     """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
 
-    contact: Contact
+    contact: Contact | Found
+    shape_a: Solid
+    """What A was inspected as."""
+    shape_b: Solid
+    stand_a: Stand
+    """Why that, and how far it is from the mesh."""
+    stand_b: Stand
     hull_a: ConvexHull
+    """The convex hull of the mesh of A."""
     hull_b: ConvexHull
     name_a: str
     name_b: str
@@ -62,7 +106,7 @@ class Inspection:
     state_a: State
     state_b: State
     dent_a: Dent
-    """How far the mesh of A is from its convex hull, which is what was inspected."""
+    """How far the mesh of A is from its convex hull."""
     dent_b: Dent
     settings: Settings
     contact_tolerance: float
@@ -79,11 +123,15 @@ class Inspection:
     """What it costs to follow a move; decides whether results follow by themselves."""
     seconds_edit: float
     """What it costs to follow a change of geometry."""
+    flat: Flat | None = None
+    """The pair as it is in its plane, when it was inspected there; `contact` is that in space then."""
 
     @cached_property
     def verification(self) -> Verification:
         """The certificate checked again, independently of the solver."""
-        return verify(self.contact, self.hull_a, self.hull_b)
+        if self.flat is not None:
+            return checked(self.flat.contact, self.flat.shape_a, self.flat.shape_b, (None, None))
+        return checked(self.contact, self.shape_a, self.shape_b, (self.stand_a.mesh, self.stand_b.mesh))
 
 
 _inspections: dict[int, Inspection] = {}
@@ -207,6 +255,8 @@ def stale_reason(context: bpy.types.Context) -> str:
     for obj, state in ((a, inspection.state_a), (b, inspection.state_b)):
         if obj is not None and matrix_numbers(obj) != state.matrix:
             return f"'{obj.name}' has moved"
+        if obj is not None and collision_shape.chosen(obj) != state.choice:
+            return f"the collision shape of '{obj.name}' has changed"
     if settings_of(context.scene).as_settings() != inspection.settings:
         return "the settings have changed"
     return ""

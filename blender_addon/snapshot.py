@@ -22,6 +22,7 @@ from ..core.polytope import FloatArray
 from . import session, volumes_follow
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
+from .shape_outline import stand_in
 
 NO_DRIVER = (
     "No OpenGL driver was found, so there is no picture. On Debian and Ubuntu the packages libegl1 and "
@@ -127,10 +128,10 @@ def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
     """
     contact = inspection.contact
     middle = origin(inspection)
-    a, b = (np.asarray(inspection.hull_a.vertices), np.asarray(inspection.hull_b.vertices))
-    smaller = min(inspection.hull_a.extent, inspection.hull_b.extent) or max(
-        inspection.hull_a.extent,
-        inspection.hull_b.extent,
+    hulls = (stand_in(inspection.shape_a), stand_in(inspection.shape_b))
+    a, b = (np.asarray(hull.vertices) for hull in hulls)
+    smaller = min(hull.extent for hull in hulls) or max(
+        *(hull.extent for hull in hulls),
         abs(contact.signed_distance),
         POINT_SIZE * float(np.abs(middle).max()),
         1e-6,
@@ -155,8 +156,8 @@ def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
     harm = np.abs(along - 0.3) + 0.7 * np.maximum(depth - 0.25, 0.0) + 0.15 * np.abs(np.abs(rise) - rises[1])
     harm += FROM_BELOW * (rise < 0.0)
     harm += 0.12 * ways[:, 1]  # all else equal from the front, which in Blender is -Y
-    for hull in (inspection.hull_a, inspection.hull_b):
-        if len(hull.normals):  # a face seen from straight in front hides the shape
+    for shape, hull in zip((inspection.shape_a, inspection.shape_b), hulls, strict=True):
+        if shape is hull and len(hull.normals):  # a face seen from straight in front hides the shape
             harm += 0.8 * np.maximum((ways @ np.asarray(hull.normals).T).max(axis=1) - 0.8, 0.0)
     points = np.concatenate(shown)
     best, most = None, -1.0
@@ -217,7 +218,7 @@ def _seen_from(eye: FloatArray, inspection: Subject, shown: list[FloatArray]) ->
     """The share of the smaller hull's corners outside of the larger one that the larger one does not hide from the
     eye (3,). 1 when there are none: what is inside is seen through the wall from anywhere.
     """
-    hulls = (inspection.hull_a, inspection.hull_b)
+    hulls = (stand_in(inspection.shape_a), stand_in(inspection.shape_b))
     small = int(hulls[1].extent < hulls[0].extent)
     larger = hulls[1 - small]
     if larger.rank < 3:

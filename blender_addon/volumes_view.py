@@ -105,7 +105,7 @@ def subject_of(context: bpy.types.Context, settings: VolumeSettings) -> Subject:
         raise ReadError("Select objects with a surface to see their bounding volumes")
     for obj in chosen:
         if settings.of == "objects":
-            hull = read.read(obj, depsgraph).hull
+            hull = read.read(obj, depsgraph, hull_only=True).hull
             points = hull.vertices
             subject.contents.append(hull.volume)
         elif settings.of == "triangles":

@@ -52,16 +52,16 @@ class Pair:
     """What the overlay reads of an inspection."""
 
     contact: object
-    hull_a: ConvexHull
-    hull_b: ConvexHull
+    shape_a: ConvexHull
+    shape_b: ConvexHull
     name_a: str = "Left"
     name_b: str = "Right"
     units: UnitFormat | None = None
 
 
 def pair(a: np.ndarray, b: np.ndarray) -> Pair:
-    hull_a, hull_b = ConvexHull(a), ConvexHull(b)
-    return Pair(contact(hull_a, hull_b), hull_a, hull_b, units=UnitFormat())
+    shape_a, shape_b = ConvexHull(a), ConvexHull(b)
+    return Pair(contact(shape_a, shape_b), shape_a, shape_b, units=UnitFormat())
 
 
 def box(center=(0.0, 0.0, 0.0), size=(2.0, 2.0, 2.0), turn=(0.0, 0.0, 0.0)) -> np.ndarray:
@@ -276,8 +276,9 @@ def picture(
         with offscreen.bind():
             gpu.state.active_framebuffer_get().clear(color=(*background, 1.0), depth=1.0)
             if solid:
-                draw_solid(p.hull_a, projection @ view_matrix)
-                draw_solid(p.hull_b, projection @ view_matrix)
+                for shape in (p.shape_a, p.shape_b):
+                    for piece in getattr(shape, "pieces", (shape,)):
+                        draw_solid(geometry.stand_in(piece), projection @ view_matrix)
             overlay.draw(p, style or STYLE, view_matrix, projection, SIZE, p.units.length, part or Part.ALL, **more)
             return snapshot.read_pixels(*SIZE)
     finally:
@@ -321,6 +322,56 @@ def assert_looks_like(name: str, pixels: np.ndarray, masked=()) -> None:
         actual = ROOT / "build" / "pictures" / f"{name}.png"
         snapshot.write_png(str(actual), pixels)
         pytest.fail(f"{wrong} pixels of {name} differ from the stored picture; see {actual}")
+
+
+def core_part(name: str) -> ModuleType:
+    return import_module(f"{overlay.__package__.rpartition('.')[0]}.core.{name}")
+
+
+def capsule_and_cylinder() -> Pair:
+    a = core_part("rounded").Capsule((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), 0.7)
+    b = core_part("cylinder").Cylinder((0.5, -0.3, 0.4), (3.0, 0.4, 0.8), 0.6)
+    return Pair(contact(a, b), a, b, units=UnitFormat())
+
+
+def cone_and_sphere() -> Pair:
+    a, b = core_part("cylinder").Cone((0, 0, -1), (0, 0, 1.5), 1.0), core_part("rounded").Sphere((1.1, 0.2, 0.2), 0.7)
+    return Pair(contact(a, b), a, b, units=UnitFormat())
+
+
+def found_of(a: object, b: object, meshes: tuple = (None, None)) -> Pair:
+    finding = import_module(f"{overlay.__package__}.finding")
+    return Pair(finding.find(a, b, meshes, (None, None), "auto", 0.0, 1e-5), a, b, units=UnitFormat())
+
+
+def peg_in_a_fork() -> Pair:
+    bars = [box(size=(3, 1, 1)), box((1.0, 0.0, 1.5), (1, 1, 2)), box((-1.0, 0.0, 1.5), (1, 1, 2))]
+    fork = core_part("compound").Compound([ConvexHull(bar) for bar in bars])
+    return found_of(fork, ConvexHull(box((0.15, 0.1, 1.2), (0.9, 2.0, 1.6), (0, 0, 12))))
+
+
+def crossing_meshes() -> Pair:
+    mesh = core_part("mesh").Mesh
+    made = []
+    for corners in (box(size=(2, 2, 2)), box((0.9, 0.3, 0.6), (1.5, 1.2, 1.2), (30, 10, 20))):
+        hull = ConvexHull(corners)
+        fans = [(f[0], f[k], f[k + 1]) for f in hull.facets for k in range(1, len(f) - 1)]
+        made.append(mesh(hull.vertices, np.array(fans)))
+    return found_of(*made, meshes=tuple(made))
+
+
+OTHERS = {
+    "capsule_and_cylinder": capsule_and_cylinder,
+    "cone_and_sphere": cone_and_sphere,
+    "peg_in_a_fork": peg_in_a_fork,
+    "crossing_meshes": crossing_meshes,
+}
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS))
+def test_other_shapes_look_as_stored(graphics, name):
+    p = OTHERS[name]()
+    assert_looks_like(f"{name}_dark", picture(p))
 
 
 @pytest.mark.parametrize("background", ["dark", "light"])
@@ -374,7 +425,7 @@ def test_the_arrow_is_as_long_as_the_projected_vector(graphics):
 def test_a_region_inside_both_shapes_is_seen(graphics):
     """The contact region of two solids is always inside them: drawn only in front it would never be seen."""
     p = PAIRS["corner_in_face"]()
-    p = replace(p, contact=contact(p.hull_a, p.hull_b, contact_tolerance=0.05))
+    p = replace(p, contact=contact(p.shape_a, p.shape_b, contact_tolerance=0.05))
     with_region = picture(PAIRS["face_on_face"](), replace(NOTHING, show_region=True))
     without = picture(PAIRS["face_on_face"](), NOTHING)
     changed = np.abs(with_region.astype(int) - without).max(axis=2) > 20
@@ -431,7 +482,7 @@ def test_edges_between_wide_or_turned_facets_do_not_fade():
     wheel = np.array([(np.cos(t), np.sin(t), z) for t in np.arange(64) * np.pi / 32 for z in (-0.1, 0.1)])
     p = pair(wheel, box((1.0, 0.0, 0.0)))
     faded = layer_named(p, "hull a")["spread"].reshape(-1, 6)[:, 0] > 0.0
-    ends = p.hull_a.vertices[p.hull_a.edges]
+    ends = p.shape_a.vertices[p.shape_a.edges]
     assert np.array_equal(faded, ends[:, 0, 2] != ends[:, 1, 2]), "the rims are drawn in full"
 
 
@@ -639,7 +690,7 @@ def test_the_camera_shows_both_shapes_whole(scene_with_a_contact):
     for make in PAIRS.values():
         p = make()
         view_matrix, projection = view_of(p)
-        for hull in (p.hull_a, p.hull_b):
+        for hull in (p.shape_a, p.shape_b):
             pixels, ahead = geometry.project(hull.vertices, projection @ view_matrix, SIZE)
             assert ahead.all()
             assert (pixels > 0).all()
@@ -649,7 +700,7 @@ def test_the_camera_shows_both_shapes_whole(scene_with_a_contact):
 def test_the_camera_goes_near_a_small_shape_on_a_large_one():
     p = pair(box(size=(1000.0, 1000.0, 1.0)), box((3.0, 4.0, 0.9)))
     view_matrix, projection = view_of(p)
-    pixels, ahead = geometry.project(p.hull_b.vertices, projection @ view_matrix, SIZE)
+    pixels, ahead = geometry.project(p.shape_b.vertices, projection @ view_matrix, SIZE)
     assert ahead.all()
     assert np.ptp(pixels, axis=0).max() > 0.15 * min(SIZE)
 
@@ -673,7 +724,7 @@ def test_two_points_in_one_place_have_a_camera(place):
     p = pair(np.full((1, 3), place), np.full((1, 3), place))
     with np.errstate(all="raise"):
         view_matrix, projection = view_of(p)
-    pixels, ahead = geometry.project(p.hull_a.vertices, projection @ view_matrix, SIZE)
+    pixels, ahead = geometry.project(p.shape_a.vertices, projection @ view_matrix, SIZE)
     assert ahead.all()
     assert pixels[0] == pytest.approx(np.array(SIZE) / 2, abs=1.0)
 

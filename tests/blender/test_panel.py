@@ -172,7 +172,7 @@ def test_edited_mesh_and_changed_settings_are_told(draw: Callable[..., Layout]) 
 def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
     draw: Callable[..., Layout], part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inspection, core = part("blender_addon.inspection"), part("core")
+    inspection, core = part("blender_addon.finding"), part("core")
     honest = inspection.contact
 
     def stalled(*shapes: Any, **options: Any) -> Any:

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact of any two things that objects collide as, in one form: convex shapes, compounds and meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.broad_phase import candidate_pairs
+from ..core.check import Check, Verification
+from ..core.compound import Compound, CompoundContact, compound_contact
+from ..core.compound_region import MergedRegion
+from ..core.contact import Contact, contact
+from ..core.curved_shape import ConvexShape, CurvedShape
+from ..core.decompose_mesh import Decomposition
+from ..core.hull import ConvexHull
+from ..core.mesh import Mesh
+from ..core.mesh_contact import MeshContact, mesh_contact
+from ..core.mesh_depth import Body, share_nothing
+from ..core.polytope import Polytope
+from ..core.relation import Relation
+from ..core.verify import verify
+
+FloatArray = NDArray[np.float64]
+Solid = ConvexShape | Compound | Mesh
+"""What an object may collide as."""
+
+ROUND_POINTS = 2000
+"""Corners of the polytope that stands for a curved shape beside a compound or a mesh."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What is known of two things of which one is a compound or a mesh. World frame, Blender units."""
+
+    source: CompoundContact | MeshContact
+    relation: Relation
+    intersects: bool
+    signed_distance: float
+    normal: FloatArray
+    """(3,) unit vector from A to B; zero where surfaces meet that have no depth."""
+    point_on_a: FloatArray
+    point_on_b: FloatArray
+    lower_bound: float
+    upper_bound: float
+    ties: FloatArray
+    regions: tuple[MergedRegion, ...]
+    curves: tuple[FloatArray, ...]
+    """Polylines (k, 3) in which the surfaces meet; closed ones repeat the first point."""
+    curve_length: float
+    area: float
+    centroid: FloatArray | None
+    method: str
+    iterations: int
+    status: str
+    reason: str
+    """Why the bounds do not meet, in words; empty when they do."""
+    notes: tuple[str, ...]
+    """What to know; those about one object begin with "A: " or "B: "."""
+    clearance: float
+    contact_tolerance: float
+    region: None = None
+    cross_check: None = None
+    feature_a: None = None
+    feature_b: None = None
+
+    @property
+    def depth(self) -> float:
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def mtv(self) -> FloatArray:
+        return self.depth * self.normal
+
+    @cached_property
+    def outlines(self) -> list[FloatArray]:
+        """Corners (k, 3) of the patches of the regions: points, segments, polygons."""
+        return [patch.region.outline(patch.normal) for region in self.regions for patch in region.patches]
+
+
+def outlines(found: Contact | Found) -> list[FloatArray]:
+    """Return the outlines (k, 3) of the contact regions: points, segments, polygons."""
+    if isinstance(found, Found):
+        return found.outlines
+    return [] if found.region is None else [found.region.outline(found.normal)]
+
+
+def curves(found: Contact | Found) -> tuple[FloatArray, ...]:
+    """Return the polylines (k, 3) in which surfaces meet."""
+    return found.curves if isinstance(found, Found) else ()
+
+
+# --- any pair -------------------------------------------------------------------------------------------------------
+
+
+def find(
+    a: Solid,
+    b: Solid,
+    meshes: tuple[Mesh | None, Mesh | None],
+    pieces: tuple[Callable[[], Decomposition] | None, Callable[[], Decomposition] | None],
+    method: str,
+    clearance: float,
+    contact_tolerance: float,
+) -> Contact | Found:
+    """Return the contact of two things.
+
+    meshes: of those that are compounds or meshes. pieces: make the convex pieces that stand for these, when they are
+    needed. Raises ValueError when core does.
+    """
+    if not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh):
+        return contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)  # type: ignore
+    notes: list[str] = []
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        one, slack_a = _as_mesh("A", a, meshes[0], notes)
+        other, slack_b = _as_mesh("B", b, meshes[1], notes)
+        reach = contact_tolerance * max(one.diagonal, other.diagonal)
+        near = bool(
+            (one.bounds[0] <= other.bounds[1] + reach).all() and (other.bounds[0] <= one.bounds[1] + reach).all()
+        )
+        stood = [make() if make is not None and near else None for make in pieces]
+        of_mesh = mesh_contact(
+            one,
+            other,
+            clearance=clearance,
+            contact_tolerance=contact_tolerance,
+            pieces_a=stood[0],
+            pieces_b=stood[1],
+        )
+        return _of_mesh(of_mesh, notes, slack_a + slack_b)
+    solid_a, slack_a = _as_compound("A", a, notes)
+    solid_b, slack_b = _as_compound("B", b, notes)
+    of_pieces = compound_contact(solid_a, solid_b, clearance=clearance, contact_tolerance=contact_tolerance)
+    return _of_compound(of_pieces, notes, slack_a + slack_b)
+
+
+def polytope_of(shape: CurvedShape) -> tuple[ConvexHull, float]:
+    """Return a polytope inside a curved shape, and how far that may reach beyond it."""
+    turn = np.arange(ROUND_POINTS) + 0.5
+    if shape.dim == 2:
+        angle = 2.0 * np.pi * turn / len(turn)
+        hull = ConvexHull(shape.supports(np.stack([np.cos(angle), np.sin(angle)], axis=1)))
+        return hull, _reach_beyond(shape, hull)
+    height, angle = 1.0 - 2.0 * turn / len(turn), np.pi * (1.0 + 5.0**0.5) * turn
+    radius = np.sqrt(1.0 - height * height)
+    ways = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
+    hull = ConvexHull(shape.supports(ways))
+    return hull, _reach_beyond(shape, hull)
+
+
+def _reach_beyond(shape: CurvedShape, hull: ConvexHull) -> float:
+    """Return how far a shape may reach beyond a polytope inside it."""
+    beyond = (shape.supports(hull.normals) - hull.center) * hull.normals
+    # Across its own facets a polytope is farthest inside, but for corners between them: twice as much is enough.
+    return 2.0 * float((beyond.sum(axis=1) - hull.offsets).max(initial=0.0))
+
+
+def _round(letter: str, shape: CurvedShape, notes: list[str]) -> tuple[ConvexHull, float]:
+    hull, slack = polytope_of(shape)
+    notes.append(f"{letter}: its surface is taken as {len(hull.facets)} facets, at most {slack:.2g} inside of it")
+    return hull, slack
+
+
+def _as_compound(letter: str, shape: Solid, notes: list[str]) -> tuple[Compound | Polytope, float]:
+    if isinstance(shape, CurvedShape):
+        return _round(letter, shape, notes)
+    assert not isinstance(shape, Mesh)
+    return shape, 0.0
+
+
+def _as_mesh(letter: str, shape: Solid, mesh: Mesh | None, notes: list[str]) -> tuple[Mesh, float]:
+    slack = 0.0
+    if isinstance(shape, CurvedShape):
+        shape, slack = _round(letter, shape, notes)
+    if isinstance(shape, Polytope):
+        facets = shape.facets if shape.rank == 3 else shape.facets[:1]
+        fans = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
+        if not fans:
+            raise ValueError(f"{letter} has no faces, and a mesh meets faces only")
+        return Mesh(shape.vertices, np.array(fans)), slack
+    assert mesh is not None
+    return mesh, slack
+
+
+def _of_compound(c: CompoundContact, notes: list[str], slack: float) -> Found:
+    return Found(
+        source=c,
+        relation=c.relation,
+        intersects=c.intersects,
+        signed_distance=c.signed_distance,
+        normal=c.normal,
+        point_on_a=c.point_on_a,
+        point_on_b=c.point_on_b,
+        lower_bound=c.lower_bound - slack,
+        upper_bound=c.upper_bound,
+        ties=c.ties,
+        regions=c.regions,
+        curves=(),
+        curve_length=0.0,
+        area=c.area,
+        centroid=c.centroid,
+        method="compound",
+        iterations=c.nodes,
+        status=str(c.status),
+        reason=c.status.reason or ("a curved surface is taken as facets" if slack > 0.0 else ""),
+        notes=tuple(notes),
+        clearance=c.clearance,
+        contact_tolerance=c.contact_tolerance,
+    )
+
+
+def _of_mesh(c: MeshContact, notes: list[str], slack: float) -> Found:
+    inner = c.compound
+    closed = [
+        np.concatenate([curve.points, curve.points[:1]]) if curve.is_closed else curve.points for curve in c.curves
+    ]
+    magnitude = max(float(np.abs(c.point_on_a).max()), float(np.abs(c.point_on_b).max()), abs(c.signed_distance))
+    meet = c.upper_bound - c.lower_bound + slack <= 1e-6 * magnitude
+    deep = c.signed_distance < 0.0
+    normal = np.zeros(3) if c.normal is None else c.normal
+    return Found(
+        source=c,
+        relation=c.relation,
+        intersects=c.intersects,
+        signed_distance=c.signed_distance,
+        normal=normal,
+        point_on_a=c.point_on_a,
+        point_on_b=c.point_on_b,
+        lower_bound=c.lower_bound - slack,
+        upper_bound=c.upper_bound,
+        ties=inner.ties if inner is not None and deep and np.array_equal(inner.normal, normal) else normal[None],
+        regions=c.regions,
+        curves=tuple(closed),
+        curve_length=sum(curve.length for curve in c.curves),
+        area=sum(region.area for region in c.regions),
+        centroid=inner.centroid if inner is not None and c.regions else None,
+        method="mesh",
+        iterations=0 if inner is None else inner.nodes,
+        status="certified" if meet else "bracket",
+        reason="" if meet else "the smallest translation of the meshes was not found, only bounds of it",
+        notes=(*notes, *c.notes),
+        clearance=c.clearance,
+        contact_tolerance=c.contact_tolerance,
+    )
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def checked(found: Contact | Found, a: Solid, b: Solid, meshes: tuple[Mesh | None, Mesh | None]) -> Verification:
+    """Check an answer again."""
+    if isinstance(found, Contact):
+        assert isinstance(a, Polytope | CurvedShape)
+        assert isinstance(b, Polytope | CurvedShape)
+        return verify(found, a, b)
+    checks = [
+        Check(
+            "the bounds hold the signed distance",
+            found.lower_bound <= found.signed_distance <= found.upper_bound,
+            f"{found.lower_bound:.9g} to {found.upper_bound:.9g}",
+        ),
+        Check("the bounds meet", not found.reason, found.reason),
+    ]
+    if isinstance(found.source, CompoundContact):
+        checks += _checked_pieces(found.source, *(_as_compound("", shape, [])[0] for shape in (a, b)))
+    else:
+        checks += _checked_meshes(
+            found.source, *(_as_mesh("", shape, mesh, [])[0] for shape, mesh in zip((a, b), meshes, strict=True))
+        )
+    return Verification(tuple(checks), found.upper_bound - found.lower_bound)
+
+
+def _checked_pieces(c: CompoundContact, a: Compound | Polytope, b: Compound | Polytope) -> list[Check]:
+    one, other = (shape.pieces if isinstance(shape, Compound) else (shape,) for shape in (a, b))
+    moved = [ConvexHull(piece.vertices + c.mtv) for piece in other] if c.depth > 0.0 else list(other)
+    wanted = max(c.signed_distance, 0.0)
+    boxes = [np.array([piece.bounds[k] for piece in pieces]) for pieces in (one, moved) for k in (0, 1)]
+    pairs = candidate_pairs(boxes[0], boxes[1], boxes[2], boxes[3], margin=wanted).pairs
+    worst = min((contact(one[i], moved[j]).signed_distance for i, j in pairs.tolist()), default=wanted)
+    miss = float(np.linalg.norm(c.point_on_b - c.point_on_a - c.signed_distance * c.normal))
+    what = "moving B by the MTV parts all pieces" if c.depth > 0.0 else "no two pieces are nearer"
+    return [
+        Check(what, worst >= wanted - 4.0 * c.tolerance, f"{len(pairs)} pairs, nearest {worst:.6g}"),
+        Check("witness points realise the signed distance", miss <= 4.0 * c.tolerance, f"off by {miss:.3g}"),
+    ]
+
+
+def _checked_meshes(c: MeshContact, a: Mesh, b: Mesh) -> list[Check]:
+    small = min(a.diagonal, b.diagonal) or max(a.diagonal, b.diagonal)
+    band = c.contact_tolerance * small
+    checks = []
+    if c.normal is not None and c.signed_distance > 0.0:
+        miss = float(np.linalg.norm(c.point_on_b - c.point_on_a - c.signed_distance * c.normal))
+        checks.append(Check("witness points realise the signed distance", miss <= 1e-9 * small + band, f"{miss:.3g}"))
+    if c.normal is not None and c.depth > 0.0:
+        parted = share_nothing(Body.of(a), Body.of(b).moved(c.mtv + band * c.normal))
+        checks.append(Check("moving B by the MTV parts the meshes", parted, f"by {c.depth:.6g} and the band"))
+    return checks
+
+
+def lifted(found: Contact | Found, point: FloatArray, axes: FloatArray) -> Contact | Found:
+    """Return a contact in a plane as one in space.
+
+    point (3,) is the plane's origin, axes (2, 3) its unit vectors in the world.
+    """
+
+    def place(points: FloatArray) -> FloatArray:
+        return point + points @ axes
+
+    changes: dict[str, Any] = {
+        "normal": found.normal @ axes,
+        "point_on_a": place(found.point_on_a),
+        "point_on_b": place(found.point_on_b),
+        "ties": found.ties @ axes,
+    }
+    if isinstance(found, Contact):
+        region = found.region
+        if region is not None:
+            changes["region"] = replace(region, vertices=place(region.vertices), centroid=place(region.centroid))
+        return replace(found, **changes)
+    changes["regions"] = tuple(
+        replace(
+            merged,
+            normal=merged.normal @ axes,
+            centroid=place(merged.centroid),
+            outline=place(merged.outline),
+            patches=tuple(
+                replace(
+                    patch,
+                    normal=patch.normal @ axes,
+                    region=replace(
+                        patch.region, vertices=place(patch.region.vertices), centroid=place(patch.region.centroid)
+                    ),
+                )
+                for patch in merged.patches
+            ),
+        )
+        for merged in found.regions
+    )
+    if found.centroid is not None:
+        changes["centroid"] = place(found.centroid)
+    return replace(found, **changes)

@@ -1,0 +1,479 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What objects collide as: primitives fitted to them, what their rigid bodies say, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import bpy
+import numpy as np
+import pytest
+
+from .scenes import cube, inspect, mesh_object, select
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+PRIMITIVES = ("BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE")
+
+
+@pytest.fixture
+def read(part: Part) -> Callable[[bpy.types.Object], object]:
+    module = part("blender_addon.read")
+    return lambda obj: module.read(obj, bpy.context.evaluated_depsgraph_get())
+
+
+def block(name: str, size: object, location: object = (0.0, 0.0, 0.0), kind: str = "AUTOMATIC") -> bpy.types.Object:
+    """A box-shaped mesh of this size."""
+    obj = cube(name, location)
+    for vertex in obj.data.vertices:
+        vertex.co *= 0.5
+        for k in range(3):
+            vertex.co[k] *= size[k]
+    obj.data.update()
+    obj.contact_lens_shape = kind
+    bpy.context.view_layer.update()
+    return obj
+
+
+def found(part: Part) -> object:
+    inspection = part("blender_addon.session").current(bpy.context)
+    assert inspection is not None
+    return inspection
+
+
+def lines(part: Part) -> dict[str, str]:
+    report = part("blender_addon.report")
+    return dict(report.report_lines(report.report(bpy.context)))
+
+
+def warnings(part: Part) -> list[str]:
+    report = part("blender_addon.report")
+    return report.warnings(report.report(bpy.context))
+
+
+# --- how primitives are fitted ----------------------------------------------------------------------------------------
+
+
+def test_primitives_fit_the_local_bounding_box(read) -> None:
+    obj = block("A", (2.0, 3.0, 8.0), (10.0, 0.0, 0.0))
+    expected = {  # half size along x, y, z
+        "BOX": (1.0, 1.5, 4.0),
+        "SPHERE": (4.0, 4.0, 4.0),
+        "CAPSULE": (1.5, 1.5, 4.0),
+        "CYLINDER": (1.5, 1.5, 4.0),
+        "CONE": (1.5, 1.5, 4.0),
+    }
+    for kind, half in expected.items():
+        obj.contact_lens_shape = kind
+        shape = read(obj)
+        assert shape.kind == kind
+        low, high = shape.solid.bounds
+        assert 0.5 * (high - low) == pytest.approx(half), kind
+        assert 0.5 * (high + low) == pytest.approx((10.0, 0.0, 0.0)), kind
+
+
+def test_the_apex_of_a_cone_is_up_and_turns_with_the_object(read) -> None:
+    obj = block("A", (2.0, 2.0, 4.0), kind="CONE")
+    assert read(obj).solid.end == pytest.approx((0.0, 0.0, 2.0))
+    obj.rotation_euler = (0.0, np.radians(90.0), 0.0)
+    bpy.context.view_layer.update()
+    assert read(obj).solid.end == pytest.approx((2.0, 0.0, 0.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", PRIMITIVES)
+def test_scale_counts_as_if_it_had_been_applied(read, kind: str) -> None:
+    scaled = block("A", (2.0, 3.0, 1.0), (1.0, 2.0, 3.0), kind)
+    scaled.scale = (0.5, 2.0, -7.0)
+    scaled.rotation_euler = (0.3, 0.4, 0.5)
+    applied = block("B", (1.0, 6.0, 7.0), (1.0, 2.0, 3.0), kind)
+    applied.rotation_euler = (0.3, 0.4, 0.5)
+    bpy.context.view_layer.update()
+    ways = np.random.default_rng(1).normal(size=(50, 3))
+    if kind == "CONE":  # the mirror turns it upside down, as it does the mesh
+        applied.scale = (1.0, 1.0, -1.0)
+        bpy.context.view_layer.update()
+    one, other = read(scaled).solid, read(applied).solid
+    for way in ways:
+        reach = [np.max(s.vertices @ way) if kind == "BOX" else s.supports([way])[0] @ way for s in (one, other)]
+        assert reach[0] == pytest.approx(reach[1], rel=1e-5, abs=1e-5)
+
+
+def test_a_capsule_is_never_lower_than_a_sphere(read) -> None:
+    solid = read(block("A", (4.0, 2.0, 1.0), kind="CAPSULE")).solid
+    low, high = solid.bounds
+    assert high - low == pytest.approx((4.0, 4.0, 4.0))
+
+
+def test_an_off_centre_mesh_is_fitted_where_it_is(read) -> None:
+    obj = mesh_object("A", [(5, 0, 0), (7, 0, 0), (5, 2, 0), (5, 0, 4)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    obj.contact_lens_shape = "CYLINDER"
+    solid = read(obj).solid
+    assert solid.start == pytest.approx((6.0, 1.0, 0.0))
+    assert solid.end == pytest.approx((6.0, 1.0, 4.0))
+
+
+@pytest.mark.parametrize("kind", ["CYLINDER", "CONE"])
+def test_too_flat_for_a_shape_is_told(part: Part, kind: str) -> None:
+    flat = mesh_object("Flat", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    flat.contact_lens_shape = kind
+    select(flat, cube("B"))
+    with pytest.raises(RuntimeError, match=r"'Flat' is flat along its local Z, and a c.* needs a height"):
+        bpy.ops.contact_lens.inspect()
+    wire = mesh_object("Wire", [(0, 0, 0), (0, 0, 1)])
+    wire.contact_lens_shape = kind
+    select(wire, cube("B"))
+    with pytest.raises(RuntimeError, match="'Wire' has no width across its local Z"):
+        bpy.ops.contact_lens.inspect()
+
+
+def test_how_far_a_primitive_is_from_the_mesh(read) -> None:
+    root = np.sqrt(2.0)
+    for kind, out, beyond in (
+        ("BOX", 0.0, 0.0),
+        ("SPHERE", np.sqrt(3.0) - 1.0, 0.0),  # corners; a sphere in the box does not reach beyond it
+        ("CYLINDER", root - 1.0, 0.0),
+        ("CAPSULE", np.sqrt(3.0) - 1.0, 0.0),
+        # The upper corners, at (sqrt 2, 1) in the half plane with the side from (1, -1) to (0, 1).
+        ("CONE", (2.0 * root - 0.0) / np.sqrt(5.0), 0.0),
+    ):
+        fit = read(block("A", (2.0, 2.0, 2.0), kind=kind)).fit
+        assert fit.sticks_out == pytest.approx(out, abs=1e-9), kind
+        assert fit.reaches_beyond == pytest.approx(beyond, abs=1e-6), kind
+    fit = read(block("Long", (2.0, 2.0, 6.0), kind="SPHERE")).fit
+    assert fit.reaches_beyond == pytest.approx(2.0, rel=0.02)  # radius 3, half width 1
+    fit = read(block("Plate", (2.0, 4.0, 6.0), kind="CYLINDER")).fit
+    assert fit.reaches_beyond == pytest.approx(1.0, rel=0.02)
+
+
+# --- what decides -----------------------------------------------------------------------------------------------------
+
+
+def test_automatic_follows_the_rigid_body(part: Part) -> None:
+    a, b = cube("A"), cube("B", (2.5, 0.0, 0.0))
+    inspect(a, b)
+    assert (found(part).stand_a.kind, found(part).stand_b.kind) == ("CONVEX_HULL", "CONVEX_HULL")
+    select(a)
+    bpy.ops.rigidbody.object_add()
+    a.rigid_body.collision_shape = "SPHERE"
+    inspect(a, b)
+    assert found(part).stand_a.kind == "SPHERE"
+    assert found(part).contact.signed_distance == pytest.approx(0.5)
+    assert lines(part)["A as"] == "sphere, fitted, as its rigid body"
+    assert lines(part)["B as"] == "convex hull, automatic"
+    a.contact_lens_shape = "BOX"  # what is chosen here counts more
+    inspect(a, b)
+    assert found(part).stand_a.kind == "BOX"
+    assert lines(part)["A as"] == "box, fitted"
+
+
+def test_the_choice_is_the_objects_and_is_saved_with_the_file(part: Part, tmp_path) -> None:
+    a = cube("A")
+    a.contact_lens_shape = "CAPSULE"
+    copy = a.copy()
+    assert copy.contact_lens_shape == "CAPSULE"
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert bpy.data.objects["A"].contact_lens_shape == "CAPSULE"
+
+
+def test_the_choice_is_undone() -> None:
+    cube("A")
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["A"].contact_lens_shape = "CONE"
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["A"].contact_lens_shape == "AUTOMATIC"
+
+
+def test_linked_objects_say_why_and_overrides_can_be_set(part: Part, tmp_path) -> None:
+    cube("A")
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["A"]
+    linked = wanted.objects[0]
+    shapes = part("blender_addon.collision_shape")
+    assert "make a library override" in shapes.why_fixed(linked)
+    bpy.context.scene.collection.objects.link(linked)
+    override = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    override.override_library.is_system_override = False
+    assert shapes.why_fixed(override) == ""
+    override.contact_lens_shape = "BOX"
+    saved = str(tmp_path / "user.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved)
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    (kept,) = [obj for obj in bpy.data.objects if obj.override_library is not None]
+    assert kept.contact_lens_shape == "BOX"
+
+
+def test_a_changed_choice_makes_the_result_stale(part: Part) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    session = part("blender_addon.session")
+    assert not session.stale_reason(bpy.context)
+    b.contact_lens_shape = "SPHERE"
+    assert session.stale_reason(bpy.context) == "the collision shape of 'B' has changed"
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    assert found(part).stand_b.kind == "SPHERE"
+    assert not session.stale_reason(bpy.context)
+
+
+# --- what comes of it -------------------------------------------------------------------------------------------------
+
+
+def test_spheres_are_as_far_apart_as_their_centres_less_the_radii(part: Part) -> None:
+    for x in (5.0, 2.0, 1.0):
+        a = block(f"A{x}", (2.0, 2.0, 2.0), (0.0, 0.0, 0.0), "SPHERE")
+        b = block(f"B{x}", (1.0, 1.0, 1.0), (x, 0.0, 0.0), "SPHERE")
+        inspect(a, b)
+        c = found(part).contact
+        assert c.signed_distance == pytest.approx(x - 1.5)
+        assert c.normal == pytest.approx((1.0, 0.0, 0.0), abs=1e-9)
+        assert found(part).verification.ok
+
+
+@pytest.mark.parametrize("kind_a", PRIMITIVES)
+@pytest.mark.parametrize("kind_b", [*PRIMITIVES, "CONVEX_HULL"])
+def test_every_pair_of_shapes_is_inspected_told_and_drawn(part: Part, kind_a: str, kind_b: str) -> None:
+    a = block("A", (2.0, 2.0, 3.0), (0.0, 0.0, 0.0), kind_a)
+    b = block("B", (1.0, 1.5, 2.0), (0.6, 0.3, 2.0), kind_b)
+    b.rotation_euler = (0.4, 0.3, 0.2)
+    bpy.context.view_layer.update()
+    inspect(a, b)
+    inspection = found(part)
+    assert inspection.verification.ok, [c for c in inspection.verification.checks if not c.ok]
+    report = part("blender_addon.report")
+    data = report.report(bpy.context)
+    assert report.to_json(data)
+    assert [data["objects"][k]["inspected_as"] for k in "ab"] == [kind_a.lower(), kind_b.lower()]
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    names = [layer.name for layer in geometry.layers(inspection, geometry.Style(preferences.DEFAULT_LOOK))]
+    assert {"hull a", "hull b", "witness"} <= set(names)
+    assert part("blender_addon.snapshot").camera(inspection, 1.5)
+
+
+def test_a_cylinder_on_a_box_meets_it_in_a_disk(part: Part) -> None:
+    inspect(block("A", (4.0, 4.0, 2.0)), block("B", (2.0, 2.0, 2.0), (0.0, 0.0, 1.9), "CYLINDER"))
+    region = found(part).contact.region
+    assert region.area == pytest.approx(np.pi, rel=1e-6)
+    assert lines(part)["Region"] == "Polygon, round"
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    layers = {x.name: x.glyphs for x in geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))}
+    corners = layers["region"]["start"].reshape(-1, 3, 3).astype(float)
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+    assert area == pytest.approx(np.pi, rel=0.01)
+
+
+def test_separate_moves_a_fitted_shape_out(part: Part) -> None:
+    a, b = block("A", (2.0, 2.0, 2.0), kind="SPHERE"), block("B", (2.0, 2.0, 4.0), (1.2, 0.3, 0.5), "CAPSULE")
+    inspect(a, b)
+    assert found(part).contact.depth > 0.5
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert found(part).contact.relation == "touching"
+
+
+def test_what_sticks_out_is_warned_about(part: Part) -> None:
+    inspect(block("A", (2.0, 2.0, 2.0), kind="CYLINDER"), cube("B", (4.0, 0.0, 0.0)))
+    assert warnings(part) == ["'A' sticks out of its cylinder by up to 41.421 cm"] or warnings(part) == [
+        "'A' sticks out of its cylinder by up to 0.41421 m"
+    ]
+    assert "(as cylinder and convex hull)" in part("blender_addon.report").one_line(
+        part("blender_addon.report").report(bpy.context)
+    )
+
+
+def test_a_compound_parent_is_told(part: Part) -> None:
+    a, b = cube("A"), cube("B", (4.0, 0.0, 0.0))
+    select(a)
+    bpy.ops.rigidbody.object_add()
+    a.rigid_body.collision_shape = "COMPOUND"
+    inspect(a, b)
+    assert any("compound parent" in text for text in warnings(part))
+
+
+# --- compounds and meshes ---------------------------------------------------------------------------------------------
+
+
+def l_shape(name: str, location: object = (0.0, 0.0, 0.0), kind: str = "COMPOUND") -> bpy.types.Object:
+    """A block of 3 x 3 x 1 less its upper right block of 2 x 2 x 1."""
+    outline = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)]
+    points = [(x, y, z) for z in (0, 1) for x, y in outline]
+    sides = [(k, (k + 1) % 6, (k + 1) % 6 + 6, k + 6) for k in range(6)]
+    obj = mesh_object(name, points, [tuple(range(5, -1, -1)), tuple(range(6, 12)), *sides], location)
+    obj.contact_lens_shape = kind
+    return obj
+
+
+def torus(name: str, location: object, kind: str) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_torus_add(location=location, major_segments=24, minor_segments=12)
+    obj = bpy.context.object
+    obj.name = name
+    obj.contact_lens_shape = kind
+    return obj
+
+
+@pytest.mark.parametrize("kind", ["COMPOUND", "MESH"])
+def test_a_cube_in_the_notch_of_an_l(part: Part, kind: str) -> None:
+    # The hull of the L holds the cube; the L itself is 0.2 away from it on both sides.
+    a, b = l_shape("L", kind=kind), cube("B", (1.7, 1.7, 0.5), 1.0)
+    inspect(a, b)
+    c = found(part).contact
+    assert c.relation == "separated"
+    assert c.signed_distance == pytest.approx(0.2, rel=1e-5)
+    assert found(part).verification.ok
+    a.contact_lens_shape = "CONVEX_HULL"
+    inspect(a, b)
+    assert found(part).contact.depth > 0.1
+
+
+@pytest.mark.parametrize("kind", ["COMPOUND", "MESH"])
+def test_a_cube_pressed_into_the_notch_of_an_l_is_moved_out_of_both_arms(part: Part, kind: str) -> None:
+    inspect(l_shape("L", kind=kind), cube("B", (1.3, 1.2, 0.5), 1.0))
+    inspection = found(part)
+    c = inspection.contact
+    assert c.depth == pytest.approx(np.hypot(0.2, 0.3), rel=1e-4)
+    assert c.mtv == pytest.approx((0.2, 0.3, 0.0), abs=1e-4)
+    assert inspection.verification.ok, inspection.verification
+    shown = lines(part)
+    assert shown["A as"] == ("compound, 2 pieces, exact" if kind == "COMPOUND" else "mesh, solid")
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert found(part).contact.relation == "touching"
+
+
+def test_linked_rings_are_apart_as_meshes(part: Part) -> None:
+    a = torus("A", (0.0, 0.0, 0.0), "MESH")
+    b = torus("B", (1.0, 0.0, 0.0), "MESH")
+    b.rotation_euler = (np.radians(90.0), 0.0, 0.0)
+    bpy.context.view_layer.update()
+    inspect(a, b)
+    assert found(part).contact.relation == "separated"
+    assert not warnings(part)
+    assert "(as mesh and mesh)" in part("blender_addon.report").one_line(
+        part("blender_addon.report").report(bpy.context)
+    )
+
+
+def test_crossing_meshes_show_the_curves_in_which_they_meet(part: Part) -> None:
+    a, b = torus("A", (0.0, 0.0, 0.0), "MESH"), cube("B", (1.0, 0.0, 0.0), 0.3)
+    b.scale.z = 4.0
+    bpy.context.view_layer.update()
+    inspect(a, b)
+    assert len(found(part).contact.curves) == 2  # in at the top and out at the bottom
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    names = [x.name for x in geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))]
+    assert "curves" in names
+    assert lines(part)["Contact Curves"].startswith("2, ")
+    assert part("blender_addon.snapshot").camera(found(part), 1.5)
+
+
+def test_an_open_mesh_is_a_surface(part: Part) -> None:
+    sheet = mesh_object("Sheet", [(-2, -2, 0), (2, -2, 0), (2, 2, 0), (-2, 2, 0)], [(0, 1, 2, 3)])
+    sheet.contact_lens_shape = "MESH"
+    inspect(sheet, cube("B", (0.0, 0.0, 0.3)))
+    assert found(part).contact.relation == "penetrating"
+    assert found(part).contact.depth == 0.0
+    assert any("bare surface" in text for text in warnings(part))
+    assert lines(part)["A as"] == "mesh, surface"
+    part("blender_addon.report").to_json(part("blender_addon.report").report(bpy.context))
+    assert part("blender_addon.snapshot").camera(found(part), 1.5)
+
+
+@pytest.mark.parametrize("kind_a", ["COMPOUND", "MESH"])
+@pytest.mark.parametrize("kind_b", [*PRIMITIVES, "CONVEX_HULL", "COMPOUND", "MESH"])
+def test_compounds_and_meshes_meet_every_shape(part: Part, kind_a: str, kind_b: str) -> None:
+    a, b = l_shape("A", kind=kind_a), block("B", (1.0, 1.0, 1.0), (1.4, 1.3, 0.5), kind_b)
+    inspect(a, b)
+    inspection = found(part)
+    assert inspection.verification.ok or inspection.contact.reason, inspection.verification
+    report = part("blender_addon.report")
+    assert report.to_json(report.report(bpy.context))
+    assert inspection.contact.relation == "penetrating"
+    if kind_b != "CONE":
+        assert inspection.contact.depth == pytest.approx({"SPHERE": 0.2, "CAPSULE": 0.2}.get(kind_b, 0.2236), abs=0.05)
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    assert geometry.layers(inspection, geometry.Style(preferences.DEFAULT_LOOK))
+    assert part("blender_addon.snapshot").camera(inspection, 1.5)
+
+
+def test_no_faces_is_told(part: Part) -> None:
+    wire = mesh_object("Wire", [(0, 0, 0), (0, 0, 1)])
+    for kind, words in (("MESH", "mesh"), ("COMPOUND", "compound")):
+        wire.contact_lens_shape = kind
+        select(wire, cube("B"))
+        with pytest.raises(RuntimeError, match=f"'Wire' has no faces: a {words}"):
+            bpy.ops.contact_lens.inspect()
+
+
+# --- in the plane -----------------------------------------------------------------------------------------------------
+
+
+def sheet(name: str, corners: object, location: object = (0.0, 0.0, 0.0)) -> bpy.types.Object:
+    corners = [(*corner, 0.0) for corner in corners]
+    return mesh_object(name, corners, [tuple(range(len(corners)))], location)
+
+
+SQUARE = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+
+
+@pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.7, 0.4, 0.2), (np.pi / 2.0, 0.0, 0.0)])
+def test_flat_meshes_in_one_plane_have_a_depth_there(part: Part, turn: tuple[float, ...]) -> None:
+    a, b = sheet("A", SQUARE), sheet("B", SQUARE, (1.5, 0.2, 0.0))
+    frame = bpy.data.objects.new("Frame", None)
+    bpy.context.scene.collection.objects.link(frame)
+    for obj in (a, b):
+        obj.parent = frame
+    frame.rotation_euler = turn
+    frame.location = (3.0, 2.0, 1.0)
+    bpy.context.view_layer.update()
+    inspect(a, b)
+    assert found(part).contact.depth == pytest.approx(0.0, abs=1e-6)  # in space a sheet slides out of the plane
+    inspect(a, b, flat=True)
+    inspection = found(part)
+    along = np.array(frame.matrix_world)[:3, 0]
+    assert inspection.contact.depth == pytest.approx(0.5, abs=1e-5)
+    assert inspection.contact.normal == pytest.approx(along, abs=1e-6)
+    assert inspection.contact.region.length == pytest.approx(1.8, abs=1e-5)
+    assert inspection.verification.ok
+    assert lines(part)["Depth"] == "0.50000 m"
+    report = part("blender_addon.report")
+    assert report.to_json(report.report(bpy.context))
+    assert part("blender_addon.snapshot").camera(inspection, 1.5)
+    assert bpy.ops.contact_lens.separate() == {"FINISHED"}
+    assert found(part).contact.relation == "touching"
+
+
+def test_flat_meshes_off_each_others_plane_are_refused_with_the_reason(part: Part) -> None:
+    a, b = sheet("A", SQUARE), sheet("B", SQUARE, (1.5, 0.0, 0.25))
+    select(a, b)
+    with pytest.raises(RuntimeError, match=r"'A' and 'B' do not lie in one plane: 'B' is up to 0.25 off that of 'A'"):
+        bpy.ops.contact_lens.inspect(flat=True)
+    select(a, cube("C"))
+    with pytest.raises(RuntimeError, match="'C' is not flat"):
+        bpy.ops.contact_lens.inspect(flat=True)
+
+
+def test_dented_and_round_shapes_in_the_plane(part: Part) -> None:
+    notched = sheet("L", [(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)])
+    notched.contact_lens_shape = "COMPOUND"
+    b = sheet("B", [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)], (1.3, 1.2, 0.0))
+    inspect(notched, b, flat=True)
+    assert found(part).contact.mtv == pytest.approx((0.2, 0.3, 0.0), abs=1e-4)
+    assert found(part).verification.ok
+    b.contact_lens_shape = "SPHERE"
+    b.location = (2.0, 2.0, 0.0)
+    bpy.context.view_layer.update()
+    inspect(notched, b, flat=True)
+    assert found(part).contact.signed_distance == pytest.approx(0.5, abs=0.01)
+    a = sheet("Round", SQUARE, (4.0, 2.0, 0.0))
+    a.contact_lens_shape = "SPHERE"
+    inspect(a, b, flat=True)
+    assert found(part).contact.signed_distance == pytest.approx(0.5)
+    assert found(part).verification.ok
+    a.contact_lens_shape = "CYLINDER"
+    with pytest.raises(RuntimeError, match="'Round' is flat along its local Z"):
+        inspect(a, b, flat=True)
