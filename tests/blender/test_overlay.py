@@ -370,8 +370,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", sorted(OTHERS))
 def test_other_shapes_look_as_stored(graphics, name):
-    p = OTHERS[name]()
-    assert_looks_like(f"{name}_dark", picture(p))
+    # Without labels: where these are put depends on the widths of letters, which differ between versions of Blender.
+    assert_looks_like(f"{name}_dark", picture(OTHERS[name](), replace(STYLE, show_labels=False)))
 
 
 @pytest.mark.parametrize("background", ["dark", "light"])

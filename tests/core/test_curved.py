@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shapely
 from scipy.optimize import minimize
 
 from contact_lens.core import (
@@ -327,7 +328,6 @@ def test_the_region_of_two_cylinders_end_to_end_is_a_lens():
 
 
 def test_disks_over_the_edges_of_tables_have_the_areas_that_shapely_finds():
-    shapely = pytest.importorskip("shapely")
     rng = np.random.default_rng(10)
     for _ in range(60):
         x, y, r = *rng.uniform(-1.3, 1.3, 2), rng.uniform(0.2, 2.0)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import fcl
 import numpy as np
 import pytest
+import trimesh
 
 from contact_lens.core.bvh import Bvh
 from contact_lens.core.bvh_build import METHODS, build_bvh
@@ -170,7 +172,6 @@ def test_every_build_of_tree_gives_the_same(method):
 
 
 def test_meshes_of_thousands_of_triangles_agree_with_fcl():
-    fcl = pytest.importorskip("fcl", reason="python-fcl is not installed")
     rng = np.random.default_rng(4)
     for case in range(12):
         a, b = ball(40, 0.1), ball(30, 0.3)
@@ -235,7 +236,6 @@ def test_nearest_points_are_the_least_of_all_triangles():
 
 
 def test_nearest_points_agree_with_trimesh():
-    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
     mesh = ball(40, 0.2)
     points = np.random.default_rng(6).normal(size=(500, 3))
     found = points_to_mesh(points, *mesh, tree_of(mesh))
