@@ -23,6 +23,7 @@ from ..core.mesh import Mesh
 from ..core.mesh_contact import MeshContact, mesh_contact
 from ..core.mesh_depth import Body, share_nothing
 from ..core.polytope import Polytope
+from ..core.progress import Progress
 from ..core.relation import Relation
 from ..core.verify import verify
 
@@ -106,11 +107,12 @@ def find(
     method: str,
     clearance: float,
     contact_tolerance: float,
+    progress: Progress | None = None,
 ) -> Contact | Found:
     """Return the contact of two things.
 
     meshes: of those that are compounds or meshes. pieces: make the convex pieces that stand for these, when they are
-    needed. Raises ValueError when core does.
+    needed. progress: called with the share done; False cancels. Raises ValueError when core does, and Cancelled.
     """
     if not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh):
         return contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)  # type: ignore
@@ -130,11 +132,14 @@ def find(
             contact_tolerance=contact_tolerance,
             pieces_a=stood[0],
             pieces_b=stood[1],
+            progress=progress,
         )
         return _of_mesh(of_mesh, notes, slack_a + slack_b)
     solid_a, slack_a = _as_compound("A", a, notes)
     solid_b, slack_b = _as_compound("B", b, notes)
-    of_pieces = compound_contact(solid_a, solid_b, clearance=clearance, contact_tolerance=contact_tolerance)
+    of_pieces = compound_contact(
+        solid_a, solid_b, clearance=clearance, contact_tolerance=contact_tolerance, progress=progress
+    )
     return _of_compound(of_pieces, notes, slack_a + slack_b)
 
 

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import NamedTuple
 
 import bpy
 
+from ..core.progress import Progress
 from . import session
 from .collision_shape import COMPOUND
 from .finding import find, lifted
@@ -23,17 +26,48 @@ def inspect(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object
     When nothing has changed since the last time, the result of then is returned.
     Raises ReadError, with a sentence for the user, when one of them cannot be inspected.
     """
+    inspection = begun(context, a, b, settings)
+    if not isinstance(inspection, Inspection):
+        inspection = inspection(lambda share: True)
+    session.store(context.scene, inspection)
+    return inspection
+
+
+def begun(
+    context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, settings: Settings
+) -> Inspection | Callable[[Progress], Inspection]:
+    """Read A and B as they are now; return what makes the inspection of that, in any thread, without touching Blender.
+
+    When nothing has changed since the last time, that inspection is returned. Raises ReadError, as does what is
+    returned; that raises Cancelled too, when its progress function says so.
+    """
     if a == b:
         raise ReadError(f"'{a.name}' cannot be inspected against itself: pick two objects")
     start = time.perf_counter()
     depsgraph = context.evaluated_depsgraph_get()
     shape_a, shape_b = read(a, depsgraph), read(b, depsgraph)
     seconds_read = time.perf_counter() - start
-    inspection = session.stored(context.scene)
-    if inspection is None or not _still_holds(inspection, a, b, shape_a, shape_b, settings):
-        inspection = _inspect(a, b, shape_a, shape_b, settings, UnitFormat.of_scene(context.scene), seconds_read)
-    session.store(context.scene, inspection)
-    return inspection
+    last = session.stored(context.scene)
+    if last is not None and _still_holds(last, a, b, shape_a, shape_b, settings):
+        return last
+    pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), (shape_a, shape_b), seconds_read)
+    units = UnitFormat.of_scene(context.scene)
+    return lambda progress: _inspect(pair, settings, units, progress)
+
+
+def overtaken(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
+    """Whether A or B is no longer as it was when the inspection was begun. Raises ReadError when one cannot be read."""
+    depsgraph = context.evaluated_depsgraph_get()
+    return not _still_holds(inspection, a, b, read(a, depsgraph), read(b, depsgraph), inspection.settings)
+
+
+class _Pair(NamedTuple):
+    """A and B as they were read."""
+
+    names: tuple[str, str]
+    uids: tuple[int, int]
+    shapes: tuple[Shape, Shape]
+    seconds: float
 
 
 def _still_holds(
@@ -48,15 +82,9 @@ def _still_holds(
     )
 
 
-def _inspect(
-    a: bpy.types.Object,
-    b: bpy.types.Object,
-    shape_a: Shape,
-    shape_b: Shape,
-    settings: Settings,
-    units: UnitFormat,
-    seconds_read: float,
-) -> Inspection:
+def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress) -> Inspection:
+    shape_a, shape_b = pair.shapes
+    name_a, name_b = pair.names
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
     extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]
     tolerance = settings.contact_tolerance
@@ -68,10 +96,10 @@ def _inspect(
         solids = shape_a.solid, shape_b.solid
         if settings.flat:
             slack = max(resolution, settings.contact_tolerance * min(extents, default=0.0))
-            plane = common_plane((a.name, b.name), (shape_a.hull.vertices, shape_b.hull.vertices), slack)
+            plane = common_plane(pair.names, (shape_a.hull.vertices, shape_b.hull.vertices), slack)
             in_plane = (
-                flattened(a.name, shape_a.kind, shape_a.solid, shape_a.mesh, plane, slack),
-                flattened(b.name, shape_b.kind, shape_b.solid, shape_b.mesh, plane, slack),
+                flattened(name_a, shape_a.kind, shape_a.solid, shape_a.mesh, plane, slack),
+                flattened(name_b, shape_b.kind, shape_b.solid, shape_b.mesh, plane, slack),
             )
             in_2d = find(*in_plane, (None, None), (None, None), settings.method, settings.clearance, tolerance)
             flat = Flat(plane, in_2d, *in_plane)
@@ -85,11 +113,12 @@ def _inspect(
                 settings.method,
                 settings.clearance,
                 tolerance,
+                progress,
             )
     except ValueError as error:
         if settings.flat and str(error).startswith("'"):
             raise ReadError(str(error)) from error
-        raise ReadError(f"'{a.name}' and '{b.name}' cannot be inspected: {error}") from error
+        raise ReadError(f"'{name_a}' and '{name_b}' cannot be inspected: {error}") from error
     seconds_contact = time.perf_counter() - start
     return Inspection(
         contact=found,
@@ -100,10 +129,10 @@ def _inspect(
         flat=flat,
         hull_a=shape_a.hull,
         hull_b=shape_b.hull,
-        name_a=a.name,
-        name_b=b.name,
-        uid_a=a.session_uid,
-        uid_b=b.session_uid,
+        name_a=name_a,
+        name_b=name_b,
+        uid_a=pair.uids[0],
+        uid_b=pair.uids[1],
         state_a=shape_a.state,
         state_b=shape_b.state,
         dent_a=shape_a.dent,
@@ -112,7 +141,7 @@ def _inspect(
         contact_tolerance=tolerance,
         resolution=resolution,
         units=units,
-        seconds_read=seconds_read,
+        seconds_read=pair.seconds,
         seconds_contact=seconds_contact,
         seconds_move=shape_a.seconds_move + shape_b.seconds_move + seconds_contact,
         seconds_edit=shape_a.seconds_edit + shape_b.seconds_edit + seconds_contact,

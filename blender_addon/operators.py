@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, cast
 
@@ -13,14 +14,21 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 from mathutils import Vector
 
+from ..core.progress import Progress
 from . import properties, read, refresh, report, separate, session, volumes_follow
 from .finding import curves, outlines
-from .inspection import inspect
+from .inspection import begun, overtaken
+from .job import Job
 from .read import ReadError
+from .session import Inspection
 from .shape_outline import extent_of
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
+PATIENCE = 0.3
+"""Seconds Blender waits for an inspection; after that it goes on and shows the progress."""
+POLL = 0.1
+"""Seconds between two looks at it."""
 SELECT_TWO = "Select two objects; the active one becomes A, the other B"
 
 
@@ -77,23 +85,85 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
             return False
         return True
 
+    _pair: tuple[bpy.types.Object, bpy.types.Object]
+    _job: Job[Inspection] | None = None
+    _timer: bpy.types.Timer
+
     def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            made = self._begun(context)
+            return self._taken(context, made if isinstance(made, Inspection) else made(lambda share: True))
+        except ReadError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        try:
+            made = self._begun(context)
+            if isinstance(made, Inspection):
+                return self._taken(context, made)
+            self._job = Job(made)
+            if self._job.wait(PATIENCE):
+                return self._taken(context, self._job.result())
+        except ReadError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        job = self._job
+        assert job is not None
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, "Inspection cancelled: nothing has changed")
+            return {"CANCELLED"}
+        if not job.done:
+            if event.type == "TIMER" and context.workspace is not None:
+                context.workspace.status_text_set(f"Inspecting: {100.0 * job.share:.0f} %    Esc: cancel")
+            return {"PASS_THROUGH"}
+        self.cancel(context)
+        try:
+            inspection = job.result()
+            a, b = self._pair
+            result = self._taken(context, inspection)
+            if overtaken(context, a, b, inspection):
+                session.mark_stale(context.scene, "changed while it was inspected")
+        except ReferenceError:
+            self.report({"ERROR"}, "An object was removed while it was inspected")
+            return {"CANCELLED"}
+        except ReadError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return result
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
+        if self._job is not None:
+            self._job.cancel()
+        context.window_manager.event_timer_remove(self._timer)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+        """Settle the pair and the settings, and read the objects. Raises ReadError."""
         pair = chosen_pair(context)
         if isinstance(pair, str):
-            self.report({"ERROR"}, pair)
-            return {"CANCELLED"}
-        a, b = reversed(pair) if self.swap else pair
+            raise ReadError(pair)
+        self._pair = (pair[1], pair[0]) if self.swap else pair
         scene_settings = session.settings_of(context.scene)
         for name in SETTINGS:
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(scene_settings, name))
-        try:
-            inspection = inspect(context, a, b, properties.as_settings(self))
-        except ReadError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        scene_settings.object_a, scene_settings.object_b = a, b
+        return begun(context, *self._pair, properties.as_settings(self))
+
+    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
+        """Make the inspection the scene's result, and its pair and settings the scene's."""
+        session.store(context.scene, inspection)
+        scene_settings = session.settings_of(context.scene)
+        scene_settings.object_a, scene_settings.object_b = self._pair
         for name in SETTINGS:
             setattr(scene_settings, name, getattr(self, name))
         self.report({"INFO"}, report.one_line(report.build(inspection)))
