@@ -31,6 +31,7 @@ FloatArray = NDArray[np.float64]
 Solid = ConvexShape | Compound | Mesh
 """What an object may collide as."""
 
+FACETS = "a curved surface is taken as facets"
 ROUND_POINTS = 2000
 """Corners of the polytope that stands for a curved shape beside a compound or a mesh."""
 
@@ -69,6 +70,11 @@ class Found:
     cross_check: None = None
     feature_a: None = None
     feature_b: None = None
+
+    @property
+    def has_depth(self) -> bool:
+        """False where surfaces meet of which one is open: it has no inside."""
+        return not self.intersects or bool(self.normal.any())
 
     @property
     def depth(self) -> float:
@@ -117,6 +123,8 @@ def find(
     if not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh):
         return contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)  # type: ignore
     notes: list[str] = []
+    if {type(a), type(b)} == {Compound, Mesh}:
+        raise ValueError("a compound is not compared with a mesh: set both to Mesh, or both to Compound")
     if isinstance(a, Mesh) or isinstance(b, Mesh):
         one, slack_a = _as_mesh("A", a, meshes[0], notes)
         other, slack_b = _as_mesh("B", b, meshes[1], notes)
@@ -191,10 +199,16 @@ def _as_mesh(letter: str, shape: Solid, mesh: Mesh | None, notes: list[str]) -> 
     return mesh, slack
 
 
+def _relation_of(relation: Relation, signed_distance: float, slack: float) -> Relation:
+    """Return the relation, of shapes that may reach farther by `slack`: what may touch is not called separate."""
+    apart = relation in (Relation.SEPARATED, Relation.WITHIN_CLEARANCE)
+    return Relation.TOUCHING if apart and slack > 0.0 and signed_distance <= slack else relation
+
+
 def _of_compound(c: CompoundContact, notes: list[str], slack: float) -> Found:
     return Found(
         source=c,
-        relation=c.relation,
+        relation=_relation_of(c.relation, c.signed_distance, slack),
         intersects=c.intersects,
         signed_distance=c.signed_distance,
         normal=c.normal,
@@ -210,8 +224,8 @@ def _of_compound(c: CompoundContact, notes: list[str], slack: float) -> Found:
         centroid=c.centroid,
         method="compound",
         iterations=c.nodes,
-        status=str(c.status),
-        reason=c.status.reason or ("a curved surface is taken as facets" if slack > 0.0 else ""),
+        status="bracket" if slack > 0.0 else str(c.status),
+        reason=c.status.reason or (FACETS if slack > 0.0 else ""),
         notes=tuple(notes),
         clearance=c.clearance,
         contact_tolerance=c.contact_tolerance,
@@ -227,9 +241,16 @@ def _of_mesh(c: MeshContact, notes: list[str], slack: float) -> Found:
     meet = c.upper_bound - c.lower_bound + slack <= 1e-6 * magnitude
     deep = c.signed_distance < 0.0
     normal = np.zeros(3) if c.normal is None else c.normal
+    status, reason = "certified", ""
+    if c.intersects and not normal.any():
+        status, reason = "no_depth", "a surface that is open has no inside, so there is no depth"
+    elif not meet and slack > 0.0 and not deep:
+        status, reason = "bracket", FACETS
+    elif not meet:
+        status, reason = "bracket", "the smallest translation of the meshes was not found, only bounds of it"
     return Found(
         source=c,
-        relation=c.relation,
+        relation=_relation_of(c.relation, c.signed_distance, slack),
         intersects=c.intersects,
         signed_distance=c.signed_distance,
         normal=normal,
@@ -245,8 +266,8 @@ def _of_mesh(c: MeshContact, notes: list[str], slack: float) -> Found:
         centroid=inner.centroid if inner is not None and c.regions else None,
         method="mesh",
         iterations=0 if inner is None else inner.nodes,
-        status="certified" if meet else "bracket",
-        reason="" if meet else "the smallest translation of the meshes was not found, only bounds of it",
+        status=status,
+        reason=reason,
         notes=(*notes, *c.notes),
         clearance=c.clearance,
         contact_tolerance=c.contact_tolerance,

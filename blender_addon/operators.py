@@ -295,7 +295,7 @@ class CONTACT_LENS_OT_separate(bpy.types.Operator):
             return False
         inspection = session.current(context)
         if inspection is not None and not session.is_stale(context) and inspection.contact.depth == 0.0:
-            cls.poll_message_set("The objects do not penetrate")
+            cls.poll_message_set(separate.why_none(inspection.contact))
             return False
         return True
 

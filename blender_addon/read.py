@@ -159,10 +159,11 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool 
         solid: Solid = hull
         world_mesh: Mesh | None = None
         make_pieces: Callable[[], Decomposition] | None = None
-        if kind == collision_shape.AUTOMATIC:
+        if kind == collision_shape.AUTOMATIC or (kind == collision_shape.MESH and choice.source == "rigid_body"):
             flat_enough = RESOLUTION_STEPS * float32_step(hull.magnitude)
             convex = dent.depth <= flat_enough and dent.open_share <= OPEN_SHARE
-            kind = collision_shape.WHEN_CONVEX if convex else collision_shape.WHEN_DENTED
+            dented = collision_shape.WHEN_DENTED if kind == collision_shape.AUTOMATIC else kind
+            kind = collision_shape.WHEN_CONVEX if convex else dented
         if kind in collision_shape.PRIMITIVES:
             try:
                 # Kept, for what is kept on the GPU and for the pictures is found by the shape itself.

@@ -85,6 +85,7 @@ def build(inspection: Inspection, stale: str = "") -> Report:
 
 def _build(inspection: Inspection) -> Report:
     found = inspection.contact
+    deep = not isinstance(found, Found) or found.has_depth
     verification = inspection.verification
     data: Report = _plain(
         {
@@ -117,14 +118,15 @@ def _build(inspection: Inspection) -> Report:
             "contact": {
                 "relation": found.relation,
                 "intersects": found.intersects,
-                "signed_distance": found.signed_distance,
-                "depth": found.depth,
-                "normal": found.normal,
-                "mtv": found.mtv,
+                "has_depth": deep,
+                "signed_distance": found.signed_distance if deep else None,
+                "depth": found.depth if deep else None,
+                "normal": found.normal if deep else None,
+                "mtv": found.mtv if deep else None,
                 "point_on_a": found.point_on_a,
                 "point_on_b": found.point_on_b,
-                "lower_bound": found.lower_bound,
-                "upper_bound": found.upper_bound,
+                "lower_bound": found.lower_bound if deep else None,
+                "upper_bound": found.upper_bound if deep else None,
                 "ties": found.ties,
                 "feature_a": _feature(found.feature_a, inspection.shape_a),
                 "feature_b": _feature(found.feature_b, inspection.shape_b),
@@ -299,6 +301,8 @@ def relation_words(data: Report) -> str:
 def distance_line(data: Report) -> tuple[str, str]:
     """The one number: depth when they intersect, else distance."""
     found, units = data["contact"], _units(data)
+    if not found["has_depth"]:
+        return "Depth", "none: a surface is open"
     if found["intersects"]:
         return "Depth", units.length(found["depth"])
     return "Distance", units.length(found["signed_distance"])
@@ -325,11 +329,13 @@ def one_line(data: Report) -> str:
 def main_lines(data: Report) -> Lines:
     """Distance, directions, region, and how exact they are proved to be."""
     found, units = data["contact"], _units(data)
-    lines = [
-        ("Signed Distance", units.length(found["signed_distance"])),
-        ("Normal", direction(found["normal"])),
-        ("MTV", units.vector(found["mtv"])),
-    ]
+    lines = []
+    if found["has_depth"]:
+        lines += [
+            ("Signed Distance", units.length(found["signed_distance"])),
+            ("Normal", direction(found["normal"])),
+            ("MTV", units.vector(found["mtv"])),
+        ]
     region = found["region"]
     if region is not None:
         polygon = region["kind"] == "polygon"
@@ -355,6 +361,9 @@ def main_lines(data: Report) -> Lines:
             lines.append(("Centroid", units.vector(found["regions_centroid"])))
     if found["curves"]:
         lines.append(("Contact Curves", f"{len(found['curves'])}, {units.length(found['curves_length'])}"))
+    if not found["has_depth"]:
+        lines.append(("Point in Common", units.vector(found["point_on_a"])))
+        return lines
     lines.append(("Point on A", units.vector(found["point_on_a"])))
     lines.append(("Point on B", units.vector(found["point_on_b"])))
     width = units.rough(found["upper_bound"] - found["lower_bound"])
@@ -386,10 +395,13 @@ def detail_lines(data: Report) -> Lines:
     lower, upper = found["lower_bound"], found["upper_bound"]
     features = found["feature_a"], found["feature_b"]
     lines = [] if None in features else [("Decided By", f"{features[0]['kind']} of A, {features[1]['kind']} of B")]
+    if found["has_depth"]:
+        lines += [
+            ("Lower Bound", units.length(lower)),
+            ("Upper Bound", units.length(upper)),
+            ("Bounds Differ By", units.rough(upper - lower)),
+        ]
     lines += [
-        ("Lower Bound", units.length(lower)),
-        ("Upper Bound", units.length(upper)),
-        ("Bounds Differ By", units.rough(upper - lower)),
         ("Method", f"{found['method'].upper().replace('+', ' + ')}, {counted(found['iterations'], 'step')}"),
         ("Status", found["status"].replace("_", " ").capitalize()),
     ]
@@ -468,7 +480,9 @@ def warnings(data: Report) -> list[str]:
         named = letter in ("A", "B") and text
         lines.append(f"'{data['objects'][letter.lower()]['name']}': {text}" if named else note)
     reason = data["contact"]["status_reason"]
-    if reason:
+    if reason and not data["contact"]["has_depth"]:
+        lines.append(reason[0].upper() + reason[1:])
+    elif reason:
         width = units.rough(data["contact"]["upper_bound"] - data["contact"]["lower_bound"])
         lines.append(f"Less exact than promised: {reason}; the signed distance is known to {width}")
     if _failed_checks(data):

@@ -19,7 +19,9 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from ..core.contact import Contact
 from . import session
+from .finding import Found
 from .inspection import inspect
 from .read import RESOLUTION_STEPS
 from .session import Inspection
@@ -53,6 +55,13 @@ class Separated:
     """The new result."""
 
 
+def why_none(found: Contact | Found) -> str:
+    """Why there is nothing to separate by, as a sentence."""
+    if found.intersects and isinstance(found, Found) and not found.has_depth:
+        return "There is no depth to separate by: a surface is open"
+    return "The objects do not penetrate"
+
+
 def separate(context: bpy.types.Context, moves: str) -> Separated:
     """Move B, A or half each out of the other and inspect again.
 
@@ -64,7 +73,7 @@ def separate(context: bpy.types.Context, moves: str) -> Separated:
     settings = session.settings_of(context.scene).as_settings()
     before = inspect(context, a, b, settings)
     if before.contact.depth == 0.0:
-        raise SeparateError("The objects do not penetrate")
+        raise SeparateError(why_none(before.contact))
     mtv = np.asarray(before.contact.mtv, dtype=np.float64)
     plan = {
         "B": [_Move(b, mtv)],

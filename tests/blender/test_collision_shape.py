@@ -387,6 +387,10 @@ def test_an_open_mesh_is_a_surface(part: Part) -> None:
 @pytest.mark.parametrize("kind_b", [*PRIMITIVES, "CONVEX_HULL", "COMPOUND", "MESH"])
 def test_compounds_and_meshes_meet_every_shape(part: Part, kind_a: str, kind_b: str) -> None:
     a, b = l_shape("A", kind=kind_a), block("B", (1.0, 1.0, 1.0), (1.4, 1.3, 0.5), kind_b)
+    if {kind_a, kind_b} == {"COMPOUND", "MESH"}:
+        with pytest.raises(RuntimeError, match="a compound is not compared with a mesh: set both to"):
+            inspect(a, b)
+        return
     inspect(a, b)
     inspection = found(part)
     assert inspection.verification.ok or inspection.contact.reason, inspection.verification
@@ -398,6 +402,50 @@ def test_compounds_and_meshes_meet_every_shape(part: Part, kind_a: str, kind_b: 
     geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
     assert geometry.layers(inspection, geometry.Style(preferences.DEFAULT_LOOK))
     assert part("blender_addon.snapshot").camera(inspection, 1.5)
+
+
+def test_where_a_surface_is_open_there_is_no_depth_and_nothing_says_so_in_zeros(part: Part) -> None:
+    bpy.ops.mesh.primitive_uv_sphere_add()
+    ball = bpy.context.object
+    lower = [tuple(f.vertices) for f in ball.data.polygons if f.center.z < 0.0]
+    bowl = mesh_object("Bowl", [tuple(v.co) for v in ball.data.vertices], lower)
+    bowl.contact_lens_shape = "MESH"
+    inspect(bowl, block("B", (0.5, 0.5, 0.5), (0.9, 0.0, -0.4), "MESH"))
+    report = part("blender_addon.report")
+    data = report.report(bpy.context)
+    assert data["contact"]["intersects"]
+    assert data["contact"]["has_depth"] is False
+    assert [data["contact"][key] for key in ("signed_distance", "depth", "normal", "mtv", "lower_bound")] == [None] * 5
+    lines = dict(report.main_lines(data)) | dict(report.detail_lines(data))
+    assert lines["Status"] == "No depth"
+    assert not {"Signed Distance", "MTV", "Verified", "Lower Bound"} & set(lines)
+    assert "depth none: a surface is open" in report.one_line(data)
+    assert any("has no inside" in line for line in report.warnings(data))
+    assert not bpy.ops.contact_lens.separate.poll()
+
+
+def test_a_convex_mesh_of_a_rigid_body_keeps_its_depth(part: Part) -> None:
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    floor = bpy.context.object
+    bpy.ops.rigidbody.object_add(type="PASSIVE")
+    floor.rigid_body.collision_shape = "MESH"
+    bpy.context.view_layer.update()
+    inspect(floor, cube("B", (0.0, 0.0, 0.9)))
+    assert found(part).contact.depth == pytest.approx(0.1, abs=1e-5)
+    assert found(part).stand_a.kind == "CONVEX_HULL"
+
+
+def test_what_may_touch_is_not_called_separate(part: Part) -> None:
+    bpy.ops.mesh.primitive_plane_add(size=10.0)
+    floor = bpy.context.object
+    floor.contact_lens_shape = "MESH"
+    ball = cube("Ball", (0.0, 0.0, 1.0))
+    ball.contact_lens_shape = "SPHERE"
+    inspect(floor, ball)
+    contact = found(part).contact
+    assert contact.relation == "touching"
+    assert contact.status == "bracket"
+    assert "facets" in contact.reason
 
 
 def test_no_faces_is_told(part: Part) -> None:
