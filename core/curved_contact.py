@@ -122,7 +122,9 @@ def curved_contact(
         normal, slab = in_space(axis, inner.normal, False), inner.signed_distance
         iterations = inner.iterations
     elif one.smooth or other.smooth:
-        one, other, inner, normal, slab, iterations = _bracket(one, other, min(a.extent, b.extent))
+        one, other, inner, normal, slab, iterations = _bracket(
+            one, other, min(a.extent, b.extent) or max(a.extent, b.extent)
+        )
     else:
         inner = contact(one.inner, other.inner, method=method)
         normal, slab = inner.normal, inner.signed_distance
@@ -136,9 +138,9 @@ def curved_contact(
     lower = min(signed_distance, inf if bracketed else inner.lower_bound - both) - rounding
     upper = max(inner.upper_bound - both, signed_distance) + rounding
     tolerance = promised(signed_distance, min(a.extent, b.extent), magnitude)
-    status = inner.status if upper - lower > tolerance else Status.CERTIFIED
-    if upper - lower > tolerance and bracketed:
-        status = Status.CURVED_BRACKET
+    status = Status.CERTIFIED
+    if upper - lower > tolerance:
+        status = Status.CURVED_BRACKET if bracketed or inner.status is Status.CERTIFIED else inner.status
     ties, kind = _ties(one, other, inner, normal, tolerance, axis, section is not None)
     band = contact_band_of(a, b, contact_tolerance)
     width = max(band, rounding)

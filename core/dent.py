@@ -70,11 +70,13 @@ def deepest_dent(
     depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent)
     floor = DENT_FLOOR * EPS * max(hull.magnitude, hull.extent)
     share = None
+    # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
+    exponent = -int(np.frexp(hull.extent)[1])
+    own, whole = np.ldexp(local, exponent), np.ldexp(hull.centred, exponent)
     if closed and hull.rank == 3:
-        volume, whole = abs(_volume(local, triangles)), _hull_volume(hull)
-        share = min(1.0, max(0.0, 1.0 - volume / whole))
-    whole_area = _area(hull.centred, _fans(hull)) / (2.0 if hull.rank == 2 else 1.0)
-    open_share = min(1.0, max(0.0, 1.0 - _area(local, triangles) / whole_area))
+        share = min(1.0, max(0.0, 1.0 - abs(_volume(own, triangles)) / _volume(whole, _fans(hull))))
+    whole_area = _area(whole, _fans(hull)) / (2.0 if hull.rank == 2 else 1.0)
+    open_share = min(1.0, max(0.0, 1.0 - _area(own, triangles) / whole_area))
     return Dent(depth if depth > floor else 0.0, point + hull.center, closed, share, open_share)
 
 
@@ -228,10 +230,6 @@ def _area(points: FloatArray, triangles: NDArray[np.intp]) -> float:
     start = points[triangles[:, 0]]
     products = np.cross(points[triangles[:, 1]] - start, points[triangles[:, 2]] - start)
     return 0.5 * float(np.linalg.norm(products, axis=1).sum())
-
-
-def _hull_volume(hull: Polytope) -> float:
-    return _volume(hull.centred, _fans(hull))
 
 
 def _fans(hull: Polytope) -> NDArray[np.intp]:

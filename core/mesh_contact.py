@@ -15,7 +15,7 @@ from math import inf
 import numpy as np
 
 from .arguments import checked_length
-from .compound import DEFAULT_BUDGET, Compound, CompoundContact, compound_contact
+from .compound import DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus, compound_contact
 from .compound_region import MergedRegion
 from .contact_curves import ContactCurve, contact_curves
 from .decompose_mesh import Decomposition
@@ -213,9 +213,11 @@ class _Pair:
             a_in_b, b_in_a = b.holds(a.starts), a.holds(b.starts)
             if a_in_b.any() or b_in_a.any():
                 on_a = on_b = a.starts[a_in_b][0] if a_in_b.any() else b.starts[b_in_a][0]
-            elif surface > 0.0:
-                apart = (on_b - on_a) / np.abs(on_b - on_a).max()
-                normal = apart / length_of(apart)
+            else:
+                apart = on_b - on_a
+                largest = float(np.abs(apart).max())
+                if largest > self._rounding:  # what rounding leaves of a touch has no direction
+                    normal = apart / largest / length_of(apart / largest)
         held = bool(a_in_b.any() or b_in_a.any())
         intersects = bool(len(crossings)) or held
         distance = 0.0 if intersects else surface
@@ -374,6 +376,8 @@ class _Pair:
         deep.compound = self._compound(pieces, part_of(progress, 0.7, 1.0))
         if deep.compound is not None and all(map(self._fit, pieces)):
             deep.regions = deep.compound.regions
+            if normal is None:
+                deep.normal = deep.compound.normal
         return deep
 
     def _solids(
@@ -421,6 +425,19 @@ class _Pair:
                     found,
                     found.regions if same else (),
                 )
+        if pieces[0].exact and pieces[1].exact and found.status is not CompoundStatus.UNVERIFIED:
+            # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
+            # no overlap, though meshes cannot tell.
+            return _Depth(
+                self._held(found.relation, a_in_b, b_in_a) if held else found.relation,
+                found.signed_distance,
+                found.lower_bound - spare,
+                min(0.0, found.upper_bound + spare),
+                found.normal,
+                (found.point_on_a, found.point_on_b),
+                found,
+                found.regions,
+            )
         return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held)
 
     def _by_meshes(

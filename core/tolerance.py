@@ -353,7 +353,7 @@ CURVED_LOOSE = 1e-10
 """Times the smaller extent: how much less than the best direction that of the inner polytopes may separate and still be
 told, for its witness points realise it."""
 
-CURVED_ROUNDING = 16.0
+CURVED_ROUNDING = 8.0
 """Times EPS and R + M: by how much the bounds of curved shapes are widened. Axes and directions across them are unit
 vectors to a few EPS, and radii are measured along them."""
 

@@ -435,17 +435,29 @@ def test_a_convex_mesh_of_a_rigid_body_keeps_its_depth(part: Part) -> None:
     assert found(part).stand_a.kind == "CONVEX_HULL"
 
 
-def test_what_may_touch_is_not_called_separate(part: Part) -> None:
-    bpy.ops.mesh.primitive_plane_add(size=10.0)
-    floor = bpy.context.object
-    floor.contact_lens_shape = "MESH"
+@pytest.mark.parametrize("kind", ["MESH", "COMPOUND"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_ball_above_a_mesh_is_as_far_as_its_centre_less_the_radius(part: Part, kind: str, swapped: bool) -> None:
+    floor = block("Floor", (10.0, 10.0, 2.0), (0.0, 0.0, -1.0), kind)
     ball = cube("Ball", (0.0, 0.0, 1.0))
     ball.contact_lens_shape = "SPHERE"
-    inspect(floor, ball)
+    inspect(*((ball, floor) if swapped else (floor, ball)))
+    resting = found(part).contact
+    assert resting.relation == "touching"
+    assert resting.signed_distance == pytest.approx(0.0, abs=1e-9)
+    assert resting.status == "certified"
+    ball.location.z = 1.05
+    bpy.context.view_layer.update()
+    inspect(*((ball, floor) if swapped else (floor, ball)))
     contact = found(part).contact
-    assert contact.relation == "touching"
-    assert contact.status == "bracket"
-    assert "facets" in contact.reason
+    assert contact.signed_distance == pytest.approx(0.05, abs=1e-6), "single precision of the location"
+    assert contact.lower_bound <= contact.signed_distance <= contact.upper_bound
+    on_ball, on_floor = (
+        (contact.point_on_a, contact.point_on_b) if swapped else (contact.point_on_b, contact.point_on_a)
+    )
+    assert on_ball[2] == pytest.approx(0.05, abs=1e-6)
+    assert on_floor[2] == pytest.approx(0.0, abs=1e-6)
+    assert found(part).verification.ok, found(part).verification
 
 
 def test_no_faces_is_told(part: Part) -> None:

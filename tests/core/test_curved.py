@@ -456,6 +456,30 @@ def test_wrong_arguments_are_named(make, words):
         make()
 
 
+def test_a_point_in_a_cylinder_has_witness_points_that_realise_the_depth():
+    shape = Cylinder((-1.2926461227593415, -0.4718131547409021, 1.377950952722521),
+                     (0.13573073406713437, 2.310363486795888, -0.7871927421571577), 0.921359740276797)  # fmt: skip
+    point = ConvexHull([[-0.3910116556662047, 1.1316356936561862, -0.014422719317512999]])
+    c = contact(shape, point)
+    assert verify(c, shape, point).ok, str(verify(c, shape, point))
+    rng = np.random.default_rng(12)
+    for _ in range(60):
+        a, _ = cylinder(rng, rng.normal(size=3), 1.0)
+        b = ConvexHull(a.center + 0.6 * rng.normal(size=(1, 3)))
+        c = contact(a, b)
+        assert verify(c, a, b).ok, str(verify(c, a, b))
+
+
+def test_what_is_certified_has_bounds_that_meet():
+    a, b = Circle((1.5, -1), 0.5), Rounded(ConvexHull([[1, -1]]), 0)
+    c = contact(a, b)
+    assert verify(c, a, b).ok, str(verify(c, a, b))
+    a, b = Cylinder((0, 1, 1), (0, 1, 1.5), 0.5), ConvexHull([[0, 0.5, 1.5]])
+    c = contact(a, b)
+    assert c.status is Status.CERTIFIED
+    assert verify(c, a, b).ok, str(verify(c, a, b))
+
+
 def test_radii_add():
     core = Box((0, 0, 0), (1, 1, 1))
     twice = Rounded(Rounded(core, 0.1), 0.2)

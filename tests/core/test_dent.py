@@ -108,3 +108,14 @@ def test_depth_of_a_rough_ball_is_that_of_every_plane_tried_on_every_point(seed:
 def test_far_from_the_origin_a_cube_has_no_dent() -> None:
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
     assert dent(CUBE @ turn + 1e6, fans(CUBE_QUADS)).depth == 0.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-100, 1e100, 1e160])
+def test_shares_do_not_depend_on_the_size(size):
+    corners = np.array(list(product((0.0, 1.0), repeat=3)))
+    loops = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    triangles = np.array([t for a, b, c, d in loops for t in ((a, b, c), (a, c, d))])
+    hull = ConvexHull(corners * size)
+    dent = deepest_dent(hull, hull.vertex_ids, corners * size, triangles)
+    assert dent.open_share == pytest.approx(0.0, abs=1e-12)
+    assert dent.depth == 0.0

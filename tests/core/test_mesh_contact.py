@@ -26,6 +26,7 @@ from contact_lens.core import (
 from contact_lens.core.mesh_depth import Body, share_nothing
 from contact_lens.core.mesh_pieces import inner_pieces
 
+from .generators import rotation
 from .mesh_shapes import Surface, block, joined, sheet, sphere, torus
 
 NEAR = 1e-7  # times the size: more than the rounding of any of these
@@ -338,3 +339,48 @@ def test_arguments_are_checked():
     assert shares == sorted(shares)
     assert min(shares) >= 0.0
     assert shares[-1] == 1.0
+
+
+def voxels(cells: object) -> Mesh:
+    """Unit cubes at whole numbers, without the faces between two of them."""
+    cells = {tuple(cell) for cell in cells}
+    faces = []
+    for cell in sorted(cells):
+        for axis in range(3):
+            for side in (0, 1):
+                beside = list(cell)
+                beside[axis] += 2 * side - 1
+                if tuple(beside) in cells:
+                    continue
+                u, v = (axis + 1) % 3, (axis + 2) % 3
+                corner = np.array(cell, dtype=float)
+                corner[axis] += side
+                loop = [corner + np.eye(3)[u] * p + np.eye(3)[v] * q for p, q in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                faces.append(loop if side else loop[::-1])
+    points = np.array(faces).reshape(-1, 3)
+    unique, where = np.unique(points, axis=0, return_inverse=True)
+    quads = where.reshape(-1, 4)
+    return Mesh(unique, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
+
+
+def test_a_peg_that_fits_its_slot_leaves_along_it():
+    slot = voxels([(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 1), (2, 0, 1), (0, 0, 2), (2, 0, 2)])
+    peg = voxels([(1, 0, 0), (1, 0, 1)])
+    for sunk in (0.25, 0.5):
+        c = mesh_contact(slot, Mesh(peg.points + [0.0, 0.0, 1.0 - sunk], peg.triangles))
+        assert c.signed_distance == pytest.approx(-sunk, abs=1e-9)
+        assert np.allclose(c.mtv, [0.0, 0.0, sunk], atol=1e-9)
+        assert c.lower_bound <= c.signed_distance <= c.upper_bound
+
+
+def test_cubes_that_touch_have_a_normal_in_every_pose():
+    rng = np.random.default_rng(11)
+    cube = voxels([(0, 0, 0)])
+    for _ in range(60):
+        turn = rotation(rng)
+        one = Mesh(cube.points @ turn.T, cube.triangles)
+        other = Mesh((cube.points + [1.0, 0.25, 0.25]) @ turn.T, cube.triangles)
+        c = mesh_contact(one, other)
+        assert c.relation is Relation.TOUCHING
+        assert c.normal is None or np.linalg.norm(c.normal) == pytest.approx(1.0)
+        assert np.isfinite(c.mtv).all()
