@@ -25,7 +25,9 @@ from ..core.mesh_depth import Body, share_nothing
 from ..core.polytope import Polytope
 from ..core.progress import Progress
 from ..core.relation import Relation
+from ..core.tolerance import promised
 from ..core.verify import verify
+from .shape_outline import extent_of
 
 FloatArray = NDArray[np.float64]
 Solid = ConvexShape | Compound | Mesh
@@ -66,6 +68,8 @@ class Found:
     """What to know; those about one object begin with "A: " or "B: "."""
     clearance: float
     contact_tolerance: float
+    of_cores: bool = False
+    """Whether `source` is of the cores of rounded shapes: their radii were taken off afterwards."""
     region: None = None
     cross_check: None = None
     feature_a: None = None
@@ -125,6 +129,9 @@ def find(
     notes: list[str] = []
     if {type(a), type(b)} == {Compound, Mesh}:
         raise ValueError("a compound is not compared with a mesh: set both to Mesh, or both to Compound")
+    apart = _by_core(a, b, meshes, clearance, contact_tolerance, progress)
+    if apart is not None:
+        return apart
     if isinstance(a, Mesh) or isinstance(b, Mesh):
         one, slack_a = _as_mesh("A", a, meshes[0], notes)
         other, slack_b = _as_mesh("B", b, meshes[1], notes)
@@ -149,6 +156,65 @@ def find(
         solid_a, solid_b, clearance=clearance, contact_tolerance=contact_tolerance, progress=progress
     )
     return _of_compound(of_pieces, notes, slack_a + slack_b)
+
+
+def _by_core(
+    a: Solid,
+    b: Solid,
+    meshes: tuple[Mesh | None, Mesh | None],
+    clearance: float,
+    contact_tolerance: float,
+    progress: Progress | None,
+) -> Found | None:
+    """Return the exact contact of a mesh or a compound with a rounded shape that does not enter it: that is as far away
+    as its core, less the radius. None for all others, and when it enters."""
+    of_a = isinstance(a, CurvedShape)
+    curved, other = (a, b) if of_a else (b, a)
+    if not isinstance(curved, CurvedShape) or isinstance(other, CurvedShape) or curved.skeleton is None:
+        return None
+    core, radius = curved.skeleton, curved.radius
+    found: Found
+    if isinstance(other, Mesh):
+        mesh = meshes[1] if of_a else meshes[0]
+        assert mesh is not None
+        facets = core.facets if core.rank == 3 else core.facets[:1]
+        fans = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
+        # A point and a segment are a triangle without area.
+        bare = Mesh(core.vertices, np.array(fans or [(0, len(core.vertices) - 1, len(core.vertices) - 1)]))
+        pair = (bare, mesh) if of_a else (mesh, bare)
+        of_mesh = mesh_contact(*pair, contact_tolerance=contact_tolerance, progress=progress)
+        if of_mesh.intersects or of_mesh.normal is None:
+            return None
+        letter = "A: " if of_a else "B: "  # what is said of the core's mesh is not about the object
+        found = _of_mesh(replace(of_mesh, notes=tuple(n for n in of_mesh.notes if not n.startswith(letter))), [], 0.0)
+        extent = min(mesh.diagonal, curved.extent)
+    else:
+        assert isinstance(other, Compound | Polytope)
+        solids: tuple[Compound | Polytope, Compound | Polytope] = (core, other) if of_a else (other, core)
+        found = _of_compound(compound_contact(*solids, contact_tolerance=contact_tolerance, progress=progress), [], 0.0)
+        if found.intersects:
+            return None
+        extent = min(other.extent, curved.extent)
+    reach = max(float(np.abs(found.point_on_a).max()), float(np.abs(found.point_on_b).max())) + radius
+    gap = found.signed_distance - radius
+    if gap < -promised(gap, extent, reach):
+        return None
+    band = contact_tolerance * extent
+    relation = Relation.TOUCHING
+    if gap > band:
+        relation = Relation.WITHIN_CLEARANCE if gap <= clearance else Relation.SEPARATED
+    return replace(
+        found,
+        relation=relation,
+        intersects=gap <= 0.0,
+        signed_distance=gap,
+        lower_bound=found.lower_bound - radius,
+        upper_bound=found.upper_bound - radius,
+        point_on_a=found.point_on_a + (radius * found.normal if of_a else 0.0),
+        point_on_b=found.point_on_b - (0.0 if of_a else radius * found.normal),
+        clearance=clearance,
+        of_cores=True,
+    )
 
 
 def polytope_of(shape: CurvedShape) -> tuple[ConvexHull, float]:
@@ -291,8 +357,14 @@ def checked(found: Contact | Found, a: Solid, b: Solid, meshes: tuple[Mesh | Non
         ),
         Check("the bounds meet", not found.reason, found.reason),
     ]
+    if found.of_cores:
+        a, b = (shape.skeleton or shape if isinstance(shape, CurvedShape) else shape for shape in (a, b))
     if isinstance(found.source, CompoundContact):
         checks += _checked_pieces(found.source, *(_as_compound("", shape, [])[0] for shape in (a, b)))
+    elif found.of_cores:
+        miss = float(np.linalg.norm(found.point_on_b - found.point_on_a - found.signed_distance * found.normal))
+        small = min(extent_of(a), extent_of(b)) or max(extent_of(a), extent_of(b))
+        checks.append(Check("witness points realise the signed distance", miss <= 1e-9 * small, f"off by {miss:.3g}"))
     else:
         checks += _checked_meshes(
             found.source, *(_as_mesh("", shape, mesh, [])[0] for shape, mesh in zip((a, b), meshes, strict=True))
