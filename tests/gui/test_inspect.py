@@ -67,7 +67,7 @@ def test_the_panel_shows_every_line_of_the_report(seen: Any) -> None:
 
 
 def test_the_redo_panel_changes_the_method(seen: Any) -> None:
-    assert seen["redo_rows"] == 4
+    assert seen["redo_rows"] == 5, "method, clearance, contact tolerance, 2D and swap"
     both = seen["both"]
     assert both["operator"] == "BOTH"
     assert "sat" in both["method"]
