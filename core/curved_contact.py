@@ -26,6 +26,7 @@ from .curved_shape import ConvexShape, CurvedShape, FlatFeature, across
 from .feature import Feature, FeatureKind
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope, frozen
+from .relation import contact_band
 from .rounded import polytope_feature
 from .tolerance import (
     CURVED_AXIS,
@@ -142,7 +143,7 @@ def curved_contact(
     if upper - lower > tolerance:
         status = Status.CURVED_BRACKET if bracketed or inner.status is Status.CERTIFIED else inner.status
     ties, kind = _ties(one, other, inner, normal, tolerance, axis, section is not None)
-    band = contact_band_of(a, b, contact_tolerance)
+    band = contact_band(a, b, contact_tolerance)
     width = max(band, rounding)
     feature_a, feature_b = one.feature(normal, width), other.feature(-normal, width)
     on_a, on_b = inner.point_on_a, inner.point_on_b
@@ -184,12 +185,6 @@ def curved_contact(
         ),
         tie_kind=kind,
     )
-
-
-def contact_band_of(a: ConvexShape, b: ConvexShape, contact_tolerance: float) -> float:
-    """Return the half-width of TOUCHING around signed distance 0: see `relation.contact_band`."""
-    small, large = min(a.extent, b.extent), max(a.extent, b.extent)
-    return max(contact_tolerance * (small or large), promised(0.0, small, max(a.magnitude, b.magnitude)))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ import numpy as np
 from .certificate import Certificate, SupportCertificate
 from .check import Check, Verification
 from .contact import Contact, Status
-from .curved_contact import contact_band_of, inner_polytope
+from .curved_contact import inner_polytope
 from .curved_inside import curved_relation, sticks_out, support_points
 from .curved_section import common_axis, section_of
 from .curved_shape import ConvexShape, CurvedShape
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope
 from .region import Region
+from .relation import contact_band
 from .tolerance import CURVED_ROUNDING, EPS, VERIFY_UNIT, promised
 from .verify_polytope import proven_upper
 
@@ -148,13 +149,13 @@ def _check_bounds(
 
 
 def _check_relation(contact: Contact, a: ConvexShape, b: ConvexShape) -> Check:
-    band = contact_band_of(a, b, contact.contact_tolerance)
+    band = contact_band(a, b, contact.contact_tolerance)
     found = curved_relation(a, b, contact.signed_distance, band, contact.clearance)
     return Check("the relation fits", contact.relation is found, f"{contact.relation}, found {found}")
 
 
 def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
-    band = contact_band_of(a, b, contact.contact_tolerance)
+    band = contact_band(a, b, contact.contact_tolerance)
     region = contact.region
     wanted = contact.signed_distance <= band
     checks = [Check("a region where the shapes meet", (region is not None) == wanted, f"{region and region.kind}")]
