@@ -141,8 +141,8 @@ class PairList:
 
     def _test(self, i: IntArray, j: IntArray) -> None:
         (low_a, high_a), (low_b, high_b), margin = self._boxes.corners, self._other.corners, self._margin
-        starts, ends = low_b.take(j, axis=1), high_a.take(i, axis=1)
-        other_starts, other_ends = low_a.take(i, axis=1), high_b.take(j, axis=1)
+        starts, ends = low_b.take(j, axis=1, mode="clip"), high_a.take(i, axis=1, mode="clip")
+        other_starts, other_ends = low_a.take(i, axis=1, mode="clip"), high_b.take(j, axis=1, mode="clip")
         if margin == 0.0:
             near = starts <= ends
             near &= other_starts <= other_ends

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Broad phase: of many axis-aligned boxes the pairs that may collide, without a look at all pairs.
 
-Three ways, one answer: a grid for boxes of about one size, a sweep for a few, a tree for all others.
+Four ways, one answer: a sweep for a few boxes, bitmaps for hundreds, a grid for more of about one size, a tree for all
+others.
 Source: S3.2, S3.4.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import checked_array, checked_length, checked_magnitude
+from .bitmap_pairs import bitmap
 from .box_bvh import tree
 from .box_pairs import Boxes, PairList
 from .bvh import alike
@@ -28,11 +30,12 @@ from .sweep_and_prune import sweep
 from .tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
 from .volumes import Volumes
 
-Method = Literal["auto", "grid", "sweep", "bvh"]
+Method = Literal["auto", "sweep", "bitmap", "grid", "bvh"]
 METHODS = get_args(Method)
 
-_FEW = 300  # boxes up to which a sweep is as fast as anything
-_CROWDED = 50.0  # tests per box with a grid from which a tree is faster
+_FEW = 200  # boxes up to which a sweep is as fast as anything
+_SEVERAL = 1500  # boxes up to which bitmaps are
+_CROWDED = 50.0  # tests per box with a grid or bitmaps from which a tree is faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,7 @@ class Candidates:
     """(p, 2) numbers of boxes that overlap or are within the margin: i < j in one set, or i of A and j of B. In
     ascending order; read-only."""
     method: str
-    """"grid", "sweep" or "bvh": the way they were found."""
+    """"sweep", "bitmap", "grid" or "bvh": the way they were found."""
     tests: int
     """How many tests of two boxes, or of two nodes of a tree, it took."""
 
@@ -64,8 +67,8 @@ def candidate_pairs(
         low, high: (n, dim) lowest and highest corners, dim 2 or 3, world frame; n may be 0.
         other_low, other_high: a second set: pairs are then of one box of the first and one of the second.
         margin: boxes at most this far apart along every axis count too; world units, >= 0.
-        method: "grid", "sweep" (sort along an axis), "bvh" (a tree), or "auto": by how many boxes there are and how
-            they crowd. All find the same pairs.
+        method: "sweep" (sort along an axis), "bitmap" (a bit for each box), "grid", "bvh" (a tree), or "auto": by how
+            many boxes there are and how they crowd. All find the same pairs.
         progress: called with the share done, 0 to 1; False cancels.
 
     Exact: of the corners as they are given, in float64. Memory: some arrays as long as the boxes, and
@@ -175,9 +178,10 @@ def _wider(boxes: Boxes, margin: float) -> Boxes:
 
 def _find(
     method: Method, a: Boxes, b: Boxes | None, margin: float, found: PairList, progress: Progress | None
-) -> Literal["grid", "sweep", "bvh"]:
+) -> Literal["sweep", "bitmap", "grid", "bvh"]:
     """Propose pairs by the method asked for, or by one that fits; return which it was."""
-    if method == "auto" and a.count + (0 if b is None else b.count) <= _FEW:
+    count = a.count + (0 if b is None else b.count)
+    if method == "auto" and count <= _FEW:
         method = "sweep"
     if a.count == 0 or (b is not None and b.count == 0):
         return "sweep" if method == "auto" else method
@@ -189,7 +193,11 @@ def _find(
     if method == "sweep":
         sweep(a, b, found, progress)
         return "sweep"
-    if method != "bvh" and grid(a, b, found, widened, progress, _CROWDED if method == "auto" else inf):
+    most = _CROWDED if method == "auto" else inf
+    several = method == "auto" and count <= _SEVERAL
+    if (several or method == "bitmap") and bitmap(a, b, found, progress, most):
+        return "bitmap"
+    if (method == "auto" and not several or method == "grid") and grid(a, b, found, widened, progress, most):
         return "grid"
     found.clear()
     tree(a, b, found, progress)

@@ -256,7 +256,7 @@ def test_a_tree_takes_few_tests_wherever_the_boxes_are():
 def test_a_stack_of_wide_plates_beside_a_tall_box_takes_few_tests(method, dim, flat):
     """Nearly all overlap along all axes but one, along which the tallest is as long as the stack."""
     rng = np.random.default_rng(15)
-    n = 8000 if method != "grid" else 500
+    n = {"grid": 500, "bitmap": 2000}.get(method, 8000)
     center = rng.uniform(0.0, 100.0, (n, dim))
     center[:, -1] = rng.permutation(n) / n * flat
     half = np.full(dim, 500.0)
@@ -270,6 +270,28 @@ def test_a_stack_of_wide_plates_beside_a_tall_box_takes_few_tests(method, dim, f
     if method != "grid":
         assert found.tests < 60 * n
         assert two.tests < 100 * n
+
+
+def test_bitmaps_know_every_bit_of_every_word():
+    """Of sets that end one before a word, with it and one after, and of ranges of one word, of two and of many."""
+    rng = np.random.default_rng(18)
+    for n, m in ((63, 129), (64, 64), (65, 1), (127, 128), (128, 65), (129, 63), (1000, 70)):
+        for half in (0.0, 0.002, 0.05, 0.6):
+            center = rng.uniform(0.0, 1.0, (n + m, 3))
+            low, high = center - half, center + half
+            a, b = (low[:n], high[:n]), (low[n:], high[n:])
+            assert candidate_pairs(*a, method="bitmap").pairs.tolist() == brute_force(a, None, 0.0)
+            assert candidate_pairs(*a, *b, method="bitmap").pairs.tolist() == brute_force(a, b, 0.0)
+
+
+def test_bitmaps_are_for_hundreds_and_give_way_to_a_tree_where_boxes_crowd():
+    rng = np.random.default_rng(19)
+    center = rng.uniform(0.0, 10.0, (1000, 3))
+    assert candidate_pairs(center - 0.5, center + 0.5).method == "bitmap"
+    center[:-1] *= 1e-4
+    found = candidate_pairs(center - 1e-6, center + 1e-6)
+    assert found.method == "bvh"
+    assert np.array_equal(found.pairs, candidate_pairs(center - 1e-6, center + 1e-6, method="sweep").pairs)
 
 
 def test_a_tree_that_takes_too_many_tests_is_made_anew_with_space_stretched():
@@ -371,7 +393,7 @@ def test_progress_is_told_and_can_cancel(method):
         (r"^other_low and other_high must be given both", {"other_low": np.zeros((1, 3))}),
         (r"^other_low has dimension 2", {"other_low": np.zeros((1, 2)), "other_high": np.ones((1, 2))}),
         (r"^margin must be a finite number", {"margin": -0.5}),
-        (r"^method must be one of auto, grid", {"method": "guess"}),
+        (r"^method must be one of auto, sweep", {"method": "guess"}),
     ],
 )
 def test_wrong_arguments_are_named(words, change):
@@ -415,7 +437,7 @@ def test_what_overlapping_pairs_cannot_take_is_named():
         (r"^other must be bounding volumes, not list", {"other": []}),
         (r"^other must be of the same kind and dimension", {"other": balls}),
         (r"^other must be of the same kind and dimension", {"other": bounding_volumes("aabb", np.eye(3)[:, :2])}),
-        (r"^method must be one of auto, grid", {"method": "guess"}),
+        (r"^method must be one of auto, sweep", {"method": "guess"}),
         (r'^method must be "auto" or "bvh" but for axis-aligned boxes', {"volumes": balls, "method": "grid"}),
         (r"^margin must be a finite number", {"margin": -1.0}),
         (r"^margin must be a finite number", {"volumes": balls, "margin": None}),
