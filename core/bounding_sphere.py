@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .polytope import FloatArray, IntArray
-from .progress import Progress, tell
+from .progress import Progress, part_of, tell
 from .tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
 from .volumes import (
     BoolArray,
@@ -42,6 +42,8 @@ _STEPS = 200
 """Most steps of a group; none was seen to take forty."""
 _ITEMS = 1 << 15
 """Points looked at in one go."""
+_LEFT = 0.85
+"""Share of the work that is left after a step, told as progress: how many there will be is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +208,12 @@ def _enclosing(
         rows = np.zeros((3, part.stop - part.start))
         rows[:dim] = points[part].T
         own = None if radii is None else radii[part]
-        middle, radius[begin:end] = _solve(rows, own, starts[begin:end] - part.start, dim)
+        done = part.stop / (len(points) + 1)
+        told = part_of(progress, part.start / (len(points) + 1), done)
+        middle, radius[begin:end] = _solve(rows, own, starts[begin:end] - part.start, dim, told)
         center[begin:end] = middle[:dim].T
         begin = end
-        tell(progress, begin / (len(starts) + 1))
+        tell(progress, done)
     tell(progress, 1.0)
     return Spheres(center, radius)
 
@@ -248,7 +252,9 @@ class _Groups:
         return _Groups(self.rows[:, items], None if self.radii is None else self.radii[items], starts, sizes), items
 
 
-def _solve(rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: int) -> tuple[FloatArray, FloatArray]:
+def _solve(
+    rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: int, progress: Progress | None
+) -> tuple[FloatArray, FloatArray]:
     """Return centres (3, g) and radii (g,) of the smallest spheres."""
     world = _Groups.of(rows, radii, starts)
     low, high = np.minimum.reduceat(rows, starts, axis=1), np.maximum.reduceat(rows, starts, axis=1)
@@ -265,7 +271,7 @@ def _solve(rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: in
             starts,
             world.sizes,
         )
-        center = origin + np.ldexp(_centers(local, dim), exponent)
+        center = origin + np.ldexp(_centers(local, dim, progress), exponent)
         single = np.flatnonzero(world.sizes == 1)
         center[:, single] = rows[:, starts[single]]
         # The centre is rounded: what counts is how far the points really are from it.
@@ -279,7 +285,7 @@ def _solve(rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: in
     return center, radius
 
 
-def _centers(groups: _Groups, dim: int) -> FloatArray:
+def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray:
     """Return the centres (3, g) of the smallest spheres."""
     if groups.radii is None and int(groups.sizes.max()) <= 3:
         return _centers_of_three(groups)
@@ -291,7 +297,8 @@ def _centers(groups: _Groups, dim: int) -> FloatArray:
     radius = np.zeros(len(first)) if groups.radii is None else groups.radii[first]
     active: IntArray = np.arange(len(first))
     part, items = groups, np.arange(groups.rows.shape[1])
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
+        tell(progress, 1.0 - _LEFT**step)
         reach, most = part.reach(center[:, active])
         better = most < best_reach[active]
         best[:, active[better]] = center[:, active[better]]

@@ -12,6 +12,7 @@ import numpy as np
 from .hull_grid import HullGrid, polygon_normal
 from .polygon_hull import bends
 from .polytope import FloatArray, IntArray
+from .progress import Progress, part_of, tell
 from .quickhull import Solid
 
 _ATTEMPTS = 16
@@ -39,12 +40,13 @@ class _Region:
     normal: list[float]
 
 
-def merge(solid: Solid) -> Facets | FloatArray:
+def merge(solid: Solid, progress: Progress | None = None) -> Facets | FloatArray:
     """Return the facets of a finished solid, or the unit normal of a solid so thin that nothing but two sides is left.
 
     Triangles are merged when their corners lie within HULL_MERGE of one plane. Corners within a facet and corners on
     a straight edge of two facets are left out, unless they stand out by more than the tolerances; then the merge is
     tried again around them. Where no merge is possible without breaking the polyhedron the triangles stay.
+    Raises Cancelled when `progress` says so.
     """
     triangles = solid.corners[: solid.count]
     beside = solid.beside[: solid.count]
@@ -53,8 +55,8 @@ def merge(solid: Solid) -> Facets | FloatArray:
     flat = _flat_neighbours(solid.x, triangles, beside, planes, 2.0 * solid.grid.merge)
     if flat.any():
         merger = _Merger(solid.grid, triangles, beside, planes, flat)
-        for _ in range(_ATTEMPTS):
-            merger.grow_all()
+        for k in range(_ATTEMPTS):
+            merger.grow_all(part_of(progress, 1.0 - 0.5**k, 1.0 - 0.5 ** (k + 1)))
             loops = merger.loops()
             if loops is not None and len(loops) == 2:
                 normal = np.array(merger.regions[0].normal)
@@ -117,11 +119,12 @@ class _Merger:
         self.regions: list[_Region] = []
         self.label: list[int] = []
 
-    def grow_all(self) -> None:
+    def grow_all(self, progress: Progress | None) -> None:
         self.regions = []
         self.label = [-1] * len(self.triangles)
-        for seed in self.seeds:
+        for k, seed in enumerate(self.seeds):
             if self.label[seed] < 0 and seed not in self.alone:
+                tell(progress, k / len(self.seeds))
                 region = self._grow(seed)
                 if len(region.triangles) > 1:
                     for triangle in region.triangles:

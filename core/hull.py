@@ -15,6 +15,7 @@ from .arguments import checked_array, checked_magnitude
 from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
 from .polytope import PRODUCTS, FloatArray, IntArray, Polytope, frozen
+from .progress import Progress, part_of, tell
 from .quickhull import Solid
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
@@ -42,14 +43,19 @@ class ConvexHull(Polytope):
     vertex_ids: IntArray
     """(n,) index of each vertex in the points given."""
 
-    def __init__(self, points: ArrayLike) -> None:
+    def __init__(self, points: ArrayLike, *, progress: Progress | None = None) -> None:
         """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
 
+        `progress` is called with the share done, 0 to 1; False cancels. A million points take a fraction of a second
+        where few of them are corners; the time grows with the square of the number of corners.
+
         Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. They are
-        not changed.
+        not changed. Raises Cancelled when `progress` says so.
         """
         array = _checked(points)
-        parts = _solve(array)
+        tell(progress, 0.0)
+        parts = _solve(array, progress)
+        tell(progress, 1.0)
         for name, value in parts.items():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -118,13 +124,14 @@ def _checked(points: ArrayLike) -> FloatArray:
     return np.array(array)  # in one piece, whatever the layout of what was given
 
 
-def _solve(points: FloatArray) -> dict[str, object]:
+def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
     grid = HullGrid(points)
     dim = points.shape[1]
+    done = 0.0
     base = affine_rank(grid)
     if dim == 3 and not isinstance(base, LowerRank):
-        solid = Solid(grid, base)
-        surface = facets.merge(solid)
+        solid = Solid(grid, base, part_of(progress, 0.0, 0.7))
+        surface = facets.merge(solid, part_of(progress, 0.7, 0.9))
         if isinstance(surface, facets.Facets):
             maybe_outside = solid.left_out
             if surface.merged:
@@ -138,18 +145,21 @@ def _solve(points: FloatArray) -> dict[str, object]:
                 surface.loops,
                 surface.normals,
                 maybe_outside,
+                part_of(progress, 0.9, 1.0),
             )
         base = LowerRank(2, (0, 0), surface)
+        done = 0.9
     edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
     loops: tuple[IntArray, ...] = ()
     normals: FloatArray = np.empty((0, dim))
     maybe_outside = np.arange(len(points))
     rank = base.rank if isinstance(base, LowerRank) else 2
     if rank == 2:
+        outline = part_of(progress, done, 0.95)
         if isinstance(base, LowerRank):
-            corners, normal = flat_hull(grid, base.normal)
+            corners, normal = flat_hull(grid, base.normal, outline)
         else:
-            corners, maybe_outside = polygon_hull(grid, grid.x)
+            corners, maybe_outside = polygon_hull(grid, grid.x, outline)
             maybe_outside = np.setdiff1d(maybe_outside, corners, assume_unique=True)
         turn = corners.index(min(corners))
         ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
@@ -169,7 +179,8 @@ def _solve(points: FloatArray) -> dict[str, object]:
         if rank and dim == 2:
             loops = (edges[0], edges[0, ::-1])
             normals = _side_normals(grid.x[:, ids])
-    return _parts(points, rank, ids, edges, edge_facets, loops, normals, maybe_outside)
+    last = part_of(progress, 0.95, 1.0)
+    return _parts(points, rank, ids, edges, edge_facets, loops, normals, maybe_outside, last)
 
 
 def _parts(
@@ -181,6 +192,7 @@ def _parts(
     loops: tuple[IntArray, ...],
     normals: FloatArray,
     maybe_outside: IntArray,
+    progress: Progress | None,
 ) -> dict[str, object]:
     for loop in loops:
         loop.flags.writeable = False
@@ -192,7 +204,7 @@ def _parts(
         "edge_facets": edge_facets,
         "facets": loops,
         "normals": normals,
-        "offsets": _offsets(points, vertices, maybe_outside, normals, loops),
+        "offsets": _offsets(points, vertices, maybe_outside, normals, loops, progress),
         "vertex_ids": ids,
     }
 
@@ -211,6 +223,7 @@ def _offsets(
     maybe_outside: IntArray,
     normals: FloatArray,
     loops: tuple[IntArray, ...],
+    progress: Progress | None,
 ) -> FloatArray:
     """Return how far the points reach along each normal from the middle of the box of the vertices.
 
@@ -232,4 +245,5 @@ def _offsets(
     for begin in range(0, len(maybe_outside), step):
         products = normals @ reaching[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)
+        tell(progress, begin / len(maybe_outside))
     return offsets / scale

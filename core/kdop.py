@@ -374,8 +374,8 @@ def _measure(
             least, most = slab(direction, rows)
             np.minimum.reduceat(least, first, out=low[j, begin:end])
             np.maximum.reduceat(most, first, out=high[j, begin:end])
+            tell(progress, (begin + (end - begin) * (j + 1) / len(whole)) / len(starts))
         begin = end
-        tell(progress, begin / len(starts))
 
 
 def _measure_alike(

@@ -18,11 +18,16 @@ from numpy.typing import ArrayLike
 from .arguments import checked_array, checked_shape
 from .kdop import KDops, kdop_directions, slab
 from .polytope import FloatArray, IntArray, Polytope, frozen
+from .progress import Progress, part_of, tell
 from .tolerance import EPS, KDOP_CLIMB, KDOP_SUM, LARGEST_COORDINATE
 from .volumes import BoolArray
 
 _POINTS = 16_384
 """Vertices moved in one go."""
+_SHAPES = 1024
+"""Shapes put together between two words about the progress."""
+_CLIMBERS = 1 << 13
+"""Climbers, one for each hull and direction, that climb together."""
 _STEPS = 64
 """Most steps; whoever has not arrived then, such as on the rim of a large disc seen from above, is recomputed."""
 
@@ -64,15 +69,19 @@ class Extremes:
     """(b, k) vertices, by their number in the `HullGraph`: the lowest along each direction, then the highest."""
 
 
-def hull_graph(shapes: Iterable[Polytope]) -> HullGraph:
+def hull_graph(shapes: Iterable[Polytope], *, progress: Progress | None = None) -> HullGraph:
     """Return the vertices of shapes, and who is whose neighbour along an edge; no shapes: of dimension 3.
 
-    Raises ValueError, naming the argument, when something is no shape or the shapes are not of one dimension.
+    `progress` is called with the share done, 0 to 1; False cancels. Raises ValueError, naming the argument, when
+    something is no shape or the shapes are not of one dimension; Cancelled when `progress` says so.
     """
     if not isinstance(shapes, Iterable):
         raise ValueError(f"shapes must be shapes such as ConvexHull or Box, not {type(shapes).__name__}")
     shapes = list(shapes)
+    tell(progress, 0.0)
     for i, shape in enumerate(shapes):
+        if i % _SHAPES == 0:
+            tell(progress, 0.2 * i / len(shapes))
         checked_shape(f"shapes[{i}]", shape)
     dims = {shape.dim for shape in shapes} or {3}
     if len(dims) > 1:
@@ -80,13 +89,19 @@ def hull_graph(shapes: Iterable[Polytope]) -> HullGraph:
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
     starts: IntArray = np.cumsum(counts) - counts
     total = int(counts.sum())
-    edges = [shape.edges + start for shape, start in zip(shapes, starts, strict=True)]
+    edges = []
+    for begin in range(0, len(shapes), _SHAPES):
+        tell(progress, 0.2 + 0.4 * begin / len(shapes))
+        part = slice(begin, begin + _SHAPES)
+        edges += [shape.edges + start for shape, start in zip(shapes[part], starts[part], strict=True)]
+    tell(progress, 0.6)
     ends = np.concatenate([np.empty((0, 2), dtype=np.intp), *edges])
     ends = np.concatenate([ends, ends[:, ::-1]])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
+    tell(progress, 0.8)
     degrees = np.bincount(ends[:, 0], minlength=total)
     points = np.concatenate([np.empty((0, dims.pop())), *(shape.vertices for shape in shapes)])
-    return HullGraph(
+    graph = HullGraph(
         frozen(np.ascontiguousarray(points.T)),
         frozen(starts),
         frozen(counts),
@@ -94,35 +109,49 @@ def hull_graph(shapes: Iterable[Polytope]) -> HullGraph:
         frozen(np.concatenate([[0], np.cumsum(degrees)]).astype(np.intp)),
         frozen(np.array([shape.magnitude for shape in shapes], dtype=np.float64)),
     )
+    tell(progress, 1.0)
+    return graph
 
 
-def moved_kdops(hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike, k: int) -> KDops:
+def moved_kdops(
+    hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike, k: int, *, progress: Progress | None = None
+) -> KDops:
     """Return the k-DOPs of b hulls, recomputed from all of their vertices x moved to `rotation @ x + translation`.
 
     rotations (b, dim, dim) may be any matrices, translations (b, dim) any vectors, world frame. k as for
-    `kdop_directions`. Raises ValueError, naming the argument, for another shape, what is not finite, and what would
-    move a hull, or a point at unit distance, beyond 4 LARGEST_COORDINATE. Source: S3.5.
+    `kdop_directions`. `progress` is called with the share done, 0 to 1; False cancels.
+
+    Raises ValueError, naming the argument, for another shape, what is not finite, and what would move a hull, or a
+    point at unit distance, beyond 4 LARGEST_COORDINATE; Cancelled when `progress` says so. Source: S3.5.
     """
     matrices, ways = _checked_motion(hulls, rotations, translations)
-    return _recomputed(hulls, matrices, ways, kdop_directions(k, hulls.dim), None)
+    return _recomputed(hulls, matrices, ways, kdop_directions(k, hulls.dim), None, progress)
 
 
-def moved_extremes(hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike, k: int) -> tuple[KDops, Extremes]:
+def moved_extremes(
+    hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike, k: int, *, progress: Progress | None = None
+) -> tuple[KDops, Extremes]:
     """Return what `moved_kdops` does, and the extreme vertices, for `climbed_kdops` to start from."""
     matrices, ways = _checked_motion(hulls, rotations, translations)
     directions = kdop_directions(k, hulls.dim)
     ids = np.empty((len(hulls), 2 * len(directions)), dtype=np.intp)
-    return _recomputed(hulls, matrices, ways, directions, ids), Extremes(2 * len(directions), frozen(ids))
+    kdops = _recomputed(hulls, matrices, ways, directions, ids, progress)
+    return kdops, Extremes(2 * len(directions), frozen(ids))
 
 
 def climbed_kdops(
-    hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike, extremes: Extremes
+    hulls: HullGraph,
+    rotations: ArrayLike,
+    translations: ArrayLike,
+    extremes: Extremes,
+    *,
+    progress: Progress | None = None,
 ) -> tuple[KDops, Extremes]:
     """Return the k-DOPs of b moved hulls, and their extreme vertices, by hill climbing from those before.
 
     The same as `moved_extremes` returns, whatever the motion in between; of vertices that are equally extreme it may
     be another. Vertices that are extreme but for rounding are all looked at. Raises ValueError as `moved_kdops` does,
-    and when the extremes are not those of such hulls. Source: S3.5.
+    and when the extremes are not those of such hulls; `progress`, and Cancelled, as there. Source: S3.5.
     """
     matrices, ways = _checked_motion(hulls, rotations, translations)
     if not isinstance(extremes, Extremes):
@@ -139,8 +168,12 @@ def climbed_kdops(
         raise ValueError("extremes: not of these hulls; some are no vertices of them")
     low, high = np.empty((len(directions), len(hulls))), np.empty((len(directions), len(hulls)))
     ids = np.array(extremes.ids, dtype=np.intp)
-    if len(hulls):
-        _climb(hulls, matrices, ways, ids, low, high)
+    tell(progress, 0.0)
+    if len(hulls) == 1:  # no need of slices, which would take longer than a small hull does
+        _climb(hulls, matrices, ways, ids, low, high, progress)
+    else:
+        _climb_in_stretches(hulls, matrices, ways, ids, low, high, progress)
+    tell(progress, 1.0)
     return KDops(directions, low, high), Extremes(extremes.k, frozen(ids))
 
 
@@ -181,7 +214,12 @@ def _moved(rows: FloatArray, matrices: FloatArray, ways: FloatArray) -> FloatArr
 
 
 def _recomputed(
-    hulls: HullGraph, matrices: FloatArray, ways: FloatArray, directions: FloatArray, ids: IntArray | None
+    hulls: HullGraph,
+    matrices: FloatArray,
+    ways: FloatArray,
+    directions: FloatArray,
+    ids: IntArray | None,
+    progress: Progress | None,
 ) -> KDops:
     """Return the k-DOPs of the moved hulls; put the extreme vertices (b, k) into `ids`."""
     h, b = len(directions), len(hulls)
@@ -189,9 +227,11 @@ def _recomputed(
     whole = directions.astype(int).tolist()
     ends = hulls.starts + hulls.counts
     begin = 0
+    tell(progress, 0.0)
     while begin < b:
         start = int(hulls.starts[begin])
         end = max(begin + 1, int(np.searchsorted(ends, start + _POINTS, side="right")))
+        told = part_of(progress, start / int(ends[-1]), int(ends[end - 1]) / int(ends[-1]))
         first, counts = hulls.starts[begin:end] - start, hulls.counts[begin:end]
         turn, way = np.moveaxis(matrices[begin:end], 0, -1), ways[begin:end].T
         if end - begin > 1:
@@ -205,8 +245,25 @@ def _recomputed(
                 for column, values, best in ((j, least, low), (h + j, most, high)):
                     hits = np.flatnonzero(values == np.repeat(best[j, begin:end], counts))
                     ids[begin:end, column] = start + hits[np.searchsorted(hits, first)]
+            tell(told, (j + 1) / h)
         begin = end
+    tell(progress, 1.0)
     return KDops(directions, low, high)
+
+
+def _stretch(hulls: HullGraph, begin: int, end: int) -> tuple[HullGraph, int]:
+    """Return hulls from number `begin` up to `end`, and the number that their first vertex had."""
+    start, stop = int(hulls.starts[begin]), int(hulls.starts[end - 1] + hulls.counts[end - 1])
+    first = hulls.first[start : stop + 1]
+    part = HullGraph(
+        np.ascontiguousarray(hulls.rows[:, start:stop]),
+        hulls.starts[begin:end] - start,
+        hulls.counts[begin:end],
+        hulls.neighbours[first[0] : first[-1]] - start,
+        first - first[0],
+        hulls.reach[begin:end],
+    )
+    return part, start
 
 
 def _part(hulls: HullGraph, chosen: IntArray) -> tuple[HullGraph, IntArray]:
@@ -229,8 +286,35 @@ def _climbing_directions(k: int, dim: int) -> tuple[FloatArray, BoolArray]:
     return frozen(rows), sums
 
 
+def _climb_in_stretches(
+    hulls: HullGraph,
+    matrices: FloatArray,
+    ways: FloatArray,
+    ids: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    progress: Progress | None,
+) -> None:
+    """Climb as `_climb` does, on a limited number of hulls at a time."""
+    b, k = ids.shape
+    step = _CLIMBERS // k
+    for begin in range(0, b, step):
+        end = min(begin + step, b)
+        part, told = slice(begin, end), part_of(progress, begin / b, end / b)
+        stretch, first = _stretch(hulls, begin, end)
+        own = ids[part] - first
+        _climb(stretch, matrices[part], ways[part], own, low[:, part], high[:, part], told)
+        ids[part] = own + first
+
+
 def _climb(
-    hulls: HullGraph, matrices: FloatArray, ways: FloatArray, ids: IntArray, low: FloatArray, high: FloatArray
+    hulls: HullGraph,
+    matrices: FloatArray,
+    ways: FloatArray,
+    ids: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    progress: Progress | None,
 ) -> None:
     """Climb from vertices `ids` (b, k); put the extreme ones there, and the bounds (h, b) into `low` and `high`."""
     b, k = ids.shape
@@ -266,7 +350,8 @@ def _climb(
     kept = [(climber, vertex, height)]
     visited = np.zeros(k * total, dtype=np.bool_)
     visited[climber % k * total + vertex] = True
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
+        tell(progress, 0.5 * step / _STEPS)
         degrees = hulls.first[vertex + 1] - hulls.first[vertex]
         ends = np.cumsum(degrees)
         if not len(ends) or not ends[-1]:
@@ -318,5 +403,7 @@ def _climb(
     if len(late):
         part, vertices = _part(hulls, late)
         local = np.empty((len(late), k), dtype=np.intp)
-        again = _recomputed(part, matrices[late], ways[late], kdop_directions(k, dim), local)
+        again = _recomputed(
+            part, matrices[late], ways[late], kdop_directions(k, dim), local, part_of(progress, 0.5, 1.0)
+        )
         low[:, late], high[:, late], ids[late] = again.low, again.high, vertices[local]

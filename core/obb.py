@@ -257,7 +257,9 @@ def bounding_obbs(points: FloatArray, starts: IntArray, progress: Progress | Non
     for group in many.tolist():
         own = int(sizes[group]) + 100
         told = part_of(progress, done / total, (done + own) / total)
-        frames[group] = _best_frame(ConvexHull(points[starts[group] : starts[group] + sizes[group]]), told)
+        own_points = points[starts[group] : starts[group] + sizes[group]]
+        hull = ConvexHull(own_points, progress=part_of(told, 0.0, 0.5))
+        frames[group] = _best_frame(hull, part_of(told, 0.5, 0.9))
         done += own
     result = _boxes(points, starts, frames)
     tell(progress, 1.0)
@@ -299,7 +301,7 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
         frames = np.stack([shape.normals, turned], axis=1)
         if len(points) <= _OUTLINE:
             return _least(frames, points)[0]
-        frame: FloatArray = frames[int(_score(_outline_sides(points, shape.normals)).argmin())]
+        frame: FloatArray = frames[int(_score(_outline_sides(points, shape.normals, progress)).argmin())]
         return frame
     covariance = points - points.mean(axis=0)
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
@@ -307,23 +309,26 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
     if len(points) > _MANY:
         facets = _largest_facets(shape).tolist()
         for done, facet in enumerate(facets):
-            found += _calipers(shape, points, shape.normals[facet : facet + 1], 1)
-            tell(progress, 0.7 * (done + 1) / len(facets))
+            told = part_of(progress, 0.7 * done / len(facets), 0.7 * (done + 1) / len(facets))
+            found += _calipers(shape, points, shape.normals[facet : facet + 1], 1, told)
         found = [found[0], *sorted(found[1:], key=_content)[:_BEST]]
     else:
         normals = shape.normals if shape.rank == 3 else shape.normals[:1]
-        found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST)
+        told = part_of(progress, 0.0, 0.7)
+        found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST, told)
     results: list[tuple[FloatArray, float]] = []
     for done, start in enumerate(found):
-        results.append(_turned(shape, points, *start))
-        tell(progress, 0.7 + 0.3 * (done + 1) / len(found))
+        told = part_of(progress, 0.7 + 0.3 * done / len(found), 0.7 + 0.3 * (done + 1) / len(found))
+        results.append(_turned(shape, points, *start, told))
     return min(results, key=_content)[0]
 
 
-def _turned(shape: Polytope, points: FloatArray, frame: FloatArray, score: float) -> tuple[FloatArray, float]:
+def _turned(
+    shape: Polytope, points: FloatArray, frame: FloatArray, score: float, progress: Progress | None
+) -> tuple[FloatArray, float]:
     """Return a box, and its score, turned about its axes until no turn helps."""
-    for _ in range(_TURNS):
-        better = _calipers(shape, points, frame, 1)
+    for turn in range(_TURNS):
+        better = _calipers(shape, points, frame, 1, part_of(progress, turn / _TURNS, (turn + 1) / _TURNS))
         if not better or better[0][1] >= score * (1.0 - _GAIN):
             break
         frame, score = better[0]
@@ -347,14 +352,20 @@ def _largest_facets(shape: Polytope) -> IntArray:
     return order[:_LARGEST]
 
 
-def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: int) -> list[tuple[FloatArray, float]]:
+def _calipers(
+    shape: Polytope, points: FloatArray, normals: FloatArray, keep: int, progress: Progress | None
+) -> list[tuple[FloatArray, float]]:
     """Return the axes and the score of up to `keep` boxes, the best first, each with an axis along another unit normal.
 
     Seen along that axis the box is a least rectangle, and one side of it is along a side of the shape's outline.
     normals (f, 3); no two of the boxes have the same.
     """
+    tell(progress, 0.0)
     if len(points) > _OUTLINE:
-        found = [box for normal in normals for box in _rotating_calipers(shape, points, normal)]
+        found = []
+        for k, normal in enumerate(normals):
+            told = part_of(progress, k / len(normals), (k + 1) / len(normals))
+            found += _rotating_calipers(shape, points, normal, told)
         return sorted(found, key=_content)[:keep]
     facing = normals @ shape.normals.T
     first, second = facing[:, shape.edge_facets[:, 0]], facing[:, shape.edge_facets[:, 1]]
@@ -383,7 +394,9 @@ def _calipers(shape: Polytope, points: FloatArray, normals: FloatArray, keep: in
     return result
 
 
-def _rotating_calipers(shape: Polytope, points: FloatArray, normal: FloatArray) -> list[tuple[FloatArray, float]]:
+def _rotating_calipers(
+    shape: Polytope, points: FloatArray, normal: FloatArray, progress: Progress | None
+) -> list[tuple[FloatArray, float]]:
     """Return the axes and the score of the best box with an axis along a unit normal (3,), for many points (n, 3).
 
     None if no edge is in its outline. The time grows with the 3/2nd power of the corners of the outline.
@@ -403,7 +416,7 @@ def _rotating_calipers(shape: Polytope, points: FloatArray, normal: FloatArray) 
     order = np.argsort(turn, kind="stable")
     along = along[order[np.diff(turn[order], prepend=-1.0) > 1e-14]]
     height = points @ normal
-    sides = _outline_sides(points[np.unique(shape.edges[edges])] @ plane, along)
+    sides = _outline_sides(points[np.unique(shape.edges[edges])] @ plane, along, progress)
     scores = _score(np.concatenate([np.full((1, len(along)), height.max() - height.min()), sides]))
     best = int(scores.argmin())
     second_axis = plane @ along[best]
@@ -413,7 +426,7 @@ def _rotating_calipers(shape: Polytope, points: FloatArray, normal: FloatArray) 
     return [(_frames(normal[None], second_axis[None])[0], float(scores[best]))]
 
 
-def _outline_sides(points: FloatArray, along: FloatArray) -> FloatArray:
+def _outline_sides(points: FloatArray, along: FloatArray, progress: Progress | None = None) -> FloatArray:
     """Return the sides (2, d) of the rectangles along unit directions (d, 2) around the corners of a convex outline.
 
     points (n, 2), in any order. They are put in the order of the outline, along an upper and a lower chain; on the way
@@ -434,6 +447,7 @@ def _outline_sides(points: FloatArray, along: FloatArray) -> FloatArray:
     sides = np.empty((2, len(along)))
     columns = np.ascontiguousarray(ring.T)
     for begin in range(0, len(along), _ITEMS // step):
+        tell(progress, begin / len(along))
         part = slice(begin, begin + _ITEMS // step)
         for k, direction in enumerate((along[part], along[part] @ np.array([[0.0, 1.0], [-1.0, 0.0]]))):
             some = direction @ columns[:, ::step]

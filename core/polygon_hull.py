@@ -13,9 +13,11 @@ import numpy as np
 
 from .hull_grid import HullGrid, polygon_normal, squares_of
 from .polytope import FloatArray, IntArray
+from .progress import Progress, part_of, tell
 from .tolerance import EPS, HULL_TURN
 
 _MANY = 64  # points; from here on those inside of a first polygon are left out before the chain is made
+_TOLD = 1 << 14  # points of the chain between two words about the progress
 
 
 def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
@@ -47,10 +49,10 @@ def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
     return [chain[i] for i in sorted(keep)]
 
 
-def polygon_hull(grid: HullGrid, x: FloatArray) -> tuple[list[int], IntArray]:
+def polygon_hull(grid: HullGrid, x: FloatArray, progress: Progress | None = None) -> tuple[list[int], IntArray]:
     """Return the corners of the hull of the columns of x (2, n), counter-clockwise, and the points near its sides.
 
-    x is the grid's own array, or two coordinates of it.
+    x is the grid's own array, or two coordinates of it. Raises Cancelled when `progress` says so.
     """
     n = x.shape[1]
     ids: IntArray = np.arange(n)
@@ -73,39 +75,41 @@ def polygon_hull(grid: HullGrid, x: FloatArray) -> tuple[list[int], IntArray]:
             near = np.flatnonzero(close)
             ids = np.flatnonzero((top > grid.drop) | (close & beside))
             ids = np.unique(np.concatenate([ids, np.array(loop, dtype=np.intp)]))
-    loop = _chain(x, ids)
+    loop = _chain(x, ids, progress)
     return _corners(x, loop, grid.straight), near
 
 
-def _chain(x: FloatArray, ids: IntArray) -> list[int]:
+def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> list[int]:
     """Return the strictly convex hull of some columns of x by the monotone chain, with exact turns."""
     order = ids[np.lexsort((x[1, ids], x[0, ids]))]
     px: list[float] = x[0].take(order).tolist()
     py: list[float] = x[1].take(order).tolist()
     bound = HULL_TURN * EPS
 
-    def half(sequence: range) -> list[int]:
+    def half(sequence: range, progress: Progress | None) -> list[int]:
         hull: list[int] = []
-        for c in sequence:
-            cx, cy = px[c], py[c]
-            while len(hull) >= 2:
-                a, b = hull[-2], hull[-1]
-                left = (px[b] - px[a]) * (cy - py[a])
-                right = (py[b] - py[a]) * (cx - px[a])
-                turn = left - right
-                if abs(turn) <= bound * (abs(left) + abs(right)):
-                    ax, ay, bx, by = int(px[a]), int(py[a]), int(px[b]), int(py[b])
-                    turn = (bx - ax) * (int(cy) - ay) - (by - ay) * (int(cx) - ax)
-                if turn > 0:
-                    break
-                hull.pop()
-            if not hull or px[hull[-1]] != cx or py[hull[-1]] != cy:
-                hull.append(c)
+        for begin in range(0, count, _TOLD):
+            tell(progress, begin / count)
+            for c in sequence[begin : begin + _TOLD]:
+                cx, cy = px[c], py[c]
+                while len(hull) >= 2:
+                    a, b = hull[-2], hull[-1]
+                    left = (px[b] - px[a]) * (cy - py[a])
+                    right = (py[b] - py[a]) * (cx - px[a])
+                    turn = left - right
+                    if abs(turn) <= bound * (abs(left) + abs(right)):
+                        ax, ay, bx, by = int(px[a]), int(py[a]), int(px[b]), int(py[b])
+                        turn = (bx - ax) * (int(cy) - ay) - (by - ay) * (int(cx) - ax)
+                    if turn > 0:
+                        break
+                    hull.pop()
+                if not hull or px[hull[-1]] != cx or py[hull[-1]] != cy:
+                    hull.append(c)
         return hull
 
     count = len(px)
-    lower = half(range(count))
-    upper = half(range(count - 1, -1, -1))
+    lower = half(range(count), part_of(progress, 0.0, 0.5))
+    upper = half(range(count - 1, -1, -1), part_of(progress, 0.5, 1.0))
     return [int(order[i]) for i in lower[:-1] + upper[:-1]] if len(lower) > 1 else [int(order[0])]
 
 
@@ -127,17 +131,17 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
     return corners if len(corners) >= 3 else loop
 
 
-def _outline(grid: HullGrid, normal: FloatArray) -> tuple[list[int], IntArray]:
+def _outline(grid: HullGrid, normal: FloatArray, progress: Progress | None) -> tuple[list[int], IntArray]:
     """Return the corners of flat points, counter-clockwise seen from the tip of the normal, and the points near."""
     axis = int(np.abs(normal).argmax())
     first, second = (axis + 1) % 3, (axis + 2) % 3
     # Leaving out one coordinate is exact, where projecting onto the plane would round.
-    loop, near = polygon_hull(grid, np.ascontiguousarray(grid.x[[first, second]]))
+    loop, near = polygon_hull(grid, np.ascontiguousarray(grid.x[[first, second]]), progress)
     return (loop if normal[axis] > 0.0 else loop[::-1]), near
 
 
-def flat_hull(grid: HullGrid, normal: FloatArray) -> tuple[list[int], FloatArray]:
+def flat_hull(grid: HullGrid, normal: FloatArray, progress: Progress | None = None) -> tuple[list[int], FloatArray]:
     """Return the corners of flat points in space, counter-clockwise about the returned unit normal."""
-    loop, _ = _outline(grid, normal)
+    loop, _ = _outline(grid, normal, progress)
     better = polygon_normal(grid.x[:, loop].T.tolist())
     return loop, normal if better is None else np.array(better)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from .hull_grid import HullGrid, dots, squares_of
 from .polytope import PRODUCTS, FloatArray, IntArray
+from .progress import Progress, part_of, tell
 from .small_hull import SmallHull
 from .tolerance import HULL_SIEVE, HULL_SLIVER
 
@@ -45,8 +46,11 @@ class Solid:
     beside: IntArray
     planes: FloatArray
 
-    def __init__(self, grid: HullGrid, simplex: tuple[int, ...]) -> None:
-        """Build the hull of all points, from a simplex of full rank whose fourth corner is below the first three."""
+    def __init__(self, grid: HullGrid, simplex: tuple[int, ...], progress: Progress | None = None) -> None:
+        """Build the hull of all points, from a simplex of full rank whose fourth corner is below the first three.
+
+        Raises Cancelled when `progress` says so.
+        """
         self.grid = grid
         self.x = grid.x
         self._left_out: list[IntArray] = []
@@ -60,14 +64,14 @@ class Solid:
             few.add(extreme_points(self.x, _DIRECTIONS if n > _MANY else _DIRECTIONS[::2]))
             few.left_out.clear()
             self._take(few)
-            ids, owner, height = self._locate(self._outside_ball())
+            ids, owner, height = self._locate(self._outside_ball(), part_of(progress, 0.0, 0.1))
             if len(ids) <= _FEW_LEFT:
                 few.add_outside(ids, owner, height)
                 self._take(few)
             else:
-                self._grow(ids, owner, height)
+                self._grow(ids, owner, height, part_of(progress, 0.1, 0.8))
         self._close_holes()
-        self._insert_exactly(self._left_too_far_out())
+        self._insert_exactly(self._left_too_far_out(part_of(progress, 0.8, 0.9)), part_of(progress, 0.9, 1.0))
         self._close_holes()
 
     def _close_holes(self) -> None:
@@ -140,7 +144,7 @@ class Solid:
         near = np.where(longest == 0, p2, np.where(longest == 1, p0, p1))
         self.planes[3, facets] = dots(normal, near)
 
-    def _locate(self, ids: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    def _locate(self, ids: IntArray, progress: Progress | None) -> tuple[IntArray, IntArray, FloatArray]:
         """Return the points that are outside, each with the facet it is farthest above and its height."""
         normals, offsets = (
             self.planes[:3, : self.count].T,
@@ -149,6 +153,7 @@ class Solid:
         parts = []
         step = max(1, PRODUCTS // self.count)
         for start in range(0, len(ids), step):
+            tell(progress, start / len(ids))
             part = ids[start : start + step]
             heights = normals @ self.x.take(part, axis=1)
             heights -= offsets
@@ -172,9 +177,11 @@ class Solid:
             self._left_out.append(ids[close[~copies]])
         return ids[outside], owner[outside], height[outside]
 
-    def _grow(self, ids: IntArray, owner: IntArray, height: FloatArray) -> None:
+    def _grow(self, ids: IntArray, owner: IntArray, height: FloatArray, progress: Progress | None) -> None:
         """Insert points until none of the given ones is outside by more than HULL_DROP."""
+        count = len(ids)
         while len(ids):
+            tell(progress, 1.0 - len(ids) / count)  # points only ever leave
             # The farthest point of each facet: of repeated indices in an assignment the last one stays.
             order = height.argsort(kind="stable")
             farthest = np.full(self.count, -1, dtype=np.intp)
@@ -340,7 +347,7 @@ class Solid:
             self.beside = np.concatenate([self.beside, np.empty((more, 3), dtype=np.intp)])
             self.planes = np.concatenate([self.planes, np.empty((4, more))], axis=1)
 
-    def _left_too_far_out(self) -> IntArray:
+    def _left_too_far_out(self, progress: Progress | None) -> IntArray:
         """Return the points left out near a sharp edge or tip, where near all planes is not near the polyhedron."""
         near = self.left_out
         if not len(near):
@@ -360,6 +367,7 @@ class Solid:
         far: list[IntArray] = []
         step = max(1, PRODUCTS // self.count)
         for begin in range(0, len(near), step):
+            tell(progress, begin / len(near))
             ids = near[begin : begin + step]
             q = self.x[:, ids]
             over = np.abs(normals.T @ q - offsets[:, None]) <= limit
@@ -382,9 +390,11 @@ class Solid:
             best[begin : begin + step] = squares_of(to - share * way[:, :, None]).min(axis=0)
         return np.sqrt(best)
 
-    def _insert_exactly(self, ids: IntArray) -> None:
+    def _insert_exactly(self, ids: IntArray, progress: Progress | None) -> None:
         """Insert those of the points that are outside at all, by however little."""
+        count = len(ids)
         while len(ids):
+            tell(progress, 1.0 - len(ids) / count)
             heights = self.planes[:3, : self.count].T @ self.x[:, ids] - self.planes[3, : self.count, None]
             pending, facets = [], []
             for k, point in enumerate(ids.tolist()):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull as QHull
 
 from contact_lens.core.hull import ConvexHull
+from contact_lens.core.progress import Cancelled
 
 EPS = 2.0**-52
 CUBE = np.array(list(product((-0.5, 0.5), repeat=3)))
@@ -417,3 +418,31 @@ def test_centroids_that_are_known():
     assert np.allclose(ConvexHull([[0, 0], [3, 0], [0, 3]]).centroid, [1.0, 1.0])
     assert np.allclose(ConvexHull([[0, 0], [4, 2]]).centroid, [2.0, 1.0])
     assert np.allclose(ConvexHull([[7, 8, 9]]).centroid, [7.0, 8.0, 9.0])
+
+
+@pytest.mark.parametrize("kind", ["ball", "sphere", "cube", "circle", "flat circle", "few"])
+def test_progress_rises_from_0_to_1_and_cancels(kind):
+    rng = np.random.default_rng(51)
+    turn = rng.uniform(0, 2 * np.pi, 60_000)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    surface = rng.uniform(-1, 1, (20_000, 3))
+    surface[np.arange(len(surface)), rng.integers(0, 3, len(surface))] = 1.0
+    points = {
+        "ball": ball(rng, 300_000),
+        "sphere": sphere_mesh(60),
+        "cube": surface,
+        "circle": circle,
+        "flat circle": np.insert(circle, 2, 0.25, axis=1),
+        "few": CUBE,
+    }[kind]
+    shares: list[float] = []
+    hull = ConvexHull(points, progress=lambda share: shares.append(share))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert len(set(shares)) > 5 or kind == "few"
+    np.testing.assert_array_equal(hull.vertex_ids, ConvexHull(points).vertex_ids)
+    for most in (1, len(shares) // 2, len(shares)):
+        seen: list[float] = []
+        with pytest.raises(Cancelled):
+            ConvexHull(points, progress=lambda share, s=seen, m=most: s.append(share) is None and len(s) < m)
+        assert seen == shares[:most]

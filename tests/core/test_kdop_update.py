@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from contact_lens.core import Box, ConvexHull
 from contact_lens.core.kdop import KDops
 from contact_lens.core.kdop_update import Extremes, climbed_kdops, hull_graph, moved_extremes, moved_kdops
+from contact_lens.core.progress import Cancelled
 from contact_lens.core.volumes import bounding_volumes
 
 from .generators import cloud, cylinder, flat_shape, rotation, solid, sphere
@@ -237,3 +238,47 @@ def test_motion_to_infinity_is_refused_by_name_and_large_motion_is_not(k):
         assert np.isfinite(dop.low).all()
         assert np.isfinite(dop.high).all()
         assert_same(dop, moved_kdops(graph, matrices, ways, k))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_every_call_tells_its_progress_and_can_be_cancelled(dim):
+    """Of many hulls, and where it matters of one large hull."""
+    rng = np.random.default_rng(31)
+    shapes = [ConvexHull(rng.normal(size=(8, dim))) for _ in range(12_000)]
+    large = sphere(150, 300) if dim == 3 else cylinder(20_000)[:20_000, :2]
+    for made in (shapes, [ConvexHull(large)]):
+        graph = hull_graph(made)
+        turns, ways = np.tile(np.eye(dim), (len(made), 1, 1)), rng.normal(size=(len(made), dim))
+        k = 26 if dim == 3 else 8
+        dops, extremes = moved_extremes(graph, turns, ways, k)
+        other = np.tile(np.linalg.qr(rng.normal(size=(dim, dim)))[0], (len(made), 1, 1))
+        for call in (
+            lambda tell, made=made: hull_graph(made, progress=tell),
+            lambda tell, args=(graph, turns, ways, k): moved_kdops(*args, progress=tell),
+            lambda tell, args=(graph, turns, ways, k): moved_extremes(*args, progress=tell),
+            lambda tell, args=(graph, other, ways, extremes): climbed_kdops(*args, progress=tell),
+        ):
+            shares: list[float] = []
+            call(lambda share, shares=shares: shares.append(share))
+            assert shares == sorted(shares)
+            assert (shares[0], shares[-1]) == (0.0, 1.0)
+            assert len(set(shares)) > 3
+            for most in (1, len(shares) // 2, len(shares)):
+                seen: list[float] = []
+                with pytest.raises(Cancelled):
+                    call(lambda share, seen=seen, most=most: seen.append(share) is None and len(seen) < most)
+                assert seen == shares[:most]
+        assert_same(moved_kdops(graph, turns, ways, k, progress=lambda share: None), dops)
+
+
+def test_hulls_climb_alike_alone_and_among_so_many_that_they_are_taken_in_stretches():
+    rng = np.random.default_rng(32)
+    shapes = [ConvexHull(rng.normal(size=(12, 3))) for _ in range(6_000)]
+    graph = hull_graph(shapes)
+    before = np.array([rotation(rng) for _ in shapes])
+    ways = rng.normal(size=(len(shapes), 3))
+    _, extremes = moved_extremes(graph, before, ways, 26)
+    after = np.array([rotation(rng) for _ in shapes])
+    found, at = climbed_kdops(graph, after, ways, extremes)
+    assert_same(found, moved_kdops(graph, after, ways, 26))
+    assert_extreme(graph, after, ways, found, at)

@@ -750,3 +750,14 @@ def test_progress_rises_to_one_and_cancels(kind, k, dim):
     shapes = [ConvexHull(few[i : i + 8]) for i in range(0, 80, 8)]
     told(lambda progress: volumes_of_shapes(kind, shapes, k=k, progress=progress))
     told(lambda progress: volumes_of_shapes(kind, [], k=k if dim == 3 else None, progress=progress))
+
+
+@every_kind
+@pytest.mark.parametrize("corners", ["few", "many"])
+def test_one_large_group_tells_its_progress_too(kind, k, dim, corners):
+    rng = np.random.default_rng(25)
+    points = rng.normal(size=(200_000 if corners == "few" else 6_000, dim))
+    if corners == "many":
+        points /= np.linalg.norm(points, axis=1)[:, None]
+    shares = told(lambda progress: bounding_volumes(kind, points, k=k, progress=progress))
+    assert len(set(shares)) >= 3
