@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object collides as: the person's choice, and primitives fitted to it as Blender's rigid bodies fit theirs.
+"""What an object collides as: the person's choice, or what Blender's rigid bodies say, and primitives fitted to it.
 
-A primitive is made from the local bounding box of the evaluated mesh. Its half sizes are measured in the world, so the
-object's scale counts as if it had been applied:
+A primitive is made from the local bounding box of the evaluated mesh, in one of two ways.
+
+Picked by a person, it is centred in the bounding box, and half sizes are measured in the world, so the object's scale
+counts as if it had been applied:
 
 * box: the bounding box itself, sheared where the object is;
 * sphere: the largest half size is the radius;
 * capsule, cylinder, cone: upright along local Z, the larger half size of X and Y is the radius. The height is that of
   the bounding box, a capsule's round ends included; a capsule is never lower than a sphere.
 
-All are centred in the bounding box. Two things differ from what Blender's simulation does: that puts a primitive round
-the object's origin wherever its mesh is, and under an uneven scale it multiplies a radius by the scale along one axis.
-Source: `rigidbody_validate_sim_shape` in Blender's rigidbody.cc.
+Taken over from a rigid body it is what the simulation has: centred at the object's origin, wherever the mesh is, with
+half sizes of the mesh as it is without its scale, and then scaled: heights by the scale along Z, radii by that along X
+(sphere, cylinder), along Y (capsule), or by the mean of both (cone).
+
+Sources: `rigidbody_validate_sim_shape_helper` in Blender's rigidbody.cc; `setLocalScaling` of Bullet's shapes, and
+measured with `RigidBodyWorld.convex_sweep_test`.
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ from ..core.polytope import Polytope
 from ..core.rounded import Capsule, Sphere
 from ..core.volumes import volumes_of_triangles
 from ..core.winding import contains
-from .shape_outline import surface_points
+from .shape_outline import fans, surface_points
 
 if TYPE_CHECKING:
     import bpy
@@ -51,7 +56,7 @@ AUTOMATIC, CONVEX_HULL, BOX, SPHERE, CAPSULE, CYLINDER, CONE, COMPOUND, MESH = (
     "MESH",
 )
 ITEMS = (
-    (AUTOMATIC, "Automatic", "As the object's rigid body collides, if it has one, else its convex hull"),
+    (AUTOMATIC, "Automatic", "As the object's rigid body collides, if it has one; else its convex hull where it is convex, else its mesh"),
     (CONVEX_HULL, "Convex Hull", "The smallest convex shape around the mesh"),
     (BOX, "Box", "The local bounding box"),
     (SPHERE, "Sphere", "A sphere as large as the longest side of the local bounding box"),
@@ -72,9 +77,36 @@ WORDS = {
     MESH: "mesh",
 }
 PRIMITIVES = frozenset({BOX, SPHERE, CAPSULE, CYLINDER, CONE})
+SIMULATED = PRIMITIVES | {CONVEX_HULL, MESH}
+"""The shapes of rigid bodies that are taken over."""
+WIDENED = frozenset({CONVEX_HULL, MESH, CONE})
+"""The shapes that the simulation widens by the collision margin; into the others it is worked in."""
+DEFORMING = frozenset(
+    {
+        "ARMATURE",
+        "CAST",
+        "CORRECTIVE_SMOOTH",
+        "CURVE",
+        "DISPLACE",
+        "HOOK",
+        "LAPLACIANDEFORM",
+        "LAPLACIANSMOOTH",
+        "LATTICE",
+        "MESH_DEFORM",
+        "SHRINKWRAP",
+        "SIMPLE_DEFORM",
+        "SMOOTH",
+        "SURFACE_DEFORM",
+        "WARP",
+        "WAVE",
+    }
+)
+"""Modifiers that only move vertices: a rigid body's source Deform has them."""
+BOX_SLACK = 1e-12
+"""Relative to a box: a corner of the mesh that far outside is on it, for the box was made of it."""
 WHEN_CONVEX = CONVEX_HULL
 """What Automatic takes for a mesh that is convex."""
-WHEN_DENTED = CONVEX_HULL
+WHEN_DENTED = MESH
 """What Automatic takes for a mesh that is not convex."""
 
 
@@ -95,15 +127,39 @@ def chosen(obj: bpy.types.Object) -> Choice:
     kind: str = obj.contact_lens_shape  # type: ignore[attr-defined]
     if kind != AUTOMATIC:
         return Choice(kind, "chosen")
+    return Choice(AUTOMATIC, "automatic") if obj.rigid_body is None else of_rigid_body(obj)
+
+
+def of_rigid_body(obj: bpy.types.Object) -> Choice:
+    """Return what the object collides as in Blender's simulation."""
     body = obj.rigid_body
-    if body is None:
-        return Choice(AUTOMATIC, "automatic")
     shape = body.collision_shape
-    if shape in available():
-        return Choice(shape, "rigid_body")
     if shape == COMPOUND:
-        return Choice(AUTOMATIC, "automatic", "is a compound parent as a rigid body: its children are not looked at")
-    return Choice(AUTOMATIC, "automatic", f"collides as {shape.replace('_', ' ').lower()} as a rigid body")
+        if children(obj):
+            return Choice(COMPOUND, "rigid_body")
+        return Choice(AUTOMATIC, "automatic", "is a compound parent as a rigid body, but no child of it is one")
+    if shape not in SIMULATED:
+        return Choice(AUTOMATIC, "automatic", f"collides as {shape.replace('_', ' ').lower()} as a rigid body")
+    notes = []
+    if shape in (CONVEX_HULL, MESH) and body.mesh_source != "FINAL" and _reshaped(obj, body.mesh_source):
+        notes.append(
+            f"simulates its mesh as it is before modifiers (Source: {body.mesh_source.capitalize()}), and here the final "
+            "mesh counts"
+        )
+    if shape in WIDENED and body.use_margin and body.collision_margin > 0.0:
+        notes.append("is simulated with a collision margin around it, which does not count here")
+    return Choice(shape, "rigid_body", " and ".join(notes))
+
+
+def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return the children that are parts of a compound parent: rigid bodies themselves, in the order of their names."""
+    return sorted((child for child in obj.children if child.rigid_body is not None), key=lambda child: child.name)
+
+
+def _reshaped(obj: bpy.types.Object, source: str) -> bool:
+    """Whether modifiers make the final mesh another than the one simulated."""
+    shown = [modifier for modifier in obj.modifiers if modifier.show_viewport]
+    return any(source == "BASE" or modifier.type not in DEFORMING for modifier in shown)
 
 
 def why_fixed(obj: bpy.types.Object) -> str:
@@ -115,31 +171,45 @@ def why_fixed(obj: bpy.types.Object) -> str:
     return ""
 
 
-def available() -> frozenset[str]:
-    """The shapes that a rigid body's is taken over from."""
-    return frozenset(kind for kind, _, _ in ITEMS) - {AUTOMATIC, COMPOUND}
-
-
-def fitted(kind: str, low: FloatArray, high: FloatArray, linear: FloatArray, translation: FloatArray) -> ConvexShape:
+def fitted(
+    kind: str,
+    low: FloatArray,
+    high: FloatArray,
+    linear: FloatArray,
+    translation: FloatArray,
+    at_origin: bool = False,
+) -> ConvexShape:
     """Return a primitive fitted to a local bounding box, in world space.
 
     kind: one of PRIMITIVES. low, high: (3,) corners of the box. linear, translation: (3, 3) and (3,) the world matrix.
+    at_origin: as Blender's simulation does it, instead of as it fits best.
     Raises ValueError, as the end of a sentence about the object, when the box is too flat for the shape.
     """
     if kind == BOX:
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = linear, translation
-        return Box.from_matrix(matrix, low, high)
-    middle = linear @ (0.5 * low + 0.5 * high) + translation
-    half = 0.5 * (high - low) * np.linalg.norm(linear, axis=0)
+        half = 0.5 * (high - low)
+        return Box.from_matrix(matrix, -half, half) if at_origin else Box.from_matrix(matrix, low, high)
+    middle = translation if at_origin else linear @ (0.5 * low + 0.5 * high) + translation
+    half, scale = 0.5 * (high - low), np.linalg.norm(linear, axis=0)
+    if at_origin:
+        wide = max(half[0], half[1])
+        of_radius = {SPHERE: scale[0], CYLINDER: scale[0], CAPSULE: scale[1], CONE: 0.5 * (scale[0] + scale[1])}[kind]
+        radius = float((half.max() if kind == SPHERE else wide) * of_radius)
+        reach = float(half[2] * scale[2])
+        stem_length = float(max(half[2] - wide, 0.0) * scale[2])
+    else:
+        half = half * scale
+        radius = float(half.max() if kind == SPHERE else max(half[0], half[1]))
+        reach = float(half[2])
+        stem_length = max(reach - radius, 0.0)
     if kind == SPHERE:
-        return Sphere(middle, float(half.max()))
-    radius, reach = float(max(half[0], half[1])), float(half[2])
+        return Sphere(middle, radius)
     up = linear[:, 2]
     if kind == CAPSULE:
         if not up.any():
             return Sphere(middle, radius)
-        stem = max(reach - radius, 0.0) * up / np.linalg.norm(up)
+        stem = stem_length * up / np.linalg.norm(up)
         return Capsule(middle - stem, middle + stem, radius)
     words = WORDS[kind]
     if reach == 0.0:
@@ -204,7 +274,21 @@ def _outside(shape: ConvexShape) -> Callable[[FloatArray], FloatArray]:
 
         return from_round
     if isinstance(shape, Polytope):
-        return lambda points: np.zeros(len(points))  # a box holds the mesh it is the bounding box of
+        box = shape
+
+        def from_box(points: FloatArray) -> FloatArray:
+            # One that is not where the mesh is: the corners beyond its planes are as far as from its faces.
+            outside: FloatArray = np.zeros(len(points))
+            if box.rank == 3:
+                above = ((points - box.center) @ box.normals.T - box.offsets).max(axis=1)
+                far = above > BOX_SLACK * box.extent
+                if far.any():
+                    triangles = fans(box)
+                    tree = build_bvh(volumes_of_triangles("aabb", box.vertices, triangles))
+                    outside[far] = points_to_mesh(points[far], box.vertices, triangles, tree).distance
+            return outside
+
+        return from_box
     core = shape.skeleton
     assert core is not None
     start, end = core.vertices[0], core.vertices[-1]

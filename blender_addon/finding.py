@@ -22,12 +22,13 @@ from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_contact import MeshContact, mesh_contact
 from ..core.mesh_depth import Body, share_nothing
+from ..core.mesh_pieces import mesh_pieces
 from ..core.polytope import Polytope
 from ..core.progress import Progress
 from ..core.relation import Relation
 from ..core.tolerance import promised
 from ..core.verify import verify
-from .shape_outline import extent_of
+from .shape_outline import extent_of, fans
 
 FloatArray = NDArray[np.float64]
 Solid = ConvexShape | Compound | Mesh
@@ -70,6 +71,8 @@ class Found:
     contact_tolerance: float
     of_cores: bool = False
     """Whether `source` is of the cores of rounded shapes: their radii were taken off afterwards."""
+    of_pieces: bool = False
+    """Whether the depth is that of convex pieces that stand for a mesh, whose surface is open and has none."""
     region: None = None
     cross_check: None = None
     feature_a: None = None
@@ -117,29 +120,32 @@ def find(
     method: str,
     clearance: float,
     contact_tolerance: float,
+    fill_open: bool = False,
     progress: Progress | None = None,
 ) -> Contact | Found:
     """Return the contact of two things.
 
-    meshes: of those that are compounds or meshes. pieces: make the convex pieces that stand for these, when they are
-    needed. progress: called with the share done; False cancels. Raises ValueError when core does, and Cancelled.
+    meshes: of those that are meshes. pieces: make the convex pieces that stand for compounds and meshes, when they are
+    needed. fill_open: where a mesh is open and so has no depth, tell that of its pieces. progress: called with the
+    share done; False cancels. Raises ValueError when core does, and Cancelled.
     """
     if not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh):
         return contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)  # type: ignore
     notes: list[str] = []
-    if {type(a), type(b)} == {Compound, Mesh}:
-        raise ValueError("a compound is not compared with a mesh: set both to Mesh, or both to Compound")
     apart = _by_core(a, b, meshes, clearance, contact_tolerance, progress)
     if apart is not None:
         return apart
     if isinstance(a, Mesh) or isinstance(b, Mesh):
-        one, slack_a = _as_mesh("A", a, meshes[0], notes)
-        other, slack_b = _as_mesh("B", b, meshes[1], notes)
+        one, slack_a = _as_mesh("A", a, notes)
+        other, slack_b = _as_mesh("B", b, notes)
         reach = contact_tolerance * max(one.diagonal, other.diagonal)
         near = bool(
             (one.bounds[0] <= other.bounds[1] + reach).all() and (other.bounds[0] <= one.bounds[1] + reach).all()
         )
-        stood = [make() if make is not None and near else None for make in pieces]
+        stood = [
+            _own_pieces(solid) or (make() if make is not None and near else None)
+            for solid, make in zip((a, b), pieces, strict=True)
+        ]
         of_mesh = mesh_contact(
             one,
             other,
@@ -149,6 +155,13 @@ def find(
             pieces_b=stood[1],
             progress=progress,
         )
+        # What is said of the faces of pieces, that they cross each other, is not about the object.
+        made = tuple(f"{letter}: " for letter, solid in (("A", a), ("B", b)) if not isinstance(solid, Mesh))
+        of_mesh = replace(of_mesh, notes=tuple(note for note in of_mesh.notes if not note.startswith(made)))
+        if fill_open and of_mesh.intersects and of_mesh.normal is None:
+            filled = _filled(of_mesh, one, other, stood, notes, slack_a + slack_b, progress)
+            if filled is not None:
+                return filled
         return _of_mesh(of_mesh, notes, slack_a + slack_b)
     solid_a, slack_a = _as_compound("A", a, notes)
     solid_b, slack_b = _as_compound("B", b, notes)
@@ -156,6 +169,60 @@ def find(
         solid_a, solid_b, clearance=clearance, contact_tolerance=contact_tolerance, progress=progress
     )
     return _of_compound(of_pieces, notes, slack_a + slack_b)
+
+
+def _own_pieces(solid: Solid) -> Decomposition | None:
+    """Return the pieces that a compound or a polytope is made of."""
+    if isinstance(solid, Compound):
+        pieces = tuple(p if isinstance(p, ConvexHull) else ConvexHull(p.vertices) for p in solid.pieces)
+        return Decomposition(pieces, True, 0.0, 0, "the pieces of the compound")
+    if isinstance(solid, Polytope):
+        hull = solid if isinstance(solid, ConvexHull) else ConvexHull(solid.vertices)
+        return Decomposition((hull,), True, 0.0, 0, "convex as it is")
+    return None
+
+
+def _filled(
+    of_mesh: MeshContact,
+    a: Mesh,
+    b: Mesh,
+    stood: list[Decomposition | None],
+    notes: list[str],
+    slack: float,
+    progress: Progress | None,
+) -> Found | None:
+    """Return the contact of meshes of which one is open, with the depth of the convex pieces that stand for them.
+
+    The relation and the curves stay those of the meshes. None when the pieces do not overlap.
+    """
+    pieces = [found or mesh_pieces(mesh) for found, mesh in zip(stood, (a, b), strict=True)]
+    of_pieces = compound_contact(
+        *(Compound(found.pieces) for found in pieces),
+        contact_tolerance=of_mesh.contact_tolerance,
+        progress=progress,
+    )
+    if of_pieces.depth <= 0.0:
+        return None
+    bare = ", ".join(letter for letter, solid in (("A", of_mesh.a_solid), ("B", of_mesh.b_solid)) if not solid)
+    words = [
+        f"{letter}: its depth is that of {found.message}"
+        for letter, solid, found in (("A", of_mesh.a_solid, pieces[0]), ("B", of_mesh.b_solid, pieces[1]))
+        if not solid
+    ]
+    kept = tuple(note for note in of_mesh.notes if not note.startswith("a bare surface"))
+    return replace(
+        _of_mesh(of_mesh, notes, slack),
+        signed_distance=of_pieces.signed_distance,
+        normal=of_pieces.normal,
+        lower_bound=of_pieces.lower_bound - slack,
+        upper_bound=of_pieces.upper_bound,
+        ties=of_pieces.ties,
+        iterations=of_pieces.nodes,
+        status="of_pieces",
+        reason=f"{bare} is an open surface without depth: what is told is the depth of convex pieces",
+        notes=(*notes, *kept, *words),
+        of_pieces=True,
+    )
 
 
 def _by_core(
@@ -177,10 +244,7 @@ def _by_core(
     if isinstance(other, Mesh):
         mesh = meshes[1] if of_a else meshes[0]
         assert mesh is not None
-        facets = core.facets if core.rank == 3 else core.facets[:1]
-        fans = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
-        # A point and a segment are a triangle without area.
-        bare = Mesh(core.vertices, np.array(fans or [(0, len(core.vertices) - 1, len(core.vertices) - 1)]))
+        bare = Mesh(core.vertices, fans(core))
         pair = (bare, mesh) if of_a else (mesh, bare)
         of_mesh = mesh_contact(*pair, contact_tolerance=contact_tolerance, progress=progress)
         if of_mesh.intersects or of_mesh.normal is None:
@@ -251,18 +315,19 @@ def _as_compound(letter: str, shape: Solid, notes: list[str]) -> tuple[Compound 
     return shape, 0.0
 
 
-def _as_mesh(letter: str, shape: Solid, mesh: Mesh | None, notes: list[str]) -> tuple[Mesh, float]:
+def _as_mesh(letter: str, shape: Solid, notes: list[str]) -> tuple[Mesh, float]:
+    """Return a shape as a mesh, of a compound the surfaces of all its pieces; and how far it may reach beyond that."""
     slack = 0.0
     if isinstance(shape, CurvedShape):
         shape, slack = _round(letter, shape, notes)
-    if isinstance(shape, Polytope):
-        facets = shape.facets if shape.rank == 3 else shape.facets[:1]
-        fans = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
-        if not fans:
-            raise ValueError(f"{letter} has no faces, and a mesh meets faces only")
-        return Mesh(shape.vertices, np.array(fans)), slack
-    assert mesh is not None
-    return mesh, slack
+    if isinstance(shape, Mesh):
+        return shape, slack
+    parts = shape.pieces if isinstance(shape, Compound) else (shape,)
+    if all(part.rank < 2 for part in parts):
+        raise ValueError(f"{letter} has no faces, and a mesh meets faces only")
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)]).tolist()
+    triangles = [fans(part) + start for part, start in zip(parts, first[:-1], strict=True) if part.rank >= 2]
+    return Mesh(np.concatenate([part.vertices for part in parts]), np.concatenate(triangles)), slack
 
 
 def _relation_of(relation: Relation, signed_distance: float, slack: float) -> Relation:
@@ -343,7 +408,7 @@ def _of_mesh(c: MeshContact, notes: list[str], slack: float) -> Found:
 # --- checks ---------------------------------------------------------------------------------------------------------
 
 
-def checked(found: Contact | Found, a: Solid, b: Solid, meshes: tuple[Mesh | None, Mesh | None]) -> Verification:
+def checked(found: Contact | Found, a: Solid, b: Solid) -> Verification:
     """Check an answer again."""
     if isinstance(found, Contact):
         assert isinstance(a, Polytope | CurvedShape)
@@ -367,7 +432,7 @@ def checked(found: Contact | Found, a: Solid, b: Solid, meshes: tuple[Mesh | Non
         checks.append(Check("witness points realise the signed distance", miss <= 1e-9 * small, f"off by {miss:.3g}"))
     else:
         checks += _checked_meshes(
-            found.source, *(_as_mesh("", shape, mesh, [])[0] for shape, mesh in zip((a, b), meshes, strict=True))
+            found, *(_as_mesh("", shape, [])[0] for shape in (a, b))
         )
     return Verification(tuple(checks), found.upper_bound - found.lower_bound)
 
@@ -387,14 +452,14 @@ def _checked_pieces(c: CompoundContact, a: Compound | Polytope, b: Compound | Po
     ]
 
 
-def _checked_meshes(c: MeshContact, a: Mesh, b: Mesh) -> list[Check]:
+def _checked_meshes(c: Found, a: Mesh, b: Mesh) -> list[Check]:
     small = min(a.diagonal, b.diagonal) or max(a.diagonal, b.diagonal)
     band = c.contact_tolerance * small
     checks = []
-    if c.normal is not None and c.signed_distance > 0.0:
+    if c.signed_distance > 0.0:
         miss = float(np.linalg.norm(c.point_on_b - c.point_on_a - c.signed_distance * c.normal))
         checks.append(Check("witness points realise the signed distance", miss <= 1e-9 * small + band, f"{miss:.3g}"))
-    if c.normal is not None and c.depth > 0.0:
+    if c.depth > 0.0:
         parted = share_nothing(Body.of(a), Body.of(b).moved(c.mtv + band * c.normal))
         checks.append(Check("moving B by the MTV parts the meshes", parted, f"by {c.depth:.6g} and the band"))
     return checks

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import bpy
 
-from ..core.progress import Progress
-from . import session
-from .collision_shape import COMPOUND
-from .finding import find, lifted
+from ..core.progress import Progress, part_of, tell
+from . import collision_shape, session
+from .finding import checked, find, lifted
 from .plane import common_plane, drawn, flattened
-from .read import RESOLUTION_STEPS, ReadError, Shape, read
-from .session import Flat, Inspection, Settings, Stand
+from .read import RESOLUTION_STEPS, Copied, ReadError, Shape, copied, shaped, state_of
+from .session import Flat, Inspection, Settings, Stand, State
 from .shape_outline import extent_of
 from .units import UnitFormat
 
@@ -45,12 +44,11 @@ def begun(
         raise ReadError(f"'{a.name}' cannot be inspected against itself: pick two objects")
     start = time.perf_counter()
     depsgraph = context.evaluated_depsgraph_get()
-    shape_a, shape_b = read(a, depsgraph), read(b, depsgraph)
-    seconds_read = time.perf_counter() - start
+    copies = copied(a, depsgraph), copied(b, depsgraph)
     last = session.stored(context.scene)
-    if last is not None and _still_holds(last, a, b, shape_a, shape_b, settings):
+    if last is not None and _still_holds(last, a, b, copies[0].state, copies[1].state, settings):
         return last
-    pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), (shape_a, shape_b), seconds_read)
+    pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), copies, time.perf_counter() - start)
     units = UnitFormat.of_scene(context.scene)
     return lambda progress: _inspect(pair, settings, units, progress)
 
@@ -58,33 +56,39 @@ def begun(
 def overtaken(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
     """Whether A or B is no longer as it was when the inspection was begun. Raises ReadError when one cannot be read."""
     depsgraph = context.evaluated_depsgraph_get()
-    return not _still_holds(inspection, a, b, read(a, depsgraph), read(b, depsgraph), inspection.settings)
+    return not _still_holds(
+        inspection, a, b, state_of(a, depsgraph), state_of(b, depsgraph), inspection.settings
+    )
 
 
 class _Pair(NamedTuple):
-    """A and B as they were read."""
+    """A and B as they were copied out of Blender."""
 
     names: tuple[str, str]
     uids: tuple[int, int]
-    shapes: tuple[Shape, Shape]
+    copies: tuple[Copied, Copied]
     seconds: float
 
 
 def _still_holds(
-    last: Inspection, a: bpy.types.Object, b: bpy.types.Object, shape_a: Shape, shape_b: Shape, settings: Settings
+    last: Inspection, a: bpy.types.Object, b: bpy.types.Object, state_a: State, state_b: State, settings: Settings
 ) -> bool:
     return (last.uid_a, last.uid_b, last.state_a, last.state_b, last.settings) == (
         a.session_uid,
         b.session_uid,
-        shape_a.state,
-        shape_b.state,
+        state_a,
+        state_b,
         settings,
     )
 
 
 def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress) -> Inspection:
-    shape_a, shape_b = pair.shapes
     name_a, name_b = pair.names
+    start = time.perf_counter()
+    shape_a, shape_b = (
+        shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1))) for k, copy in enumerate(pair.copies)
+    )
+    seconds_read = pair.seconds + time.perf_counter() - start
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
     extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]
     tolerance = settings.contact_tolerance
@@ -113,19 +117,27 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
                 settings.method,
                 settings.clearance,
                 tolerance,
-                progress,
+                collision_shape.AUTOMATIC in (shape_a.choice.kind, shape_b.choice.kind),
+                part_of(progress, 0.3, 0.95),
             )
     except ValueError as error:
         if settings.flat and str(error).startswith("'"):
             raise ReadError(str(error)) from error
         raise ReadError(f"'{name_a}' and '{name_b}' cannot be inspected: {error}") from error
+    stands = _stand(shape_a, flat), _stand(shape_b, flat)
+    if flat is not None:
+        verification = checked(flat.contact, flat.shape_a, flat.shape_b)
+    else:
+        verification = checked(found, *solids)
     seconds_contact = time.perf_counter() - start
+    tell(progress, 1.0)
     return Inspection(
         contact=found,
         shape_a=solids[0],
         shape_b=solids[1],
-        stand_a=_stand(shape_a, flat),
-        stand_b=_stand(shape_b, flat),
+        stand_a=stands[0],
+        stand_b=stands[1],
+        verification=verification,
         flat=flat,
         hull_a=shape_a.hull,
         hull_b=shape_b.hull,
@@ -141,7 +153,7 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
         contact_tolerance=tolerance,
         resolution=resolution,
         units=units,
-        seconds_read=pair.seconds,
+        seconds_read=seconds_read,
         seconds_contact=seconds_contact,
         seconds_move=shape_a.seconds_move + shape_b.seconds_move + seconds_contact,
         seconds_edit=shape_a.seconds_edit + shape_b.seconds_edit + seconds_contact,
@@ -150,6 +162,6 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
 
 def _stand(shape: Shape, flat: Flat | None) -> Stand:
     # In the plane the pieces are those of the outline.
-    wanted = shape.kind == COMPOUND and flat is None and shape.make_pieces is not None
+    wanted = shape.kind == collision_shape.COMPOUND and flat is None and shape.make_pieces is not None
     pieces = shape.make_pieces() if wanted and shape.make_pieces is not None else None
     return Stand(shape.kind, shape.choice, shape.fit, shape.mesh, pieces)

@@ -1,36 +1,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender objects read as shapes: the evaluated geometry, the full world matrix, float64.
 
-What is costly (the convex hulls, the search for the deepest dent) is remembered under a digest of the geometry itself,
-not under the name or address of a mesh: no edit, undo or file load can make a remembered hull wrong.
+First what matters is copied out of Blender (`copied`); then the shape is made of that (`shaped`), in any thread. What is
+costly (the convex hulls, the search for the deepest dent) is remembered under a digest of the geometry itself, not under
+the name or address of a mesh: no edit, undo or file load can make a remembered hull wrong.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compound import Compound
-from ..core.curved_shape import ConvexShape
+from ..core.curved_shape import ConvexShape, CurvedShape
 from ..core.decompose_mesh import Decomposition
 from ..core.dent import Dent, deepest_dent
 from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_pieces import mesh_pieces
+from ..core.polytope import Polytope
+from ..core.progress import Progress
 from . import collision_shape
 from .collision_shape import Choice, Fit
-from .finding import Solid
+from .finding import Solid, polytope_of
 from .session import State, matrix_numbers
+from .shape_outline import fans
 
 FloatArray = NDArray[np.float64]
 
@@ -54,6 +59,24 @@ class HiddenError(ReadError):
 
 
 @dataclass(frozen=True, eq=False)
+class Copied:
+    """What of an object decides how it is inspected, copied out of Blender."""
+
+    name: str
+    state: State
+    linear: FloatArray
+    """(3, 3) of the world matrix."""
+    translation: FloatArray
+    """(3,) of the world matrix."""
+    points: NDArray[np.float32]
+    """(n, 3) local coordinates, just as Blender holds them."""
+    triangles: NDArray[np.int32]
+    """(t, 3) numbers of these."""
+    children: tuple[Copied, ...] = ()
+    """The parts of a compound parent, each a rigid body of its own."""
+
+
+@dataclass(frozen=True, eq=False)
 class Shape:
     """One object as it is inspected."""
 
@@ -70,7 +93,7 @@ class Shape:
     fit: Fit | None
     """How far a primitive is from the mesh; None for the hull."""
     mesh: Mesh | None
-    """The mesh in world space, of a compound or a mesh."""
+    """The mesh in world space, of a compound of its pieces or a mesh."""
     make_pieces: Callable[[], Decomposition] | None = field(repr=False)
     """Makes the convex pieces that stand for the mesh, in world space; or finds them where they are known."""
     state: State
@@ -90,20 +113,25 @@ class _Memory(Generic[Value]):
 
     def __init__(self) -> None:
         self._values: OrderedDict[object, tuple[Value, float]] = OrderedDict()
+        self._lock = threading.Lock()  # shapes are made in more threads than one
 
     def get(self, key: object, make: Callable[[], Value]) -> tuple[Value, float]:
-        if key in self._values:
-            self._values.move_to_end(key)
-        else:
-            start = time.perf_counter()
-            value = make()
-            self._values[key] = value, time.perf_counter() - start
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        start = time.perf_counter()
+        value = make()
+        made = value, time.perf_counter() - start
+        with self._lock:
+            self._values[key] = made
             if len(self._values) > REMEMBERED:
                 self._values.popitem(last=False)
-        return self._values[key]
+        return made
 
     def clear(self) -> None:
-        self._values.clear()
+        with self._lock:
+            self._values.clear()
 
 
 _local_hulls: _Memory[ConvexHull] = _Memory()
@@ -115,11 +143,24 @@ _meshes: _Memory[Mesh] = _Memory()
 _local_pieces: _Memory[Decomposition] = _Memory()
 _pieces: _Memory[Decomposition] = _Memory()
 _fits: _Memory[Fit] = _Memory()
+_parents: _Memory[tuple[Compound, Decomposition, ConvexHull, Dent]] = _Memory()
+_MEMORIES: tuple[_Memory[Any], ...] = (
+    _local_hulls,
+    _world_hulls,
+    _dents,
+    _primitives,
+    _compounds,
+    _meshes,
+    _local_pieces,
+    _pieces,
+    _fits,
+    _parents,
+)
 
 
 def forget() -> None:
     """Let go of everything remembered."""
-    for memory in (_local_hulls, _world_hulls, _dents, _primitives, _compounds, _fits, _meshes, _local_pieces, _pieces):
+    for memory in _MEMORIES:
         memory.clear()
 
 
@@ -139,59 +180,92 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool 
 
     Raises ReadError when it has no finite, non-empty geometry, HiddenError when Blender does not evaluate it.
     """
-    start = time.perf_counter()
-    evaluated, numbers, linear, translation = _placed(obj, depsgraph)
+    return shaped(copied(obj, depsgraph, hull_only))
+
+
+def copied(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool = False) -> Copied:
+    """Copy the evaluated object out of Blender. Raises what `read` raises of that."""
     choice = HULL if hull_only else collision_shape.chosen(obj)
+    evaluated, numbers, linear, translation = _placed(obj, depsgraph)
+    if choice.kind == collision_shape.COMPOUND and choice.source == "rigid_body":
+        children = tuple(copied(child, depsgraph) for child in collision_shape.children(obj))
+        digest = hashlib.blake2b(digest_size=16)
+        for child in children:
+            digest.update(child.state.digest + repr((child.state.matrix, child.state.choice)).encode())
+        state = State(numbers, digest.digest(), choice)
+        nothing = np.zeros((0, 3))
+        return Copied(
+            obj.name, state, linear, translation, nothing.astype(np.float32), nothing.astype(np.int32), children
+        )
     with _evaluated_mesh(obj, evaluated) as mesh:
-        own = _checked_points(obj, mesh)
+        points = _checked_points(obj, mesh)
         if _makes_instances(obj, depsgraph):
             raise ReadError(f"'{obj.name}' makes instances, which are not part of its mesh: make them real first")
-        digest = _digest(own, mesh)
-        local = own.astype(np.float64)
-        local_hull, seconds_hull = _local_hulls.get(digest, lambda: ConvexHull(local))
-        corners = local_hull.vertices @ linear.T + translation
-        hull, seconds_move = _world_hulls.get((digest, numbers), lambda: ConvexHull(corners))
-        (dent, place), seconds_dent = _dents.get(
-            (digest, _stretch(linear)),
-            lambda: _dent(hull, local_hull.vertex_ids[hull.vertex_ids], local, _triangles(mesh), linear, translation),
-        )
-        kind, fit, seconds_fit = choice.kind, None, 0.0
-        solid: Solid = hull
-        world_mesh: Mesh | None = None
-        make_pieces: Callable[[], Decomposition] | None = None
-        if kind == collision_shape.AUTOMATIC or (kind == collision_shape.MESH and choice.source == "rigid_body"):
-            flat_enough = RESOLUTION_STEPS * float32_step(hull.magnitude)
-            convex = dent.depth <= flat_enough and dent.open_share <= OPEN_SHARE
-            dented = collision_shape.WHEN_DENTED if kind == collision_shape.AUTOMATIC else kind
-            kind = collision_shape.WHEN_CONVEX if convex else dented
-        if kind in collision_shape.PRIMITIVES:
-            try:
-                # Kept, for what is kept on the GPU and for the pictures is found by the shape itself.
-                primitive, _ = _primitives.get(
-                    (digest, numbers, kind),
-                    lambda: collision_shape.fitted(kind, local.min(axis=0), local.max(axis=0), linear, translation),
-                )
-            except ValueError as error:
-                raise ReadError(f"'{obj.name}' {error}") from error
-            fit, seconds_fit = _fits.get(
-                (digest, _stretch(linear), kind),
-                lambda: collision_shape.fit_of(
-                    primitive, hull.vertices, local @ linear.T + translation, _triangles(mesh)
+        state = State(numbers, _digest(points, mesh), choice)
+        return Copied(obj.name, state, linear, translation, points, _triangles(mesh))
+
+
+def state_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> State:
+    """Return where the object is and what it is made of. Raises what `read` raises of that."""
+    return copied(obj, depsgraph).state
+
+
+def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
+    """Return the shape that an object collides as, of what was copied; Blender is not asked.
+
+    Raises ReadError when its geometry does not allow the shape, and Cancelled.
+    """
+    if copy.children:
+        return _compound_of(copy, progress)
+    start = time.perf_counter()
+    state, linear, translation, triangles = copy.state, copy.linear, copy.translation, copy.triangles
+    choice, digest, numbers = state.choice, state.digest, state.matrix
+    local = copy.points.astype(np.float64)
+    local_hull, seconds_hull = _local_hulls.get(digest, lambda: ConvexHull(local))
+    corners = local_hull.vertices @ linear.T + translation
+    hull, seconds_move = _world_hulls.get((digest, numbers), lambda: ConvexHull(corners))
+    (dent, place), seconds_dent = _dents.get(
+        (digest, _stretch(linear)),
+        lambda: _dent(hull, local_hull.vertex_ids[hull.vertex_ids], local, triangles, linear, translation),
+    )
+    kind, fit, seconds_fit = choice.kind, None, 0.0
+    solid: Solid = hull
+    world_mesh: Mesh | None = None
+    make_pieces: Callable[[], Decomposition] | None = None
+    if kind == collision_shape.AUTOMATIC or (kind == collision_shape.MESH and choice.source == "rigid_body"):
+        flat_enough = RESOLUTION_STEPS * float32_step(hull.magnitude)
+        convex = dent.depth <= flat_enough and dent.open_share <= OPEN_SHARE
+        dented = collision_shape.WHEN_DENTED if kind == collision_shape.AUTOMATIC and len(triangles) else kind
+        kind = collision_shape.WHEN_CONVEX if convex or not len(triangles) else dented
+    if kind in collision_shape.PRIMITIVES:
+        at_origin = choice.source == "rigid_body"
+        try:
+            # Kept, for what is kept on the GPU and for the pictures is found by the shape itself.
+            primitive, _ = _primitives.get(
+                (digest, numbers, kind, at_origin),
+                lambda: collision_shape.fitted(
+                    kind, local.min(axis=0), local.max(axis=0), linear, translation, at_origin
                 ),
             )
-            solid = primitive
-        elif kind in (collision_shape.COMPOUND, collision_shape.MESH):
-            faces = _triangles(mesh).astype(np.intp)
-            if len(faces) == 0:
-                raise ReadError(f"'{obj.name}' has no faces: a {collision_shape.WORDS[kind]} is made of them")
-            world_mesh, _ = _meshes.get((digest, numbers), lambda: Mesh(local @ linear.T + translation, faces))
-            make_pieces = _pieces_of(digest, numbers, local, faces, linear, translation)
-            solid = world_mesh
-            if kind == collision_shape.COMPOUND:
-                start_pieces = time.perf_counter()
-                pieces = make_pieces()
-                seconds_fit = time.perf_counter() - start_pieces
-                solid, _ = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
+        except ValueError as error:
+            raise ReadError(f"'{copy.name}' {error}") from error
+        fit, seconds_fit = _fits.get(
+            (digest, _stretch(linear), kind, at_origin),
+            lambda: collision_shape.fit_of(primitive, hull.vertices, local @ linear.T + translation, triangles),
+        )
+        solid = primitive
+    elif kind in (collision_shape.COMPOUND, collision_shape.MESH):
+        faces = triangles.astype(np.intp)
+        if len(faces) == 0:
+            raise ReadError(f"'{copy.name}' has no faces: a {collision_shape.WORDS[kind]} is made of them")
+        world_mesh, _ = _meshes.get((digest, numbers), lambda: Mesh(local @ linear.T + translation, faces))
+        make_pieces = _pieces_of(digest, numbers, local, faces, linear, translation, progress)
+        solid = world_mesh
+        if kind == collision_shape.COMPOUND:
+            start_pieces = time.perf_counter()
+            pieces = make_pieces()
+            seconds_fit = time.perf_counter() - start_pieces
+            solid, _ = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
     # The matrix may cancel large local coordinates: their rounding is still there.
     terms = float(np.abs(local_hull.vertices).max()) * float(np.linalg.norm(linear, 2))
     now = time.perf_counter() - start
@@ -204,10 +278,63 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool 
         fit=fit,
         mesh=world_mesh,
         make_pieces=make_pieces,
-        state=State(numbers, digest, choice),
+        state=state,
         step=float32_step(max(hull.magnitude, terms)),
         seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent + seconds_fit),
         seconds_move=seconds_move,
+    )
+
+
+def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
+    """Return the shape of a compound parent: what its children collide as."""
+    start = time.perf_counter()
+    state = copy.state
+    parts = [shaped(child, progress) for child in copy.children]
+
+    def joined() -> tuple[Compound, Decomposition, ConvexHull, Dent]:
+        pieces: list[Polytope] = []
+        exact, distance, words = True, 0.0, []
+        for child, part in zip(copy.children, parts, strict=True):
+            if isinstance(part.solid, CurvedShape):
+                hull, slack = polytope_of(part.solid)
+                pieces.append(hull)
+                exact, distance = False, max(distance, slack)
+                words.append(f"'{child.name}' is round and taken as {len(hull.facets)} facets inside of it")
+            elif isinstance(part.solid, Polytope):
+                pieces.append(part.solid)
+            else:
+                assert part.make_pieces is not None or isinstance(part.solid, Compound)
+                found = part.make_pieces() if part.make_pieces is not None else None
+                pieces += found.pieces if found is not None else part.solid.pieces  # type: ignore[union-attr]
+                if found is not None and not found.exact:
+                    exact, distance = False, max(distance, found.distance)
+                    words.append(f"'{child.name}': {found.message}")
+        points = np.concatenate([piece.vertices for piece in pieces])
+        counts = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
+        triangles = np.concatenate(
+            [fans(piece) + first for piece, first in zip(pieces, counts[:-1].tolist(), strict=True)]
+        )
+        hull = ConvexHull(points)
+        dent = deepest_dent(hull, hull.vertex_ids, points, triangles)
+        hulls = tuple(piece if isinstance(piece, ConvexHull) else ConvexHull(piece.vertices) for piece in pieces)
+        made = Decomposition(hulls, exact, distance, -1, "; ".join(words) or "the children are its pieces")
+        return Compound(hulls), made, hull, dent
+
+    (solid, pieces, hull, dent), _ = _parents.get((state.digest, state.matrix), joined)
+    now = time.perf_counter() - start
+    return Shape(
+        hull=hull,
+        dent=dent,
+        solid=solid,
+        kind=collision_shape.COMPOUND,
+        choice=state.choice,
+        fit=None,
+        mesh=None,
+        make_pieces=lambda: pieces,
+        state=state,
+        step=max(part.step for part in parts),
+        seconds_edit=now,
+        seconds_move=now,
     )
 
 
@@ -218,11 +345,12 @@ def _pieces_of(
     faces: NDArray[np.intp],
     linear: FloatArray,
     translation: FloatArray,
+    progress: Progress | None,
 ) -> Callable[[], Decomposition]:
     """Return what makes the convex pieces of a mesh in world space. They are cut once, where the mesh is at home."""
 
     def moved() -> Decomposition:
-        found, _ = _local_pieces.get(digest, lambda: mesh_pieces(Mesh(local, faces)))
+        found, _ = _local_pieces.get(digest, lambda: mesh_pieces(Mesh(local, faces), progress=progress))
         return replace(
             found,
             pieces=tuple(ConvexHull(piece.vertices @ linear.T + translation) for piece in found.pieces),

@@ -435,7 +435,9 @@ def warnings(data: Report) -> list[str]:
     for thing in (data["objects"]["a"], data["objects"]["b"]):
         dent, shape = thing["dent"], thing["collision_shape"]
         if shape["note"]:
-            lines.append(f"'{thing['name']}' {shape['note']}: its {WORDS[thing['inspected_as'].upper()]} is inspected")
+            instead = f": its {WORDS[thing['inspected_as'].upper()]} is inspected"
+            followed = shape["source"] == "rigid_body"
+            lines.append(f"'{thing['name']}' {shape['note']}{'' if followed else instead}")
         if shape["mesh_sticks_out"] is not None:
             if shape["mesh_sticks_out"] > data["resolution"]:
                 lines.append(

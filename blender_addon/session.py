@@ -8,7 +8,6 @@ Blender data (undo and file load would kill it); objects and scenes are named by
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..core.mesh import Mesh
 from ..core.verify import Verification
 from . import collision_shape
 from .collision_shape import Choice, Fit
-from .finding import Found, Solid, checked
+from .finding import Found, Solid
 from .plane import Plane
 from .units import UnitFormat
 
@@ -108,6 +107,8 @@ class Inspection:
     dent_a: Dent
     """How far the mesh of A is from its convex hull."""
     dent_b: Dent
+    verification: Verification
+    """The answer checked again, independently of the solver."""
     settings: Settings
     contact_tolerance: float
     """The tolerance that was used: the person's, or the input's resolution where that is coarser."""
@@ -125,13 +126,6 @@ class Inspection:
     """What it costs to follow a change of geometry."""
     flat: Flat | None = None
     """The pair as it is in its plane, when it was inspected there; `contact` is that in space then."""
-
-    @cached_property
-    def verification(self) -> Verification:
-        """The certificate checked again, independently of the solver."""
-        if self.flat is not None:
-            return checked(self.flat.contact, self.flat.shape_a, self.flat.shape_b, (None, None))
-        return checked(self.contact, self.shape_a, self.shape_b, (self.stand_a.mesh, self.stand_b.mesh))
 
 
 _inspections: dict[int, Inspection] = {}
