@@ -56,7 +56,11 @@ AUTOMATIC, CONVEX_HULL, BOX, SPHERE, CAPSULE, CYLINDER, CONE, COMPOUND, MESH = (
     "MESH",
 )
 ITEMS = (
-    (AUTOMATIC, "Automatic", "As the object's rigid body collides, if it has one; else its convex hull where it is convex, else its mesh"),
+    (
+        AUTOMATIC,
+        "Automatic",
+        "As the object's rigid body collides, if it has one; else its convex hull where it is convex, else its mesh",
+    ),
     (CONVEX_HULL, "Convex Hull", "The smallest convex shape around the mesh"),
     (BOX, "Box", "The local bounding box"),
     (SPHERE, "Sphere", "A sphere as large as the longest side of the local bounding box"),
@@ -154,6 +158,15 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Return the children that are parts of a compound parent: rigid bodies themselves, in the order of their names."""
     return sorted((child for child in obj.children if child.rigid_body is not None), key=lambda child: child.name)
+
+
+def parts(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return the objects, besides itself, that decide what an object collides as: of a compound parent its children,
+    and what they are made of."""
+    choice = chosen(obj)
+    if choice.kind != COMPOUND or choice.source != "rigid_body":
+        return []
+    return [part for child in children(obj) for part in (child, *parts(child))]
 
 
 def _reshaped(obj: bpy.types.Object, source: str) -> bool:

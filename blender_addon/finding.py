@@ -35,8 +35,28 @@ Solid = ConvexShape | Compound | Mesh
 """What an object may collide as."""
 
 FACETS = "a curved surface is taken as facets"
+PIECES_MEET = 1e-6
+"""Relative to the depth of pieces: bounds that differ by no more meet."""
+NO_INSIDE = "a bare surface has no inside"
+BOUNDS_TOLD = "the depth is from "
+PIECES_TOLD = "pieces are not exact"
+"""How notes of core begin that are told in other words."""
 ROUND_POINTS = 2000
 """Corners of the polytope that stands for a curved shape beside a compound or a mesh."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What to know about an answer; about one object it begins with "A: " or "B: "."""
+
+    text: str
+    """With {} where a length belongs."""
+    lengths: tuple[float, ...] = ()
+    """Blender units."""
+
+    def words(self, length: Callable[[float], str]) -> str:
+        """Return the text with its lengths, as `length` writes them."""
+        return self.text.format(*map(length, self.lengths)) if self.lengths else self.text
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +85,8 @@ class Found:
     status: str
     reason: str
     """Why the bounds do not meet, in words; empty when they do."""
-    notes: tuple[str, ...]
-    """What to know; those about one object begin with "A: " or "B: "."""
+    notes: tuple[Note, ...]
+    """What to know."""
     clearance: float
     contact_tolerance: float
     of_cores: bool = False
@@ -115,24 +135,23 @@ def curves(found: Contact | Found) -> tuple[FloatArray, ...]:
 def find(
     a: Solid,
     b: Solid,
-    meshes: tuple[Mesh | None, Mesh | None],
     pieces: tuple[Callable[[], Decomposition] | None, Callable[[], Decomposition] | None],
     method: str,
     clearance: float,
     contact_tolerance: float,
-    fill_open: bool = False,
+    fill_open: tuple[bool, bool] = (False, False),
     progress: Progress | None = None,
 ) -> Contact | Found:
     """Return the contact of two things.
 
-    meshes: of those that are meshes. pieces: make the convex pieces that stand for compounds and meshes, when they are
-    needed. fill_open: where a mesh is open and so has no depth, tell that of its pieces. progress: called with the
-    share done; False cancels. Raises ValueError when core does, and Cancelled.
+    pieces: make the convex pieces that stand for meshes, when they are needed. fill_open: whose mesh, where it is open
+    and so has no depth, has that of its pieces told. progress: called with the share done; False cancels. Raises
+    ValueError when core does, and Cancelled.
     """
     if not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh):
         return contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)  # type: ignore
-    notes: list[str] = []
-    apart = _by_core(a, b, meshes, clearance, contact_tolerance, progress)
+    notes: list[Note] = []
+    apart = _by_core(a, b, clearance, contact_tolerance, progress)
     if apart is not None:
         return apart
     if isinstance(a, Mesh) or isinstance(b, Mesh):
@@ -158,7 +177,8 @@ def find(
         # What is said of the faces of pieces, that they cross each other, is not about the object.
         made = tuple(f"{letter}: " for letter, solid in (("A", a), ("B", b)) if not isinstance(solid, Mesh))
         of_mesh = replace(of_mesh, notes=tuple(note for note in of_mesh.notes if not note.startswith(made)))
-        if fill_open and of_mesh.intersects and of_mesh.normal is None:
+        filled_in = [closed or fill for closed, fill in zip((of_mesh.a_solid, of_mesh.b_solid), fill_open, strict=True)]
+        if of_mesh.intersects and of_mesh.normal is None and all(filled_in):
             filled = _filled(of_mesh, one, other, stood, notes, slack_a + slack_b, progress)
             if filled is not None:
                 return filled
@@ -187,7 +207,7 @@ def _filled(
     a: Mesh,
     b: Mesh,
     stood: list[Decomposition | None],
-    notes: list[str],
+    notes: list[Note],
     slack: float,
     progress: Progress | None,
 ) -> Found | None:
@@ -203,15 +223,10 @@ def _filled(
     )
     if of_pieces.depth <= 0.0:
         return None
-    bare = ", ".join(letter for letter, solid in (("A", of_mesh.a_solid), ("B", of_mesh.b_solid)) if not solid)
-    words = [
-        f"{letter}: its depth is that of {found.message}"
-        for letter, solid, found in (("A", of_mesh.a_solid, pieces[0]), ("B", of_mesh.b_solid, pieces[1]))
-        if not solid
-    ]
-    kept = tuple(note for note in of_mesh.notes if not note.startswith("a bare surface"))
+    kept = tuple(note for note in of_mesh.notes if not note.startswith(NO_INSIDE))
+    told = replace(of_mesh, notes=kept, pieces_a=pieces[0], pieces_b=pieces[1])
     return replace(
-        _of_mesh(of_mesh, notes, slack),
+        _of_mesh(told, notes, slack),
         signed_distance=of_pieces.signed_distance,
         normal=of_pieces.normal,
         lower_bound=of_pieces.lower_bound - slack,
@@ -219,8 +234,7 @@ def _filled(
         ties=of_pieces.ties,
         iterations=of_pieces.nodes,
         status="of_pieces",
-        reason=f"{bare} is an open surface without depth: what is told is the depth of convex pieces",
-        notes=(*notes, *kept, *words),
+        reason="a surface that is open has no inside: the depth is that of the convex pieces that stand for it",
         of_pieces=True,
     )
 
@@ -228,7 +242,6 @@ def _filled(
 def _by_core(
     a: Solid,
     b: Solid,
-    meshes: tuple[Mesh | None, Mesh | None],
     clearance: float,
     contact_tolerance: float,
     progress: Progress | None,
@@ -242,8 +255,7 @@ def _by_core(
     core, radius = curved.skeleton, curved.radius
     found: Found
     if isinstance(other, Mesh):
-        mesh = meshes[1] if of_a else meshes[0]
-        assert mesh is not None
+        mesh = other
         bare = Mesh(core.vertices, fans(core))
         pair = (bare, mesh) if of_a else (mesh, bare)
         of_mesh = mesh_contact(*pair, contact_tolerance=contact_tolerance, progress=progress)
@@ -302,20 +314,25 @@ def _reach_beyond(shape: CurvedShape, hull: ConvexHull) -> float:
     return 2.0 * float((beyond.sum(axis=1) - hull.offsets).max(initial=0.0))
 
 
-def _round(letter: str, shape: CurvedShape, notes: list[str]) -> tuple[ConvexHull, float]:
+def _round(letter: str, shape: CurvedShape, notes: list[Note]) -> tuple[ConvexHull, float]:
     hull, slack = polytope_of(shape)
-    notes.append(f"{letter}: its surface is taken as {len(hull.facets)} facets, at most {slack:.2g} inside of it")
+    notes.append(
+        Note(
+            f"{letter}: its surface is taken as {len(hull.facets)} facets inside of it: it reaches at most {{}} farther",
+            (slack,),
+        )
+    )
     return hull, slack
 
 
-def _as_compound(letter: str, shape: Solid, notes: list[str]) -> tuple[Compound | Polytope, float]:
+def _as_compound(letter: str, shape: Solid, notes: list[Note]) -> tuple[Compound | Polytope, float]:
     if isinstance(shape, CurvedShape):
         return _round(letter, shape, notes)
     assert not isinstance(shape, Mesh)
     return shape, 0.0
 
 
-def _as_mesh(letter: str, shape: Solid, notes: list[str]) -> tuple[Mesh, float]:
+def _as_mesh(letter: str, shape: Solid, notes: list[Note]) -> tuple[Mesh, float]:
     """Return a shape as a mesh, of a compound the surfaces of all its pieces; and how far it may reach beyond that."""
     slack = 0.0
     if isinstance(shape, CurvedShape):
@@ -336,7 +353,7 @@ def _relation_of(relation: Relation, signed_distance: float, slack: float) -> Re
     return Relation.TOUCHING if apart and slack > 0.0 and signed_distance <= slack else relation
 
 
-def _of_compound(c: CompoundContact, notes: list[str], slack: float) -> Found:
+def _of_compound(c: CompoundContact, notes: list[Note], slack: float) -> Found:
     return Found(
         source=c,
         relation=_relation_of(c.relation, c.signed_distance, slack),
@@ -363,7 +380,12 @@ def _of_compound(c: CompoundContact, notes: list[str], slack: float) -> Found:
     )
 
 
-def _of_mesh(c: MeshContact, notes: list[str], slack: float) -> Found:
+def _notes_of(c: MeshContact) -> list[Note]:
+    """Return what core has to say but what is told of the bounds and of the pieces: its lengths have no unit."""
+    return [Note(text) for text in c.notes if not (text.startswith(BOUNDS_TOLD) or text[3:].startswith(PIECES_TOLD))]
+
+
+def _of_mesh(c: MeshContact, notes: list[Note], slack: float) -> Found:
     inner = c.compound
     closed = [
         np.concatenate([curve.points, curve.points[:1]]) if curve.is_closed else curve.points for curve in c.curves
@@ -399,7 +421,7 @@ def _of_mesh(c: MeshContact, notes: list[str], slack: float) -> Found:
         iterations=0 if inner is None else inner.nodes,
         status=status,
         reason=reason,
-        notes=(*notes, *c.notes),
+        notes=(*notes, *_notes_of(c)),
         clearance=c.clearance,
         contact_tolerance=c.contact_tolerance,
     )
@@ -414,13 +436,16 @@ def checked(found: Contact | Found, a: Solid, b: Solid) -> Verification:
         assert isinstance(a, Polytope | CurvedShape)
         assert isinstance(b, Polytope | CurvedShape)
         return verify(found, a, b)
+    width = found.upper_bound - found.lower_bound
+    # Of pieces the reason says whose depth it is, not that it is not known.
+    meet = width <= PIECES_MEET * found.depth if found.of_pieces else not found.reason
     checks = [
         Check(
             "the bounds hold the signed distance",
             found.lower_bound <= found.signed_distance <= found.upper_bound,
             f"{found.lower_bound:.9g} to {found.upper_bound:.9g}",
         ),
-        Check("the bounds meet", not found.reason, found.reason),
+        Check("the bounds meet", meet, found.reason),
     ]
     if found.of_cores:
         a, b = (shape.skeleton or shape if isinstance(shape, CurvedShape) else shape for shape in (a, b))
@@ -431,10 +456,8 @@ def checked(found: Contact | Found, a: Solid, b: Solid) -> Verification:
         small = min(extent_of(a), extent_of(b)) or max(extent_of(a), extent_of(b))
         checks.append(Check("witness points realise the signed distance", miss <= 1e-9 * small, f"off by {miss:.3g}"))
     else:
-        checks += _checked_meshes(
-            found, *(_as_mesh("", shape, [])[0] for shape in (a, b))
-        )
-    return Verification(tuple(checks), found.upper_bound - found.lower_bound)
+        checks += _checked_meshes(found, *(_as_mesh("", shape, [])[0] for shape in (a, b)))
+    return Verification(tuple(checks), width)
 
 
 def _checked_pieces(c: CompoundContact, a: Compound | Polytope, b: Compound | Polytope) -> list[Check]:

@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 import bpy
 
+from ..core.decompose_mesh import Decomposition
+from ..core.mesh_contact import MeshContact
 from ..core.progress import Progress, part_of, tell
-from . import collision_shape, session
-from .finding import checked, find, lifted
+from . import session
+from .collision_shape import AUTOMATIC, COMPOUND, MESH
+from .finding import Found, checked, find, lifted
 from .plane import common_plane, drawn, flattened
 from .read import RESOLUTION_STEPS, Copied, ReadError, Shape, copied, shaped, state_of
 from .session import Flat, Inspection, Settings, Stand, State
@@ -56,9 +59,7 @@ def begun(
 def overtaken(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
     """Whether A or B is no longer as it was when the inspection was begun. Raises ReadError when one cannot be read."""
     depsgraph = context.evaluated_depsgraph_get()
-    return not _still_holds(
-        inspection, a, b, state_of(a, depsgraph), state_of(b, depsgraph), inspection.settings
-    )
+    return not _still_holds(inspection, a, b, state_of(a, depsgraph), state_of(b, depsgraph), inspection.settings)
 
 
 class _Pair(NamedTuple):
@@ -85,9 +86,7 @@ def _still_holds(
 def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress) -> Inspection:
     name_a, name_b = pair.names
     start = time.perf_counter()
-    shape_a, shape_b = (
-        shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1))) for k, copy in enumerate(pair.copies)
-    )
+    shape_a, shape_b = (shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1))) for k, copy in enumerate(pair.copies))
     seconds_read = pair.seconds + time.perf_counter() - start
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
     extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]
@@ -100,31 +99,32 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
         solids = shape_a.solid, shape_b.solid
         if settings.flat:
             slack = max(resolution, settings.contact_tolerance * min(extents, default=0.0))
-            plane = common_plane(pair.names, (shape_a.hull.vertices, shape_b.hull.vertices), slack)
+            plane = common_plane(pair.names, (shape_a.hull.vertices, shape_b.hull.vertices), slack, units.length)
             in_plane = (
                 flattened(name_a, shape_a.kind, shape_a.solid, shape_a.mesh, plane, slack),
                 flattened(name_b, shape_b.kind, shape_b.solid, shape_b.mesh, plane, slack),
             )
-            in_2d = find(*in_plane, (None, None), (None, None), settings.method, settings.clearance, tolerance)
+            in_2d = find(*in_plane, (None, None), settings.method, settings.clearance, tolerance)
             flat = Flat(plane, in_2d, *in_plane)
             found = lifted(in_2d, plane.point, plane.axes)
             solids = drawn(flat.shape_a, plane), drawn(flat.shape_b, plane)
         else:
             found = find(
                 *solids,
-                (shape_a.mesh, shape_b.mesh),
                 (shape_a.make_pieces, shape_b.make_pieces),
                 settings.method,
                 settings.clearance,
                 tolerance,
-                collision_shape.AUTOMATIC in (shape_a.choice.kind, shape_b.choice.kind),
+                (shape_a.choice.kind == AUTOMATIC, shape_b.choice.kind == AUTOMATIC),
                 part_of(progress, 0.3, 0.95),
             )
     except ValueError as error:
         if settings.flat and str(error).startswith("'"):
             raise ReadError(str(error)) from error
         raise ReadError(f"'{name_a}' and '{name_b}' cannot be inspected: {error}") from error
-    stands = _stand(shape_a, flat), _stand(shape_b, flat)
+    source = found.source if isinstance(found, Found) and found.intersects else None
+    pieces = (source.pieces_a, source.pieces_b) if isinstance(source, MeshContact) else (None, None)
+    stands = _stand(shape_a, flat, pieces[0]), _stand(shape_b, flat, pieces[1])
     if flat is not None:
         verification = checked(flat.contact, flat.shape_a, flat.shape_b)
     else:
@@ -155,13 +155,12 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
         units=units,
         seconds_read=seconds_read,
         seconds_contact=seconds_contact,
-        seconds_move=shape_a.seconds_move + shape_b.seconds_move + seconds_contact,
-        seconds_edit=shape_a.seconds_edit + shape_b.seconds_edit + seconds_contact,
     )
 
 
-def _stand(shape: Shape, flat: Flat | None) -> Stand:
-    # In the plane the pieces are those of the outline.
-    wanted = shape.kind == collision_shape.COMPOUND and flat is None and shape.make_pieces is not None
-    pieces = shape.make_pieces() if wanted and shape.make_pieces is not None else None
+def _stand(shape: Shape, flat: Flat | None, of_mesh: Decomposition | None) -> Stand:
+    """Return what stood for an object; of_mesh: the pieces that its mesh's depth was found with."""
+    pieces = of_mesh if shape.kind == MESH else None
+    if shape.kind == COMPOUND and flat is None and shape.make_pieces is not None:  # in the plane: of the outline
+        pieces = shape.make_pieces()
     return Stand(shape.kind, shape.choice, shape.fit, shape.mesh, pieces)

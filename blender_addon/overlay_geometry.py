@@ -483,7 +483,8 @@ def vector_label(inspection: Subject, length: Callable[[float], str]) -> str:
     if contact.intersects and contact.depth == 0.0 and isinstance(contact, Found):
         return str(contact.relation).replace("_", " ")
     if contact.signed_distance < 0.0:
-        return f"depth {length(contact.depth)}"
+        of_pieces = isinstance(contact, Found) and contact.of_pieces
+        return f"depth{' of pieces' if of_pieces else ''} {length(contact.depth)}"
     return f"gap {length(contact.signed_distance)}"
 
 

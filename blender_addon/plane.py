@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,20 +62,22 @@ def plane_through(points: FloatArray, slack: float) -> Plane:
     return Plane(middle + lift * plane.normal, ways[:2])
 
 
-def common_plane(names: tuple[str, str], points: tuple[FloatArray, FloatArray], slack: float) -> Plane:
-    """Return the plane in which both sets of points (n, 3) lie.
+def common_plane(
+    names: tuple[str, str], points: tuple[FloatArray, FloatArray], slack: float, length: Callable[[float], str]
+) -> Plane:
+    """Return the plane in which both sets of points (n, 3) lie. length: writes a length in the scene's units.
 
     Raises ValueError, with a sentence that names an object, when one is not flat or they lie in two planes.
     """
     for name, of_one in zip(names, points, strict=True):
         off = plane_through(of_one, slack).off(of_one)
         if off > slack:
-            raise ValueError(f"'{name}' is not flat: it reaches {off:.4g} off its plane, so there is no 2D contact")
+            raise ValueError(f"'{name}' is not flat: it reaches {length(off)} off its plane, so there is no 2D contact")
     plane = plane_through(np.concatenate(points), slack)
     if max(plane.off(of_one) for of_one in points) > slack:
         off = plane_through(points[0], slack).off(points[1])
         raise ValueError(
-            f"'{names[0]}' and '{names[1]}' do not lie in one plane: '{names[1]}' is up to {off:.4g} off that of "
+            f"'{names[0]}' and '{names[1]}' do not lie in one plane: '{names[1]}' is up to {length(off)} off that of "
             f"'{names[0]}'"
         )
     return plane

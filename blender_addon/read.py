@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -99,35 +98,29 @@ class Shape:
     state: State
     step: float
     """Blender units: spacing of float32 at the largest coordinate that took part."""
-    seconds_edit: float
-    """What it costs to read the object when its geometry has changed."""
-    seconds_move: float
-    """What it costs when it has only moved."""
 
 
 Value = TypeVar("Value")
 
 
 class _Memory(Generic[Value]):
-    """The last few values made, each with the seconds it took to make it."""
+    """The last few values made."""
 
     def __init__(self) -> None:
-        self._values: OrderedDict[object, tuple[Value, float]] = OrderedDict()
+        self._values: OrderedDict[object, Value] = OrderedDict()
         self._lock = threading.Lock()  # shapes are made in more threads than one
 
-    def get(self, key: object, make: Callable[[], Value]) -> tuple[Value, float]:
+    def get(self, key: object, make: Callable[[], Value]) -> Value:
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-        start = time.perf_counter()
         value = make()
-        made = value, time.perf_counter() - start
         with self._lock:
-            self._values[key] = made
+            self._values[key] = value
             if len(self._values) > REMEMBERED:
                 self._values.popitem(last=False)
-        return made
+        return value
 
     def clear(self) -> None:
         with self._lock:
@@ -217,18 +210,18 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
     """
     if copy.children:
         return _compound_of(copy, progress)
-    start = time.perf_counter()
     state, linear, translation, triangles = copy.state, copy.linear, copy.translation, copy.triangles
     choice, digest, numbers = state.choice, state.digest, state.matrix
     local = copy.points.astype(np.float64)
-    local_hull, seconds_hull = _local_hulls.get(digest, lambda: ConvexHull(local))
+    local_hull = _local_hulls.get(digest, lambda: ConvexHull(local))
     corners = local_hull.vertices @ linear.T + translation
-    hull, seconds_move = _world_hulls.get((digest, numbers), lambda: ConvexHull(corners))
-    (dent, place), seconds_dent = _dents.get(
+    hull = _world_hulls.get((digest, numbers), lambda: ConvexHull(corners))
+    dent, place = _dents.get(
         (digest, _stretch(linear)),
         lambda: _dent(hull, local_hull.vertex_ids[hull.vertex_ids], local, triangles, linear, translation),
     )
-    kind, fit, seconds_fit = choice.kind, None, 0.0
+    kind = choice.kind
+    fit: Fit | None = None
     solid: Solid = hull
     world_mesh: Mesh | None = None
     make_pieces: Callable[[], Decomposition] | None = None
@@ -241,7 +234,7 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
         at_origin = choice.source == "rigid_body"
         try:
             # Kept, for what is kept on the GPU and for the pictures is found by the shape itself.
-            primitive, _ = _primitives.get(
+            primitive = _primitives.get(
                 (digest, numbers, kind, at_origin),
                 lambda: collision_shape.fitted(
                     kind, local.min(axis=0), local.max(axis=0), linear, translation, at_origin
@@ -249,7 +242,7 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
             )
         except ValueError as error:
             raise ReadError(f"'{copy.name}' {error}") from error
-        fit, seconds_fit = _fits.get(
+        fit = _fits.get(
             (digest, _stretch(linear), kind, at_origin),
             lambda: collision_shape.fit_of(primitive, hull.vertices, local @ linear.T + translation, triangles),
         )
@@ -258,17 +251,14 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
         faces = triangles.astype(np.intp)
         if len(faces) == 0:
             raise ReadError(f"'{copy.name}' has no faces: a {collision_shape.WORDS[kind]} is made of them")
-        world_mesh, _ = _meshes.get((digest, numbers), lambda: Mesh(local @ linear.T + translation, faces))
+        world_mesh = _meshes.get((digest, numbers), lambda: Mesh(local @ linear.T + translation, faces))
         make_pieces = _pieces_of(digest, numbers, local, faces, linear, translation, progress)
         solid = world_mesh
         if kind == collision_shape.COMPOUND:
-            start_pieces = time.perf_counter()
             pieces = make_pieces()
-            seconds_fit = time.perf_counter() - start_pieces
-            solid, _ = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
+            solid = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
     # The matrix may cancel large local coordinates: their rounding is still there.
     terms = float(np.abs(local_hull.vertices).max()) * float(np.linalg.norm(linear, 2))
-    now = time.perf_counter() - start
     return Shape(
         hull=hull,
         dent=replace(dent, point=linear @ place + translation),
@@ -280,14 +270,11 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
         make_pieces=make_pieces,
         state=state,
         step=float32_step(max(hull.magnitude, terms)),
-        seconds_edit=max(now, seconds_hull + seconds_move + seconds_dent + seconds_fit),
-        seconds_move=seconds_move,
     )
 
 
 def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
     """Return the shape of a compound parent: what its children collide as."""
-    start = time.perf_counter()
     state = copy.state
     parts = [shaped(child, progress) for child in copy.children]
 
@@ -320,8 +307,7 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
         made = Decomposition(hulls, exact, distance, -1, "; ".join(words) or "the children are its pieces")
         return Compound(hulls), made, hull, dent
 
-    (solid, pieces, hull, dent), _ = _parents.get((state.digest, state.matrix), joined)
-    now = time.perf_counter() - start
+    solid, pieces, hull, dent = _parents.get((state.digest, state.matrix), joined)
     return Shape(
         hull=hull,
         dent=dent,
@@ -333,8 +319,6 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
         make_pieces=lambda: pieces,
         state=state,
         step=max(part.step for part in parts),
-        seconds_edit=now,
-        seconds_move=now,
     )
 
 
@@ -350,14 +334,14 @@ def _pieces_of(
     """Return what makes the convex pieces of a mesh in world space. They are cut once, where the mesh is at home."""
 
     def moved() -> Decomposition:
-        found, _ = _local_pieces.get(digest, lambda: mesh_pieces(Mesh(local, faces), progress=progress))
+        found = _local_pieces.get(digest, lambda: mesh_pieces(Mesh(local, faces), progress=progress))
         return replace(
             found,
             pieces=tuple(ConvexHull(piece.vertices @ linear.T + translation) for piece in found.pieces),
             distance=found.distance * float(np.linalg.norm(linear, 2)),
         )
 
-    return lambda: _pieces.get((digest, numbers), moved)[0]
+    return lambda: _pieces.get((digest, numbers), moved)
 
 
 def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:

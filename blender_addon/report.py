@@ -37,6 +37,8 @@ from .units import UnitFormat, counted, direction
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
 
+UNKNOWN = frozenset({"bracket", "budget", "stalled"})
+"""The statuses of an answer of which both bounds hold and do not meet."""
 TOO_COARSE = 0.1
 """Resolution of the input, relative to the smaller object, from which on an answer means little."""
 
@@ -130,7 +132,7 @@ def _build(inspection: Inspection) -> Report:
                 "ties": found.ties,
                 "feature_a": _feature(found.feature_a, inspection.shape_a),
                 "feature_b": _feature(found.feature_b, inspection.shape_b),
-                **_of_pieces(found),
+                **_of_pieces(found, inspection.units),
                 "method": found.method,
                 "iterations": found.iterations,
                 "status": found.status,
@@ -158,10 +160,10 @@ def _plane(inspection: Inspection) -> Report | None:
     return {"point": plane.point, "axes": plane.axes, "normal": plane.normal}
 
 
-def _of_pieces(found: Contact | Found) -> Report:
+def _of_pieces(found: Contact | Found, units: UnitFormat) -> Report:
     """What only compounds and meshes have."""
     if not isinstance(found, Found):
-        return {"regions": None, "curves": None, "notes": []}
+        return {"regions": None, "curves": None, "of_pieces": False, "notes": []}
     return {
         "regions": [
             {
@@ -180,7 +182,8 @@ def _of_pieces(found: Contact | Found) -> Report:
         "regions_centroid": found.centroid,
         "curves": found.curves,
         "curves_length": found.curve_length,
-        "notes": found.notes,
+        "of_pieces": found.of_pieces,
+        "notes": [note.words(units.rough) for note in found.notes],
     }
 
 
@@ -200,6 +203,7 @@ def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Dent,
             **_measures(shape),
             "mesh_sticks_out": None if stand.fit is None else stand.fit.sticks_out,
             "reaches_beyond_mesh": None if stand.fit is None else stand.fit.reaches_beyond,
+            "stand_ins": None if stand.pieces is None else len(stand.pieces.pieces),
             "exact": None if stand.pieces is None else stand.pieces.exact,
             "distance_from_mesh": None if stand.pieces is None else stand.pieces.distance,
             "how": None if stand.pieces is None else stand.pieces.message,
@@ -303,9 +307,19 @@ def distance_line(data: Report) -> tuple[str, str]:
     found, units = data["contact"], _units(data)
     if not found["has_depth"]:
         return "Depth", "none: a surface is open"
+    if found["of_pieces"]:
+        return "Depth of Pieces", units.length(found["depth"])
+    if between(data):
+        return "Depth", f"{units.length(-found['upper_bound'])} to {units.length(found['depth'])}"
     if found["intersects"]:
         return "Depth", units.length(found["depth"])
     return "Distance", units.length(found["signed_distance"])
+
+
+def between(data: Report) -> bool:
+    """Whether of a depth only is known between which two lengths it is."""
+    found = data["contact"]
+    return bool(found["status"] in UNKNOWN and found["depth"] and found["lower_bound"] is not None)
 
 
 def one_line(data: Report) -> str:
@@ -331,8 +345,13 @@ def main_lines(data: Report) -> Lines:
     found, units = data["contact"], _units(data)
     lines = []
     if found["has_depth"]:
+        if found["of_pieces"]:
+            lines.append(("Depth of Pieces", units.length(found["depth"])))
+        elif between(data):
+            lines.append(("Depth", distance_line(data)[1]))
+        else:
+            lines.append(("Signed Distance", units.length(found["signed_distance"])))
         lines += [
-            ("Signed Distance", units.length(found["signed_distance"])),
             ("Normal", direction(found["normal"])),
             ("MTV", units.vector(found["mtv"])),
         ]
@@ -366,8 +385,9 @@ def main_lines(data: Report) -> Lines:
         return lines
     lines.append(("Point on A", units.vector(found["point_on_a"])))
     lines.append(("Point on B", units.vector(found["point_on_b"])))
-    width = units.rough(found["upper_bound"] - found["lower_bound"])
-    lines.append(("Verified", "no" if _failed_checks(data) else f"to {width}"))
+    known = found["lower_bound"] is not None and not _failed_checks(data)
+    width = units.rough(found["upper_bound"] - found["lower_bound"]) if known else ""
+    lines.append(("Verified", f"to {width}" if known else "no"))
     return lines
 
 
@@ -397,10 +417,11 @@ def detail_lines(data: Report) -> Lines:
     lines = [] if None in features else [("Decided By", f"{features[0]['kind']} of A, {features[1]['kind']} of B")]
     if found["has_depth"]:
         lines += [
-            ("Lower Bound", units.length(lower)),
+            ("Lower Bound", "none" if lower is None else units.length(lower)),
             ("Upper Bound", units.length(upper)),
-            ("Bounds Differ By", units.rough(upper - lower)),
         ]
+        if lower is not None:
+            lines.append(("Bounds Differ By", units.rough(upper - lower)))
     lines += [
         ("Method", f"{found['method'].upper().replace('+', ' + ')}, {counted(found['iterations'], 'step')}"),
         ("Status", found["status"].replace("_", " ").capitalize()),
@@ -446,10 +467,7 @@ def warnings(data: Report) -> list[str]:
                 )
             continue
         if shape["exact"] is False:
-            lines.append(
-                f"'{thing['name']}' is taken as {counted(shape['pieces'], 'convex piece')}, up to "
-                f"{units.length(shape['distance_from_mesh'])} from its mesh: {shape['how']}"
-            )
+            lines.append(pieces_words(thing, units))
         if thing["inspected_as"] in ("compound", "mesh"):
             continue
         if dent["open_share"] == 1.0:
@@ -481,15 +499,37 @@ def warnings(data: Report) -> list[str]:
         letter, _, text = note.partition(": ")
         named = letter in ("A", "B") and text
         lines.append(f"'{data['objects'][letter.lower()]['name']}': {text}" if named else note)
-    reason = data["contact"]["status_reason"]
-    if reason and not data["contact"]["has_depth"]:
-        lines.append(reason[0].upper() + reason[1:])
+    found = data["contact"]
+    reason = found["status_reason"]
+    if reason and (not found["has_depth"] or found["of_pieces"]):
+        more = ". Moved by it the meshes share nothing; a shorter way may do" if found["of_pieces"] else ""
+        lines.append(f"{reason[0].upper()}{reason[1:]}{more}")
+    elif reason and between(data):
+        lines.append(
+            f"The depth is not known exactly: {reason}. Moving by {units.length(found['depth'])} parts them, no way "
+            f"shorter than {units.length(max(0.0, -found['upper_bound']))} does"
+        )
+    elif reason and found["lower_bound"] is None:
+        lines.append(f"Less exact than promised: {reason}")
     elif reason:
-        width = units.rough(data["contact"]["upper_bound"] - data["contact"]["lower_bound"])
+        width = units.rough(found["upper_bound"] - found["lower_bound"])
         lines.append(f"Less exact than promised: {reason}; the signed distance is known to {width}")
     if _failed_checks(data):
         lines.append("The answer did not pass its own check: see the details, and please report it")
     return lines
+
+
+def pieces_words(thing: Report, units: UnitFormat) -> str:
+    """What to know of pieces that are not exact: what of them is bounded, and in which direction."""
+    shape = thing["collision_shape"]
+    _, _, why = shape["how"].rpartition(" (")
+    because = f" ({why}" if why.endswith(")") else f" ({shape['how']})"
+    count = shape["stand_ins"]
+    stand = "one convex piece stands" if count == 1 else f"{count:,} convex pieces stand"
+    return (
+        f"For '{thing['name']}' {stand}{because}. No point of its surface is more than "
+        f"{units.length(shape['distance_from_mesh'])} from theirs, but they may fill hollows that are deeper than that"
+    )
 
 
 def too_coarse(data: Report) -> bool:
@@ -509,7 +549,7 @@ def report_lines(data: Report) -> Lines:
         ("A", objects["a"]["name"]),
         ("B", objects["b"]["name"]),
         ("Relation", relation_words(data)),
-        distance_line(data),
+        *([distance_line(data)] if distance_line(data) not in main_lines(data) else []),
         *main_lines(data),
         *detail_lines(data),
         *(("Warning", text) for text in warnings(data)),

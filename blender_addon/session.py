@@ -120,10 +120,6 @@ class Inspection:
     """Time it took to read the objects, hulls included."""
     seconds_contact: float
     """Time it took the core."""
-    seconds_move: float
-    """What it costs to follow a move; decides whether results follow by themselves."""
-    seconds_edit: float
-    """What it costs to follow a change of geometry."""
     flat: Flat | None = None
     """The pair as it is in its plane, when it was inspected there; `contact` is that in space then."""
 

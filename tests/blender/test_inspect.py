@@ -176,8 +176,16 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     assert inspection.dent_b.depth == 0.0
     report = part("blender_addon.report")
     data = report.report(bpy.context)
-    assert any("'Suzanne' is not convex: its hull is inspected, deepest dent" in text for text in report.warnings(data))
-    assert report.one_line(data).endswith("(of their convex hulls)")
+    warnings = report.warnings(data)
+    assert any(text.startswith("For 'Suzanne' one convex piece stands (the mesh is not closed)") for text in warnings)
+    assert any("the depth is that of the convex pieces that stand for it" in text for text in warnings)
+    assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(data)
+    assert inspection.contact.curves
+    b.location.z = 3.0
+    bpy.context.view_layer.update()
+    inspect(suzanne, b)  # apart, the distance is that of the mesh itself, and nothing stands for it
+    assert found(part).contact.status == "certified"
+    assert not any("piece" in text for text in report.warnings(report.report(bpy.context)))
 
 
 def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Part) -> None:

@@ -200,7 +200,12 @@ def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
 
 def test_dent_is_told(draw: Callable[..., Layout]) -> None:
     bpy.ops.mesh.primitive_monkey_add()
-    inspect(bpy.context.object, cube("B", (1.5, 0.0, 0.0)))
+    suzanne = bpy.context.object
+    inspect(suzanne, cube("B", (1.5, 0.0, 0.0)))
+    assert "For 'Suzanne' one convex piece stands" in sentence(draw())
+    assert "Depth of Pieces" in sentence(draw())
+    suzanne.contact_lens_shape = "CONVEX_HULL"
+    bpy.ops.contact_lens.refresh()
     assert "'Suzanne' is not convex: its hull is inspected, deepest dent" in sentence(draw())
 
 

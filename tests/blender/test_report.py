@@ -237,15 +237,22 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     torus = bpy.context.object
     bpy.ops.mesh.primitive_uv_sphere_add(location=(1.5, 0.0, 0.0))
     inspect(torus, bpy.context.object)
-    warnings = report.warnings(report.report(bpy.context))
-    assert len(warnings) == 1
-    assert "'Torus' is not convex: its hull is inspected, deepest dent" in warnings[0]
-    assert "% of the hull is not in it" in warnings[0]
+    pieces, depth = report.warnings(report.report(bpy.context))
+    assert pieces.startswith("For 'Torus' one convex piece stands (288 edges bend inward and 48 are allowed). ")
+    assert "is more than 0.25250 m from theirs, but they may fill hollows that are deeper" in pieces
+    assert "Moving by 0.74480 m parts them, no way shorter than 0.48089 m does" in depth
+    assert report.distance_line(report.report(bpy.context)) == ("Depth", "0.48089 m to 0.74480 m")
+    torus.contact_lens_shape = "CONVEX_HULL"
+    bpy.ops.contact_lens.refresh()
+    (warning,) = report.warnings(report.report(bpy.context))
+    assert "'Torus' is not convex: its hull is inspected, deepest dent" in warning
+    assert "% of the hull is not in it" in warning
     open_box = cube("Open", (0.5, 0.0, 0.0))
     faces = [tuple(face.vertices) for face in open_box.data.polygons][:-1]
     corners = [tuple(v.co) for v in open_box.data.vertices]
     open_box.data.clear_geometry()
     open_box.data.from_pydata(corners, [], faces)
+    open_box.contact_lens_shape = "CONVEX_HULL"
     inspect(cube("Closed"), open_box)
     data = report.report(bpy.context)
     assert report.warnings(data) == ["'Open' has no surface on 16.7 % of its hull: the hull is inspected"]
@@ -256,6 +263,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
 def test_the_hole_of_a_flat_ring_is_told(report: ModuleType) -> None:
     rim = [(r * cos(pi * i / 32), r * sin(pi * i / 32), 0.0) for r in (1.0, 0.8) for i in range(64)]
     washer = mesh_object("Washer", rim, [(i, (i + 1) % 64, 64 + (i + 1) % 64, 64 + i) for i in range(64)])
+    washer.contact_lens_shape = "CONVEX_HULL"
     inspect(cube("A"), washer)
     (warning,) = report.warnings(report.report(bpy.context))
     assert warning.startswith("'Washer' is not convex: its hull is inspected, deepest dent ")
