@@ -147,8 +147,8 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
     notes = []
     if shape in (CONVEX_HULL, MESH) and body.mesh_source != "FINAL" and _reshaped(obj, body.mesh_source):
         notes.append(
-            f"simulates its mesh as it is before modifiers (Source: {body.mesh_source.capitalize()}), and here the final "
-            "mesh counts"
+            f"simulates its mesh as it is before modifiers (Source: {body.mesh_source.capitalize()}), and here the "
+            "final mesh counts"
         )
     if shape in WIDENED and body.use_margin and body.collision_margin > 0.0:
         notes.append("is simulated with a collision margin around it, which does not count here")

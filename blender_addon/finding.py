@@ -318,7 +318,7 @@ def _round(letter: str, shape: CurvedShape, notes: list[Note]) -> tuple[ConvexHu
     hull, slack = polytope_of(shape)
     notes.append(
         Note(
-            f"{letter}: its surface is taken as {len(hull.facets)} facets inside of it: it reaches at most {{}} farther",
+            f"{letter}: its surface is taken as {len(hull.facets)} facets, at most {{}} inside of it",
             (slack,),
         )
     )

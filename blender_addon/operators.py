@@ -62,40 +62,35 @@ def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> b
     return True
 
 
-class CONTACT_LENS_OT_inspect(bpy.types.Operator):
-    """Show where, how deep and which way two objects collide, or how far apart they are"""
-
-    bl_idname = "contact_lens.inspect"
-    bl_label = "Inspect Contact"
-    bl_options = {"REGISTER", "UNDO"}
-
-    method: properties.method({"SKIP_SAVE"})  # type: ignore[valid-type]
-    clearance: properties.clearance({"SKIP_SAVE"})  # type: ignore[valid-type]
-    contact_tolerance: properties.contact_tolerance({"SKIP_SAVE"})  # type: ignore[valid-type]
-    flat: properties.flat({"SKIP_SAVE"})  # type: ignore[valid-type]
-    swap: BoolProperty(  # type: ignore[valid-type]
-        name="Swap", description="Take the active object as B", default=False, options={"SKIP_SAVE"}
-    )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        pair = chosen_pair(context)
-        if isinstance(pair, str):
-            cls.poll_message_set(pair)
-            return False
-        return True
+class _Inspecting:
+    """An inspection by an operator: at once where it is quick, else beside Blender with progress, and Esc ends it."""
 
     _pair: tuple[bpy.types.Object, bpy.types.Object]
     _job: Job[Inspection] | None = None
     _timer: bpy.types.Timer
+    report: Callable[[set[str], str], None]
+
+    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+        """Settle the pair and the settings, and read the objects. Raises ReadError."""
+        raise NotImplementedError
+
+    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
+        """Make the inspection the scene's result."""
+        session.store(context.scene, inspection)
+        self.report({"INFO"}, report.one_line(report.build(inspection)))
+        refresh.redraw()
+        return {"FINISHED"}
+
+    def _failed(self, context: bpy.types.Context, error: ReadError) -> set[str]:
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
             made = self._begun(context)
             return self._taken(context, made if isinstance(made, Inspection) else made(lambda share: True))
         except ReadError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self._failed(context, error)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         try:
@@ -106,10 +101,9 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
             if self._job.wait(PATIENCE):
                 return self._taken(context, self._job.result())
         except ReadError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self._failed(context, error)
         self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
-        context.window_manager.modal_handler_add(self)
+        context.window_manager.modal_handler_add(cast(bpy.types.Operator, self))
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -134,8 +128,7 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
             self.report({"ERROR"}, "An object was removed while it was inspected")
             return {"CANCELLED"}
         except ReadError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self._failed(context, error)
         return result
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -145,6 +138,30 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
         context.window_manager.event_timer_remove(self._timer)
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+
+
+class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
+    """Show where, how deep and which way two objects collide, or how far apart they are"""
+
+    bl_idname = "contact_lens.inspect"
+    bl_label = "Inspect Contact"
+    bl_options = {"REGISTER", "UNDO"}
+
+    method: properties.method({"SKIP_SAVE"})  # type: ignore[valid-type]
+    clearance: properties.clearance({"SKIP_SAVE"})  # type: ignore[valid-type]
+    contact_tolerance: properties.contact_tolerance({"SKIP_SAVE"})  # type: ignore[valid-type]
+    flat: properties.flat({"SKIP_SAVE"})  # type: ignore[valid-type]
+    swap: BoolProperty(  # type: ignore[valid-type]
+        name="Swap", description="Take the active object as B", default=False, options={"SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        pair = chosen_pair(context)
+        if isinstance(pair, str):
+            cls.poll_message_set(pair)
+            return False
+        return True
 
     def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         """Settle the pair and the settings, and read the objects. Raises ReadError."""
@@ -161,23 +178,23 @@ class CONTACT_LENS_OT_inspect(bpy.types.Operator):
 
     def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
         """Make the inspection the scene's result, and its pair and settings the scene's."""
-        session.store(context.scene, inspection)
         scene_settings = session.settings_of(context.scene)
         scene_settings.object_a, scene_settings.object_b = self._pair
         for name in SETTINGS:
             setattr(scene_settings, name, getattr(self, name))
-        self.report({"INFO"}, report.one_line(report.build(inspection)))
-        refresh.redraw()
-        return {"FINISHED"}
+        return super()._taken(context, inspection)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         for name in (*SETTINGS, "swap"):
             layout.prop(self, name)
+        inspection = session.current(context)
+        if inspection is not None and (ignored := report.method_ignored(report.build(inspection))):
+            layout.label(text=ignored, icon="INFO")
 
 
-class CONTACT_LENS_OT_refresh(bpy.types.Operator):
+class CONTACT_LENS_OT_refresh(_Inspecting, bpy.types.Operator):
     """Inspect the pair again as it is now"""
 
     bl_idname = "contact_lens.refresh"
@@ -190,15 +207,17 @@ class CONTACT_LENS_OT_refresh(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        problem = refresh.refresh(context)
+    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+        a, b = session.pair(context.scene)
+        if a is None or b is None:
+            raise ReadError("Pick two objects first")
+        self._pair = a, b
+        return begun(context, a, b, session.settings_of(context.scene).as_settings())
+
+    def _failed(self, context: bpy.types.Context, error: ReadError) -> set[str]:
+        refresh.failed(context, error)
         refresh.redraw()
-        inspection = session.current(context)
-        if problem or inspection is None:
-            self.report({"ERROR"}, problem)
-            return {"CANCELLED"}
-        self.report({"INFO"}, report.one_line(report.build(inspection)))
-        return {"FINISHED"}
+        return super()._failed(context, error)
 
 
 class CONTACT_LENS_OT_clear(bpy.types.Operator):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender objects read as shapes: the evaluated geometry, the full world matrix, float64.
 
-First what matters is copied out of Blender (`copied`); then the shape is made of that (`shaped`), in any thread. What is
-costly (the convex hulls, the search for the deepest dent) is remembered under a digest of the geometry itself, not under
-the name or address of a mesh: no edit, undo or file load can make a remembered hull wrong.
+First what matters is copied out of Blender (`copied`); then the shape is made of that (`shaped`), in any thread.
+What is costly (the convex hulls, the search for the deepest dent) is remembered under a digest of the geometry itself,
+not under the name or address of a mesh: no edit, undo or file load can make a remembered hull wrong.
 """
 
 from __future__ import annotations

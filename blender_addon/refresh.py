@@ -78,12 +78,12 @@ def refresh(context: bpy.types.Context) -> str:
     try:
         inspect(context, a, b, session.settings_of(scene).as_settings())
     except ReadError as error:
-        return _failed(context, error)
+        return failed(context, error)
     session.set_error(scene, "")
     return ""
 
 
-def _failed(context: bpy.types.Context, error: ReadError) -> str:
+def failed(context: bpy.types.Context, error: ReadError) -> str:
     """Say why the scene's pair cannot be inspected, and return it."""
     scene = context.scene
     if isinstance(error, HiddenError):
@@ -150,7 +150,7 @@ def _follow(context: bpy.types.Context) -> None:
     try:
         made = begun(context, a, b, session.settings_of(scene).as_settings())
     except ReadError as error:
-        _failed(context, error)
+        failed(context, error)
         return
     last = session.stored(scene)
     if isinstance(made, Inspection):

@@ -37,6 +37,9 @@ from .units import UnitFormat, counted, direction
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
 
+METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
+OWN_WAYS = {"compound": "compounds have a way of their own", "mesh": "meshes have a way of their own"}
+"""The methods of things that are not convex, which cannot be chosen."""
 UNKNOWN = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer of which both bounds hold and do not meet."""
 TOO_COARSE = 0.1
@@ -367,6 +370,8 @@ def main_lines(data: Report) -> Lines:
         elif region["kind"] == "segment":
             lines.append(("Length", units.length(region["length"])))
         lines.append(("Centroid", units.vector(region["centroid"])))
+    if found["plane"] is not None:
+        lines.append(("2D", f"in the plane with normal {direction(found['plane']['normal'])}"))
     lines += [(f"{letter.upper()} as", shape_words(data["objects"][letter])) for letter in "ab"]
     if found["regions"]:
         kinds = [r["kind"] for r in found["regions"]]
@@ -407,6 +412,14 @@ def _failed_checks(data: Report) -> list[str]:
     """The checks that the answer fails. That its bounds do not meet is no failure when it says so itself."""
     told = {"the bounds meet"} if data["contact"]["status_reason"] else set()
     return [c["name"] for c in data["verify"]["checks"] if not c["ok"] and c["name"] not in told]
+
+
+def method_ignored(data: Report) -> str:
+    """That the method set is not the one that was used, as a sentence; empty when it is, or none was set."""
+    wanted, used = data["settings"]["method"], data["contact"]["method"]
+    if wanted == "auto" or used not in OWN_WAYS:
+        return ""
+    return f"Method {METHOD_NAMES[wanted]} is for convex shapes: {OWN_WAYS[used]}"
 
 
 def detail_lines(data: Report) -> Lines:
@@ -485,6 +498,8 @@ def warnings(data: Report) -> list[str]:
             lines.append(text)
         elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
             lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")
+    if method_ignored(data):
+        lines.append(method_ignored(data))
     if too_coarse(data):
         smaller = min(data["objects"].values(), key=lambda thing: thing["hull"]["extent"] or math.inf)
         lines.append(
