@@ -62,7 +62,7 @@ ITEMS = (
         "As the object's rigid body collides, if it has one; else its convex hull where it is convex, else its mesh",
     ),
     (CONVEX_HULL, "Convex Hull", "The smallest convex shape around the mesh"),
-    (BOX, "Box", "The local bounding box"),
+    (BOX, "Box", "The local bounding box, wherever the origin is"),
     (SPHERE, "Sphere", "A sphere as large as the longest side of the local bounding box"),
     (CAPSULE, "Capsule", "A capsule along local Z, fitted to the local bounding box"),
     (CYLINDER, "Cylinder", "A cylinder along local Z, fitted to the local bounding box"),
@@ -153,6 +153,19 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
     if shape in WIDENED and body.use_margin and body.collision_margin > 0.0:
         notes.append("is simulated with a collision margin around it, which does not count here")
     return Choice(shape, "rigid_body", " and ".join(notes))
+
+
+def in_words(obj: bpy.types.Object) -> str:
+    """Say what the object is inspected as, and where that is, as a sentence."""
+    choice = chosen(obj)
+    if choice.kind == AUTOMATIC:
+        body = "" if obj.rigid_body is None else f"'{obj.name}' {choice.note}. "
+        return f"{body}As the convex hull where the mesh is convex, else as the mesh"
+    words = WORDS[choice.kind]
+    if choice.source == "rigid_body":
+        place = ", centred at its origin" if choice.kind in PRIMITIVES else ""
+        return f"As its rigid body: {words}{place}{f'. It {choice.note}' if choice.note else ''}"
+    return f"As a {words}{', centred in its bounding box' if choice.kind in PRIMITIVES else ''}"
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:

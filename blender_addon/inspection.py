@@ -120,7 +120,7 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
             )
     except ValueError as error:
         if settings.flat and str(error).startswith("'"):
-            raise ReadError(str(error)) from error
+            raise ReadError(f"{error}. Switch 2D off to inspect them in space") from error
         raise ReadError(f"'{name_a}' and '{name_b}' cannot be inspected: {error}") from error
     source = found.source if isinstance(found, Found) and found.intersects else None
     pieces = (source.pieces_a, source.pieces_b) if isinstance(source, MeshContact) else (None, None)

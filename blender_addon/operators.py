@@ -170,10 +170,12 @@ class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
             raise ReadError(pair)
         self._pair = (pair[1], pair[0]) if self.swap else pair
         scene_settings = session.settings_of(context.scene)
+        # That two objects are inspected in their plane is about these two.
+        other_pair = set(pair) != set(session.pair(context.scene))
         for name in SETTINGS:
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(scene_settings, name))
+                setattr(self, name, False if name == "flat" and other_pair else getattr(scene_settings, name))
         return begun(context, *self._pair, properties.as_settings(self))
 
     def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from . import collision_shape, overlay, report, session, volumes_follow
+from . import collision_shape, operators, overlay, read, report, session, volumes_follow
 
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
@@ -64,21 +64,28 @@ def _text(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, ico
         column.label(text=line, icon=icon if i == 0 else "BLANK1")
 
 
+def _draw_shape(layout: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object, text: str) -> None:
+    """What an object collides as; of one of another file that can only be read."""
+    why_not = collision_shape.why_fixed(obj)
+    row = layout.row(align=True)
+    row.enabled = not why_not
+    row.prop(obj, "contact_lens_shape", text=text)
+    if why_not:
+        _text(layout, context, why_not, "LIBRARY_DATA_DIRECT")
+
+
 def _draw_shapes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """What the two objects collide as; of objects of other files that can only be read."""
-    a, b = session.pair(context.scene)
-    if a is None and b is None:
-        return
+    """What the two objects collide as: those that are picked, else those that are selected."""
+    pair = session.pair(context.scene)
+    if pair == (None, None):
+        selected = operators.chosen_pair(context)
+        if isinstance(selected, str):
+            return
+        pair = selected
     column = layout.column(align=True)
-    for letter, obj in (("A", a), ("B", b)):
-        if obj is None:
-            continue
-        why_not = collision_shape.why_fixed(obj)
-        row = column.row(align=True)
-        row.enabled = not why_not
-        row.prop(obj, "contact_lens_shape", text=f"Shape of {letter}")
-        if why_not:
-            _text(layout, context, why_not, "LIBRARY_DATA_DIRECT")
+    for letter, obj in zip("AB", pair, strict=True):
+        if obj is not None:
+            _draw_shape(column, context, obj, f"Shape of {letter}")
 
 
 class _Tab:
@@ -147,7 +154,7 @@ class CONTACT_LENS_PT_settings(_Tab, bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        for name in ("method", "clearance", "contact_tolerance", "flat"):
+        for name in operators.SETTINGS:
             layout.prop(session.settings_of(context.scene), name)
 
 
@@ -251,7 +258,32 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
         _draw_toggles(self.layout, context)
 
 
+class CONTACT_LENS_PT_shape(bpy.types.Panel):
+    """In the Properties editor: what the active object collides as"""
+
+    bl_idname = "CONTACT_LENS_PT_shape"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "object"
+    bl_label = "Contact"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.object is not None and context.object.type in read.TYPES_WITH_SURFACE
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        obj = context.object
+        assert obj is not None
+        _draw_shape(layout.column(align=True), context, obj, "Collision Shape")
+        _text(layout, context, collision_shape.in_words(obj), "INFO")
+
+
 CLASSES = (
+    CONTACT_LENS_PT_shape,
     CONTACT_LENS_PT_contact,
     CONTACT_LENS_PT_settings,
     CONTACT_LENS_PT_details,

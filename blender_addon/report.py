@@ -338,6 +338,8 @@ def one_line(data: Report) -> str:
         line += f" (as {WORDS[kinds[0].upper()]} and {WORDS[kinds[1].upper()]})"
     elif not (objects["a"]["convex"] and objects["b"]["convex"]):
         line += " (of their convex hulls)"
+    if data["contact"]["plane"] is not None:
+        line += " (2D)"
     if too_coarse(data):
         line += " (coordinates too coarse to tell)"
     return line
@@ -371,7 +373,7 @@ def main_lines(data: Report) -> Lines:
             lines.append(("Length", units.length(region["length"])))
         lines.append(("Centroid", units.vector(region["centroid"])))
     if found["plane"] is not None:
-        lines.append(("2D", f"in the plane with normal {direction(found['plane']['normal'])}"))
+        lines.append(("In 2D, Normal of Plane", direction(found["plane"]["normal"])))
     lines += [(f"{letter.upper()} as", shape_words(data["objects"][letter])) for letter in "ab"]
     if found["regions"]:
         kinds = [r["kind"] for r in found["regions"]]
@@ -400,7 +402,9 @@ def shape_words(thing: Report) -> str:
     """What an object was inspected as and why, such as 'capsule, fitted'."""
     how = {"rigid_body": "as its rigid body", "automatic": "automatic"}.get(thing["collision_shape"]["source"], "")
     shape = thing["collision_shape"]
-    more = "fitted" if shape["mesh_sticks_out"] is not None else ""
+    more = ""
+    if shape["mesh_sticks_out"] is not None:
+        more = "at its origin" if shape["source"] == "rigid_body" else "fitted"
     if "pieces" in shape:
         more = f"{counted(shape['pieces'], 'piece')}{', exact' if shape['exact'] else ''}"
     elif "triangles" in shape:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import ModuleType
 
@@ -162,7 +163,7 @@ def test_automatic_follows_the_rigid_body(part: Part) -> None:
     inspect(a, b)
     assert found(part).stand_a.kind == "SPHERE"
     assert found(part).contact.signed_distance == pytest.approx(0.5)
-    assert lines(part)["A as"] == "sphere, fitted, as its rigid body"
+    assert lines(part)["A as"] == "sphere, at its origin, as its rigid body"
     assert lines(part)["B as"] == "convex hull, automatic"
     a.contact_lens_shape = "BOX"  # what is chosen here counts more
     inspect(a, b)
@@ -604,6 +605,32 @@ def test_a_ball_above_a_mesh_is_as_far_as_its_centre_less_the_radius(part: Part,
     assert found(part).verification.ok, found(part).verification
 
 
+def test_a_method_that_is_not_used_is_told(part: Part) -> None:
+    inspect(l_shape("A"), cube("B", (1.3, 1.2, 0.5), 1.0), method="SAT")
+    assert "Method SAT is for convex shapes: compounds have a way of their own" in warnings(part)
+    bpy.data.objects["A"].contact_lens_shape = "MESH"
+    bpy.ops.contact_lens.inspect(method="BOTH")
+    assert "Method Both is for convex shapes: meshes have a way of their own" in warnings(part)
+    bpy.data.objects["A"].contact_lens_shape = "CONVEX_HULL"
+    bpy.ops.contact_lens.inspect(method="SAT")
+    assert not any("Method" in text for text in warnings(part))
+
+
+def test_lengths_in_what_is_told_follow_the_scenes_units(part: Part) -> None:
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
+    bpy.ops.mesh.primitive_torus_add()
+    torus, ball = bpy.context.object, cube("Ball", (1.0, 0.0, 0.2), 1.0)
+    ball.contact_lens_shape = "CYLINDER"
+    inspect(torus, ball)
+    told = " ".join(warnings(part))
+    assert re.search(r"'Ball': its surface is taken as \d+ facets, at most [0-9.e-]+ cm inside of it", told)
+    assert "0.25250 cm from theirs" in told
+    for text in warnings(part):
+        numbers = re.findall(r"[0-9]+\.[0-9]+(?:e-[0-9]+)? (\w+)", text)
+        assert all(unit == "cm" for unit in numbers), text
+
+
 def test_no_faces_is_told(part: Part) -> None:
     wire = mesh_object("Wire", [(0, 0, 0), (0, 0, 1)])
     for kind, words in (("MESH", "mesh"), ("COMPOUND", "compound")):
@@ -659,6 +686,32 @@ def test_flat_meshes_off_each_others_plane_are_refused_with_the_reason(part: Par
     select(a, cube("C"))
     with pytest.raises(RuntimeError, match="'C' is not flat"):
         bpy.ops.contact_lens.inspect(flat=True)
+
+
+def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting(part: Part) -> None:
+    a, b = sheet("A", SQUARE), sheet("B", SQUARE, (1.5, 0.2, 0.0))
+    inspect(a, b, flat=True)
+    assert lines(part)["In 2D, Normal of Plane"] == "(0.00000, 0.00000, 1.00000)"
+    report, session = part("blender_addon.report"), part("blender_addon.session")
+    assert report.one_line(report.report(bpy.context)).endswith("(2D)")
+    inspect(a, b)  # the same pair stays in its plane
+    assert found(part).flat is not None
+    b.location.z = 0.25
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match=r"'B' is up to 0.25000 m off that of 'A'. Switch 2D off to inspect them in"):
+        bpy.ops.contact_lens.refresh()
+    assert session.current(bpy.context) is None
+    assert "Switch 2D off" in session.error(bpy.context)
+    bpy.context.scene.contact_lens.flat = False
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    assert found(part).flat is None
+    assert "In 2D, Normal of Plane" not in lines(part)
+    b.location.z = 0.0
+    bpy.context.view_layer.update()
+    inspect(a, b, flat=True)
+    inspect(a, cube("C"))  # another pair is not asked to be flat
+    assert found(part).flat is None
+    assert not bpy.context.scene.contact_lens.flat
 
 
 def test_dented_and_round_shapes_in_the_plane(part: Part) -> None:

@@ -71,7 +71,7 @@ def draw(part: Part) -> Callable[..., Layout]:
         """Everything the sidebar shows, sub-panels opened."""
         layout = Layout()
         for panel in panels.CLASSES:
-            if hasattr(panel, "poll") and not panel.poll(bpy.context):
+            if panel.bl_space_type != "VIEW_3D" or (hasattr(panel, "poll") and not panel.poll(bpy.context)):
                 continue
             stand_in = SimpleNamespace(layout=layout)
             if hasattr(panel, "draw_header"):
@@ -207,6 +207,37 @@ def test_dent_is_told(draw: Callable[..., Layout]) -> None:
     suzanne.contact_lens_shape = "CONVEX_HULL"
     bpy.ops.contact_lens.refresh()
     assert "'Suzanne' is not convex: its hull is inspected, deepest dent" in sentence(draw())
+
+
+def test_the_collision_shape_is_in_the_properties_of_the_active_object(part: Part) -> None:
+    panel = part("blender_addon.panels").CONTACT_LENS_PT_shape
+    assert (panel.bl_space_type, panel.bl_context) == ("PROPERTIES", "object")
+
+    def words() -> str:
+        layout = Layout()
+        panel.draw(SimpleNamespace(layout=layout), bpy.context)
+        assert layout.props == ["contact_lens_shape"]
+        return sentence(layout)
+
+    obj = cube("A")
+    select(obj)
+    assert panel.poll(bpy.context)
+    assert words() == "As the convex hull where the mesh is convex, else as the mesh"
+    obj.contact_lens_shape = "BOX"
+    assert words() == "As a box, centred in its bounding box"
+    obj.contact_lens_shape = "AUTOMATIC"
+    bpy.ops.rigidbody.object_add()
+    obj.rigid_body.collision_shape = "CAPSULE"
+    assert words() == "As its rigid body: capsule, centred at its origin"
+    obj.rigid_body.collision_shape = "COMPOUND"
+    assert "no child of it is one" in words()
+    bpy.ops.object.empty_add()
+    assert not panel.poll(bpy.context)
+
+
+def test_shapes_of_the_selected_pair_are_shown_before_it_is_inspected(draw: Callable[..., Layout]) -> None:
+    select(cube("A"), cube("B", (1.5, 0.0, 0.0)))
+    assert draw().props.count("contact_lens_shape") == 2
 
 
 def test_why_a_pair_cannot_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
