@@ -234,7 +234,7 @@ def _filled(
         ties=of_pieces.ties,
         iterations=of_pieces.nodes,
         status="of_pieces",
-        reason="a surface that is open has no inside: the depth is that of the convex pieces that stand for it",
+        reason="an open surface has no inside: the depth is that of its convex pieces",
         of_pieces=True,
     )
 

@@ -521,7 +521,7 @@ def warnings(data: Report) -> list[str]:
     found = data["contact"]
     reason = found["status_reason"]
     if reason and (not found["has_depth"] or found["of_pieces"]):
-        more = ". Moved by it the meshes share nothing; a shorter way may do" if found["of_pieces"] else ""
+        more = ". Moved by it the meshes share nothing; a shorter way may do too" if found["of_pieces"] else ""
         lines.append(f"{reason[0].upper()}{reason[1:]}{more}")
     elif reason and between(data):
         lines.append(
@@ -543,11 +543,9 @@ def pieces_words(thing: Report, units: UnitFormat) -> str:
     shape = thing["collision_shape"]
     _, _, why = shape["how"].rpartition(" (")
     because = f" ({why}" if why.endswith(")") else f" ({shape['how']})"
-    count = shape["stand_ins"]
-    stand = "one convex piece stands" if count == 1 else f"{count:,} convex pieces stand"
     return (
-        f"For '{thing['name']}' {stand}{because}. No point of its surface is more than "
-        f"{units.length(shape['distance_from_mesh'])} from theirs, but they may fill hollows that are deeper than that"
+        f"'{thing['name']}' has {counted(shape['stand_ins'], 'convex piece')}{because}: its surface is within "
+        f"{units.length(shape['distance_from_mesh'])} of theirs, but hollows that they fill may be deeper"
     )
 
 

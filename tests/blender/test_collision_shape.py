@@ -625,7 +625,7 @@ def test_lengths_in_what_is_told_follow_the_scenes_units(part: Part) -> None:
     inspect(torus, ball)
     told = " ".join(warnings(part))
     assert re.search(r"'Ball': its surface is taken as \d+ facets, at most [0-9.e-]+ cm inside of it", told)
-    assert "0.25250 cm from theirs" in told
+    assert "within 0.25250 cm of theirs" in told
     for text in warnings(part):
         numbers = re.findall(r"[0-9]+\.[0-9]+(?:e-[0-9]+)? (\w+)", text)
         assert all(unit == "cm" for unit in numbers), text

@@ -177,8 +177,8 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     report = part("blender_addon.report")
     data = report.report(bpy.context)
     warnings = report.warnings(data)
-    assert any(text.startswith("For 'Suzanne' one convex piece stands (the mesh is not closed)") for text in warnings)
-    assert any("the depth is that of the convex pieces that stand for it" in text for text in warnings)
+    assert any(text.startswith("'Suzanne' has 1 convex piece (the mesh is not closed): ") for text in warnings)
+    assert any("the depth is that of its convex pieces" in text for text in warnings)
     assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(data)
     assert inspection.contact.curves
     b.location.z = 3.0

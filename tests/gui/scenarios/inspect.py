@@ -42,6 +42,7 @@ def steps(window: Any) -> Iterator[float]:
         cube = bpy.context.object
         bpy.ops.mesh.primitive_monkey_add(size=2.0)
         suzanne = bpy.context.object
+        suzanne.contact_lens_shape = "CONVEX_HULL"
         bpy.ops.object.select_all(action="DESELECT")
         bpy.ops.ed.undo_push(message="Scene")
     window.look_at((0.4, -0.4, 0.2), 7.0, (65.0, 0.0, 25.0))

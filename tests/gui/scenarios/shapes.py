@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Collision shapes by hand: a dented mesh as it is, followed while it moves, and a pair that takes long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+
+def steps(window: Any) -> Iterator[float]:
+    numbers = window.numbers
+    yield from window.close_splash()
+    yield from window.install()
+    session = window.part("blender_addon.session")
+
+    def now() -> Any:
+        return session.current(bpy.context)
+
+    with window.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_cube_add(size=1.2, location=(0.9, -0.9, 0.7), rotation=(0.6, 0.4, 0.3))
+        cube = bpy.context.object
+        bpy.ops.mesh.primitive_monkey_add(size=2.0)
+        suzanne = bpy.context.object
+        cube.select_set(True)
+        bpy.ops.ed.undo_push(message="Scene")
+    window.look_at((0.4, -0.4, 0.2), 7.0, (65.0, 0.0, 25.0))
+    yield from window.until(lambda: cube.matrix_world.translation.x > 0.8, "the scene is evaluated")
+
+    texts = window.listen()
+    yield from window.show_tab("Contact")
+    yield from window.widen_sidebar(140)
+    # How long Blender itself takes for a frame here.
+    idle, last = 0.0, time.perf_counter()
+    for k in range(10):
+        cube.location.y = -0.9 - 0.01 * (k % 2)
+        yield 0.02
+        tick = time.perf_counter()
+        idle, last = max(idle, tick - last), tick
+    cube.location.y = -0.9
+    numbers["idle"] = idle
+    start = time.perf_counter()
+    yield from window.search("Inspect Contact")
+    yield from window.until(now, "F3 ran Inspect Contact")
+    numbers["first"] = {
+        "seconds": now().seconds_read + now().seconds_contact,
+        "until_seen": time.perf_counter() - start,
+    }
+    yield from window.until(lambda: "Depth of Pieces" in texts, "the panel shows the result")
+    numbers["panel"] = list(texts)
+    yield from window.rest()
+    yield from window.screenshot("automatic")
+
+    # It follows, and Blender is not held up for longer than a frame or two.
+    followed = []
+    for x in (1.0, 1.1, 1.2):
+        before = now()
+        cube.location.x = x
+        longest, last = 0.0, time.perf_counter()
+        for _ in range(60):
+            yield 0.02
+            tick = time.perf_counter()
+            longest, last = max(longest, tick - last), tick
+            if now() is not before and not session.is_stale(bpy.context):
+                break
+        followed.append([now() is not before, session.stale_reason(bpy.context), longest])
+    numbers["followed"] = followed
+
+    # A closed Suzanne of some thousand triangles takes seconds: the window lives on, and the panel says why it waits.
+    remesh = suzanne.modifiers.new("Closed", "REMESH")
+    remesh.mode, remesh.voxel_size = "VOXEL", 0.06
+    longest, last, begun = 0.0, time.perf_counter(), time.perf_counter()
+    yield 0.3  # Blender's own remesh
+    last = time.perf_counter()
+    while "too long" not in session.stale_reason(bpy.context) and time.perf_counter() - begun < 10.0:
+        yield 0.02
+        tick = time.perf_counter()
+        longest, last = max(longest, tick - last), tick
+    numbers["given_up"] = [session.stale_reason(bpy.context), longest]
+    yield from window.rest()
+    yield from window.screenshot("too_long")
+    yield from window.click_button("contact_lens.refresh()")
+    longest, last, begun = 0.0, time.perf_counter(), time.perf_counter()
+    while session.is_stale(bpy.context) and time.perf_counter() - begun < 60.0:
+        yield 0.02
+        tick = time.perf_counter()
+        longest, last = max(longest, tick - last), tick
+    numbers["refreshed"] = [session.stale_reason(bpy.context), longest, now().contact.status]
+    yield from window.rest()
+    yield from window.screenshot("refreshed")
+
+    # The setting is in the Properties editor too.
+    for area in bpy.context.window_manager.windows[0].screen.areas:
+        if area.type == "PROPERTIES":
+            area.spaces.active.context = "OBJECT"
+    yield from window.rest()
+    yield from window.screenshot("properties")
