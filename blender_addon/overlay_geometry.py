@@ -22,7 +22,7 @@ from ..core.mesh import Mesh
 from ..core.polytope import FloatArray, Polytope
 from ..core.relation import Relation
 from .finding import Found, Solid, curves, outlines
-from .shape_outline import sharp_edges, stand_in, wires
+from .shape_outline import bent_edges, stand_in, wires
 
 GlyphArray = NDArray[np.void]
 Color = tuple[float, float, float, float]
@@ -214,8 +214,11 @@ def shape_edges(shape: Solid, base: FloatArray, color: Color, width: float, dash
             parts.append(hull_edges(piece, base, tint(color, k), width, dash))
         return np.concatenate(parts)
     if isinstance(shape, Mesh):
-        edges = sharp_edges(shape) - base
-        return strokes(edges[:, 0], edges[:, 1], color, width, dash=dash)
+        edges, wide = bent_edges(shape)
+        edges = edges - base
+        glyphs = strokes(edges[:, 0], edges[:, 1], color, width, dash=dash)
+        glyphs["spread"] = np.repeat(np.where(wide > 0.0, np.maximum(wide, 1e-9) / (FREE_EDGE * width), 0.0), len(QUAD))
+        return glyphs
     for line in wires(shape):
         starts, ends = line[:-1] - base, line[1:] - base
         if len(starts) > 1 and dash > 0.0:
@@ -483,8 +486,12 @@ def vector_label(inspection: Subject, length: Callable[[float], str]) -> str:
     if contact.intersects and contact.depth == 0.0 and isinstance(contact, Found):
         return str(contact.relation).replace("_", " ")
     if contact.signed_distance < 0.0:
-        of_pieces = isinstance(contact, Found) and contact.of_pieces
-        return f"depth{' of pieces' if of_pieces else ''} {length(contact.depth)}"
+        what = "depth"
+        if isinstance(contact, Found) and contact.of_pieces:
+            what = "depth of pieces"
+        elif isinstance(contact, Found) and contact.reason:
+            what = "depth at most"
+        return f"{what} {length(contact.depth)}"
     return f"gap {length(contact.signed_distance)}"
 
 

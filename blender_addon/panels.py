@@ -265,7 +265,7 @@ class CONTACT_LENS_PT_shape(bpy.types.Panel):
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "object"
-    bl_label = "Contact"
+    bl_label = "Collision Shape"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod

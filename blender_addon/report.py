@@ -313,7 +313,8 @@ def distance_line(data: Report) -> tuple[str, str]:
     if found["of_pieces"]:
         return "Depth of Pieces", units.length(found["depth"])
     if between(data):
-        return "Depth", f"{units.length(-found['upper_bound'])} to {units.length(found['depth'])}"
+        least, most = units.length(max(0.0, -found["upper_bound"])), units.length(found["depth"])
+        return "Depth", most if least == most else f"{least} to {most}"
     if found["intersects"]:
         return "Depth", units.length(found["depth"])
     return "Distance", units.length(found["signed_distance"])

@@ -25,7 +25,9 @@ DIRECTIONS = 256
 """Directions in which points of a curved surface are looked for."""
 
 SHARP = float(np.cos(np.radians(30.0)))
-"""Cosine of the angle between two triangles of a mesh from which on the edge between them is drawn."""
+"""Cosine of the angle between two triangles of a mesh from which on the edge between them is always drawn in full."""
+BENT = float(np.cos(np.radians(2.0)))
+"""The same for an edge that is drawn fading where edges lie close together on screen."""
 MOST_EDGES = 20_000
 """Edges of a mesh that are drawn at most, the sharpest."""
 
@@ -118,12 +120,16 @@ def wires(shape: ConvexShape) -> list[FloatArray]:
     return [hull.vertices[edge] for edge in hull.edges]
 
 
-def sharp_edges(mesh: Mesh) -> FloatArray:
-    """Return the edges (k, 2, 3) of a mesh that show its form: where it ends, and where it bends much."""
+def bent_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
+    """Return the edges (k, 2, 3) of a mesh that show its form, and how wide (k,) the surface beside each smooth one is.
+
+    Those where it ends or bends much have the width 0; a smooth one has it as a part of its length. What lies in a
+    plane is left out.
+    """
     corners = mesh.points[mesh.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    lengths = np.linalg.norm(normals, axis=1)[:, None]
-    normals = normals / np.where(lengths > 0.0, lengths, 1.0)
+    lengths = np.linalg.norm(normals, axis=1)
+    normals = normals / np.where(lengths > 0.0, lengths, 1.0)[:, None]
     sides = np.sort(np.concatenate([mesh.triangles[:, [i, j]] for i, j in ((0, 1), (1, 2), (2, 0))]), axis=1)
     face = np.tile(np.arange(len(mesh.triangles)), 3)
     order = np.lexsort((sides[:, 1], sides[:, 0]))
@@ -132,12 +138,18 @@ def sharp_edges(mesh: Mesh) -> FloatArray:
     first = np.flatnonzero(new)
     count = np.diff(np.append(first, len(sides)))
     flat = np.full(len(first), -1.0)  # an edge of one triangle, or of three and more, is always drawn
+    wide = np.zeros(len(first))
     two = np.flatnonzero(count == 2)
-    flat[two] = np.abs(np.einsum("ij,ij->i", normals[face[first[two]]], normals[face[first[two] + 1]]))
-    chosen = np.flatnonzero(flat < SHARP)
+    one, other = face[first[two]], face[first[two] + 1]
+    flat[two] = np.abs(np.einsum("ij,ij->i", normals[one], normals[other]))
+    chosen = np.flatnonzero(flat < BENT)
     chosen = chosen[np.argsort(flat[chosen], kind="stable")][:MOST_EDGES]
-    edges: FloatArray = mesh.points[sides[first[chosen]]]
-    return edges
+    edges: FloatArray = mesh.points[sides[first]]
+    way = edges[:, 1] - edges[:, 0]
+    squares = np.maximum(np.einsum("ij,ij->i", way, way), np.finfo(float).tiny)
+    wide[two] = 0.5 * np.minimum(lengths[one], lengths[other]) / squares[two]
+    wide[flat < SHARP] = 0.0
+    return edges[chosen], wide[chosen]
 
 
 def _ring(middle: FloatArray, one: FloatArray, other: FloatArray, radius: float) -> FloatArray:

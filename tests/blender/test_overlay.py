@@ -339,9 +339,9 @@ def cone_and_sphere() -> Pair:
     return Pair(contact(a, b), a, b, units=UnitFormat())
 
 
-def found_of(a: object, b: object, meshes: tuple = (None, None)) -> Pair:
+def found_of(a: object, b: object) -> Pair:
     finding = import_module(f"{overlay.__package__}.finding")
-    return Pair(finding.find(a, b, meshes, (None, None), "auto", 0.0, 1e-5), a, b, units=UnitFormat())
+    return Pair(finding.find(a, b, (None, None), "auto", 0.0, 1e-5), a, b, units=UnitFormat())
 
 
 def peg_in_a_fork() -> Pair:
@@ -357,7 +357,7 @@ def crossing_meshes() -> Pair:
         hull = ConvexHull(corners)
         fans = [(f[0], f[k], f[k + 1]) for f in hull.facets for k in range(1, len(f) - 1)]
         made.append(mesh(hull.vertices, np.array(fans)))
-    return found_of(*made, meshes=tuple(made))
+    return found_of(*made)
 
 
 OTHERS = {
