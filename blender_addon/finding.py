@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -41,6 +41,8 @@ NO_INSIDE = "a bare surface has no inside"
 BOUNDS_TOLD = "the depth is from "
 PIECES_TOLD = "pieces are not exact"
 """How notes of core begin that are told in other words."""
+MOST_NEAR = 64
+"""Pieces or triangles that a curved shape is compared with one by one."""
 ROUND_POINTS = 2000
 """Corners of the polytope that stands for a curved shape beside a compound or a mesh."""
 
@@ -93,6 +95,8 @@ class Found:
     """Whether `source` is of the cores of rounded shapes: their radii were taken off afterwards."""
     of_pieces: bool = False
     """Whether the depth is that of convex pieces that stand for a mesh, whose surface is open and has none."""
+    nearest: tuple[Contact, ConvexShape, ConvexShape] | None = None
+    """The contact of the two convex parts that decide, and these, where that is exact and `source` is not."""
     region: None = None
     cross_check: None = None
     feature_a: None = None
@@ -182,13 +186,15 @@ def find(
             filled = _filled(of_mesh, one, other, stood, notes, slack_a + slack_b, progress)
             if filled is not None:
                 return filled
-        return _of_mesh(of_mesh, notes, slack_a + slack_b)
+        found = _of_mesh(of_mesh, notes, slack_a + slack_b)
+        return _exactly_apart(a, b, found, slack_a + slack_b) or found
     solid_a, slack_a = _as_compound("A", a, notes)
     solid_b, slack_b = _as_compound("B", b, notes)
     of_pieces = compound_contact(
         solid_a, solid_b, clearance=clearance, contact_tolerance=contact_tolerance, progress=progress
     )
-    return _of_compound(of_pieces, notes, slack_a + slack_b)
+    found = _of_compound(of_pieces, notes, slack_a + slack_b)
+    return _exactly_apart(a, b, found, slack_a + slack_b) or found
 
 
 def _own_pieces(solid: Solid) -> Decomposition | None:
@@ -290,6 +296,61 @@ def _by_core(
         point_on_b=found.point_on_b - (0.0 if of_a else radius * found.normal),
         clearance=clearance,
         of_cores=True,
+    )
+
+
+def _exactly_apart(a: Solid, b: Solid, found: Found, slack: float) -> Found | None:
+    """Return the exact contact of a curved shape with a compound or a mesh that it does not reach.
+
+    found: what is known with facets instead of the curved surface, which may reach farther by `slack`. Only pieces or
+    triangles that are no farther away than that can be the nearest. None when they are too many, or not all are apart.
+    """
+    of_a = isinstance(a, CurvedShape)
+    curved, other = (a, b) if of_a else (b, a)
+    if not isinstance(curved, CurvedShape) or isinstance(other, CurvedShape) or found.signed_distance <= slack:
+        return None
+    toward = found.normal if of_a else -found.normal
+    reach = found.signed_distance + slack
+    front = float(curved.supports(toward[None])[0] @ toward)
+    low, high = curved.bounds
+    corners: Sequence[FloatArray] | FloatArray
+    if isinstance(other, Mesh):
+        corners = places = other.points[other.triangles]
+        lows, highs, ahead = places.min(axis=1), places.max(axis=1), (places @ toward).min(axis=1)
+    else:
+        corners = [part.vertices for part in (other.pieces if isinstance(other, Compound) else (other,))]
+        lows, highs = np.array([c.min(axis=0) for c in corners]), np.array([c.max(axis=0) for c in corners])
+        ahead = np.array([(c @ toward).min() for c in corners])
+    near = (ahead - front <= reach) & (lows <= high + reach).all(axis=1) & (highs >= low - reach).all(axis=1)
+    chosen = np.flatnonzero(near).tolist()
+    if not chosen or len(chosen) > MOST_NEAR:
+        return None
+    parts = [ConvexHull(corners[k]) for k in chosen]
+    contacts = [contact(curved, part) if of_a else contact(part, curved) for part in parts]
+    best = min(range(len(parts)), key=lambda k: contacts[k].signed_distance)
+    c, part = contacts[best], parts[best]
+    if c.signed_distance <= 0.0:
+        return None
+    small = min(extent_of(a), extent_of(b)) or max(extent_of(a), extent_of(b))
+    relation = Relation.TOUCHING
+    if c.signed_distance > found.contact_tolerance * small:
+        relation = Relation.WITHIN_CLEARANCE if c.signed_distance <= found.clearance else Relation.SEPARATED
+    letter = "A: " if of_a else "B: "
+    return replace(
+        found,
+        relation=relation,
+        intersects=False,
+        signed_distance=c.signed_distance,
+        normal=c.normal,
+        point_on_a=c.point_on_a,
+        point_on_b=c.point_on_b,
+        lower_bound=min(reach, *(one.lower_bound for one in contacts)),
+        upper_bound=c.upper_bound,
+        ties=c.ties,
+        status=str(c.status),
+        reason=c.status.reason,
+        notes=tuple(note for note in found.notes if not note.text.startswith(letter)),
+        nearest=(c, curved, part) if of_a else (c, part, curved),
     )
 
 
@@ -447,6 +508,9 @@ def checked(found: Contact | Found, a: Solid, b: Solid) -> Verification:
         ),
         Check("the bounds meet", meet, found.reason),
     ]
+    if found.nearest is not None:
+        checks += verify(*found.nearest).checks
+        return Verification(tuple(checks), width)
     if found.of_cores:
         a, b = (shape.skeleton or shape if isinstance(shape, CurvedShape) else shape for shape in (a, b))
     if isinstance(found.source, CompoundContact):

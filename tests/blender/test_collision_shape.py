@@ -605,6 +605,26 @@ def test_a_ball_above_a_mesh_is_as_far_as_its_centre_less_the_radius(part: Part,
     assert found(part).verification.ok, found(part).verification
 
 
+@pytest.mark.parametrize("kind", ["MESH", "COMPOUND"])
+@pytest.mark.parametrize("shape", ["CYLINDER", "CONE"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_round_shapes_beside_a_mesh_are_exactly_as_far_away(part: Part, kind: str, shape: str, swapped: bool) -> None:
+    # The rim of a disk turned about X, above a floor: its lowest point is a radius along the disk's own Y below.
+    floor = block("Floor", (10.0, 10.0, 2.0), (0.0, 0.0, -1.0), kind)
+    round_one = block("Round", (2.0, 2.0, 2.0), (0.1, 0.2, 2.0), shape)
+    turn = 0.3
+    round_one.rotation_euler = (turn, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    inspect(*((round_one, floor) if swapped else (floor, round_one)))
+    c = found(part).contact
+    assert c.signed_distance == pytest.approx(2.0 - np.cos(turn) - np.sin(turn), abs=1e-6), "single precision"
+    assert c.status == "certified"
+    assert c.lower_bound <= c.signed_distance <= c.upper_bound
+    assert c.upper_bound - c.lower_bound < 1e-8
+    assert found(part).verification.ok, found(part).verification
+    assert not any("facets" in text for text in warnings(part))
+
+
 def test_a_method_that_is_not_used_is_told(part: Part) -> None:
     inspect(l_shape("A"), cube("B", (1.3, 1.2, 0.5), 1.0), method="SAT")
     assert "Method SAT is for convex shapes: compounds have a way of their own" in warnings(part)

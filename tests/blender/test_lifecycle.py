@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +15,7 @@ import addon_utils
 import bpy
 import pytest
 
-from .scenes import cube, inspect
+from .scenes import cube, inspect, select
 
 Part = Callable[[str], ModuleType]
 
@@ -28,6 +30,11 @@ def session(part: Part) -> ModuleType:
 @pytest.fixture
 def refresh(part: Part) -> ModuleType:
     return part("blender_addon.refresh")
+
+
+@pytest.fixture
+def tell(part: Part) -> Callable[..., None]:
+    return part("core.progress").tell
 
 
 @pytest.fixture
@@ -287,6 +294,73 @@ def test_timer_refreshes_the_scene_in_the_window(
     refresh._pending.add(bpy.context.scene.session_uid)
     refresh._run()
     assert session.current(bpy.context) is None
+
+
+def test_a_tag_that_changes_nothing_makes_nothing_stale(
+    session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    select(pair[1])
+    bpy.ops.rigidbody.object_add()  # tags the geometry, once more after the next evaluation
+    pair[1].rigid_body.collision_shape = "BOX"
+    inspect(*pair)
+    assert session.stale_reason(bpy.context) == ""
+    pair[1].data.update()
+    bpy.context.view_layer.update()
+    assert session.stale_reason(bpy.context) == ""
+
+
+def test_what_takes_long_is_followed_beside_blender_and_given_up_when_it_takes_too_long(
+    session: ModuleType,
+    refresh: ModuleType,
+    tell: Callable[..., None],
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    honest, uid = refresh.begun, bpy.context.scene.session_uid
+    go_on = threading.Event()
+
+    def slowly(*arguments: object) -> object:
+        made = honest(*arguments)
+
+        def work(progress: Callable[[float], bool]) -> object:
+            while not go_on.wait(0.01):
+                tell(progress, 0.5)
+            return made(progress)
+
+        return work
+
+    monkeypatch.setattr(refresh, "begun", slowly)
+    pair[1].location.x = 1.75
+    bpy.context.view_layer.update()
+    refresh._pending.add(uid)
+    start = time.perf_counter()
+    assert refresh._run() == refresh.POLL, "it goes on, and the timer comes again"
+    assert time.perf_counter() - start < 1.0
+    assert session.stale_reason(bpy.context) == "'B' has moved"
+    go_on.set()
+    refresh._running[uid].job.wait(10.0)
+    assert refresh._run() is None
+    assert not session.is_stale(bpy.context)
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+
+    go_on.clear()
+    monkeypatch.setattr(refresh, "FOLLOWED", 0.0)
+    pair[1].location.x = 1.5
+    bpy.context.view_layer.update()
+    refresh._pending.add(uid)
+    assert refresh._run() == refresh.POLL
+    job = refresh._running[uid].job
+    assert refresh._run() is None
+    assert session.stale_reason(bpy.context) == refresh.TOO_LONG
+    assert job.wait(10.0), "it was cancelled"
+    refresh._pending.add(uid)
+    assert refresh._run() is None, "not tried again for every move"
+    assert session.stale_reason(bpy.context) == refresh.TOO_LONG
+    monkeypatch.undo()
+    bpy.context.scene.contact_lens.clearance = 0.5  # another question is tried again
+    refresh._pending.add(uid)
+    refresh._run()
+    assert not session.is_stale(bpy.context)
 
 
 def in_blender() -> dict[str, object]:
