@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import bpy
 import numpy as np
@@ -62,13 +62,18 @@ def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> b
     return True
 
 
-class _Inspecting:
+if TYPE_CHECKING:
+    _Operator = bpy.types.Operator
+else:  # Blender registers what its own classes are the direct bases of
+    _Operator = object
+
+
+class _Inspecting(_Operator):
     """An inspection by an operator: at once where it is quick, else beside Blender with progress, and Esc ends it."""
 
     _pair: tuple[bpy.types.Object, bpy.types.Object]
     _job: Job[Inspection] | None = None
     _timer: bpy.types.Timer
-    report: Callable[[set[str], str], None]
 
     def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         """Settle the pair and the settings, and read the objects. Raises ReadError."""
@@ -103,7 +108,7 @@ class _Inspecting:
         except ReadError as error:
             return self._failed(context, error)
         self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
-        context.window_manager.modal_handler_add(cast(bpy.types.Operator, self))
+        context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
