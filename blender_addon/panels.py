@@ -278,7 +278,7 @@ class CONTACT_LENS_PT_shape(bpy.types.Panel):
         layout.use_property_decorate = False
         obj = context.object
         assert obj is not None
-        _draw_shape(layout.column(align=True), context, obj, "Collision Shape")
+        _draw_shape(layout.column(align=True), context, obj, "Shape")
         _text(layout, context, collision_shape.in_words(obj), "INFO")
 
 

@@ -520,6 +520,16 @@ def test_crossing_meshes_show_the_curves_in_which_they_meet(part: Part) -> None:
     assert part("blender_addon.snapshot").camera(found(part), 1.5)
 
 
+def test_a_smooth_mesh_is_drawn_too(part: Part) -> None:
+    bpy.ops.mesh.primitive_torus_add(major_segments=48, minor_segments=24)
+    inspect(bpy.context.object, cube("B", (4.0, 0.0, 0.0)))
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    layers = {x.name: x.glyphs for x in geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))}
+    edges = len(layers["hull a"]) // 6
+    assert 0.9 * 2 * 48 * 24 < edges <= 2 * 48 * 24, "those of its quads, not their diagonals"
+    assert (layers["hull a"]["spread"] > 0.0).all(), "fading where they lie close together"
+
+
 def test_an_open_mesh_is_a_surface(part: Part) -> None:
     sheet = mesh_object("Sheet", [(-2, -2, 0), (2, -2, 0), (2, 2, 0), (-2, 2, 0)], [(0, 1, 2, 3)])
     sheet.contact_lens_shape = "MESH"
