@@ -317,7 +317,7 @@ class _Search:
         ).nonzero()[0]
         rows, node = rows[near], node[near]
         sets = np.concatenate((rows[:, None], active[node, :3]), axis=1)
-        child_keys, points, carrying, beyond = _nearest(self.bodies.normals, self.bodies.least, sets)
+        child_keys, points, carrying, beyond = nearest_beyond(self.bodies.normals, self.bodies.least, sets)
         worthy = np.maximum(child_keys, beyond) < limit
         # A child is beyond a facet that its parent's nearest translation is not, so its own is farther. Where rounding
         # hides that, the child is given up and the bound stays at its parent's. So every way through the nodes leads
@@ -353,7 +353,7 @@ class _Search:
 _SUBSETS = ((0,), (0, 1), (0, 2), (0, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 2, 3))
 
 
-def _nearest(
+def nearest_beyond(
     normals: FloatArray, least: FloatArray, sets: IntArray
 ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
     """Return for each set of up to four half-spaces (m, 4), `normals @ t >= least`, of which -1 is none:

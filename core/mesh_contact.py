@@ -459,8 +459,8 @@ class _Pair:
             way = self._leaving(None)
             if way is not None and self.band < escape.length:
                 escape.separates(way * self.band)
-        escape.shorten(least)
-        escape.improve([*directions_between(a, b, crossings), *escape.ties, *all_around()], least)
+        escape.settle(escape.best)
+        escape.improve([*directions_between(a, b, crossings), *escape.ties, *all_around(a, b)], least)
         escape.refine(least)
         if not escape.proved:
             self.notes.append("no translation was found that is known to separate the meshes")

@@ -18,13 +18,15 @@ from math import hypot
 import numpy as np
 from numpy.typing import NDArray
 
+from .compound_depth import nearest_beyond
 from .contact import contact
 from .hull import ConvexHull
 from .mesh import Mesh
 from .mesh_distance import points_to_mesh
-from .polytope import FloatArray, IntArray
+from .mesh_sweep import first_impact, shifted
+from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, tell
-from .tolerance import EPS, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME
+from .tolerance import EPS, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
 from .triangle_pairs import Crossings, Meeting, crossing_triangles
 from .winding import contains
 
@@ -35,6 +37,12 @@ _SAMPLES = 8_000  # points of a surface that are looked at
 _NEAR = 1_000  # pairs of triangles beside which the surfaces are looked at
 _SHARES = (0.003, 0.03, 0.3)  # of the way to a corner
 _BALLS = 256  # points from which balls are looked for
+_STARTS = 8  # ways out across the hulls from which is gone on
+_STEPS = 100  # along what stops a translation
+_SHORTER = 0.99  # of the best translation: what others must do
+_FINE = 2_000  # points from which a hull is made of some of them
+_EXTREMES = 512
+_ROWS = 1 << 13
 _INWARD = (0.001, 0.01, 0.1, 0.3)  # shares of the smaller diagonal
 
 
@@ -60,10 +68,31 @@ class Body:
         return cls(whole, bool(abs(whole._contents.sum()) > room))
 
     @cached_property
+    def first_vertices(self) -> IntArray:
+        """(k,) a vertex of each loose part."""
+        _, first = np.unique(self.mesh.loose_parts, return_index=True)
+        return self.mesh.triangles[:, 0].take(first)
+
+    @property
     def starts(self) -> FloatArray:
         """(k, 3) a point of each loose part."""
-        _, first = np.unique(self.mesh.loose_parts, return_index=True)
-        return self.mesh.points.take(self.mesh.triangles[:, 0].take(first), axis=0)
+        return self.mesh.points.take(self.first_vertices, axis=0)
+
+    @cached_property
+    def frame(self) -> FloatArray:
+        """(3, 3) unit vectors, as rows, that turn with the mesh: along the longest side and across the first of its
+        largest triangles. The world's axes where no triangle has an area."""
+        areas = self.mesh._areas
+        triangle = self.mesh.triangles[int((areas >= areas.max() * (1.0 - 1e-6)).argmax())]
+        p = self.mesh.points.take(triangle, axis=0)
+        sides = np.roll(p, -1, axis=0) - p
+        squares = (sides * sides).sum(axis=1)
+        x = sides[int((squares >= squares.max() * (1.0 - 1e-6)).argmax())]
+        z = np.cross(sides[0], sides[1])
+        if not (length_of(x) > 0.0 and length_of(z) > 0.0):
+            return np.eye(3)
+        x, z = x / length_of(x), z / length_of(z)
+        return np.array([x, np.cross(z, x), z])
 
     @cached_property
     def outward(self) -> float:
@@ -71,9 +100,28 @@ class Body:
         return -1.0 if self.solid and self.mesh.volume < 0.0 else 1.0
 
     @cached_property
-    def hull(self) -> ConvexHull:
-        """The convex hull."""
-        return ConvexHull(self.mesh.points.take(np.unique(self.mesh.triangles), axis=0))
+    def coarse_hull(self) -> ConvexHull:
+        """The convex hull; of a large mesh that of the points that are farthest in many directions."""
+        points = self.mesh.points
+        used = np.unique(self.mesh.triangles)
+        if len(used) > _FINE:
+            # Spread over the sphere, in the mesh's own frame.
+            k = np.arange(_EXTREMES)
+            z = (2.0 * k + 1.0) / _EXTREMES - 1.0
+            turn, r = np.pi * (1.0 + 5.0**0.5) * k, np.sqrt(1.0 - z * z)
+            ways = np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1) @ self.frame
+            middle = 0.5 * self.mesh.bounds[0] + 0.5 * self.mesh.bounds[1]
+            best = np.full(_EXTREMES, -np.inf)
+            place = np.zeros(_EXTREMES, dtype=np.intp)
+            for begin in range(0, len(used), _ROWS):
+                part = used[begin : begin + _ROWS]
+                heights = (points.take(part, axis=0) - middle) @ ways.T
+                high = heights.argmax(axis=0)
+                values = heights[high, np.arange(_EXTREMES)]
+                better = values > best
+                best[better], place[better] = values[better], part.take(high[better])
+            used = np.unique(place)
+        return ConvexHull(points.take(used, axis=0))
 
     def holds(self, points: FloatArray) -> BoolArray:
         """Return (k,) which points are inside the solid or on it; of a bare surface none."""
@@ -94,8 +142,15 @@ class Body:
         return result
 
     def moved(self, translation: FloatArray) -> Body:
-        """Return it moved."""
-        return Body(Mesh(self.mesh.points + translation, self.mesh.triangles), self.solid)
+        """Return it moved. What is known of it is kept: its tree, bounds and loose parts are the same, moved."""
+        mesh = Mesh(self.mesh.points + translation, self.mesh.triangles)
+        low, high = self.mesh.bounds
+        # Sums are rounded alike, so these are exactly what the moved points would give.
+        mesh.__dict__["bounds"] = frozen(low + translation), frozen(high + translation)
+        mesh.__dict__["tree"] = shifted(self.mesh.tree, translation, translation)
+        body = Body(mesh, self.solid)
+        body.__dict__["first_vertices"] = self.first_vertices
+        return body
 
 
 def share_nothing(a: Body, b: Body) -> bool:
@@ -103,9 +158,17 @@ def share_nothing(a: Body, b: Body) -> bool:
     (low, high), (other_low, other_high) = a.mesh.bounds, b.mesh.bounds
     if (low > other_high).any() or (other_low > high).any():
         return True
+    a.mesh.tree, b.mesh.tree  # noqa: B018  # they are descended where they are there
     if len(crossing_triangles(a.mesh, b.mesh)):
         return False
-    return not (a.holds(b.starts).any() or b.holds(a.starts).any())
+    return not (_holds_any(a, b.starts) or _holds_any(b, a.starts))
+
+
+def _holds_any(body: Body, points: FloatArray) -> bool:
+    """Tell whether a solid holds one of some points at least."""
+    low, high = body.mesh.bounds
+    points = points[((points >= low) & (points <= high)).all(axis=1)]
+    return bool(body.holds(points).any())
 
 
 def length_of(vector: FloatArray) -> float:
@@ -114,31 +177,61 @@ def length_of(vector: FloatArray) -> float:
 
 
 class Escape:
-    """The shortest translation known to separate two meshes."""
+    """The shortest translation known to separate two meshes.
+
+    Translations are looked for along directions that belong to the pair, not to the world's axes. One that separates is
+    then slid along the surfaces towards none until it is a local minimum, which is a corner, an edge or a foot of the
+    planes that stop it there: so it is the same in every pose and order of the two, to rounding.
+    """
 
     def __init__(self, a: Body, b: Body, tries: int, progress: Progress | None) -> None:
         """Start with one across the convex hulls, which always does."""
         self.a, self.b, self.progress = a, b, progress
         self.left = self.tries = tries
         self.magnitude = max(a.mesh.magnitude, b.mesh.magnitude)
-        outer = contact(a.hull, b.hull)
-        self.ties = outer.ties
-        self.best = self._longer(outer.mtv if outer.depth > 0.0 else outer.normal * 0.0, outer.normal)
+        self.frames = (a.frame, b.frame)
+        outer = contact(a.coarse_hull, b.coarse_hull)
+        self.ties = list(outer.ties)
+        across = [self.ties[k] * width for k, width in enumerate(self.widths(self.ties).tolist())]
+        lengths = [length_of(translation) for translation in across]
+        best = int(np.argmin(lengths))
+        self.best = self._longer(across[best], self.ties[best])
         self.length = length_of(self.best)
         self.proved = share_nothing(a, b.moved(self.best))
         if not self.proved:
-            self.best = self.best * 2.0 + outer.normal * (64.0 * EPS * self.magnitude)
+            self.best = self.best * 2.0 + self.ties[best] * (64.0 * EPS * self.magnitude)
             self.length = length_of(self.best)
             self.proved = share_nothing(a, b.moved(self.best))
+        for translation, tie in zip(across[:_STARTS], self.ties, strict=False):
+            self.settle(self._longer(translation, tie))
+
+    def widths(self, directions: Sequence[FloatArray]) -> FloatArray:
+        """Return how far B must be moved along each unit vector to be beyond all of A; 0.0 where it is."""
+        rows = np.array(directions).T
+        most = [np.empty(rows.shape[1]), np.empty(rows.shape[1])]
+        for mesh, out, turn in ((self.a.mesh, most[0], 1.0), (self.b.mesh, most[1], -1.0)):
+            out[:] = -np.inf
+            for begin in range(0, len(mesh.points), _ROWS):
+                np.maximum(out, (mesh.points[begin : begin + _ROWS] @ (turn * rows)).max(axis=0), out=out)
+        result: FloatArray = np.maximum(most[0] + most[1], 0.0)
+        return result
+
+    @property
+    def room(self) -> float:
+        """How far translations are kept from where meshes touch: more than rounding."""
+        return 4.0 * MESH_APART * EPS * (self.magnitude + self.length)
 
     def _longer(self, translation: FloatArray, normal: FloatArray) -> FloatArray:
         """Return a translation made longer by what coordinates are rounded."""
         return translation + normal * (MESH_APART * EPS * (self.magnitude + length_of(translation)))
 
+    def _tried(self, cost: int = 1) -> None:
+        self.left -= cost
+        tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
+
     def separates(self, translation: FloatArray) -> bool:
         """Try a translation; note it when it is the best."""
-        self.left -= 1
-        tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
+        self._tried()
         if not share_nothing(self.a, self.b.moved(translation)):
             return False
         length = length_of(translation)
@@ -159,42 +252,75 @@ class Escape:
                     return found
         return None
 
-    def improve(self, normals: Iterable[FloatArray], least: float) -> None:
-        """Look for shorter translations along directions; `least` is known not to do."""
-        for normal in normals:
+    def improve(self, normals: Sequence[FloatArray], least: float) -> None:
+        """Look for shorter translations along directions, the narrowest first; `least` is known not to do."""
+        if not len(normals):
+            return
+        order = np.argsort(np.round(self.widths(normals) / (self.length or 1.0), 6), kind="stable")
+        for k in order.tolist():
             if self.left <= 0 or self.length * (1.0 - MESH_DEPTH_STEP) <= least:
                 return
-            shorter = least + 0.97 * (self.length - least)
-            if self.separates(normal * shorter):
-                self._shortened(normal, least)
+            shorter = normals[k] * max(least, _SHORTER * self.length)
+            if self.separates(shorter):
+                self.settle(shorter)
 
     def refine(self, least: float) -> None:
         """Look for shorter ones beside the best, nearer and nearer."""
-        wide = 0.3
-        while wide > 0.01 and self.left > 0 and self.length * (1.0 - MESH_DEPTH_STEP) > least:
+        wide = 0.4
+        while wide > 0.04 and self.left > 0 and self.length * (1.0 - MESH_DEPTH_STEP) > least:
             before, normal = self.length, self.best / self.length
-            u = np.eye(3)[int(np.abs(normal).argmin())]
-            u = np.cross(normal, u)
+            frame = self.frames[0]
+            axis = frame[int(np.round(np.abs(frame @ normal), 6).argmin())]
+            u = np.cross(normal, axis)
             u = u / length_of(u)
             v = np.cross(normal, u)
             ways = [normal + wide * way for way in (u, -u, v, -v)]
-            self.improve((way / length_of(way) for way in ways), least)
+            self.improve([way / length_of(way) for way in ways], least)
             if self.length > 0.99 * before:
                 wide *= 0.5
 
-    def shorten(self, least: float) -> None:
-        """Look for a shorter one along the best."""
-        if self.length > 0.0:
-            self._shortened(self.best / self.length, least)
+    def settle(self, translation: FloatArray) -> None:
+        """Go on from a translation that separates to a local minimum; note it when it is the best.
 
-    def _shortened(self, normal: FloatArray, least: float) -> None:
-        below, above = least, self.length
-        while self.left > 0 and above - below > MESH_DEPTH_STEP * above:
-            middle = 0.5 * (below + above)
-            if self.separates(normal * middle):
-                above = middle
-            else:
-                below = middle
+        The way there meets nothing, so what separates at its begin does at its end; which is tried nevertheless.
+        """
+        steps = _STEPS
+        while steps > 0:
+            before = length_of(translation)
+            translation, taken = self._slid(translation, steps)
+            steps -= taken
+            if length_of(translation) >= before * (1.0 - MESH_SETTLED):
+                break
+        if length_of(translation) < self.length:
+            self.separates(translation)
+
+    def _slid(self, translation: FloatArray, steps: int) -> tuple[FloatArray, int]:
+        """Return where a translation comes to on its way towards none, along what stops it, and how many steps it
+        took."""
+        normals, offsets = np.empty((0, 3)), np.empty(0)
+        target = np.zeros(3)
+        for step in range(1, steps + 1):
+            way = target - translation
+            if length_of(way) <= 2.0 * self.room:
+                return translation, step
+            tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
+            impact = first_impact(self.a.mesh, self.b.mesh, translation, way)
+            if impact is None:
+                return target, step
+            against = -float(impact.normal @ way)
+            translation = translation + max(0.0, impact.share - self.room / against) * way
+            # The nearest to none beyond what stopped it, and what it slid along that still matters.
+            normals = np.concatenate([impact.normal[None], normals])
+            offsets = np.concatenate([[impact.offset + self.room], offsets])
+            chosen = np.full((1, 4), -1)
+            chosen[0, : len(offsets)] = np.arange(len(offsets))
+            bound, points, carrying, beyond = nearest_beyond(normals, offsets, chosen)
+            if not np.isfinite(bound[0]) or beyond[0] > 2.0 * self.length:
+                return translation, step
+            target = points[0]
+            kept = carrying[0][carrying[0] >= 0]
+            normals, offsets = normals.take(kept, axis=0), offsets.take(kept)
+        return translation, steps
 
 
 def directions_between(a: Body, b: Body, crossings: Crossings, most: int = 12) -> list[FloatArray]:
@@ -202,24 +328,38 @@ def directions_between(a: Body, b: Body, crossings: Crossings, most: int = 12) -
     pairs = crossings.pairs
     if not len(pairs):
         return []
-    pairs = pairs.take(np.unique(np.linspace(0, len(pairs) - 1, _NEAR).astype(np.intp)), axis=0)
+    pairs = pairs.take(_spread(crossings, _NEAR), axis=0)
     found = [a.normals(pairs[:, 0]), -b.normals(pairs[:, 1])]
     every = np.concatenate(found)
     every = every[every.any(axis=1)]
     result = [rows.sum(axis=0) for rows in (every, *found)]
-    _, first, uses = np.unique(np.round(every, 2) + 0.0, axis=0, return_index=True, return_counts=True)
-    result += [every[first[k]] for k in np.argsort(-uses, kind="stable")[:most].tolist()]
+    # Alike in the frame of the pair; an offset that no normal of simple shapes is on keeps rounding out of it.
+    cells = np.floor((every @ a.frame.T) * 100.0 + 0.3719)
+    _, first, uses = np.unique(cells, axis=0, return_index=True, return_counts=True)
+    result += [every[first[k]] for k in np.lexsort((first, -uses))[:most].tolist()]
     units = [n / length for n in result if (length := length_of(n)) > 1e-6]
     if not (a.solid and b.solid):
         units += [-n for n in units]
     return units
 
 
-def all_around() -> list[FloatArray]:
-    """Return 26 unit vectors: along the axes and between them."""
+def all_around(a: Body, b: Body) -> list[FloatArray]:
+    """Return unit vectors along the axes of both bodies' frames and between them: 26 of each."""
     grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
-    return list(grid / np.sqrt((grid**2).sum(axis=1))[:, None])
+    grid = grid / np.sqrt((grid**2).sum(axis=1))[:, None]
+    found = grid @ a.frame
+    other = grid @ b.frame
+    new = (other @ found.T).max(axis=1) < 1.0 - 1e-9
+    return list(np.concatenate([found, other[new]]))
+
+
+def _spread(crossings: Crossings, most: int) -> IntArray:
+    """Return the numbers of some pairs, which are the same when A and B change places."""
+    pairs = crossings.pairs
+    some = np.unique(np.linspace(0, len(pairs) - 1, most).astype(np.intp))
+    order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1)))
+    return order.take(some)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -279,7 +419,7 @@ def samples_of(one: Body, other: Body, crossings: Crossings, side: int, near: fl
     parts = [p, q, r, 0.5 * p + 0.5 * q, 0.5 * q + 0.5 * r, 0.5 * r + 0.5 * p, (p + q + r) / 3.0]
     owners = [rows] * len(parts)
     if len(crossings):
-        some = np.unique(np.linspace(0, len(crossings) - 1, _NEAR).astype(np.intp))
+        some = _spread(crossings, _NEAR)
         its = crossings.pairs[some, side]
         middle = 0.5 * crossings.segments[some, 0] + 0.5 * crossings.segments[some, 1]
         for k in range(3):
