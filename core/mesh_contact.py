@@ -19,6 +19,7 @@ from .compound import DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus,
 from .compound_region import MergedRegion
 from .contact_curves import ContactCurve, contact_curves
 from .decompose_mesh import Decomposition
+from .hull import ConvexHull
 from .mesh import Mesh
 from .mesh_depth import (
     Body,
@@ -495,7 +496,11 @@ class _Pair:
         inner = [inner_pieces(body.mesh, found) for body, found in zip((self.a, self.b), pieces, strict=True)]
         if not (inner[0] and inner[1]):
             return 0.0
-        one, other = map(Compound, inner)
+        # Looked at in the frame of the pair, a search that the budget ends comes equally far in every pose.
+        frame, middle = self.a.frame, 0.5 * self.a.mesh.bounds[0] + 0.5 * self.a.mesh.bounds[1]
+        one, other = (
+            Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in found]) for found in inner
+        )
         if _work(one, other) > _MOST_WORK:
             return 0.0
         found = compound_contact(one, other, budget=self.budget // _INNER_SHARE).least_depth

@@ -40,6 +40,8 @@ _BALLS = 256  # points from which balls are looked for
 _STARTS = 8  # ways out across the hulls from which is gone on
 _STEPS = 100  # along what stops a translation
 _SHORTER = 0.99  # of the best translation: what others must do
+_PROBED = 0.05  # relative: how nearly lengths along a direction are looked for before going on from there
+_LEAST_SINE = 1e-3  # of directions that are looked along besides others
 _FINE = 2_000  # points from which a hull is made of some of them
 _EXTREMES = 512
 _ROWS = 1 << 13
@@ -98,6 +100,22 @@ class Body:
     def outward(self) -> float:
         """1.0 where triangles are counter-clockwise seen from outside, -1.0 where all are turned over."""
         return -1.0 if self.solid and self.mesh.volume < 0.0 else 1.0
+
+    @cached_property
+    def size(self) -> float:
+        """Diagonal of the box along the frame: the same in every pose."""
+        sides = (self.mesh.points.take(np.unique(self.mesh.triangles), axis=0) - self.mesh.bounds[0]) @ self.frame.T
+        return length_of(sides.max(axis=0) - sides.min(axis=0))
+
+    @cached_property
+    def principal_axes(self) -> list[FloatArray]:
+        """Unit vectors along the principal axes of the surface, those that its shape leaves no choice of."""
+        columns, weights = self.mesh._local, self.mesh._areas
+        middles = columns.sum(axis=0) / 3.0
+        middles = middles - (middles @ weights / weights.sum())[:, None]
+        values, vectors = np.linalg.eigh((middles * weights) @ middles.T)
+        far = np.abs(values[:, None] - values) > 1e-3 * values.max()
+        return [vectors[:, k] for k in range(3) if far[k].sum() == 2]
 
     @cached_property
     def coarse_hull(self) -> ConvexHull:
@@ -260,9 +278,20 @@ class Escape:
         for k in order.tolist():
             if self.left <= 0 or self.length * (1.0 - MESH_DEPTH_STEP) <= least:
                 return
-            shorter = normals[k] * max(least, _SHORTER * self.length)
-            if self.separates(shorter):
-                self.settle(shorter)
+            shorter = max(least, _SHORTER * self.length)
+            if self.separates(normals[k] * shorter):
+                self.settle(self._shortened(normals[k], least, shorter))
+
+    def _shortened(self, normal: FloatArray, least: float, length: float) -> FloatArray:
+        """Return a shorter translation along one that separates, if there is one behind what stops it, too."""
+        below = least
+        while self.left > 0 and length - below > _PROBED * length:
+            middle = 0.5 * (below + length)
+            if self.separates(normal * middle):
+                length = middle
+            else:
+                below = middle
+        return normal * length
 
     def refine(self, least: float) -> None:
         """Look for shorter ones beside the best, nearer and nearer."""
@@ -344,14 +373,23 @@ def directions_between(a: Body, b: Body, crossings: Crossings, most: int = 12) -
 
 
 def all_around(a: Body, b: Body) -> list[FloatArray]:
-    """Return unit vectors along the axes of both bodies' frames and between them: 26 of each."""
+    """Return unit vectors that turn with the pair: between the centroids, along the bodies' principal axes and across
+    one of each, then along the axes of both bodies' frames and between them."""
+    axes = [*a.principal_axes, *b.principal_axes]
+    axes += [np.cross(p, q) for p in a.principal_axes for q in b.principal_axes]
+    axes.append(b.mesh.centroid - a.mesh.centroid)
     grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
-    grid = grid / np.sqrt((grid**2).sum(axis=1))[:, None]
-    found = grid @ a.frame
-    other = grid @ b.frame
-    new = (other @ found.T).max(axis=1) < 1.0 - 1e-9
-    return list(np.concatenate([found, other[new]]))
+    found: list[FloatArray] = []
+    reach = max(a.size, b.size)
+    for k, way in enumerate([*axes, *(grid @ a.frame), *(grid @ b.frame)]):
+        length = length_of(way)
+        if length <= _LEAST_SINE * (reach if k == len(axes) - 1 else 1.0):
+            continue
+        for turn in (way / length, -way / length):
+            if not found or (np.array(found) @ turn).max() < 1.0 - _LEAST_SINE**2:
+                found.append(turn)
+    return found
 
 
 def _spread(crossings: Crossings, most: int) -> IntArray:
@@ -440,7 +478,7 @@ def ball_in_both(a: Body, b: Body, samples: Sequence[Samples]) -> tuple[float, F
 
     Looked for inward of points of one surface that are inside the other or on it. The balls are certain.
     """
-    reach = min(a.mesh.diagonal, b.mesh.diagonal)
+    reach = min(a.size, b.size)
     parts = []
     for body, seen in zip((a, b), samples, strict=True):
         some = np.flatnonzero(seen.inside)
