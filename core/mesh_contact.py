@@ -43,6 +43,7 @@ from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossin
 
 _TRY = 50  # nodes of the budget that a translation of meshes counts for
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
+_MOST_EDGES = 6_000  # of pieces that are made smaller
 _INNER_SHARE = 4  # pieces without their rims get this part of the budget
 
 
@@ -395,9 +396,8 @@ class _Pair:
         fit = all(map(self._fit, pieces))
         rest = part_of(progress, 0.7, 1.0)
         if found is None:
-            return self._by_meshes(
-                pieces, None, Escape(self.a, self.b, 4 + self.budget // _TRY, rest), a_in_b, b_in_a, held
-            )
+            escape = Escape(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
+            return self._by_meshes(pieces, None, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
         if fit and found.depth <= found.tolerance + spare and not held:
             # Nothing but a touch: the signs of what is left are rounding.
             lower = min(0.0, found.lower_bound) - spare - found.tolerance
@@ -406,7 +406,7 @@ class _Pair:
             )
             points = (found.point_on_a, found.point_on_b)
             return _Depth(relation, 0.0, lower, 0.0, found.normal, points, found, found.regions)
-        escape = Escape(self.a, self.b, 4 + self.budget // _TRY, rest)
+        escape = Escape(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = escape.take(ways[:8], max(spare, found.tolerance))
         if fit and taken is not None:
@@ -439,7 +439,7 @@ class _Pair:
                 found,
                 found.regions,
             )
-        return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held)
+        return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
 
     def _by_meshes(
         self,
@@ -449,13 +449,16 @@ class _Pair:
         a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
         b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
         held: bool,
+        progress: Progress | None,
     ) -> _Depth:
         """Tell of two solids whose pieces are not the meshes: by the meshes themselves."""
         a, b, crossings = self.a, self.b, self.crossings
-        of_a, of_b = samples_of(a, b, crossings, 0, self.band), samples_of(b, a, crossings, 1, self.band)
-        radius, _ = ball_in_both(a, b, (of_a, of_b))
+        of_a = samples_of(a, b, crossings, 0, self.band, part_of(progress, 0.0, 0.15))
+        of_b = samples_of(b, a, crossings, 1, self.band, part_of(progress, 0.15, 0.3))
+        radius, _ = ball_in_both(a, b, (of_a, of_b), part_of(progress, 0.3, 0.4))
         least = max(2.0 * radius, depth_of_triangles(a.mesh, b.mesh, crossings))
-        least = max(least, self._depth_of_inner(pieces))
+        least = max(least, self._depth_of_inner(pieces, part_of(progress, 0.4, 0.5)))
+        escape.progress = part_of(progress, 0.5, 1.0)
         if least <= self.band:
             way = self._leaving(None)
             if way is not None and self.band < escape.length:
@@ -491,19 +494,28 @@ class _Pair:
             self.notes.append(f"the depth is from {least:.4g} to {length:.4g}: the pieces are not exact")
         return deep
 
-    def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition]) -> float:
+    def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
         """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
-        inner = [inner_pieces(body.mesh, found) for body, found in zip((self.a, self.b), pieces, strict=True)]
+        if max(sum(len(piece.edges) for piece in found.pieces) for found in pieces) > _MOST_EDGES:
+            return 0.0
+        inner = []
+        for k, (body, found) in enumerate(zip((self.a, self.b), pieces, strict=True)):
+            tell(progress, 0.25 * k)
+            inner.append(inner_pieces(body.mesh, found))
         if not (inner[0] and inner[1]):
             return 0.0
-        # Looked at in the frame of the pair, a search that the budget ends comes equally far in every pose.
-        frame, middle = self.a.frame, 0.5 * self.a.mesh.bounds[0] + 0.5 * self.a.mesh.bounds[1]
-        one, other = (
-            Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in found]) for found in inner
-        )
+        one, other = map(Compound, inner)
         if _work(one, other) > _MOST_WORK:
             return 0.0
-        found = compound_contact(one, other, budget=self.budget // _INNER_SHARE).least_depth
+        if len(one.pieces) > 1 or len(other.pieces) > 1:
+            # Looked at in the frame of the pair, a search that the budget ends comes equally far in every pose.
+            frame, middle = self.a.frame, 0.5 * self.a.mesh.bounds[0] + 0.5 * self.a.mesh.bounds[1]
+            one, other = (
+                Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in found]) for found in inner
+            )
+        tell(progress, 0.5)
+        budget = self.budget // _INNER_SHARE
+        found = compound_contact(one, other, budget=budget, progress=part_of(progress, 0.5, 1.0)).least_depth
         return max(0.0, found - self._rounding)
 
     def _held(

@@ -25,7 +25,7 @@ from .mesh import Mesh
 from .mesh_distance import points_to_mesh
 from .mesh_sweep import first_impact, shifted
 from .polytope import FloatArray, IntArray, frozen
-from .progress import Progress, tell
+from .progress import Progress, part_of, tell
 from .tolerance import EPS, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
 from .triangle_pairs import Crossings, Meeting, crossing_triangles
 from .winding import contains
@@ -34,6 +34,7 @@ BoolArray = NDArray[np.bool_]
 
 _PAIRS = 64  # crossing triangles whose own depth is measured
 _SAMPLES = 8_000  # points of a surface that are looked at
+_OTHER = 10_000  # triangles of the other mesh, beyond which it is fewer
 _NEAR = 1_000  # pairs of triangles beside which the surfaces are looked at
 _SHARES = (0.003, 0.03, 0.3)  # of the way to a corner
 _BALLS = 256  # points from which balls are looked for
@@ -45,6 +46,9 @@ _LEAST_SINE = 1e-3  # of directions that are looked along besides others
 _FINE = 2_000  # points from which a hull is made of some of them
 _EXTREMES = 512
 _ROWS = 1 << 13
+_LARGEST = 6  # balls beside which is looked for larger ones
+_BESIDE = 24  # directions in which
+_GROWN = 18  # times
 _INWARD = (0.001, 0.01, 0.1, 0.3)  # shares of the smaller diagonal
 
 
@@ -141,11 +145,16 @@ class Body:
             used = np.unique(place)
         return ConvexHull(points.take(used, axis=0))
 
-    def holds(self, points: FloatArray) -> BoolArray:
+    def holds(self, points: FloatArray, progress: Progress | None = None) -> BoolArray:
         """Return (k,) which points are inside the solid or on it; of a bare surface none."""
-        if not self.solid or not len(points):
-            return np.zeros(len(points), dtype=np.bool_)
-        return contains(points, self.mesh.points, self.mesh.triangles)
+        result = np.zeros(len(points), dtype=np.bool_)
+        if self.solid:
+            low, high = self.mesh.bounds
+            near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+            if len(near):
+                mesh = self.mesh
+                result[near] = contains(points.take(near, axis=0), mesh.points, mesh.triangles, progress)
+        return result
 
     def normals(self, triangles: IntArray) -> FloatArray:
         """Return (k, 3) unit normals of triangles, outward; zero where there is no area."""
@@ -179,14 +188,7 @@ def share_nothing(a: Body, b: Body) -> bool:
     a.mesh.tree, b.mesh.tree  # noqa: B018  # they are descended where they are there
     if len(crossing_triangles(a.mesh, b.mesh)):
         return False
-    return not (_holds_any(a, b.starts) or _holds_any(b, a.starts))
-
-
-def _holds_any(body: Body, points: FloatArray) -> bool:
-    """Tell whether a solid holds one of some points at least."""
-    low, high = body.mesh.bounds
-    points = points[((points >= low) & (points <= high)).all(axis=1)]
-    return bool(body.holds(points).any())
+    return not (a.holds(b.starts).any() or b.holds(a.starts).any())
 
 
 def length_of(vector: FloatArray) -> float:
@@ -377,14 +379,13 @@ def all_around(a: Body, b: Body) -> list[FloatArray]:
     one of each, then along the axes of both bodies' frames and between them."""
     axes = [*a.principal_axes, *b.principal_axes]
     axes += [np.cross(p, q) for p in a.principal_axes for q in b.principal_axes]
-    axes.append(b.mesh.centroid - a.mesh.centroid)
+    axes.append((b.mesh.centroid - a.mesh.centroid) / max(a.size, b.size))
     grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
     found: list[FloatArray] = []
-    reach = max(a.size, b.size)
-    for k, way in enumerate([*axes, *(grid @ a.frame), *(grid @ b.frame)]):
+    for way in [*axes, *(grid @ a.frame), *(grid @ b.frame)]:
         length = length_of(way)
-        if length <= _LEAST_SINE * (reach if k == len(axes) - 1 else 1.0):
+        if length <= _LEAST_SINE:
             continue
         for turn in (way / length, -way / length):
             if not found or (np.array(found) @ turn).max() < 1.0 - _LEAST_SINE**2:
@@ -443,7 +444,9 @@ class Samples:
         return float(self.distance[~self.inside].max(initial=0.0))
 
 
-def samples_of(one: Body, other: Body, crossings: Crossings, side: int, near: float) -> Samples:
+def samples_of(
+    one: Body, other: Body, crossings: Crossings, side: int, near: float, progress: Progress | None = None
+) -> Samples:
     """Return points of `one`, which has that side in the crossings: corners, middles of triangles and of their sides,
     and points beside where the surfaces meet. All of a small mesh, some of a large one.
 
@@ -451,32 +454,37 @@ def samples_of(one: Body, other: Body, crossings: Crossings, side: int, near: fl
     """
     mesh = one.mesh
     count = len(mesh.triangles)
-    rows: IntArray = np.unique(np.linspace(0, count - 1, min(count, _SAMPLES // 7)).astype(np.intp))
+    # Whether a point is inside takes longer the finer the other is.
+    share = min(1.0, (_OTHER / len(other.mesh.triangles)) ** 0.5)
+    rows: IntArray = np.unique(np.linspace(0, count - 1, min(count, int(share * _SAMPLES) // 7)).astype(np.intp))
     corners = mesh.points.take(mesh.triangles.take(rows, axis=0), axis=0)
     p, q, r = corners[:, 0], corners[:, 1], corners[:, 2]
     parts = [p, q, r, 0.5 * p + 0.5 * q, 0.5 * q + 0.5 * r, 0.5 * r + 0.5 * p, (p + q + r) / 3.0]
     owners = [rows] * len(parts)
     if len(crossings):
-        some = _spread(crossings, _NEAR)
+        some = _spread(crossings, int(share * _NEAR))
         its = crossings.pairs[some, side]
         middle = 0.5 * crossings.segments[some, 0] + 0.5 * crossings.segments[some, 1]
         for k in range(3):
             corner = mesh.points.take(mesh.triangles[its, k], axis=0)
-            parts += [middle + share * (corner - middle) for share in _SHARES]
+            parts += [middle + part * (corner - middle) for part in _SHARES]
             owners += [its] * len(_SHARES)
     points = np.concatenate(parts)
     outer = other.mesh
-    found = points_to_mesh(points, outer.points, outer.triangles, outer.tree)
+    found = points_to_mesh(points, outer.points, outer.triangles, outer.tree, part_of(progress, 0.0, 0.2))
     inside = found.distance <= near
     away = np.flatnonzero(~inside)
-    inside[away] = other.holds(points.take(away, axis=0))
+    inside[away] = other.holds(points.take(away, axis=0), part_of(progress, 0.2, 1.0))
     return Samples(points, np.concatenate(owners), found.distance, inside)
 
 
-def ball_in_both(a: Body, b: Body, samples: Sequence[Samples]) -> tuple[float, FloatArray]:
+def ball_in_both(
+    a: Body, b: Body, samples: Sequence[Samples], progress: Progress | None = None
+) -> tuple[float, FloatArray]:
     """Return the radius and middle of a ball inside both solids, the largest of some; 0.0 when none was found.
 
-    Looked for inward of points of one surface that are inside the other or on it. The balls are certain.
+    Looked for inward of points of one surface that are inside the other or on it, then beside the largest of these. The
+    balls are certain.
     """
     reach = min(a.size, b.size)
     parts = []
@@ -499,11 +507,31 @@ def ball_in_both(a: Body, b: Body, samples: Sequence[Samples]) -> tuple[float, F
     if not parts:
         return nothing
     points = np.concatenate(parts)
-    points = points[a.holds(points)]
-    points = points[b.holds(points)]
+    points = points[a.holds(points, part_of(progress, 0.0, 0.3))]
+    points = points[b.holds(points, part_of(progress, 0.3, 0.6))]
     if not len(points):
         return nothing
-    radius = np.minimum(*(points_to_mesh(points, m.points, m.triangles, m.tree).distance for m in (a.mesh, b.mesh)))
-    best = int(radius.argmax())
+    radius = _room_in_both(a, b, points)
+    some = np.argsort(-radius, kind="stable")[:_LARGEST]
+    points, radius = points.take(some, axis=0), radius.take(some)
+    # What is inside a ball is inside both solids: no step beside its middle leaves them.
+    ways = np.array(all_around(a, b)[:_BESIDE])
+    for k in range(_GROWN):
+        tell(progress, 0.6 + 0.4 * k / _GROWN)
+        step = 0.5 ** (1 + k // 3) * radius
+        beside = (points[:, None] + step[:, None, None] * ways).reshape(-1, 3)
+        found = _room_in_both(a, b, beside).reshape(len(points), -1)
+        best = found.argmax(axis=1)
+        rows = np.arange(len(points))
+        better = np.flatnonzero(found[rows, best] > radius)
+        points[better] = beside.reshape(len(points), -1, 3)[better, best[better]]
+        radius[better] = found[better, best[better]]
+    largest = int(radius.argmax())
     rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
-    return max(0.0, float(radius[best]) * (1.0 - 1e-9) - rounding), points[best]
+    return max(0.0, float(radius[largest]) * (1.0 - 1e-9) - rounding), points[largest]
+
+
+def _room_in_both(a: Body, b: Body, points: FloatArray) -> FloatArray:
+    """Return (k,) how far points are from the nearer surface."""
+    found = [points_to_mesh(points, m.points, m.triangles, m.tree).distance for m in (a.mesh, b.mesh)]
+    return np.minimum(*found)
