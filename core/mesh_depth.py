@@ -23,7 +23,7 @@ from .contact import contact
 from .hull import ConvexHull
 from .mesh import Mesh
 from .mesh_distance import points_to_mesh
-from .mesh_sweep import first_impact, shifted
+from .mesh_sweep import first_impact, gaps_between, shifted
 from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, part_of, tell
 from .tolerance import EPS, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
@@ -37,12 +37,14 @@ _SAMPLES = 8_000  # points of a surface that are looked at
 _OTHER = 10_000  # triangles of the other mesh, beyond which it is fewer
 _NEAR = 1_000  # pairs of triangles beside which the surfaces are looked at
 _SHARES = (0.003, 0.03, 0.3)  # of the way to a corner
-_BALLS = 256  # points from which balls are looked for
+_BALLS = 96  # points from which balls are looked for
 _STARTS = 8  # ways out across the hulls from which is gone on
 _STEPS = 100  # along what stops a translation
 _SHORTER = 0.99  # of the best translation: what others must do
 _PROBED = 0.05  # relative: how nearly lengths along a direction are looked for before going on from there
 _LEAST_SINE = 1e-3  # of directions that are looked along besides others
+_SWEPT = 400_000  # pairs of triangles looked at along all of them
+_GAPS = 4  # along one that are tried
 _FINE = 2_000  # points from which a hull is made of some of them
 _EXTREMES = 512
 _ROWS = 1 << 13
@@ -208,6 +210,7 @@ class Escape:
         """Start with one across the convex hulls, which always does."""
         self.a, self.b, self.progress = a, b, progress
         self.left = self.tries = tries
+        self.swept = 0
         self.magnitude = max(a.mesh.magnitude, b.mesh.magnitude)
         self.frames = (a.frame, b.frame)
         outer = contact(a.coarse_hull, b.coarse_hull)
@@ -280,9 +283,27 @@ class Escape:
         for k in order.tolist():
             if self.left <= 0 or self.length * (1.0 - MESH_DEPTH_STEP) <= least:
                 return
-            shorter = max(least, _SHORTER * self.length)
-            if self.separates(normals[k] * shorter):
-                self.settle(self._shortened(normals[k], least, shorter))
+            self.leave(normals[k], least)
+
+    def leave(self, normal: FloatArray, least: float) -> None:
+        """Look for a shorter translation along a direction: the shortest there is, unless the meshes are too fine."""
+        room, length = self.room, _SHORTER * self.length
+        if self.swept < _SWEPT:
+            found = gaps_between(self.a.mesh, self.b.mesh, normal * length, 4.0 * room / length, _SWEPT - self.swept)
+            for tried, (share, pairs) in enumerate(found):
+                if share is None or tried == _GAPS:
+                    self.swept += pairs
+                    break
+                if share * length + 2.0 * room < least:
+                    continue
+                shorter = normal * (share * length + 2.0 * room)
+                if self.separates(shorter):
+                    self.swept += pairs
+                    self.settle(shorter)
+                    return
+        length = max(least, length)
+        if self.separates(normal * length):
+            self.settle(self._shortened(normal, least, length))
 
     def _shortened(self, normal: FloatArray, least: float, length: float) -> FloatArray:
         """Return a shorter translation along one that separates, if there is one behind what stops it, too."""

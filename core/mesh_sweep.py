@@ -8,6 +8,7 @@ edge in the plane of its triangle. Source: D. Eberly, Intersection of convex obj
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -60,22 +61,50 @@ def first_impact(
 
     Raises Cancelled when `progress` says so.
     """
-    length = float(np.abs(way).max())
-    if length == 0.0:
+    if not way.any():
         return None
-    room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(start).max()) + length)
-    step = min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / length, 2.0**-20))
-    begin = 0.0
+    begin, step = 0.0, _first_step(a, b, way)
     while begin < 1.0:
         tell(progress, begin)
         end = min(1.0, begin + step)
-        ends = start + begin * way, start + end * way
-        tree = shifted(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)
-        found = _first_of(a, b, tree_pairs(a.tree, tree).pairs, start, way, begin, end)
+        found = _first_of(a, b, _swept_pairs(a, b, start, way, begin, end), start, way, end)
         if found is not None:
             return found
         begin, step = end, 2.0 * step
     return None
+
+
+def gaps_between(
+    a: Mesh, b: Mesh, way: FloatArray, least: float, most: int, progress: Progress | None = None
+) -> Iterator[tuple[float | None, int]]:
+    """Yield the shares of a way (3,), 0 to 1 and growing, from which on B, moved by them, meets no triangle of A, and
+    how many pairs of triangles were looked at; at last None and how many.
+
+    least: a share; what the surfaces leave free for less is no gap.
+    most: after so many pairs of triangles the rest of the way is not looked at.
+
+    Raises Cancelled when `progress` says so.
+    """
+    count = 0
+    begin, step, nowhere = 0.0, _first_step(a, b, way), np.zeros(3)
+    while begin < 1.0 and count < most:
+        tell(progress, begin)
+        end = min(1.0, begin + step)
+        pairs = _swept_pairs(a, b, nowhere, way, begin, end)
+        count += len(pairs)
+        shares, leaves = _intervals(a, b, pairs, way)
+        order = np.argsort(shares, kind="stable")
+        # Where the next begins, and how far those before reach.
+        nexts = np.append(shares.take(order), end)
+        reach = np.maximum.accumulate(np.append(begin, leaves.take(order)))
+        for k in np.flatnonzero((np.minimum(nexts, end) - reach > least) & (reach < end)).tolist():
+            yield float(reach[k]), count
+        begin, step = max(end, float(reach[-1])), 2.0 * step
+    yield None, count
+
+
+def _first_step(a: Mesh, b: Mesh, way: FloatArray) -> float:
+    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / float(np.abs(way).max()), 2.0**-20))
 
 
 def _grain(mesh: Mesh) -> float:
@@ -85,19 +114,29 @@ def _grain(mesh: Mesh) -> float:
     return float((boxes.high - boxes.low).max(axis=0).mean())
 
 
-def _first_of(
-    a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, begin: float, end: float
-) -> Impact | None:
-    """Return the first impact of pairs of triangles before the share `end`; what is met before `begin` counts too."""
-    best: Impact | None = None
+def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, begin: float, end: float) -> IntArray:
+    """Return the pairs of triangles whose boxes overlap somewhere between two shares of the way, and some more."""
+    ends = start + begin * way, start + end * way
+    room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(ends).max()))
+    return tree_pairs(a.tree, shifted(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
+
+
+def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
+    """Yield the corners (corner, axis, k) of the triangles of A and B of some pairs at a time."""
     for first in range(0, len(pairs), _PAIRS):
         some = pairs[first : first + _PAIRS]
-        corners = [
+        yield [
             np.ascontiguousarray(mesh.points.take(mesh.triangles.take(some[:, k], axis=0).T, axis=0).transpose(0, 2, 1))
             for k, mesh in enumerate((a, b))
         ]
-        corners[1] = corners[1] + start[:, None]
-        share, normal, gap = _entries(corners[0], corners[1], way)
+
+
+def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, end: float) -> Impact | None:
+    """Return the first impact of pairs of triangles before the share `end`."""
+    best: Impact | None = None
+    for one, other in _corners(a, b, pairs):
+        share, leave, normal, gap = _entries(one, other + start[:, None], way)
+        share[_missed(share, leave)] = np.inf
         k = int(share.argmin())
         if share[k] > end or (best is not None and share[k] >= best.share):
             continue
@@ -106,10 +145,22 @@ def _first_of(
     return best
 
 
-def _entries(a: FloatArray, b: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return for triangles a and b (corner, axis, k), b moving along `way`: the share (k,) at which they meet first,
-    infinite when they do not or only part; (3, k) the normal of the side of b that a is not on; (k,) how far b must be
-    moved along it to be clear of a.
+def _intervals(a: Mesh, b: Mesh, pairs: IntArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shares between which pairs of triangles meet, of those that do."""
+    parts = [np.empty((2, 0))]
+    for one, other in _corners(a, b, pairs):
+        share, leave, _, _ = _entries(one, other, way)
+        parts.append(np.stack([share, leave])[:, share <= leave])
+    shares, leaves = np.concatenate(parts, axis=1)
+    return shares, leaves
+
+
+def _entries(
+    a: FloatArray, b: FloatArray, way: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return for triangles a and b (corner, axis, k), b moving along `way`: the shares (k,) at which they begin to meet
+    and cease, in this order if they do; (3, k) the normal on which b is clear of a before; (k,) how far b must be moved
+    along it for that.
     """
     count = a.shape[2]
     shares, leaves = np.full(count, -np.inf), np.full(count, np.inf)
@@ -142,8 +193,7 @@ def _entries(a: FloatArray, b: FloatArray, way: FloatArray) -> tuple[FloatArray,
         turn = np.where(ahead, -1.0, 1.0)
         normals = np.where(better, axis * turn, normals)
         gaps = np.where(better, before * turn, gaps)
-    shares[_missed(shares, leaves)] = np.inf
-    return shares, normals, gaps
+    return shares, leaves, normals, gaps
 
 
 def _missed(shares: FloatArray, leaves: FloatArray) -> NDArray[np.bool_]:
