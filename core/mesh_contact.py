@@ -38,7 +38,7 @@ from .mesh_pieces import inner_pieces, mesh_pieces
 from .polytope import FloatArray, frozen
 from .progress import Progress, part_of, tell
 from .relation import Relation
-from .tolerance import CONVEX_COVERED, DEFAULT_CONTACT_TOLERANCE, EPS, MESH_GAP, promised
+from .tolerance import CONVEX_COVERED, DEFAULT_CONTACT_TOLERANCE, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 
 _TRY = 50  # nodes of the budget that a translation of meshes counts for
@@ -398,22 +398,26 @@ class _Pair:
         if found is None:
             escape = Escape(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
             return self._by_meshes(pieces, None, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
-        if fit and found.depth <= found.tolerance + spare and not held:
-            # Nothing but a touch: the signs of what is left are rounding.
-            lower = min(0.0, found.lower_bound) - spare - found.tolerance
-            relation = (
-                found.relation if found.relation in (Relation.COINCIDENT, Relation.TOUCHING) else Relation.TOUCHING
-            )
-            points = (found.point_on_a, found.point_on_b)
-            return _Depth(relation, 0.0, lower, 0.0, found.normal, points, found, found.regions)
+        exact = pieces[0].exact and pieces[1].exact
+        touch = found.depth <= found.tolerance + spare and not held
+        if exact and touch:
+            return self._touching(found, min(0.0, found.lower_bound) - spare - found.tolerance)
         escape = Escape(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = escape.take(ways[:8], max(spare, found.tolerance))
-        if fit and taken is not None:
+        if fit and touch and escape.proved and escape.length <= self.band:
+            return self._touching(found, -escape.length)
+        if fit and taken is not None and (exact or escape.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
             length = length_of(taken)
             if length <= found.depth + 8.0 * (found.tolerance + spare) + 64.0 * EPS * self.magnitude:
-                upper = min(0.0, found.upper_bound + spare)
+                # What fills a gap closes a way out, however narrow: pieces that are not exact prove nothing, but what
+                # of them is inside the meshes does.
+                parts = part_of(rest, 0.3, 1.0)
+                least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
+                upper = -min(max(0.0, least), found.depth)
                 lower = min(found.lower_bound - spare, -length)
+                if not exact:
+                    self._told(least, length)
                 chosen = taken / length
                 same = float(chosen @ found.normal) > 1.0 - 1e-9
                 return _Depth(
@@ -426,7 +430,7 @@ class _Pair:
                     found,
                     found.regions if same else (),
                 )
-        if pieces[0].exact and pieces[1].exact and found.status is not CompoundStatus.UNVERIFIED:
+        if exact and found.status is not CompoundStatus.UNVERIFIED:
             # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
             # no overlap, though meshes cannot tell.
             return _Depth(
@@ -441,6 +445,12 @@ class _Pair:
             )
         return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
 
+    def _touching(self, found: CompoundContact, lower: float) -> _Depth:
+        """Tell of a touch of pieces that fit: the signs of what is left are rounding."""
+        relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
+        points = (found.point_on_a, found.point_on_b)
+        return _Depth(relation, 0.0, lower, 0.0, found.normal, points, found, found.regions)
+
     def _by_meshes(
         self,
         pieces: tuple[Decomposition, Decomposition],
@@ -453,11 +463,7 @@ class _Pair:
     ) -> _Depth:
         """Tell of two solids whose pieces are not the meshes: by the meshes themselves."""
         a, b, crossings = self.a, self.b, self.crossings
-        of_a = samples_of(a, b, crossings, 0, self.band, part_of(progress, 0.0, 0.15))
-        of_b = samples_of(b, a, crossings, 1, self.band, part_of(progress, 0.15, 0.3))
-        radius, _ = ball_in_both(a, b, (of_a, of_b), part_of(progress, 0.3, 0.4))
-        least = max(2.0 * radius, depth_of_triangles(a.mesh, b.mesh, crossings))
-        least = max(least, self._depth_of_inner(pieces, part_of(progress, 0.4, 0.5)))
+        least, of_a, of_b = self._proved(pieces, part_of(progress, 0.0, 0.5))
         escape.progress = part_of(progress, 0.5, 1.0)
         if least <= self.band:
             way = self._leaving(None)
@@ -490,9 +496,23 @@ class _Pair:
         elif of_b.farthest <= self.band and of_a.deepest <= self.band:
             deep.relation = Relation.B_INSIDE_A
             self.notes.append("that B is inside A is told by samples of its surface")
+        self._told(least, length)
+        return deep
+
+    def _told(self, least: float, length: float) -> None:
         if length - least > max(2.0 * self.promise, 1e-3 * length):
             self.notes.append(f"the depth is from {least:.4g} to {length:.4g}: the pieces are not exact")
-        return deep
+
+    def _proved(
+        self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None
+    ) -> tuple[float, Samples, Samples]:
+        """Return a certified lower bound of the depth, by the meshes themselves, and the samples of both."""
+        a, b, crossings = self.a, self.b, self.crossings
+        of_a = samples_of(a, b, crossings, 0, self.band, part_of(progress, 0.0, 0.3))
+        of_b = samples_of(b, a, crossings, 1, self.band, part_of(progress, 0.3, 0.6))
+        radius, _ = ball_in_both(a, b, (of_a, of_b), part_of(progress, 0.6, 0.8))
+        least = max(2.0 * radius, depth_of_triangles(a.mesh, b.mesh, crossings))
+        return max(least, self._depth_of_inner(pieces, part_of(progress, 0.8, 1.0))), of_a, of_b
 
     def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
         """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
