@@ -13,10 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .degenerate_triangles import degenerate_meeting
-from .mesh import Mesh
+from .coplanar_triangles import coplanar_segments
+from .mesh import Mesh, scaled
 from .polytope import FloatArray, IntArray, frozen
+from .tolerance import EXTREME_EXPONENT
 from .triangle_pairs import FACE, Crossings, Meeting
+
+_BATCH = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,31 +92,38 @@ class _Rims(NamedTuple):
 
 
 def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
-    """Return what the neighbours beyond an edge would tell if there were any. They are few: one by one, exactly."""
+    """Return what the neighbours beyond an edge would tell if there were any. Exact."""
     flat = crossings.pairs.take(np.flatnonzero(crossings.kinds >= Meeting.COPLANAR), axis=0)
-    pairs, segments, features = [], [], []
+    rims = [_Rims(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
+    exponent = int(np.frexp(max(a.magnitude, b.magnitude))[1])
+    exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
     for k, (mesh, other) in enumerate(((a, b), (b, a))):
         if not len(flat):
             break
-        corners, its = (
-            m.points.take(m.triangles.take(flat[:, i], axis=0), axis=0) for m, i in ((mesh, k), (other, 1 - k))
-        )
-        row, side = np.nonzero(_open_sides(mesh).take(flat[:, k], axis=0))
-        for i, j in zip(row.tolist(), side.tolist(), strict=True):
-            p, q = corners[i, j].tolist(), corners[i, (j + 1) % 3].tolist()
-            found = degenerate_meeting((p, q, q), its[i].tolist(), True, False)
-            if found is None:
-                continue
-            own = {0: j, 1: (j + 1) % 3, 3: 3 + j}
-            named = [(own[mine], its_feature) for mine, its_feature in found[1]]
-            pairs.append(flat[i])
-            segments.append(found[0])
-            features.append([pair if k == 0 else pair[::-1] for pair in named])
-    return _Rims(
-        np.array(pairs, dtype=np.intp).reshape(-1, 2),
-        np.array(segments, dtype=np.float64).reshape(-1, 2, 3),
-        np.array(features, dtype=np.uint8).reshape(-1, 2, 2),
-    )
+        rows, sides = np.nonzero(_open_sides(mesh).take(flat[:, k], axis=0))
+        for begin in range(0, len(rows), _BATCH):
+            row, side = rows[begin : begin + _BATCH], sides[begin : begin + _BATCH]
+            pairs = flat.take(row, axis=0)
+            own = mesh.triangles.take(pairs[:, k], axis=0)
+            number = np.arange(len(row))
+            p, q = (
+                np.ascontiguousarray(scaled(mesh.points.take(own[number, j], axis=0), exponent).T)
+                for j in (side, (side + 1) % 3)
+            )
+            its = other.triangles.take(pairs[:, 1 - k], axis=0)
+            corners = np.ascontiguousarray(scaled(other.points.take(its.ravel(), axis=0), exponent).reshape(-1, 9).T)
+            normals = np.cross(corners[3:6] - corners[:3], corners[6:] - corners[:3], axis=0)
+            met, ends, features = coplanar_segments(p, q, corners, normals)
+            side = side.take(met)
+            names = np.stack([side, (side + 1) % 3, side, 3 + side])
+            mine = names[features[:, 0], np.arange(len(met))].astype(np.uint8)
+            named = np.stack([mine, features[:, 1]] if k == 0 else [features[:, 1], mine], axis=1)
+            rims.append(
+                _Rims(
+                    pairs.take(met, axis=0), scaled(ends, -exponent).transpose(2, 0, 1), named.transpose(2, 0, 1)
+                )
+            )
+    return _Rims(*(np.concatenate(column) for column in zip(*rims, strict=True)))
 
 
 def _open_sides(mesh: Mesh) -> NDArray[np.bool_]:

@@ -71,6 +71,63 @@ def coplanar_meetings(
     return met, kinds, ends, chosen, unclear
 
 
+def coplanar_segments(
+    p: FloatArray, q: FloatArray, triangles: FloatArray, normals: FloatArray
+) -> tuple[IntArray, FloatArray, NDArray[np.uint8]]:
+    """Return which of the segments from p[k] to q[k] meet triangle k, in whose plane they are, and where. Exact.
+
+    p, q (3, k) are different, triangles (9, k) have an area, `normals` (3 or more rows, k) are theirs, rounded. What is
+    returned: the numbers (j,) of those that meet; the ends (2, 3, j) of what they have in common, twice the same where
+    it is a point; their features (2, 2, j) on the segment, 0 p, 1 q, 3 between, and on the triangle.
+    """
+    count = p.shape[1]
+    columns = np.arange(count)
+    order = np.argsort(-np.abs(normals[:3]), axis=0, kind="stable")
+    corners = [triangles[3 * k : 3 * k + 3] for k in range(3)]
+    turn = np.zeros(count, dtype=np.int8)
+    keep = np.zeros((2, count), dtype=np.intp)
+    # Seen along the largest component of the normal a triangle has an area, unless rounding made it the largest.
+    for axis in order:
+        left = np.flatnonzero(turn == 0)
+        if not len(left):
+            break
+        keep[:, left] = np.stack([(axis[left] + 1) % 3, (axis[left] + 2) % 3])
+        turn[left] = signs_of_areas(*(corner[keep[:, left], left] for corner in corners)).signs
+    start, stop = p[keep, columns], q[keep, columns]
+    flat = [corner[keep, columns] for corner in corners]
+    points, valid = np.zeros((8, 3, count)), np.zeros((8, count), dtype=np.bool_)
+    features = np.full((8, 2, count), 3, dtype=np.uint8)
+    inside, areas = np.empty((2, 3, count), dtype=np.int8), np.empty((2, 3, count))
+    for row, (end, point) in enumerate(((start, p), (stop, q))):
+        for i in range(3):
+            found = signs_of_areas(flat[i], flat[(i + 1) % 3], end)
+            inside[row, i], areas[row, i] = found.signs * turn, found.values
+        points[row], valid[row] = point, inside[row].min(axis=0) >= 0
+        features[row, 0], features[row, 1] = row, _feature(inside[row])
+    beside = [signs_of_areas(start, stop, corner).signs for corner in flat]
+    low, high = np.minimum(start, stop), np.maximum(start, stop)
+    for i in range(3):
+        # A corner between the ends: along an axis in which these differ.
+        between = np.where(low[0] < high[0], (low[0] < flat[i][0]) & (flat[i][0] < high[0]), False)
+        between |= np.where(low[0] < high[0], False, (low[1] < flat[i][1]) & (flat[i][1] < high[1]))
+        points[2 + i], valid[2 + i] = corners[i], (beside[i] == 0) & between
+        features[2 + i, 1] = i
+        row = 5 + i
+        valid[row] = (inside[0, i] * inside[1, i] < 0) & (beside[i] * beside[(i + 1) % 3] < 0)
+        some = np.flatnonzero(valid[row])
+        before, after = areas[0, i].take(some), areas[1, i].take(some)
+        share = before / (before - after)
+        points[row][:, some] = p.take(some, axis=1) + share * (q.take(some, axis=1) - p.take(some, axis=1))
+        features[row, 1] = 3 + i
+    # What they have in common is convex: no more than two of the points are on it, its ends.
+    met = np.flatnonzero(valid.any(axis=0))
+    first = valid.argmax(axis=0).take(met)
+    last = len(valid) - 1 - valid[::-1].argmax(axis=0).take(met)
+    chosen = np.stack([first, last])[:, None]
+    ends: FloatArray = points[chosen, np.arange(3)[:, None], met]
+    return met, ends, features[chosen, np.arange(2)[:, None], met]
+
+
 def _with_other_axes(
     a: FloatArray, b: FloatArray, normals: FloatArray, wrong: IntArray
 ) -> tuple[IntArray, NDArray[np.uint8], FloatArray, NDArray[np.uint8], int]:

@@ -2,13 +2,19 @@
 """Triangles without area: segments and points. Whether they meet another triangle, in exact arithmetic.
 
 A point p + t (q - p) of the segment, 0 <= t <= 1, is on the other triangle where some linear conditions on t hold.
-Meshes have few such triangles: they are looked at one by one.
+Meshes have few such triangles: they are looked at one by one. A mesh that was pressed flat to a line along an axis, or
+to a point, has no others: what is on one such line is looked at many at a time, for there coordinates tell the order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .polytope import FloatArray, IntArray
 
 Point = tuple[Fraction, Fraction, Fraction]
 Corners = Sequence[Sequence[float]]
@@ -54,6 +60,41 @@ def degenerate_meeting(
     points = [_along(p, way, t) for t in (begin, end)]
     features = [[_feature(point, exact_a, True), _feature(point, exact_b, flat_b)] for point in points]
     return [[float(x) for x in point] for point in points], features
+
+
+def on_axis(a: FloatArray, b: FloatArray) -> IntArray:
+    """Return (k,) the axis 0 to 2 along which a line holds both triangles k, a and b (9, k) their corners; -1 where they
+    are on no line along an axis."""
+    result = np.full(a.shape[1], -1, dtype=np.intp)
+    sides = [np.concatenate([a[x::3], b[x::3]]) for x in range(3)]
+    same = [(side == side[0]).all(axis=0) for side in sides]
+    for x in range(3):
+        result[same[(x + 1) % 3] & same[(x + 2) % 3]] = x
+    return result
+
+
+def meetings_on_axis(
+    a: FloatArray, b: FloatArray, axis: IntArray
+) -> tuple[IntArray, FloatArray, NDArray[np.uint8]]:
+    """Return which of the triangles a[k] and b[k] (9, k), both on a line along axis[k], meet: their numbers (j,), the
+    ends (2, 3, j) of what they have in common and the features (2, 2, j) of A and B. Exact."""
+    columns = np.arange(a.shape[1])
+    along = [np.stack([side[3 * k + axis, columns] for k in range(3)]) for side in (a, b)]
+    low, high = np.maximum(*(side.min(axis=0) for side in along)), np.minimum(*(side.max(axis=0) for side in along))
+    met = np.flatnonzero(low <= high)
+    places = np.stack([low, high]).take(met, axis=1)
+    ends = np.repeat(a[:3].take(met, axis=1)[None], 2, axis=0)
+    ends[:, axis.take(met), np.arange(len(met))] = places
+    features = np.empty((2, 2, len(met)), dtype=np.uint8)
+    for m, side in enumerate(along):
+        corners = side.take(met, axis=1)
+        after = np.roll(corners, -1, axis=0)
+        whole = (np.minimum(corners, after) == corners.min(axis=0)) & (np.maximum(corners, after) == corners.max(axis=0))
+        longest = whole.argmax(axis=0)
+        for e in range(2):
+            there = corners == places[e]
+            features[e, m] = np.where(there.any(axis=0), there.argmax(axis=0), 3 + longest)
+    return met, ends, features
 
 
 def _on_triangle(p: Point, way: Point, corners: tuple[Point, ...]) -> list[_Condition]:

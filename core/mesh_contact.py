@@ -590,9 +590,18 @@ def _faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:
     ):
         if len(faces):
             words.append(f"{len(faces)} {one if len(faces) == 1 else many}")
-    # Doubled points are no crossings.
-    itself = self_crossings(mesh.welded() if len(mesh.boundary_edges) else mesh, progress)
-    count = len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR))
+    count = _own_crossings(mesh, progress)
     if count:
         words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
     return words
+
+
+def _own_crossings(mesh: Mesh, progress: Progress | None) -> int:
+    """Return how many pairs of a mesh's triangles cross or overlap. Those without area only touch, perhaps very many."""
+    if len(mesh.degenerate_faces) == len(mesh.triangles):
+        return 0
+    if len(mesh.degenerate_faces):
+        mesh = Mesh(mesh.points, np.delete(mesh.triangles, mesh.degenerate_faces, axis=0))
+    # Doubled points are no crossings.
+    itself = self_crossings(mesh.welded() if len(mesh.boundary_edges) else mesh, progress)
+    return len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR))

@@ -57,6 +57,8 @@ def _near(boxes: list[FloatArray]) -> list[IntArray]:
     width = max(float((box[1] - box[0]).max()) for box in boxes)
     reach = max(float(np.abs(low).max()), float(np.abs(high).max()), width)
     cell = max(CELL_WIDER * width + BROAD_MARGIN * EPS * reach, float((high - low).max()) / _CELLS)
+    if cell == 0.0:
+        return everything  # all of them are one point, the origin
     counts = [int(n) + 3 for n in np.maximum(high - low, 0.0) / cell]
     if counts[0] * counts[1] * counts[2] < _FEW:
         return everything  # boxes as large as these are everywhere

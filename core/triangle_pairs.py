@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .coplanar_triangles import coplanar_meetings
-from .degenerate_triangles import degenerate_meeting
+from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
 from .mesh import Mesh, no_area, scaled
 from .orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
 from .polytope import FloatArray, IntArray, frozen
@@ -544,23 +544,52 @@ def _order(one: _Ends, other: _Ends) -> tuple[SignArray, int]:
 
 
 def _degenerate(a: _Side, b: _Side) -> _Part:
-    """Test pairs of which one triangle at least has no area, one by one in exact arithmetic."""
-    chosen, ends, features = [], [], []
-    for k, (one, other) in enumerate(zip(a.corners.T.tolist(), b.corners.T.tolist(), strict=True)):
+    """Test pairs of which one triangle at least has no area: on a line along an axis many at a time, others one by one
+    in exact arithmetic, those in the very same places once."""
+    axis = on_axis(a.corners, b.corners)
+    some = np.flatnonzero(axis >= 0)
+    met, ends, features = meetings_on_axis(
+        a.corners.take(some, axis=1), b.corners.take(some, axis=1), axis.take(some)
+    )
+    kinds = np.full(len(met), Meeting.TOUCHING, dtype=np.uint8)
+    parts = [_Part(some.take(met), kinds, ends, features, len(some))]
+    rest = np.flatnonzero(axis < 0)
+    if len(rest):
+        parts.append(_one_by_one(a.take(rest), b.take(rest)))
+        parts[1] = parts[1]._replace(chosen=rest.take(parts[1].chosen))
+    return _Part(
+        np.concatenate([part.chosen for part in parts]),
+        np.concatenate([part.kinds for part in parts]),
+        np.concatenate([part.ends for part in parts], axis=2),
+        np.concatenate([part.features for part in parts], axis=2),
+        len(a.flat),
+    )
+
+
+def _one_by_one(a: _Side, b: _Side) -> _Part:
+    """Test pairs of which one triangle at least has no area in exact arithmetic."""
+    rows = np.concatenate([a.corners, b.corners]).T + 0.0  # + 0.0: -0.0 is 0.0
+    _, first, place = np.unique(
+        np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(),
+        return_index=True,
+        return_inverse=True,
+    )
+    known, ends, features = np.zeros(len(first), np.bool_), np.zeros((len(first), 2, 3)), np.zeros((len(first), 2, 2))
+    for k, (row, flat_a, flat_b) in enumerate(
+        zip(rows.take(first, axis=0).tolist(), a.flat.take(first).tolist(), b.flat.take(first).tolist(), strict=True)
+    ):
         found = degenerate_meeting(
-            (one[:3], one[3:6], one[6:]), (other[:3], other[3:6], other[6:]), bool(a.flat[k]), bool(b.flat[k])
+            (row[:3], row[3:6], row[6:9]), (row[9:12], row[12:15], row[15:]), bool(flat_a), bool(flat_b)
         )
         if found is not None:
-            chosen.append(k)
-            ends.append(found[0])
-            features.append(found[1])
-    if not chosen:
-        return _nothing()._replace(unclear=len(a.flat))
-    kinds = np.full(len(chosen), Meeting.TOUCHING, dtype=np.uint8)
+            known[k], ends[k], features[k] = True, found[0], found[1]
+    place = place.ravel()
+    chosen = np.flatnonzero(known.take(place))
+    place = place.take(chosen)
     return _Part(
-        np.array(chosen, dtype=np.intp),
-        kinds,
-        np.array(ends, dtype=np.float64).transpose(1, 2, 0),
-        np.array(features, dtype=np.uint8).transpose(1, 2, 0),
+        chosen,
+        np.full(len(chosen), Meeting.TOUCHING, dtype=np.uint8),
+        ends.take(place, axis=0).transpose(1, 2, 0),
+        features.take(place, axis=0).transpose(1, 2, 0).astype(np.uint8),
         len(a.flat),
     )

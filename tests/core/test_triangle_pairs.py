@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
+from time import process_time
 
 import numpy as np
 import pytest
 
 from contact_lens.core import triangle_pairs
+from contact_lens.core.degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
 from contact_lens.core.mesh import Mesh
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.triangle_pairs import FACE, Crossings, Meeting, crossing_triangles, self_crossings
@@ -337,6 +339,49 @@ def test_nothing_in_common() -> None:
     assert found.segments.shape == (0, 2, 3)
     assert found.features.shape == (0, 2, 2)
     assert len(found) == found.candidates == found.unclear == 0
+
+
+def test_lines_along_an_axis_are_as_one_by_one() -> None:
+    rng = np.random.default_rng(8)
+    for k in range(300):
+        a, b = np.zeros((2, 9, 1))
+        axis = int(rng.integers(3))
+        for side in (a, b):
+            side[:] = np.tile([0.25, -3.0, 7.0], 3)[:, None]
+            side[axis::3, 0] = rng.integers(0, 5 if k % 3 else 2, size=3) * 0.5
+        found_on = on_axis(a, b)
+        met, ends, features = meetings_on_axis(a, b, np.array([axis]))
+        assert found_on[0] == axis or k % 3 == 0
+        expected = degenerate_meeting(*(side.reshape(3, 3).tolist() for side in (a, b)), True, True)
+        assert (expected is not None) == (len(met) == 1)
+        if expected is None:
+            continue
+        order = np.argsort(np.array(expected[0])[:, axis], kind="stable")
+        assert np.array_equal(np.array(expected[0])[order], ends[:, :, 0])
+        assert np.array_equal(np.array(expected[1])[order], features[:, :, 0])
+
+
+def test_meshes_pressed_to_a_line_or_a_point_take_no_time() -> None:
+    """One by one in fractions these pairs would take minutes."""
+    points, triangles = torus(60, 30)
+    begin = process_time()
+    thin = [Mesh(points * [0.0, 0.0, 1.0] + [0.0, 0.0, z], triangles) for z in (0.0, 0.5)]
+    found = crossing_triangles(*thin)
+    assert len(found) > 100_000
+    assert (found.kinds == Meeting.TOUCHING).all()
+    check = np.random.default_rng(0).choice(len(found), 200)
+    heights = [mesh.points[:, 2].take(mesh.triangles) for mesh in thin]
+    for pair, ends in zip(found.pairs[check].tolist(), found.segments[check], strict=True):
+        low = max(side[k].min() for side, k in zip(heights, pair, strict=True))
+        high = min(side[k].max() for side, k in zip(heights, pair, strict=True))
+        assert sorted(ends[:, 2].tolist()) == [low, high]
+    few = torus(24, 12)
+    spot = Mesh(few[0] * 0.0, few[1])
+    assert len(crossing_triangles(spot, spot)) == len(few[1]) ** 2
+    count = len(few[1])
+    assert len(crossing_triangles(Mesh(few[0] * 0.0 + 0.1, few[1]), Mesh(*block()))) == 0
+    assert len(crossing_triangles(Mesh(few[0] * 0.0 + [0.0, 0.25, 0.5], few[1]), Mesh(*block()))) >= count
+    assert process_time() - begin < 6.0
 
 
 def test_arguments_and_progress() -> None:
