@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Depth told by the meshes themselves: the same in every pose and order, never below what is proved.
+
+Oracles: the same pair moved, turned, scaled and swapped; translations tried on the meshes; bisection.
+"""
+
+from __future__ import annotations
+
+from time import process_time
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Cancelled, ConvexHull, Mesh, MeshContact, Relation, mesh_contact, mesh_pieces
+from contact_lens.core.bvh_build import build_bvh
+from contact_lens.core.decompose_mesh import Decomposition
+from contact_lens.core.mesh_depth import Body, share_nothing
+from contact_lens.core.mesh_sweep import first_impact, gaps_between, shifted
+from contact_lens.core.volumes import volumes_of_triangles
+
+from .generators import rotation
+from .mesh_shapes import Surface, block, joined, sphere, torus
+
+UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
+
+
+def bumpy(rng: np.random.Generator, rings: int = 7) -> Surface:
+    points, triangles = sphere(rings)
+    return points * rng.uniform(0.6, 1.2, size=(len(points), 1)), triangles
+
+
+def pairs() -> dict[str, tuple[Surface, Surface]]:
+    rng = np.random.default_rng(21)
+    ring = torus(24, 12)
+    found = {
+        "ring and ball": (torus(30, 15), sphere(8, [1.2, 0.3, 0.1])),
+        "linked rings": (ring, (ring[0] @ UPRIGHT.T + [0.6, 0.02, 0.01], ring[1])),
+    }
+    for k in range(4):
+        other = bumpy(rng)
+        found[f"bumpy {k}"] = bumpy(rng), (other[0] @ rotation(rng).T + rng.normal(size=3) * 0.5, other[1])
+    return found
+
+
+PAIRS = pairs()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_depth_is_the_same_in_every_pose(name):
+    a, b = PAIRS[name]
+    first = mesh_contact(Mesh(*a), Mesh(*b))
+    assert first.intersects
+    assert first.pieces_a is not None
+    assert not first.pieces_a.exact
+    rng = np.random.default_rng(22)
+    for k in range(5):
+        turn, shift, size = rotation(rng), rng.normal(size=3) * 4.0, float(10.0 ** rng.uniform(-3, 3))
+        if k == 0:
+            turn, shift, size = np.eye(3), np.zeros(3), 1.0
+        meshes = [Mesh((points @ turn.T + shift) * size, triangles) for points, triangles in (a, b)]
+        for c in (mesh_contact(*meshes), mesh_contact(*meshes[::-1])):
+            assert c.relation is first.relation
+            assert c.depth == pytest.approx(first.depth * size, rel=1e-9)
+            assert c.least_depth == pytest.approx(first.least_depth * size, rel=1e-6)
+
+
+def tried(c: MeshContact, a: Mesh, b: Mesh, count: int = 300) -> None:
+    """No translation shorter than the least depth separates, and the one told does."""
+    one, other = Body.of(a), Body.of(b)
+    rng = np.random.default_rng(1)
+    ways = rng.normal(size=(count, 3))
+    ways = np.concatenate([ways, np.repeat(c.mtv[None], 30, axis=0) + 0.1 * c.depth * rng.normal(size=(30, 3))])
+    for way in ways / np.linalg.norm(ways, axis=1)[:, None]:
+        assert not share_nothing(one, other.moved(way * (c.least_depth * rng.uniform(0.0, 1.0 - 1e-9))))
+    if c.depth > 0.0:
+        assert share_nothing(one, other.moved(c.mtv * (1.0 + 1e-9)))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_no_shorter_translation_separates(name):
+    a, b = (Mesh(*surface) for surface in PAIRS[name])
+    tried(mesh_contact(a, b), a, b)
+
+
+def test_rings_part_by_a_little_though_they_stay_linked():
+    """The shortest way is through the hole of each, far from that around the hulls."""
+    a, b = PAIRS["linked rings"]
+    c = mesh_contact(Mesh(*a), Mesh(*b))
+    assert c.depth < 2e-3
+    assert c.depth == pytest.approx(c.least_depth, rel=1e-6)
+
+
+def slit_block(width: float) -> tuple[Mesh, Decomposition]:
+    """A block with a slit from above, and pieces that fill the slit: they are nowhere farther from it than half of its
+    width, but what was in the slit cannot leave sideways any more."""
+    w = 0.5 * width
+    outline = np.array([(-1, 0), (1, 0), (1, 1), (w, 1), (w, 0.2), (-w, 0.2), (-w, 1), (-1, 1)])
+    points = np.concatenate([np.column_stack([outline[:, 0], np.full(8, y), outline[:, 1]]) for y in (0.0, 1.0)])
+    flat = np.array([(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4), (0, 5, 6), (0, 6, 7)])
+    k, after = np.arange(8), (np.arange(8) + 1) % 8
+    sides = [np.stack([k, after + 8, after], axis=1), np.stack([k, k + 8, after + 8], axis=1)]
+    mesh = Mesh(points, np.concatenate([flat, flat[:, ::-1] + 8, *sides]))
+    halves = [ConvexHull(block((1.0, 1.0, 1.0), (x, 0.0, 0.0))[0]) for x in (-1.0, 0.0)]
+    return mesh, Decomposition(tuple(halves), False, 0.5001 * width, 2, "halves")
+
+
+def test_pieces_that_fit_but_are_not_exact_prove_nothing():
+    slit, halves = slit_block(2e-6)
+    assert slit.is_closed
+    # In the slit, a tenth of a micrometre into the left wall: to be moved by as much to the right.
+    blade = Mesh(*block((5e-7, 1.0, 2.0), (-1.1e-6, 0.0, 0.5)))
+    c = mesh_contact(slit, blade, pieces_a=halves)
+    assert c.pieces_a is halves
+    assert c.compound is not None
+    assert c.compound.least_depth > 0.1  # what the pieces tell
+    assert c.least_depth <= 1.01e-7
+    tried(c, slit, blade, 50)
+    assert share_nothing(Body.of(slit), Body.of(blade).moved(np.array([1.01e-7, 0.0, 0.0])))
+
+
+def test_single_precision_pieces_keep_their_claims():
+    """Dents and bends as large as float32 leaves them."""
+    rng = np.random.default_rng(6)
+    for _ in range(6):
+        meshes = []
+        for shift in (np.zeros(3), rng.uniform(-0.4, 0.4, size=3)):
+            points, triangles = joined([block((2, 1, 1)), block((1, 1, 1), (0, 1, 0))])
+            points, triangles = block((2.0, 1.0, 1.0)) if rng.random() < 0.5 else sphere(5)
+            points = (points @ rotation(rng).T + shift).astype(np.float32).astype(np.float64)
+            meshes.append(Mesh(points, triangles))
+        c = mesh_contact(*meshes)
+        tried(c, *meshes, 60)
+        assert c.depth - c.least_depth <= 1e-4 * c.depth
+
+
+def test_moved_trees_are_those_of_the_moved_points():
+    rng = np.random.default_rng(2)
+    mesh = Mesh(*bumpy(rng))
+    for scale in (1e-6, 1.0, 1e6):
+        move = rng.normal(size=3) * scale
+        volumes = volumes_of_triangles("aabb", mesh.points + move, mesh.triangles)
+        tree = shifted(mesh.tree, move, move)
+        assert np.array_equal(tree.item_volumes.low, volumes.low)
+        assert np.array_equal(tree.item_volumes.high, volumes.high)
+        assert len(tree) == len(build_bvh(volumes)) == len(mesh.tree)
+        body = Body.of(mesh).moved(move)
+        fresh = Body.of(Mesh(mesh.points + move, mesh.triangles))
+        assert all(map(np.array_equal, body.mesh.bounds, fresh.mesh.bounds))
+        assert np.array_equal(body.starts, fresh.starts)
+
+
+def test_a_moving_mesh_is_stopped_where_bisection_says():
+    rng = np.random.default_rng(4)
+    stopped = 0
+    for _ in range(30):
+        a, b = Mesh(*bumpy(rng, 5)), Mesh(*bumpy(rng, 5))
+        start = rng.normal(size=3)
+        start *= 4.0 / np.linalg.norm(start)
+        way = -start + rng.normal(size=3) * 0.8
+        found = first_impact(a, b, start, way)
+        bodies = Body(a, False), Body(b, False)
+        if found is None:
+            assert all(share_nothing(bodies[0], bodies[1].moved(start + s * way)) for s in np.linspace(0, 1, 100))
+            continue
+        stopped += 1
+        for before in np.linspace(0.0, 1.0, 30):
+            assert share_nothing(bodies[0], bodies[1].moved(start + (found.share - 1e-9) * before * way))
+        assert not share_nothing(bodies[0], bodies[1].moved(start + (found.share + 1e-9) * way))
+        assert found.normal @ way < 0.0
+        at = start + found.share * way
+        assert found.normal @ at == pytest.approx(found.offset, abs=1e-12)
+    assert stopped > 15
+
+
+def test_gaps_along_a_way():
+    """A small block on its way through the hole of a ring, from within its side."""
+    ring, small = Mesh(*torus(48, 24)), Mesh(*block((0.1, 0.1, 0.1), (-1.05, -0.05, -0.05)))
+    found = [share for share, _ in gaps_between(ring, small, np.array([4.0, 0.0, 0.0]), 1e-12, 10**9)]
+    assert found[-1] is None
+    # Out of the side's inside the surfaces do not meet; then in the hole, in the other side, beyond it.
+    expected = [0.0, 0.35 / 4.0, (0.7 + 1.05) / 4.0, (1.35 + 1.0) / 4.0]
+    assert len(found) >= len(expected)
+    for share in expected[1:2]:
+        assert min(abs(share - gap) for gap in found[:-1]) < 0.01
+
+
+def test_large_meshes_take_seconds_and_can_be_cancelled():
+    """Two fine bumpy balls that cross: most of their time was spent on trees of moved meshes."""
+    rng = np.random.default_rng(3)
+    points, triangles = sphere(72)
+    meshes = [Mesh(points * rng.uniform(0.97, 1.03, size=(len(points), 1)) + x, triangles) for x in (0.0, 0.9)]
+    pieces = [mesh_pieces(mesh) for mesh in meshes]
+    shares: list[float] = []
+    times: list[float] = [process_time()]
+
+    def progress(share: float) -> bool:
+        shares.append(share)
+        times.append(process_time())
+        return True
+
+    c = mesh_contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=progress)
+    assert c.relation is Relation.PENETRATING
+    assert 0.3 < c.least_depth < c.depth < 0.7
+    assert shares == sorted(shares)
+    assert times[-1] - times[0] < 15.0
+    assert max(np.diff(times)) < 1.5
+    for stop in (0.75, 0.9, 0.97):
+        with pytest.raises(Cancelled):
+            mesh_contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda share, stop=stop: share < stop)
