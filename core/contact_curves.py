@@ -119,9 +119,7 @@ def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
             mine = names[features[:, 0], np.arange(len(met))].astype(np.uint8)
             named = np.stack([mine, features[:, 1]] if k == 0 else [features[:, 1], mine], axis=1)
             rims.append(
-                _Rims(
-                    pairs.take(met, axis=0), scaled(ends, -exponent).transpose(2, 0, 1), named.transpose(2, 0, 1)
-                )
+                _Rims(pairs.take(met, axis=0), scaled(ends, -exponent).transpose(2, 0, 1), named.transpose(2, 0, 1))
             )
     return _Rims(*(np.concatenate(column) for column in zip(*rims, strict=True)))
 

@@ -73,9 +73,7 @@ def on_axis(a: FloatArray, b: FloatArray) -> IntArray:
     return result
 
 
-def meetings_on_axis(
-    a: FloatArray, b: FloatArray, axis: IntArray
-) -> tuple[IntArray, FloatArray, NDArray[np.uint8]]:
+def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> tuple[IntArray, FloatArray, NDArray[np.uint8]]:
     """Return which of the triangles a[k] and b[k] (9, k), both on a line along axis[k], meet: their numbers (j,), the
     ends (2, 3, j) of what they have in common and the features (2, 2, j) of A and B. Exact."""
     columns = np.arange(a.shape[1])
@@ -89,7 +87,8 @@ def meetings_on_axis(
     for m, side in enumerate(along):
         corners = side.take(met, axis=1)
         after = np.roll(corners, -1, axis=0)
-        whole = (np.minimum(corners, after) == corners.min(axis=0)) & (np.maximum(corners, after) == corners.max(axis=0))
+        whole = np.minimum(corners, after) == corners.min(axis=0)
+        whole &= np.maximum(corners, after) == corners.max(axis=0)
         longest = whole.argmax(axis=0)
         for e in range(2):
             there = corners == places[e]

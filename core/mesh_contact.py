@@ -518,8 +518,9 @@ class _Pair:
         """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
         if max(sum(len(piece.edges) for piece in found.pieces) for found in pieces) > _MOST_EDGES:
             return 0.0
-        inner = []
-        for k, (body, found) in enumerate(zip((self.a, self.b), pieces, strict=True)):
+        # The larger first, whichever it is: so the answer is the same when A and B change places.
+        inner, bodies = [], sorted(zip((self.a, self.b), pieces, strict=True), key=lambda pair: -pair[0].size)
+        for k, (body, found) in enumerate(bodies):
             tell(progress, 0.25 * k)
             inner.append(inner_pieces(body.mesh, found))
         if not (inner[0] and inner[1]):
@@ -529,14 +530,15 @@ class _Pair:
             return 0.0
         if len(one.pieces) > 1 or len(other.pieces) > 1:
             # Looked at in the frame of the pair, a search that the budget ends comes equally far in every pose.
-            frame, middle = self.a.frame, 0.5 * self.a.mesh.bounds[0] + 0.5 * self.a.mesh.bounds[1]
+            frame, bounds = bodies[0][0].frame, self.a.mesh.bounds
+            middle = 0.5 * bounds[0] + 0.5 * bounds[1]
             one, other = (
-                Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in found]) for found in inner
+                Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in cores]) for cores in inner
             )
         tell(progress, 0.5)
         budget = self.budget // _INNER_SHARE
-        found = compound_contact(one, other, budget=budget, progress=part_of(progress, 0.5, 1.0)).least_depth
-        return max(0.0, found - self._rounding)
+        least = compound_contact(one, other, budget=budget, progress=part_of(progress, 0.5, 1.0)).least_depth
+        return max(0.0, least - self._rounding)
 
     def _held(
         self,
@@ -597,7 +599,7 @@ def _faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:
 
 
 def _own_crossings(mesh: Mesh, progress: Progress | None) -> int:
-    """Return how many pairs of a mesh's triangles cross or overlap. Those without area only touch, perhaps very many."""
+    """Return how many pairs of a mesh's triangles cross or overlap; what has no area only touches, very often."""
     if len(mesh.degenerate_faces) == len(mesh.triangles):
         return 0
     if len(mesh.degenerate_faces):

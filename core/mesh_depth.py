@@ -43,13 +43,12 @@ _STEPS = 100  # along what stops a translation
 _SHORTER = 0.99  # of the best translation: what others must do
 _PROBED = 0.05  # relative: how nearly lengths along a direction are looked for before going on from there
 _LEAST_SINE = 1e-3  # of directions that are looked along besides others
-_SWEPT = 400_000  # pairs of triangles looked at along all of them
+_SWEPT = 150_000  # pairs of triangles looked at along all of them
 _GAPS = 4  # along one that are tried
 _FINE = 2_000  # points from which a hull is made of some of them
 _EXTREMES = 512
 _ROWS = 1 << 13
-_LARGEST = 6  # balls beside which is looked for larger ones
-_BESIDE = 24  # directions in which
+_LARGEST = 4  # balls beside which is looked for larger ones
 _GROWN = 18  # times
 _INWARD = (0.001, 0.01, 0.1, 0.3)  # shares of the smaller diagonal
 
@@ -401,8 +400,7 @@ def all_around(a: Body, b: Body) -> list[FloatArray]:
     axes = [*a.principal_axes, *b.principal_axes]
     axes += [np.cross(p, q) for p in a.principal_axes for q in b.principal_axes]
     axes.append((b.mesh.centroid - a.mesh.centroid) / max(a.size, b.size))
-    grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
+    grid = _grid()
     found: list[FloatArray] = []
     for way in [*axes, *(grid @ a.frame), *(grid @ b.frame)]:
         length = length_of(way)
@@ -412,6 +410,14 @@ def all_around(a: Body, b: Body) -> list[FloatArray]:
             if not found or (np.array(found) @ turn).max() < 1.0 - _LEAST_SINE**2:
                 found.append(turn)
     return found
+
+
+def _grid() -> FloatArray:
+    """Return (26, 3) unit vectors along axes and between them."""
+    grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
+    result: FloatArray = grid / np.sqrt((grid**2).sum(axis=1))[:, None]
+    return result
 
 
 def _spread(crossings: Crossings, most: int) -> IntArray:
@@ -536,7 +542,7 @@ def ball_in_both(
     some = np.argsort(-radius, kind="stable")[:_LARGEST]
     points, radius = points.take(some, axis=0), radius.take(some)
     # What is inside a ball is inside both solids: no step beside its middle leaves them.
-    ways = np.array(all_around(a, b)[:_BESIDE])
+    ways = np.concatenate([_grid() @ body.frame for body in (a, b)])
     for k in range(_GROWN):
         tell(progress, 0.6 + 0.4 * k / _GROWN)
         step = 0.5 ** (1 + k // 3) * radius

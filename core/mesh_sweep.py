@@ -155,9 +155,7 @@ def _intervals(a: Mesh, b: Mesh, pairs: IntArray, way: FloatArray) -> tuple[Floa
     return shares, leaves
 
 
-def _entries(
-    a: FloatArray, b: FloatArray, way: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _entries(a: FloatArray, b: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return for triangles a and b (corner, axis, k), b moving along `way`: the shares (k,) at which they begin to meet
     and cease, in this order if they do; (3, k) the normal on which b is clear of a before; (k,) how far b must be moved
     along it for that.

@@ -548,9 +548,7 @@ def _degenerate(a: _Side, b: _Side) -> _Part:
     in exact arithmetic, those in the very same places once."""
     axis = on_axis(a.corners, b.corners)
     some = np.flatnonzero(axis >= 0)
-    met, ends, features = meetings_on_axis(
-        a.corners.take(some, axis=1), b.corners.take(some, axis=1), axis.take(some)
-    )
+    met, ends, features = meetings_on_axis(a.corners.take(some, axis=1), b.corners.take(some, axis=1), axis.take(some))
     kinds = np.full(len(met), Meeting.TOUCHING, dtype=np.uint8)
     parts = [_Part(some.take(met), kinds, ends, features, len(some))]
     rest = np.flatnonzero(axis < 0)

@@ -19,7 +19,7 @@ from contact_lens.core.mesh_sweep import first_impact, gaps_between, shifted
 from contact_lens.core.volumes import volumes_of_triangles
 
 from .generators import rotation
-from .mesh_shapes import Surface, block, joined, sphere, torus
+from .mesh_shapes import Surface, block, sphere, torus
 
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
@@ -53,7 +53,7 @@ def test_depth_is_the_same_in_every_pose(name):
     assert first.pieces_a is not None
     assert not first.pieces_a.exact
     rng = np.random.default_rng(22)
-    for k in range(5):
+    for k in range(3):
         turn, shift, size = rotation(rng), rng.normal(size=3) * 4.0, float(10.0 ** rng.uniform(-3, 3))
         if k == 0:
             turn, shift, size = np.eye(3), np.zeros(3), 1.0
@@ -124,7 +124,6 @@ def test_single_precision_pieces_keep_their_claims():
     for _ in range(6):
         meshes = []
         for shift in (np.zeros(3), rng.uniform(-0.4, 0.4, size=3)):
-            points, triangles = joined([block((2, 1, 1)), block((1, 1, 1), (0, 1, 0))])
             points, triangles = block((2.0, 1.0, 1.0)) if rng.random() < 0.5 else sphere(5)
             points = (points @ rotation(rng).T + shift).astype(np.float32).astype(np.float64)
             meshes.append(Mesh(points, triangles))
@@ -204,6 +203,8 @@ def test_large_meshes_take_seconds_and_can_be_cancelled():
     assert shares == sorted(shares)
     assert times[-1] - times[0] < 15.0
     assert max(np.diff(times)) < 1.5
-    for stop in (0.75, 0.9, 0.97):
+    for stop in (0.75, 0.95):
         with pytest.raises(Cancelled):
-            mesh_contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda share, stop=stop: share < stop)
+            mesh_contact(
+                *meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda share, stop=stop: share < stop
+            )
