@@ -63,8 +63,8 @@ def degenerate_meeting(
 
 
 def on_axis(a: FloatArray, b: FloatArray) -> IntArray:
-    """Return (k,) the axis 0 to 2 along which a line holds both triangles k, a and b (9, k) their corners; -1 where they
-    are on no line along an axis."""
+    """Return (k,) the axis 0 to 2 along which a line holds both triangles k, a and b (9, k) their corners; -1 where no
+    such line does."""
     result = np.full(a.shape[1], -1, dtype=np.intp)
     sides = [np.concatenate([a[x::3], b[x::3]]) for x in range(3)]
     same = [(side == side[0]).all(axis=0) for side in sides]
