@@ -470,7 +470,8 @@ class _Pair:
             if way is not None and self.band < escape.length:
                 escape.separates(way * self.band)
         escape.settle(escape.best)
-        escape.improve([*directions_between(a, b, crossings), *escape.ties, *all_around(a, b)], least)
+        escape.improve(directions_between(a, b, crossings), least)
+        escape.improve([*escape.ties, *all_around(a, b)], least)
         escape.refine(least)
         if not escape.proved:
             self.notes.append("no translation was found that is known to separate the meshes")

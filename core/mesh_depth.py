@@ -43,7 +43,7 @@ _STEPS = 100  # along what stops a translation
 _SHORTER = 0.99  # of the best translation: what others must do
 _PROBED = 0.05  # relative: how nearly lengths along a direction are looked for before going on from there
 _LEAST_SINE = 1e-3  # of directions that are looked along besides others
-_SWEPT = 150_000  # pairs of triangles looked at along all of them
+_SWEPT = 160_000  # pairs of triangles looked at along all of them; along one an eighth of it
 _GAPS = 4  # along one that are tried
 _FINE = 2_000  # points from which a hull is made of some of them
 _EXTREMES = 512
@@ -288,7 +288,7 @@ class Escape:
         """Look for a shorter translation along a direction: the shortest there is, unless the meshes are too fine."""
         room, length = self.room, _SHORTER * self.length
         if self.swept < _SWEPT:
-            found = gaps_between(self.a.mesh, self.b.mesh, normal * length, 4.0 * room / length, _SWEPT - self.swept)
+            found = gaps_between(self.a.mesh, self.b.mesh, normal * length, 4.0 * room / length, _SWEPT // 8)
             for tried, (share, pairs) in enumerate(found):
                 if share is None or tried == _GAPS:
                     self.swept += pairs
