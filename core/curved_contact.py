@@ -20,10 +20,10 @@ import numpy as np
 from .certificate import Certificate, SupportCertificate
 from .contact import Contact, Method, Status, TieKind, contact
 from .curved_inside import curved_relation
-from .curved_region import curved_region
+from .curved_region import curved_region, whole_feature
 from .curved_section import common_axis, in_space, section_of
 from .curved_shape import ConvexShape, CurvedShape, FlatFeature, across
-from .feature import Feature, FeatureKind
+from .feature import Feature
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope, frozen
 from .relation import contact_band
@@ -162,6 +162,8 @@ def curved_contact(
         region = curved_region(
             FlatFeature(middle[None]), FlatFeature(middle[None]), normal, 0.0, 0.0, band, a, b, (middle, middle)
         )
+        assert region is not None
+        region = replace(region, features=((whole_feature(feature_a), whole_feature(feature_b)),))
     return Contact(
         relation=curved_relation(a, b, signed_distance, band, clearance),
         signed_distance=signed_distance,
@@ -358,9 +360,7 @@ def _named(shape: ConvexShape, feature: FlatFeature, direction: FloatArray, widt
         from .support import support_feature
 
         return support_feature(core, direction, width)
-    if feature.disk_radius > 0.0:
-        return Feature(FeatureKind.FACE, ())
-    return Feature(FeatureKind.EDGE if len(feature.points) > 1 else FeatureKind.VERTEX, ())
+    return whole_feature(feature)
 
 
 def _sections(a: ConvexShape, b: ConvexShape, axis: FloatArray | None) -> tuple[ConvexHull, ConvexHull] | None:

@@ -7,6 +7,8 @@ outlines have arcs. Source: S2.2 to S2.6.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .curved_shape import ConvexShape, FlatFeature, across
@@ -16,9 +18,6 @@ from .hull import ConvexHull
 from .polytope import FloatArray, frozen
 from .region import Arc, Region, RegionKind, region_between
 from .tolerance import EPS, REGION_ROUNDING
-
-_FACE = Feature(FeatureKind.FACE, ())
-
 
 def curved_region(
     feature_a: FlatFeature,
@@ -39,7 +38,13 @@ def curved_region(
     tolerance = REGION_ROUNDING * EPS * max(a.magnitude, b.magnitude)
     if feature_a.disk_radius == 0.0 and feature_b.disk_radius == 0.0:
         on_a, on_b = witnesses[0] + radius_a * normal, witnesses[1] - radius_b * normal
-        return region_between(ConvexHull(points_a), ConvexHull(points_b), normal, band, on_a.tolist(), on_b.tolist())
+        one_hull, other_hull = ConvexHull(points_a), ConvexHull(points_b)
+        found = region_between(one_hull, other_hull, normal, band, on_a.tolist(), on_b.tolist())
+        pairs = [
+            (_named(on_one, one_hull, feature_a), _named(on_other, other_hull, feature_b))
+            for on_one, on_other in found.features
+        ]
+        return replace(found, features=tuple(pairs))
     one, other = across(normal)
     origin = points_a[0]
     height = float((points_b[0] - origin) @ normal)
@@ -71,9 +76,24 @@ def curved_region(
         length if kind is not RegionKind.POINT else 0.0,
         frozen(place(x, y)),
         frozen(np.full(len(corners), -height)),
-        ((_FACE, _FACE),) * len(corners),
+        ((whole_feature(feature_a), whole_feature(feature_b)),) * len(corners),
         arcs,
     )
+
+
+def whole_feature(support: FlatFeature) -> Feature:
+    """Return the name of all of a support feature: a face, edge or vertex, by the core's vertices where it has any."""
+    if support.disk_radius > 0.0 or len(support.points) > 2:
+        return Feature(FeatureKind.FACE, support.ids)
+    return Feature(FeatureKind.EDGE if len(support.points) > 1 else FeatureKind.VERTEX, support.ids)
+
+
+def _named(found: Feature, hull: ConvexHull, support: FlatFeature) -> Feature:
+    """Return a feature of the hull of a support feature's points as one of the shape: by the core's vertices where it
+    has any."""
+    if not support.ids:
+        return Feature(found.kind, ())
+    return Feature(found.kind, tuple(support.ids[hull.vertex_ids[k]] for k in found.vertices))
 
 
 def _wound(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -32,6 +32,8 @@ class FlatFeature:
     """0.0 when it is no disk."""
     disk_axis: FloatArray | None = None
     """(3,) unit vector across a disk."""
+    ids: tuple[int, ...] = ()
+    """Which vertices of the core the points are, when the core is a polytope."""
 
 
 @dataclass(frozen=True)

@@ -128,4 +128,4 @@ def _corners(*named: tuple[str, ArrayLike], dims: tuple[int, ...]) -> ConvexHull
 def polytope_feature(shape: Polytope, direction: FloatArray, width: float) -> FlatFeature:
     """Return the support feature of a polytope as points."""
     feature = support_feature(shape, direction, width)
-    return FlatFeature(frozen(shape.vertices[list(feature.vertices)]))
+    return FlatFeature(frozen(shape.vertices[list(feature.vertices)]), ids=feature.vertices)

@@ -17,13 +17,14 @@ from .curved_shape import ConvexShape, checked_convex_shapes
 from .gjk import size_of_difference
 from .polytope import FloatArray, Polytope, extreme_exponent, intervals
 from .relation import Relation, contact_band
-from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_ROUNDING, VERIFY_UNIT, promised
+from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
+from .verify_bounds import overlap_along, rounding_of
 from .verify_curved import verify_curved
 from .verify_form import check_form
 from .verify_polytope import proven_upper
 from .verify_region import check_region, check_support_features
 
-__all__ = ["Check", "Verification", "overlap_along", "verify"]
+__all__ = ["Check", "Verification", "verify"]
 
 _PRODUCTS = 1 << 18  # held in memory at a time
 
@@ -64,7 +65,7 @@ def verify(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
     # Between the smallest numbers of float64 the widening of the bounds is lost.
     grain = float(np.ldexp(np.finfo(np.float64).smallest_subnormal, -exponent)) if exponent < 0 else 0.0
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude)) + grain
-    own = VERIFY_ROUNDING * EPS * size if grain == 0.0 else -grain
+    own = rounding_of(a, b) if grain == 0.0 else -grain
     rounding = SUPPORT_ROUNDING * EPS * size + grain
     checks = [
         *form,
@@ -79,13 +80,6 @@ def verify(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
         *check_region(contact, a, b, tolerance, grain, exponent, area),
     ]
     return Verification(tuple(checks), width)
-
-
-def overlap_along(a: Polytope, b: Polytope, normals: FloatArray) -> FloatArray:
-    """Return how far A reaches past B along each of `normals` (k, dim): (k,) `max n.a - min n.b`, < 0 for a gap."""
-    shift = (a.center - b.center) @ normals.T
-    overlap: FloatArray = intervals(normals, a.centred)[1] - intervals(normals, b.centred)[0] + shift
-    return overlap
 
 
 def _check_normals(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:

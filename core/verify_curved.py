@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .certificate import Certificate, SupportCertificate
 from .check import Check, Verification
 from .contact import Contact, Status
-from .curved_contact import inner_polytope
-from .curved_inside import curved_relation, sticks_out, support_points
-from .curved_section import common_axis, section_of
-from .curved_shape import ConvexShape, CurvedShape
+from .curved_inside import curved_relation, sticks_out
+from .curved_shape import ConvexShape
 from .hull import ConvexHull
-from .polytope import FloatArray, Polytope
+from .polytope import FloatArray
 from .region import Region
 from .relation import contact_band
-from .tolerance import CURVED_ROUNDING, EPS, VERIFY_UNIT, promised
-from .verify_polytope import proven_upper
+from .tolerance import EPS, VERIFY_UNIT, promised
+from .verify_bounds import overlap_along, proven_bounds
+from .verify_form import check_form
 
 _ARC_STEPS = 2000
 """Straight pieces of an arc when the area of a region is measured a second time: right to 1e-6 of it."""
@@ -31,22 +29,16 @@ _AREA = 1e-5
 
 def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
     """Return what `verify` does, for a pair of which at least one shape is curved."""
+    form = check_form(contact, a, b)
+    if not all(check.ok for check in form):
+        return Verification(tuple(form), float("nan"))
     width = contact.upper_bound - contact.lower_bound
-    proof = contact.certificate
-    if not isinstance(proof, SupportCertificate) or not isinstance(proof.inner.certificate, Certificate):
-        form = Check("the certificate is one of support points", False, type(proof).__name__)
-        return Verification((form,), float("nan"))
-    cores = _cores(proof, a, b)
-    if isinstance(cores, str):
-        return Verification((Check("the certificate fits the shapes", False, cores),), float("nan"))
-    magnitude = max(a.magnitude, b.magnitude)
-    size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
-    tolerance = promised(contact.signed_distance, min(a.extent, b.extent), magnitude)
-    own = 0.5 * CURVED_ROUNDING * EPS * (size + magnitude)
+    tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     checks = [
+        *form,
         *_check_normals(contact, a, b, tolerance),
         *_check_witness(contact, a, b, tolerance),
-        _check_bounds(contact, a, b, cores, own),
+        _check_bounds(contact, a, b),
         Check(
             "the bounds meet",
             (contact.status is Status.CERTIFIED) == (width <= tolerance) and width >= 0.0,
@@ -58,43 +50,10 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
     return Verification(tuple(checks), width)
 
 
-def _cores(proof: SupportCertificate, a: ConvexShape, b: ConvexShape) -> tuple[Polytope, Polytope] | str:
-    """Return the polytopes inside the cores, or their sections, or what is wrong with what they are made of."""
-    if proof.section is not None:
-        axis = common_axis(a, b)
-        if axis is None or axis.shape != proof.section.shape or not np.array_equal(axis, proof.section):
-            return "the pair is not round about the axis of the section"
-        assert isinstance(a, CurvedShape)
-        assert isinstance(b, CurvedShape)
-        sections = section_of(a, axis), section_of(b, axis)
-        if sections[0] is None or sections[1] is None:
-            return "the sections are no polygons"
-        return sections[0], sections[1]
-    found: list[Polytope] = []
-    for shape, ways in ((a, proof.directions_a), (b, proof.directions_b)):
-        if isinstance(shape, Polytope):
-            found.append(shape)
-        elif shape.skeleton is not None:
-            found.append(shape.skeleton)
-        else:
-            if ways.ndim != 2 or ways.shape[1] != shape.dim or len(ways) == 0:
-                return f"directions of the shape {ways.shape}"
-            off = float(np.abs(np.linalg.norm(ways, axis=1) - 1.0).max())
-            if not off <= VERIFY_UNIT * EPS:
-                return f"off by {off:.3g}"
-            found.append(inner_polytope(shape, ways))
-    return found[0], found[1]
-
-
-def _overlap_along(a: ConvexShape, b: ConvexShape, normals: FloatArray) -> FloatArray:
-    overlap: FloatArray = ((support_points(a, normals) - support_points(b, -normals)) * normals).sum(axis=1)
-    return overlap
-
-
 def _check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     normals = np.vstack((contact.normal, contact.certificate.normal, contact.ties))
     error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
-    worst = float(np.abs(_overlap_along(a, b, normals) + contact.signed_distance).max())
+    worst = float(np.abs(overlap_along(a, b, normals) + contact.signed_distance).max())
     return [
         Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
         Check(
@@ -127,24 +86,16 @@ def _check_witness(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     ]
 
 
-def _check_bounds(
-    contact: Contact, a: ConvexShape, b: ConvexShape, cores: tuple[Polytope, Polytope], rounding: float
-) -> Check:
-    proof = contact.certificate
-    assert isinstance(proof, SupportCertificate)
-    assert isinstance(proof.inner.certificate, Certificate)
-    lower = -float(_overlap_along(a, b, proof.normal[None])[0]) - rounding
-    radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
-    try:
-        found = proven_upper(proof.inner.certificate, *cores)
-    except (IndexError, ValueError) as error:
-        return Check("support points prove both bounds", False, f"the inner certificate cannot be read: {error}")
-    if found is None:
-        return Check("support points prove both bounds", False, "the polytope is torn or inside out")
-    upper = found[0] - radii + rounding
-    holds = contact.lower_bound <= min(lower, contact.signed_distance)
-    holds = holds and contact.upper_bound >= max(upper, contact.signed_distance)
-    detail = f"bounds {contact.lower_bound:.17g} and {contact.upper_bound:.17g}, proven {lower:.17g} and {upper:.17g}"
+def _check_bounds(contact: Contact, a: ConvexShape, b: ConvexShape) -> Check:
+    proven = proven_bounds(contact, a, b)
+    if isinstance(proven, str):
+        return Check("support points prove both bounds", False, proven)
+    holds = contact.lower_bound <= min(proven.lower, contact.signed_distance)
+    holds = holds and contact.upper_bound >= max(proven.upper, contact.signed_distance)
+    detail = (
+        f"bounds {contact.lower_bound:.17g} and {contact.upper_bound:.17g}, "
+        f"proven {proven.lower:.17g} and {proven.upper:.17g}"
+    )
     return Check("support points prove both bounds", holds, detail)
 
 

@@ -28,7 +28,8 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.contact import Status, TieKind
-from contact_lens.core.region import RegionKind
+from contact_lens.core.feature import Feature, FeatureKind
+from contact_lens.core.region import Arc, RegionKind
 
 from .generators import rotation
 
@@ -489,3 +490,62 @@ def test_radii_add():
     c = contact(soft, Box((2, 0, 0.5), (1, 1, 1)))
     assert c.signed_distance == pytest.approx(1.5 - 0.6, abs=1e-9)
     assert verify(c, soft, Box((2, 0, 0.5), (1, 1, 1))).ok
+
+
+SHORT, LONG = np.zeros(2), np.full((2, 2), np.nan)
+
+
+@pytest.mark.parametrize("names", [("sphere", "box"), ("cylinder", "ellipsoid"), ("cylinder", "cylinder")])
+def test_fields_that_cannot_be_read_fail_the_checks_of_form(names):
+    a, b, *_ = placed(*names, "penetrating", 1)
+    if names == ("cylinder", "cylinder"):
+        a, b = Cylinder((0, 0, 0), (0, 0, 1), 1), Cylinder((0.5, 0, 0.9), (0.5, 0, 2), 1)
+    c = contact(a, b)
+    assert verify(c, a, b).ok, str(verify(c, a, b))
+    told, proof, place = "the contact is", "the certificate is", "the region is"
+    lies = [
+        (told, {"signed_distance": None}),
+        (told, {"lower_bound": "low"}),
+        (told, {"upper_bound": float("nan")}),
+        *((told, {name: bad}) for name in ("normal", "point_on_a", "point_on_b") for bad in (None, SHORT, [0, 0, 1])),
+        *((told, {"ties": bad}) for bad in (None, SHORT, LONG, np.zeros((0, 3)))),
+        (told, {"relation": "touching"}),
+        (told, {"status": 3}),
+        (told, {"tie_kind": None}),
+        (told, {"method": "gjk"}),
+        (told, {"feature_a": None}),
+        (told, {"feature_b": Feature(FeatureKind.VERTEX, (999,))}),
+        (told, {"clearance": -1.0}),
+        (told, {"contact_tolerance": SHORT}),
+        (proof, {"certificate": None}),
+        *((proof, {"certificate": replace(c.certificate, normal=bad)}) for bad in (None, SHORT, np.zeros(3))),
+        *((proof, {"certificate": replace(c.certificate, directions_b=bad)}) for bad in (None, SHORT, LONG)),
+        *((proof, {"certificate": replace(c.certificate, section=bad)}) for bad in (3, SHORT, LONG)),
+        (proof, {"certificate": replace(c.certificate, inner=None)}),
+        (proof, {"certificate": replace(c.certificate, inner=replace(c.certificate.inner, certificate=c.certificate))}),
+        (proof, {"certificate": replace(c.certificate, inner=replace(c.certificate.inner, normal=SHORT))}),
+        (place, {"region": []}),
+        *((place, {"region": replace(c.region, vertices=bad)}) for bad in (None, SHORT, LONG)),
+        (place, {"region": replace(c.region, arcs=None)}),
+        (place, {"region": replace(c.region, arcs=(Arc(99, np.zeros(3), 1.0),))}),
+        (place, {"region": replace(c.region, depths=None)}),
+        (place, {"region": replace(c.region, features=())}),
+        (place, {"region": replace(c.region, area=None)}),
+    ]
+    for name, changes in lies:
+        failed = [check.name for check in verify(replace(c, **changes), a, b).failed]
+        assert any(one.startswith(name) for one in failed), (name, changes, failed)
+
+
+def test_regions_name_the_vertices_of_the_core_and_none_of_a_smooth_shape():
+    table = Box((0, 0, -1), (4, 4, 2))
+    soft = Rounded(Box((0, 0, 1.5), (1, 1, 2)), 0.5)
+    for shape in (soft, Capsule((-1, 0, 0.5), (1, 0, 0.5), 0.5), Cylinder((-1, 0, 0.5), (1, 0, 0.5), 0.5)):
+        c = contact(table, shape)
+        for corner, (_, feature) in zip(c.region.vertices, c.region.features, strict=True):
+            if isinstance(shape, Cylinder):
+                assert feature.vertices == ()
+                continue
+            below = shape.skeleton.vertices[list(feature.vertices)] - [0, 0, shape.radius]
+            assert feature.vertices
+            assert contact(ConvexHull(corner[None]), ConvexHull(below)).signed_distance < 1e-9
