@@ -17,6 +17,7 @@ from math import inf, sqrt
 import numpy as np
 
 from .arguments import checked_length
+from .bounded import Bounded
 from .broad_phase import candidate_pairs
 from .compound_depth import Escape, shortest_escape
 from .compound_planes import Planes, difference_planes
@@ -28,6 +29,7 @@ from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope, extreme_exponent, frozen
 from .progress import Progress, part_of, tell
 from .relation import Relation
+from .separation import SignedSeparation
 from .tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 
 _THICK = 16.0  # times the tolerance: translations of flat pieces up to this are a touch
@@ -61,7 +63,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Compound:
+class Compound(Bounded):
     """The union of convex pieces, in world coordinates. Pieces may overlap, touch, be apart, or be flat."""
 
     pieces: tuple[Polytope, ...]
@@ -106,16 +108,6 @@ class Compound:
         return frozen(self.lows.min(axis=0)), frozen(self.highs.max(axis=0))
 
     @cached_property
-    def extent(self) -> float:
-        """Diagonal of the axis-aligned bounding box, world units."""
-        return self.hull.extent
-
-    @cached_property
-    def magnitude(self) -> float:
-        """Largest absolute coordinate."""
-        return max(piece.magnitude for piece in self.pieces)
-
-    @cached_property
     def hull(self) -> Polytope:
         """The convex hull of all pieces; the piece itself where there is one only."""
         if len(self.pieces) == 1:
@@ -144,7 +136,7 @@ def _moved(piece: Polytope, translation: FloatArray) -> Polytope:
 
 
 @dataclass(frozen=True, eq=False)
-class CompoundContact:
+class CompoundContact(SignedSeparation):
     """Where, how deep and which way two compounds A and B collide. World frame, the unit of the coordinates, float64.
 
     "Separated" means that no piece of A and piece of B share more than a touch: pieces that overlap by at most
@@ -200,26 +192,6 @@ class CompoundContact:
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller compound's extent."""
-
-    @property
-    def intersects(self) -> bool:
-        """The bare truth, no tolerance: `signed_distance <= 0`."""
-        return self.signed_distance <= 0.0
-
-    @property
-    def depth(self) -> float:
-        """Length of the translation that separates, 0.0 when apart."""
-        return max(0.0, -self.signed_distance)
-
-    @property
-    def least_depth(self) -> float:
-        """Certified: no shorter translation separates; 0.0 when apart."""
-        return max(0.0, -self.upper_bound)
-
-    @property
-    def mtv(self) -> FloatArray:
-        """(dim,) moving B by it separates the compounds; zero when apart."""
-        return self.depth * self.normal
 
     def scaled(self, exponent: int) -> CompoundContact:
         """Return the contact of the compounds scaled by 2**exponent; the clearance scales too."""

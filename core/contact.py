@@ -21,6 +21,7 @@ from .polytope import FloatArray, Polytope, extreme_exponent, frozen
 from .region import Region, region_between
 from .relation import Relation, contact_band, relation_of
 from .sat import SatResult, sat
+from .separation import SignedSeparation
 from .simplex import Vector, Vertex, weighted_mean
 from .support import support_feature
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
@@ -70,7 +71,7 @@ class TieKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class Contact(SignedSeparation):
     """Where, how deep and which way two shapes A and B collide, with the proof.
 
     World frame, the unit of the input's coordinates, float64.
@@ -119,21 +120,6 @@ class Contact:
     """What `verify` checks the bounds by; the second kind when a shape is curved."""
     tie_kind: TieKind = TieKind.FINITE
     """Whether `ties` are all equally good normals, or stand for a circle or a sphere of them."""
-
-    @property
-    def intersects(self) -> bool:
-        """The bare truth, no tolerance: `signed_distance <= 0`."""
-        return self.signed_distance <= 0.0
-
-    @property
-    def depth(self) -> float:
-        """Penetration depth, 0.0 when apart."""
-        return max(0.0, -self.signed_distance)
-
-    @property
-    def mtv(self) -> FloatArray:
-        """(dim,) minimum translation vector: moving B by it separates the pair; zero when apart."""
-        return self.depth * self.normal
 
     def scaled(self, exponent: int) -> Contact:
         """Return the contact of the shapes scaled by 2**exponent; the clearance scales too."""

@@ -19,6 +19,7 @@ from .polytope import FloatArray, frozen
 from .region import Arc, Region, RegionKind, region_between
 from .tolerance import EPS, REGION_ROUNDING
 
+
 def curved_region(
     feature_a: FlatFeature,
     feature_b: FlatFeature,

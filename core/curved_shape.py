@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import checked_directions
+from .bounded import Bounded
 from .polytope import FloatArray, Polytope, frozen
 
 _S = TypeVar("_S", bound="CurvedShape")
@@ -49,7 +50,7 @@ class Revolution:
     the section is no polygon."""
 
 
-class CurvedShape(ABC):
+class CurvedShape(Bounded, ABC):
     """A convex shape with a curved surface, in the plane or in space, in world coordinates. It cannot be changed."""
 
     radius: float
@@ -113,30 +114,6 @@ class CurvedShape(ABC):
         high = np.diagonal(self.core_supports(axes)) + self.radius
         low = np.diagonal(self.core_supports(-axes)) - self.radius
         return frozen(low.copy()), frozen(high.copy())
-
-    @cached_property
-    def bounds_floats(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """`bounds` as plain floats."""
-        low, high = self.bounds
-        return tuple(low.tolist()), tuple(high.tolist())
-
-    @cached_property
-    def center(self) -> FloatArray:
-        """(dim,) centre of the axis-aligned bounding box, world frame."""
-        low, high = self.bounds
-        return frozen(0.5 * low + 0.5 * high)
-
-    @cached_property
-    def extent(self) -> float:
-        """Diagonal of the axis-aligned bounding box; the length that tolerances are relative to."""
-        low, high = self.bounds
-        return math.hypot(*(high - low).tolist())
-
-    @cached_property
-    def magnitude(self) -> float:
-        """Largest absolute coordinate."""
-        low, high = self.bounds
-        return float(max(np.abs(low).max(), np.abs(high).max()))
 
 
 ConvexShape = Polytope | CurvedShape

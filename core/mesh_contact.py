@@ -38,6 +38,7 @@ from .mesh_pieces import inner_pieces, mesh_pieces
 from .polytope import FloatArray, frozen
 from .progress import Progress, part_of, tell
 from .relation import Relation
+from .separation import Separation
 from .tolerance import CONVEX_COVERED, DEFAULT_CONTACT_TOLERANCE, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 
@@ -48,7 +49,7 @@ _INNER_SHARE = 4  # pieces without their rims get this part of the budget
 
 
 @dataclass(frozen=True, eq=False)
-class MeshContact:
+class MeshContact(Separation):
     """Where, how deep and which way two meshes A and B collide. World frame, the unit of the coordinates, float64."""
 
     relation: Relation
@@ -99,21 +100,6 @@ class MeshContact:
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller diagonal."""
-
-    @property
-    def depth(self) -> float:
-        """Length of the translation that separates, 0.0 when apart."""
-        return max(0.0, -self.signed_distance)
-
-    @property
-    def least_depth(self) -> float:
-        """No shorter translation separates; 0.0 when apart."""
-        return max(0.0, -self.upper_bound)
-
-    @property
-    def mtv(self) -> FloatArray:
-        """(3,) moving B by it separates two solids; zero when apart or where no depth is known."""
-        return np.zeros(3) if self.normal is None else self.depth * self.normal
 
 
 def mesh_contact(

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .bounded import Bounded
 from .tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
 
 FloatArray = NDArray[np.float64]
@@ -46,7 +47,7 @@ class EdgeTable(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Polytope:
+class Polytope(Bounded):
     """A convex polytope of any rank in the plane or in space, in world coordinates.
 
     Every array of a `Box` or a `ConvexHull` is read-only, and so is everything computed from a polytope here: it is
@@ -104,18 +105,6 @@ class Polytope:
         return frozen(self.vertices.min(axis=0)), frozen(self.vertices.max(axis=0))
 
     @cached_property
-    def bounds_floats(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """`bounds` as plain floats."""
-        low, high = self.bounds
-        return tuple(low.tolist()), tuple(high.tolist())
-
-    @cached_property
-    def center(self) -> FloatArray:
-        """(dim,) centre of the axis-aligned bounding box, world frame."""
-        low, high = self.bounds
-        return frozen(0.5 * low + 0.5 * high)
-
-    @cached_property
     def middle(self) -> tuple[float, float, float]:
         """`center` as plain floats, z = 0 in the plane."""
         x, y, *z = self.center.tolist()
@@ -125,17 +114,6 @@ class Polytope:
     def centred(self) -> FloatArray:
         """(n, dim) `vertices - center`, C-contiguous: what support queries multiply with."""
         return frozen(np.ascontiguousarray(self.vertices - self.center))
-
-    @cached_property
-    def extent(self) -> float:
-        """Diagonal of the axis-aligned bounding box; the length that tolerances are relative to."""
-        low, high = self.bounds
-        return math.hypot(*(high - low).tolist())
-
-    @cached_property
-    def magnitude(self) -> float:
-        """Largest absolute coordinate: the rounding error of one coordinate is `eps * magnitude`."""
-        return float(np.abs(self.vertices).max())
 
     @cached_property
     def edge_directions(self) -> FloatArray:
@@ -196,14 +174,6 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
         return np.minimum.reduce(products, axis=0), np.maximum.reduce(products, axis=0)
     parts = [intervals(axes[k : k + step], points) for k in range(0, len(axes), step)]
     return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
-
-
-class Bounded(Protocol):
-    """What has a bounding box."""
-
-    @property
-    def bounds_floats(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Lowest and highest corner."""
 
 
 def extreme_exponent(a: Bounded, b: Bounded) -> int:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Protocol
 
 import numpy as np
 
+from .bounded import Bounded
 from .polytope import PRODUCTS, Polytope
 from .tolerance import promised
 
@@ -24,19 +24,7 @@ class Relation(StrEnum):
     SEPARATED = "separated"
 
 
-class Sized(Protocol):
-    """What has a size and a place: polytopes and curved shapes."""
-
-    @property
-    def extent(self) -> float:
-        """Diagonal of the bounding box."""
-
-    @property
-    def magnitude(self) -> float:
-        """Largest absolute coordinate."""
-
-
-def contact_band(a: Sized, b: Sized, contact_tolerance: float) -> float:
+def contact_band(a: Bounded, b: Bounded, contact_tolerance: float) -> float:
     """Return the half-width of TOUCHING around signed distance 0, world units.
 
     It is `contact_tolerance` times the smaller non-zero extent, but never less than what the sign of the distance may

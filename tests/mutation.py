@@ -284,9 +284,9 @@ MUTATIONS = (
     Mutation("contact-disagreement-untold", "contact.py", "if contradiction > tolerance:", "if False:", "contact"),
     Mutation(
         "contact-mtv-of-a",
-        "contact.py",
-        "return self.depth * self.normal",
-        "return -self.depth * self.normal",
+        "separation.py",
+        "else self.depth * self.normal",
+        "else -self.depth * self.normal",
         "contact",
     ),
     Mutation("witness-wrong-triangle", "witness.py", "(z - az) * tz >= 0.0:", "(z - az) * tz <= 0.0:", "witness"),
