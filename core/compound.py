@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import product
 from math import inf, sqrt
 
 import numpy as np
@@ -24,11 +25,14 @@ from .compound_planes import Planes, difference_planes
 from .compound_region import MergedRegion, Patch, merged_regions
 from .contact import Contact, contact
 from .covered import is_covered
+from .curved_escape import curved_escape
+from .curved_inside import sticks_out
+from .curved_shape import ConvexShape
 from .gjk import gjk
 from .hull import ConvexHull
 from .polytope import FloatArray, IntArray, Polytope, extreme_exponent, frozen
 from .progress import Progress, part_of, tell
-from .relation import Relation
+from .relation import Relation, contact_band
 from .separation import SignedSeparation
 from .tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 
@@ -46,6 +50,8 @@ class CompoundStatus(StrEnum):
     """The budget ended the search for the smallest translation; both bounds hold."""
     STALLED = "stalled"
     """Rounding ended the search before the bounds met; both hold."""
+    CURVED_BRACKET = "curved_bracket"
+    """The search around curved pieces ended with this bracket; both bounds hold."""
     UNVERIFIED = "unverified"
     """After the translation pieces are still deeper inside each other than `tolerance`: `upper_bound` holds only."""
 
@@ -58,6 +64,7 @@ class CompoundStatus(StrEnum):
 _REASONS = {
     CompoundStatus.BUDGET: "the budget ended the search for the smallest translation that separates",
     CompoundStatus.STALLED: "rounding ended the search before the bounds met",
+    CompoundStatus.CURVED_BRACKET: "the search around the curved pieces ended before the bounds met",
     CompoundStatus.UNVERIFIED: "pieces still overlap after the translation, by more than rounding",
 }
 
@@ -66,11 +73,11 @@ _REASONS = {
 class Compound(Bounded):
     """The union of convex pieces, in world coordinates. Pieces may overlap, touch, be apart, or be flat."""
 
-    pieces: tuple[Polytope, ...]
+    pieces: tuple[ConvexShape, ...]
     """At least one, all of the same dimension, in the order given."""
 
-    def __init__(self, pieces: Sequence[Polytope]) -> None:
-        """Take pieces such as `ConvexHull` or `Box`.
+    def __init__(self, pieces: Sequence[ConvexShape]) -> None:
+        """Take pieces such as `ConvexHull`, `Box` or `Sphere`.
 
         Raises ValueError, naming the argument, when there is none, one is no shape, or their dimensions differ.
         """
@@ -81,7 +88,7 @@ class Compound(Bounded):
         if not given:
             raise ValueError("pieces: at least one shape expected, got none")
         for k, piece in enumerate(given):
-            if not isinstance(piece, Polytope):
+            if not isinstance(piece, ConvexShape):
                 raise ValueError(f"pieces: number {k} must be a shape such as ConvexHull, not {type(piece).__name__}")
             if piece.dim != given[0].dim:
                 raise ValueError(f"pieces: number {k} has dimension {piece.dim}, but number 0 has {given[0].dim}")
@@ -108,31 +115,26 @@ class Compound(Bounded):
         return frozen(self.lows.min(axis=0)), frozen(self.highs.max(axis=0))
 
     @cached_property
-    def hull(self) -> Polytope:
-        """The convex hull of all pieces; the piece itself where there is one only."""
+    def curved(self) -> bool:
+        """Whether a piece is no polytope."""
+        return not all(isinstance(piece, Polytope) for piece in self.pieces)
+
+    @cached_property
+    def hull(self) -> ConvexShape:
+        """The convex hull of all pieces; the piece itself where there is one only. Of curved pieces the bounding box."""
         if len(self.pieces) == 1:
             return self.pieces[0]
-        return ConvexHull(np.concatenate([piece.vertices for piece in self.pieces]))
+        if self.curved:
+            return ConvexHull(list(product(*np.transpose(self.bounds).tolist())))
+        return ConvexHull(np.concatenate([piece.vertices for piece in self.pieces if isinstance(piece, Polytope)]))
 
     def moved(self, translation: FloatArray) -> Compound:
         """Return the compound moved by a vector (dim,), rounded to the coordinates' last digit."""
-        return Compound([_moved(piece, translation) for piece in self.pieces])
+        return Compound([piece.moved(translation) for piece in self.pieces])
 
     def scaled(self, exponent: int) -> Compound:
         """Return the compound scaled by 2**exponent about the world origin, which rounds nothing."""
         return Compound([piece.scaled(exponent) for piece in self.pieces])
-
-
-def _moved(piece: Polytope, translation: FloatArray) -> Polytope:
-    return Polytope(
-        frozen(piece.vertices + translation),
-        piece.rank,
-        piece.edges,
-        piece.edge_facets,
-        piece.facets,
-        piece.normals,
-        piece.offsets,
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +194,9 @@ class CompoundContact(SignedSeparation):
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller compound's extent."""
+    directions: FloatArray
+    """(k, dim) what proves the upper bound where pieces are curved: the differences of pieces were taken as polytopes
+    inside of them that reach their surfaces in these directions. None for polytopes."""
 
     def scaled(self, exponent: int) -> CompoundContact:
         """Return the contact of the compounds scaled by 2**exponent; the clearance scales too."""
@@ -220,8 +225,8 @@ class CompoundContact(SignedSeparation):
 
 
 def compound_contact(
-    a: Compound | Polytope,
-    b: Compound | Polytope,
+    a: Compound | ConvexShape,
+    b: Compound | ConvexShape,
     *,
     budget: int = DEFAULT_BUDGET,
     clearance: float = 0.0,
@@ -238,14 +243,14 @@ def compound_contact(
     Raises ValueError, naming the argument, when one is neither a compound nor a shape, the dimensions differ, or an
     option is not valid; Cancelled when `progress` says so.
     """
-    one, two = _checked("a", a), _checked("b", b)
+    one, two = checked_compound("a", a), checked_compound("b", b)
     if one.dim != two.dim:
         raise ValueError(f"a and b must have the same dimension, but a has {one.dim} and b has {two.dim}")
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
     clearance = checked_length("clearance", clearance)
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
-    exponent = extreme_exponent(one.hull, two.hull)
+    exponent = extreme_exponent(one, two)
     if exponent:
         one, two = one.scaled(-exponent), two.scaled(-exponent)
         pair = _Pair(one, two, float(np.ldexp(clearance, -exponent)), contact_tolerance, int(budget), progress)
@@ -253,12 +258,44 @@ def compound_contact(
     return _Pair(one, two, clearance, contact_tolerance, int(budget), progress).contact()
 
 
-def _checked(name: str, value: object) -> Compound:
+def checked_compound(name: str, value: object) -> Compound:
+    """Return a compound, or the one of a single shape; ValueError for anything else."""
     if isinstance(value, Compound):
         return value
-    if isinstance(value, Polytope):
+    if isinstance(value, ConvexShape):
         return Compound([value])
     raise ValueError(f"{name} must be a Compound or a shape such as ConvexHull or Box, not {type(value).__name__}")
+
+
+def pair_tolerance(a: Compound, b: Compound) -> float:
+    """Return how deep inside each other pieces count as touching, and how near bounds meet; world units."""
+    promise = promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    return promise + 8.0 * COMPOUND_PLANE * EPS * _size(a, b)
+
+
+def _size(a: Compound, b: Compound) -> float:
+    apart = b.center - a.center
+    return a.extent + b.extent + sqrt(float(apart @ apart))
+
+
+def contains_compound(outer: Compound, inner: Compound, slack: float) -> bool:
+    """Tell whether `inner` is inside the union of the pieces of `outer`, each grown by `slack`; world units.
+
+    A curved piece counts as inside when a single piece holds all of it.
+    """
+    (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
+    if not ((low >= outer_low - slack).all() and (high <= outer_high + slack).all()):
+        return False
+    holding = [piece for piece in outer.pieces if isinstance(piece, Polytope)]
+    flat = [piece for piece in inner.pieces if isinstance(piece, Polytope)]
+    if not outer.curved and not inner.curved:
+        return is_covered(flat, holding, slack)
+    for piece in inner.pieces:
+        if isinstance(piece, Polytope) and holding and is_covered([piece], holding, slack):
+            continue
+        if not any(sticks_out(piece, other, slack) <= slack for other in outer.pieces):
+            return False
+    return True
 
 
 class _Touching:
@@ -294,12 +331,11 @@ class _Pair:
         self.budget, self.progress = budget, progress
         small, large = sorted((a.extent, b.extent))
         self.small = small or large
-        magnitude = max(a.magnitude, b.magnitude)
-        apart = b.hull.center - a.hull.center
-        self.size = a.extent + b.extent + sqrt(float(apart @ apart))
-        promise = promised(0.0, small, magnitude)
-        self.tolerance = promise + 8.0 * COMPOUND_PLANE * EPS * self.size
-        self.band = max(contact_tolerance * self.small, promise)
+        self.size = _size(a, b)
+        self.tolerance = pair_tolerance(a, b)
+        self.band = contact_band(a, b, contact_tolerance)
+        self.curved = a.curved or b.curved
+        self.directions = np.zeros((0, a.dim))
 
     def contact(self) -> CompoundContact:
         tell(self.progress, 0.0)
@@ -317,7 +353,9 @@ class _Pair:
     def _may_slip(self) -> bool:
         """Tell whether a flat piece of one may be where pieces of the other meet: no pair alone tells its depth."""
         for one, other in ((self.a, self.b), (self.b, self.a)):
-            if len(one.pieces) > 1 and any(piece.rank < piece.dim for piece in other.pieces):
+            if len(one.pieces) > 1 and any(
+                isinstance(piece, Polytope) and piece.rank < piece.dim for piece in other.pieces
+            ):
                 return True
         return False
 
@@ -344,7 +382,8 @@ class _Pair:
         low, high = b.bounds
         i = int(_gaps(a.lows, a.highs, low, high).argmin())
         j = int(_gaps(b.lows, b.highs, a.lows[i], a.highs[i]).argmin())
-        best, chosen = gjk(a.pieces[i], b.pieces[j]).gap, (i, j)
+        best, lower = self._gap(i, j)
+        chosen = i, j
         reach = best * (1.0 + 8.0 * EPS) + self.tolerance
         pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach).pairs
         gaps = _gaps(a.lows[pairs[:, 0]], a.highs[pairs[:, 0]], b.lows[pairs[:, 1]], b.highs[pairs[:, 1]])
@@ -355,20 +394,28 @@ class _Pair:
             if k % 64 == 0:
                 tell(self.progress, 0.3 + 0.7 * k / len(order))
             if (i, j) != chosen:
-                distance = gjk(a.pieces[i], b.pieces[j]).gap
+                distance, proved = self._gap(i, j)
+                lower = min(lower, proved)
                 if distance < best:
                     best, chosen = distance, (i, j)
         deciding = self._contact(*chosen, b)
-        # The others are farther than `best`, by what GJK can be wrong by.
-        lower = min(deciding.lower_bound, best - COMPOUND_PLANE * EPS * self.size)
         return self._answer(
             deciding,
             chosen,
             deciding.signed_distance,
-            lower,
+            min(lower, deciding.lower_bound),
             deciding.upper_bound,
             relation=Relation.WITHIN_CLEARANCE if deciding.signed_distance <= self.clearance else Relation.SEPARATED,
         )
+
+    def _gap(self, i: int, j: int) -> tuple[float, float]:
+        """Return how far apart two pieces are that are apart, and what that is not below."""
+        one, other = self.a.pieces[i], self.b.pieces[j]
+        if isinstance(one, Polytope) and isinstance(other, Polytope):
+            gap = gjk(one, other).gap
+            return gap, gap - COMPOUND_PLANE * EPS * self.size  # what GJK can be wrong by
+        found = contact(one, other)
+        return found.signed_distance, found.lower_bound
 
     def _touching(self, near: _Touching) -> CompoundContact:
         k = near.nearest
@@ -395,6 +442,11 @@ class _Pair:
         if len(a.pieces) == len(b.pieces) == 1:
             # One body, and it is convex: its own contact tells all.
             escape = Escape(outer.depth * outer.ties, max(0.0, -outer.upper_bound), 0, True, False)
+        elif self.curved:
+            found = curved_escape(
+                a.pieces, b.pieces, outer.mtv, self.tolerance, self.budget, part_of(self.progress, 0.4, 0.9)
+            )
+            escape, self.directions = found.escape, found.directions
         else:
             bodies = self._bodies(outer.depth)
             slack = 0.5 * self.tolerance
@@ -417,6 +469,8 @@ class _Pair:
             status = CompoundStatus.UNVERIFIED
         elif depth - lower > self.tolerance:
             status = CompoundStatus.STALLED if escape.finished or escape.stalled else CompoundStatus.BUDGET
+            if self.curved and status is CompoundStatus.STALLED:
+                status = CompoundStatus.CURVED_BRACKET
         normals = [t / sqrt(float(t @ t)) for t in [translation, *translations[:-1]]]
         ties = [normals[0]]
         ties += [n for n in normals[1:] if np.abs(n - normals[0]).max() > 1e-7]
@@ -451,7 +505,10 @@ class _Pair:
         for k, (i, j) in enumerate(pairs):
             if k % 16 == 0:
                 tell(self.progress, 0.3 + 0.1 * k / len(pairs))
-            body = difference_planes(a.pieces[i], b.pieces[j], 0.5 * self.tolerance, self.tolerance)
+            one, other = a.pieces[i], b.pieces[j]
+            assert isinstance(one, Polytope)
+            assert isinstance(other, Polytope)
+            body = difference_planes(one, other, 0.5 * self.tolerance, self.tolerance)
             if body is not None:
                 bodies.append(body)
         return bodies
@@ -459,10 +516,9 @@ class _Pair:
     def _relation(self, deepest: float) -> Relation:
         """Return the relation of compounds that are not apart, of which two pieces are that deep in each other."""
         a, b, band = self.a, self.b, self.band
-        a_in_b = _box_inside(a, b, band) and is_covered(a.pieces, b.pieces, band)
-        b_in_a = _box_inside(b, a, band) and is_covered(b.pieces, a.pieces, band)
         if len(a.pieces) == len(b.pieces) == 1:
             return contact(a.pieces[0], b.pieces[0], contact_tolerance=self.contact_tolerance).relation
+        a_in_b, b_in_a = contains_compound(b, a, band), contains_compound(a, b, band)
         if a_in_b and b_in_a:
             return Relation.COINCIDENT
         if deepest >= -band:
@@ -538,6 +594,7 @@ class _Pair:
             status=status,
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
+            directions=frozen(self.directions),
         )
 
 
@@ -546,11 +603,6 @@ def _gaps(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: 
     apart = np.maximum(np.maximum(other_low - high, low - other_high), 0.0)
     result: FloatArray = np.sqrt((apart * apart).sum(axis=1)) * (1.0 - 8.0 * EPS)
     return result
-
-
-def _box_inside(inner: Compound, outer: Compound, slack: float) -> bool:
-    (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
-    return bool((low >= outer_low - slack).all() and (high <= outer_high + slack).all())
 
 
 def _totals(regions: tuple[MergedRegion, ...]) -> tuple[float, float, FloatArray | None]:

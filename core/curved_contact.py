@@ -12,6 +12,7 @@ on 3D Game Objects, 2001 (the bracket).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -221,7 +222,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> tuple[_Core, _Core, Cont
                 best, normal = float(slabs[0]), inner.normal
             return one, other, inner, normal + 0.0, best, iterations
         before = points
-        new = np.concatenate([ways, _rings(normal), _too_near(one, other, inner, -best - enough)])
+        new = np.concatenate([ways, rings(normal, CURVED_RINGS), _too_near(one, other, inner, -best - enough)])
         one, other = one.grown(new), other.grown(-new)
 
 
@@ -261,12 +262,15 @@ def _flat_directions(one: _Core, other: _Core, normal: FloatArray) -> FloatArray
     return np.concatenate(found)
 
 
-def _rings(normal: FloatArray) -> FloatArray:
-    """Return directions (k, 3) close around one, on several rings."""
-    u, v = across(normal)
-    turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
-    around = np.cos(turn) * u + np.sin(turn) * v
-    ways = np.concatenate([normal + angle * around for angle in CURVED_RINGS])
+def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
+    """Return unit directions (k, dim) close around one, on a ring for each angle; in the plane to either side."""
+    if len(normal) == 2:
+        around = np.array([[-normal[1], normal[0]], [normal[1], -normal[0]]])
+    else:
+        u, v = across(normal)
+        turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
+        around = np.cos(turn) * u + np.sin(turn) * v
+    ways = np.concatenate([normal + angle * around for angle in angles])
     result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
     return result
 

@@ -48,7 +48,7 @@ def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
         heights = (support_points(inner, outer.normals) - outer.center) * outer.normals
         return float((heights.sum(axis=1) - outer.offsets).max())
-    ways = _spread(inner.dim)
+    ways = spread(inner.dim, _AROUND)
     ways = np.concatenate([ways, *(shape.normals for shape in (inner, outer) if isinstance(shape, Polytope))])
     beyond = _beyond(inner, outer, ways)
     best = float(beyond.max())
@@ -90,13 +90,13 @@ def _climbed(inner: ConvexShape, outer: ConvexShape, way: FloatArray, here: floa
     return here
 
 
-def _spread(dim: int) -> FloatArray:
-    """Return directions (k, dim) evenly around."""
+def spread(dim: int, count: int) -> FloatArray:
+    """Return unit directions (k, dim) evenly around, at least `count`; in space those of the axes among them."""
     if dim == 2:
-        turn = 2.0 * np.pi * np.arange(_AROUND) / _AROUND
+        turn = 2.0 * np.pi * np.arange(count) / count
         return np.stack([np.cos(turn), np.sin(turn)], axis=1)
     # A spiral by the golden angle.
-    z = 1.0 - (2.0 * np.arange(_AROUND) + 1.0) / _AROUND
-    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(_AROUND)
+    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
     reach = np.sqrt(1.0 - z * z)
     return np.concatenate([np.stack([reach * np.cos(turn), reach * np.sin(turn), z], axis=1), np.eye(3), -np.eye(3)])

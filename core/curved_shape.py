@@ -96,6 +96,10 @@ class CurvedShape(Bounded, ABC):
     def scaled(self: _S, exponent: int) -> _S:
         """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
 
+    @abstractmethod
+    def moved(self: _S, translation: FloatArray) -> _S:
+        """Return the shape moved by a vector (dim,), rounded to the coordinates' last digit."""
+
     def supports(self, directions: ArrayLike) -> FloatArray:
         """Return the support points (k, dim) for `directions` (k, dim), of any length but zero. Source: S4.2.
 

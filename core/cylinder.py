@@ -136,6 +136,9 @@ class Cylinder(_Round):
             np.ldexp(self.start, exponent), np.ldexp(self.end, exponent), float(np.ldexp(self.rim, exponent))
         )
 
+    def moved(self, translation: FloatArray) -> Cylinder:
+        return Cylinder(self.start + translation, self.end + translation, self.rim)
+
 
 class Cone(_Round):
     """A cone with a flat base."""
@@ -173,3 +176,6 @@ class Cone(_Round):
 
     def scaled(self, exponent: int) -> Cone:
         return Cone(np.ldexp(self.start, exponent), np.ldexp(self.end, exponent), float(np.ldexp(self.rim, exponent)))
+
+    def moved(self, translation: FloatArray) -> Cone:
+        return Cone(self.start + translation, self.end + translation, self.rim)

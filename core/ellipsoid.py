@@ -81,6 +81,9 @@ class Ellipsoid(CurvedShape):
     def scaled(self, exponent: int) -> Ellipsoid:
         return Ellipsoid.from_axes(np.ldexp(self.middle, exponent), np.ldexp(self.semi, exponent), self.axes)
 
+    def moved(self, translation: FloatArray) -> Ellipsoid:
+        return Ellipsoid.from_axes(self.middle + translation, self.semi, self.axes)
+
     @classmethod
     def from_axes(cls, center: FloatArray, semi_axes: FloatArray, axes: FloatArray) -> Ellipsoid:
         """Return the ellipsoid with these semi-axes (3,) along the rows of `axes` (3, 3), which are taken as they are:

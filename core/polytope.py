@@ -94,6 +94,18 @@ class Polytope(Bounded):
             frozen(np.ldexp(self.offsets, exponent)),
         )
 
+    def moved(self, translation: FloatArray) -> Polytope:
+        """Return the shape moved by a vector (dim,), rounded to the coordinates' last digit."""
+        return Polytope(
+            frozen(self.vertices + translation),
+            self.rank,
+            self.edges,
+            self.edge_facets,
+            self.facets,
+            self.normals,
+            self.offsets,
+        )
+
     @cached_property
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""

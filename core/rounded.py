@@ -87,6 +87,9 @@ class Rounded(CurvedShape):
     def scaled(self, exponent: int) -> Rounded:
         return Rounded(self.core.scaled(exponent), float(np.ldexp(self.radius, exponent)))
 
+    def moved(self, translation: FloatArray) -> Rounded:
+        return Rounded(self.core.moved(translation), self.radius)
+
 
 class Sphere(Rounded):
     """A ball in space; with radius 0 a point."""

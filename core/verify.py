@@ -12,6 +12,7 @@ import numpy as np
 
 from .certificate import Certificate
 from .check import Check, Verification
+from .compound import Compound, CompoundContact, checked_compound
 from .contact import Contact, Status
 from .curved_shape import ConvexShape, checked_convex_shapes
 from .gjk import size_of_difference
@@ -19,6 +20,7 @@ from .polytope import FloatArray, Polytope, extreme_exponent, intervals
 from .relation import Relation, contact_band
 from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
 from .verify_bounds import overlap_along, rounding_of
+from .verify_compound import verify_compound
 from .verify_curved import verify_curved
 from .verify_form import check_form
 from .verify_polytope import proven_upper
@@ -29,7 +31,7 @@ __all__ = ["Check", "Verification", "verify"]
 _PRODUCTS = 1 << 18  # held in memory at a time
 
 
-def verify(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
+def verify(contact: Contact | CompoundContact, a: ConvexShape | Compound, b: ConvexShape | Compound) -> Verification:
     """Return, check by check, whether `contact` is a true statement about the shapes A and B.
 
     The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
@@ -48,11 +50,16 @@ def verify(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
 
     Raises ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
     """
+    if isinstance(contact, CompoundContact):
+        one, two = checked_compound("a", a), checked_compound("b", b)
+        if one.dim != two.dim:
+            raise ValueError(f"a and b must have the same dimension, but a has {one.dim} and b has {two.dim}")
+        return verify_compound(contact, one, two)
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
     checked_convex_shapes(a, b)
     if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
-        return verify_curved(contact, a, b)
+        return verify_curved(contact, a, b)  # type: ignore[arg-type]
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
