@@ -526,7 +526,7 @@ def checked(found: Contact | Found, a: Solid, b: Solid) -> Verification:
 
 def _checked_pieces(c: CompoundContact, a: Compound | Polytope, b: Compound | Polytope) -> list[Check]:
     one, other = (shape.pieces if isinstance(shape, Compound) else (shape,) for shape in (a, b))
-    moved = [ConvexHull(piece.vertices + c.mtv) for piece in other] if c.depth > 0.0 else list(other)
+    moved = [piece.moved(c.mtv) for piece in other] if c.depth > 0.0 else list(other)
     wanted = max(c.signed_distance, 0.0)
     boxes = [np.array([piece.bounds[k] for piece in pieces]) for pieces in (one, moved) for k in (0, 1)]
     pairs = candidate_pairs(boxes[0], boxes[1], boxes[2], boxes[3], margin=wanted).pairs

@@ -211,7 +211,7 @@ def shape_edges(shape: Solid, base: FloatArray, color: Color, width: float, dash
     parts = []
     if isinstance(shape, Compound):
         for k, piece in enumerate(shape.pieces):
-            parts.append(hull_edges(piece, base, tint(color, k), width, dash))
+            parts.append(shape_edges(piece, base, tint(color, k), width, dash))
         return np.concatenate(parts)
     if isinstance(shape, Mesh):
         edges, wide = bent_edges(shape)

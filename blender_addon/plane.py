@@ -136,7 +136,8 @@ def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:
 def drawn(solid: Solid, plane: Plane) -> Solid:
     """Return a shape of the plane as one in space, to be drawn."""
     if isinstance(solid, Compound):
-        return Compound([ConvexHull(plane.point + piece.vertices @ plane.axes) for piece in solid.pieces])
+        flat = [piece for piece in solid.pieces if isinstance(piece, Polytope)]
+        return Compound([ConvexHull(plane.point + piece.vertices @ plane.axes) for piece in flat])
     if isinstance(solid, Polytope):
         corners = solid.vertices
     else:

@@ -120,13 +120,14 @@ class Compound(Bounded):
         return not all(isinstance(piece, Polytope) for piece in self.pieces)
 
     @cached_property
-    def hull(self) -> ConvexShape:
-        """The convex hull of all pieces; the piece itself where there is one only. Of curved pieces the bounding box."""
-        if len(self.pieces) == 1:
-            return self.pieces[0]
-        if self.curved:
+    def hull(self) -> Polytope:
+        """The convex hull of all pieces; the piece itself where there is one only. Of curved pieces their box."""
+        parts = [piece for piece in self.pieces if isinstance(piece, Polytope)]
+        if len(parts) < len(self.pieces):
             return ConvexHull(list(product(*np.transpose(self.bounds).tolist())))
-        return ConvexHull(np.concatenate([piece.vertices for piece in self.pieces if isinstance(piece, Polytope)]))
+        if len(parts) == 1:
+            return parts[0]
+        return ConvexHull(np.concatenate([piece.vertices for piece in parts]))
 
     def moved(self, translation: FloatArray) -> Compound:
         """Return the compound moved by a vector (dim,), rounded to the coordinates' last digit."""
@@ -437,14 +438,17 @@ class _Pair:
         a, b, dim = self.a, self.b, self.a.dim
         overlap = -near.signed_distance
         start = np.zeros(3)
-        outer = contact(a.hull, b.hull)
+        single = len(a.pieces) == len(b.pieces) == 1
+        outer = contact(a.pieces[0], b.pieces[0]) if single else contact(a.hull, b.hull)
         start[:dim] = outer.mtv
-        if len(a.pieces) == len(b.pieces) == 1:
+        if single:
             # One body, and it is convex: its own contact tells all.
             escape = Escape(outer.depth * outer.ties, max(0.0, -outer.upper_bound), 0, True, False)
         elif self.curved:
             found = curved_escape(
-                a.pieces, b.pieces, outer.mtv, self.tolerance, self.budget, part_of(self.progress, 0.4, 0.9)
+                *(a.pieces, b.pieces, outer.mtv, near.contacts[near.nearest].mtv),
+                *(max(-c.upper_bound for c in near.contacts), self.tolerance),
+                *(self.budget, part_of(self.progress, 0.4, 0.9)),
             )
             escape, self.directions = found.escape, found.directions
         else:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .curved_inside import spread
 from .curved_shape import ConvexShape, CurvedShape
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope
 from .tolerance import CURVED_LEVEL, EPS
 
+_AROUND = 60
 _MOST_CORNERS = 4096
 """Differences of corners of two cores that are all taken; of more only those that are farthest in a direction."""
 
@@ -18,8 +20,11 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
     """Return a polytope inside A - B, which reaches its surface at least in the unit `directions` (k, dim).
 
     Of two polytopes it is A - B itself, whatever the directions. The cores' difference comes first, then both radii
-    around it at once: two shapes with radii are one with the sum of them.
+    around it at once: two shapes with radii are one with the sum of them. Without directions of curved shapes, some
+    evenly around are taken.
     """
+    if not len(directions) and any(isinstance(shape, CurvedShape) for shape in (a, b)):
+        directions = spread(a.dim, _AROUND)
     corners_a, corners_b = _corners(a, directions), _corners(b, -directions)
     if len(corners_a) * len(corners_b) <= _MOST_CORNERS or not len(directions):
         points = (corners_a[:, None] - corners_b[None]).reshape(-1, a.dim)

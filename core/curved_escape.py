@@ -28,21 +28,25 @@ from .polytope import FloatArray, Polytope
 from .progress import Progress, part_of, tell
 from .tolerance import COMPOUND_PLANE, CURVED_RINGS, EPS
 
-_ROUNDS = 10
+_ROUNDS = 8
 """Times that the polytopes get more points."""
 _AROUND = 60
 """Directions in which they reach the surface at first."""
-_WIDE = (0.03, 0.1, 0.25)
-"""Angles of wider rings than those that close a bracket: they keep the polytopes round beside the best direction."""
+_RINGS = (*CURVED_RINGS[::2], 0.05, 0.2)
+"""Angles of rings of directions around the best: the narrow ones close the bracket, the wide ones keep the polytopes
+round beside it."""
 _STEPS = 40
 """Steps of pushing one translation."""
 _PLANES = 12
 """Planes of which three may decide where a translation ends."""
-_STARTS = 3
+_STARTS = 4
 """Translations of the polytopes that are pushed on."""
-_SLOWER = 0.7
-"""Times the width of the bracket: a round that leaves more is the last but one."""
-_MOST_DIRECTIONS = 900
+_SLOWER = 0.8
+"""Times the width of the bracket: a round that leaves more is slow; several of them end the search."""
+_SAME = 1e-6
+"""Directions whose components differ by no more are one."""
+_MOST_DIRECTIONS = 400
+"""Directions that end the search."""
 
 
 class CurvedEscape(NamedTuple):
@@ -73,17 +77,28 @@ def curved_escape(
     pieces_a: Sequence[ConvexShape],
     pieces_b: Sequence[ConvexShape],
     start: FloatArray,
+    deepest: FloatArray,
+    least: float,
     tolerance: float,
     budget: int,
     progress: Progress | None,
 ) -> CurvedEscape:
-    """Return a short translation (dim,) of B that separates, and a certified lower bound; `start` (dim,) does too."""
+    """Return a short translation (dim,) of B that separates, and a certified lower bound.
+
+    `start` (dim,) separates; `deepest` (dim,) separates the two pieces that are deepest in each other, which `least`
+    is known to be the depth of, at least.
+    """
     dim = len(start)
     best, shortest = start, float(np.linalg.norm(start))
     pairs = _pairs(pieces_a, pieces_b, shortest + tolerance)
     ways = spread(dim, _AROUND)
     slack = 0.5 * tolerance
-    lower, nodes, before = 0.0, 0, inf
+    lower, nodes, before = least, 0, inf
+    pushed, normals = _pushed(pieces_a, pieces_b, pairs, deepest, tolerance)
+    if pushed is not None and float(np.linalg.norm(pushed)) < shortest:
+        best, shortest = pushed, float(np.linalg.norm(pushed))
+    if shortest - lower <= slack:
+        return CurvedEscape(_told(best, lower, 0, True), np.zeros((0, dim)))
     used = ways
     finished, slow = True, 0
     for k in range(_ROUNDS):
@@ -98,7 +113,7 @@ def curved_escape(
         )
         nodes += found.nodes
         finished = found.finished
-        if found.lower_bound > lower or k == 0:
+        if found.lower_bound > lower:
             lower, used = found.lower_bound, ways
         normals = []
         for translation in found.translations[:_STARTS, :dim]:
@@ -108,14 +123,30 @@ def curved_escape(
                 best, shortest = pushed, length
         width = shortest - lower
         slow = slow + 1 if width > _SLOWER * before else 0
-        if width <= slack or nodes > budget or slow > 1 or not normals or len(ways) > _MOST_DIRECTIONS:
+        if width <= slack or nodes > budget or slow > 2 or not normals or len(ways) > _MOST_DIRECTIONS:
             break
         before = width
-        new = [np.concatenate((n[None], rings(n, (*CURVED_RINGS, *_WIDE)))) for n in normals]
-        ways = np.unique(np.concatenate((ways, *new)), axis=0)
-    translation = np.zeros((1, 3))
-    translation[0, :dim] = best
-    return CurvedEscape(Escape(translation, min(lower, shortest), nodes, finished and nodes <= budget, False), used)
+        new = [np.concatenate((n[None], rings(n, _RINGS))) for n in _distinct(normals, ways)]
+        if not new:
+            break
+        ways = np.concatenate((ways, *new))
+    return CurvedEscape(_told(best, lower, nodes, finished and nodes <= budget), used)
+
+
+def _told(translation: FloatArray, lower: float, nodes: int, finished: bool) -> Escape:
+    in_space = np.zeros((1, 3))
+    in_space[0, : len(translation)] = translation
+    return Escape(in_space, min(lower, float(np.linalg.norm(translation))), nodes, finished, False)
+
+
+def _distinct(normals: list[FloatArray], known: FloatArray) -> list[FloatArray]:
+    """Return those normals that are neither known nor twice there."""
+    found: list[FloatArray] = []
+    for normal in normals:
+        rows = np.concatenate((known, np.array(found).reshape(-1, len(normal))))
+        if np.abs(rows - normal).max(axis=1).min() > _SAME:
+            found.append(normal)
+    return found
 
 
 def _pairs(pieces_a: Sequence[ConvexShape], pieces_b: Sequence[ConvexShape], margin: float) -> list[tuple[int, int]]:
@@ -132,11 +163,12 @@ def _pushed(
     tolerance: float,
 ) -> tuple[FloatArray | None, list[FloatArray]]:
     """Return a translation nearby that separates all pairs, as short as the planes between them allow, if one is found;
-    and normals (dim,) of the pairs that then touch."""
+    and normals (dim,) of the pairs that then touch or that overlapped before."""
     best, shortest = None, inf
     touched: list[FloatArray] = []
     known: dict[tuple[int, int], tuple[FloatArray, float]] = {}
-    for _ in range(_STEPS):
+    first: list[FloatArray] = []
+    for step in range(_STEPS):
         deepest, push = inf, translation
         now = []
         for i, j in pairs:
@@ -147,6 +179,8 @@ def _pushed(
                 deepest, push = c.signed_distance, translation - c.signed_distance * c.normal
             if abs(c.signed_distance) <= 1e-3 * (pieces_a[i].extent + pieces_b[j].extent):
                 now.append(c.normal)
+            if step == 0 and c.signed_distance < 0.0:
+                first.append(c.normal)  # here the polytope is short of the surface
         length = float(np.linalg.norm(translation))
         if deepest >= -0.5 * tolerance and length < shortest:
             improved = shortest - length
@@ -159,7 +193,7 @@ def _pushed(
         if float(np.abs(onward - translation).max()) <= 0.01 * tolerance:
             break
         translation = onward
-    return best, touched or now
+    return best, first + (touched or now)
 
 
 def _shortest_beyond(planes: list[tuple[FloatArray, float]], near: FloatArray) -> FloatArray | None:

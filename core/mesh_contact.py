@@ -35,7 +35,7 @@ from .mesh_depth import (
 )
 from .mesh_distance import mesh_distance
 from .mesh_pieces import inner_pieces, mesh_pieces
-from .polytope import FloatArray, frozen
+from .polytope import FloatArray, Polytope, frozen
 from .progress import Progress, part_of, tell
 from .relation import Relation
 from .separation import Separation
@@ -547,7 +547,8 @@ def _work(one: Compound, other: Compound) -> int:
     """Return how many pairs of edges a search for the smallest translation looks at."""
     if len(one.pieces) == len(other.pieces) == 1:
         return 0
-    return sum(len(piece.edges) for piece in one.pieces) * sum(len(piece.edges) for piece in other.pieces)
+    edges = [sum(len(piece.edges) for piece in found.pieces if isinstance(piece, Polytope)) for found in (one, other)]
+    return edges[0] * edges[1]
 
 
 def _faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from .check import Check, Verification
 from .compound import Compound, CompoundContact, CompoundStatus, contains_compound, pair_tolerance
+from .compound_planes import Planes
 from .compound_region import MergedRegion, Patch
 from .contact import Contact, contact
 from .curved_inside import sticks_out, support_points
@@ -25,12 +26,14 @@ from .polytope import FloatArray, Polytope, extreme_exponent
 from .region import RegionKind
 from .relation import Relation, contact_band
 from .tolerance import EPS, VERIFY_REGION, VERIFY_UNIT, promised
-from .verify_bounds import Proven, proven_bounds
+from .verify_bounds import Proven, overlap_along, proven_bounds
 from .verify_escape import covered, difference, many_differences
 from .verify_form import are_indices, first, is_array, is_infinite, is_number, region_faults
 
 _MOST_SETS = 4_000
 """Sets of translations that are looked at to prove a depth again: some seconds."""
+_TIES = 8
+"""Ties that are tried as translations."""
 _ARCS = 1e-4
 """Of the area and the length: how far an outline of short straight sides may be from one with arcs."""
 
@@ -47,7 +50,7 @@ def verify_compound(told: CompoundContact, a: Compound, b: Compound) -> Verifica
     exponent = extreme_exponent(a, b)
     if exponent:
         told, a, b = told.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
-    return Verification((*form, *_Pair(told, a, b).checks()), width)
+    return Verification((*form, *_Pair(told, a, b, exponent != 0).checks()), width)
 
 
 def _contact_faults(c: CompoundContact, a: Compound, b: Compound) -> Iterator[str]:
@@ -136,13 +139,14 @@ class _Measured(NamedTuple):
 class _Pair:
     """Two compounds of ordinary size and what was told of them."""
 
-    def __init__(self, told: CompoundContact, a: Compound, b: Compound) -> None:
-        self.told, self.a, self.b = told, a, b
+    def __init__(self, told: CompoundContact, a: Compound, b: Compound, scaled: bool) -> None:
+        """Get ready; of compounds that were `scaled`, areas may have been beyond float64."""
+        self.told, self.a, self.b, self.scaled = told, a, b, scaled
         self.tolerance = pair_tolerance(a, b)
         self.promised = self.tolerance + promised(told.signed_distance, 0.0, 0.0)
         self.band = contact_band(a, b, told.contact_tolerance)
         self.moved = told.signed_distance < -self.tolerance
-        self.near = _measured(a, b, max(self.band, told.lower_bound), told.normal)
+        self.near = _measured(a, b, max(self.band, told.lower_bound), told.normal, told.pieces)
 
     def checks(self) -> list[Check]:
         told = self.told
@@ -154,6 +158,7 @@ class _Pair:
             ),
             *self._normals(),
             *self._witness(),
+            self._ties(),
             self._deciding(),
             self._translation() if self.moved else self._lower(),
             self._upper(),
@@ -193,6 +198,24 @@ class _Pair:
                 f"off by {miss:.3g}, tolerance {self.promised:.3g}",
             ),
         ]
+
+    def _ties(self) -> Check:
+        """Each tie must be as good as the chosen normal: for the deciding pieces, or as a way out."""
+        told, name = self.told, "normal and ties separate by the signed distance"
+        if self.moved:
+            after = [
+                _measured(self.a, self.b.moved(told.depth * tie), -self.tolerance, tie).lower
+                for tie in told.ties[:_TIES]
+            ]
+            worst = max(0.0, -min(after))
+            ok = worst <= 2.5 * self.tolerance or told.status is CompoundStatus.UNVERIFIED
+        else:
+            i, j = told.pieces
+            rows = told.ties / np.linalg.norm(told.ties, axis=1, keepdims=True)
+            overlap = overlap_along(self.a.pieces[i], self.b.pieces[j], rows)
+            worst = float(np.abs(overlap + told.signed_distance).max())
+            ok = worst <= self.promised
+        return Check(name, ok, f"off by {worst:.3g}, tolerance {self.promised:.3g}")
 
     def _deciding(self) -> Check:
         told = self.told
@@ -236,6 +259,10 @@ class _Pair:
         target = -told.upper_bound - self.tolerance
         if told.upper_bound < told.signed_distance or target <= 0.0:
             return Check(name, False, f"bound {told.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
+        for tie in told.ties[:_TIES]:
+            if self._separates(target * tie):
+                way = (target * tie).tolist()
+                return Check(name, False, f"bound {-told.upper_bound:.9g}, but a shorter translation separates: {way}")
         bodies, same = self._bodies(-told.upper_bound)
         found = covered(bodies, target, self.tolerance, _MOST_SETS)
         detail = f"bound {-told.upper_bound:.9g}, proved {found.least:.9g} by {found.sets} sets of translations"
@@ -243,15 +270,16 @@ class _Pair:
             found = found._replace(counterexample=None)
         if found.counterexample is not None:
             way = found.counterexample[: self.a.dim].tolist()
-            return Check(name, False, f"{detail}; this translation is shorter and separates: {way}")
+            return Check(name, False, f"{detail}, but a shorter translation separates: {way}")
         if found.least >= target:
             note = f"; {same} differences of very many corners are as the search has them" if same else ""
             return Check(name, True, detail + note)
         return Check("not checked: that no shorter translation separates", True, detail)
 
-    def _bodies(self, reach: float) -> tuple[list, int]:  # type: ignore[type-arg]
+    def _bodies(self, reach: float) -> tuple[list[Planes], int]:
         a, b = self.a, self.b
-        bodies, same = [], 0
+        bodies: list[Planes] = []
+        same = 0
         gaps = _box_gaps(a, b)
         for i, j in np.argwhere(gaps <= reach).tolist():
             one, other = a.pieces[i], b.pieces[j]
@@ -343,18 +371,20 @@ class _Pair:
         worst, what = 0.0, "fits"
         for region in told.regions:
             for name, miss, size in _differences(region):
+                if name == "area" and self.scaled and region.area in (0.0, np.inf):
+                    continue
                 if miss > worst * size:
                     worst, what = miss / size if size else np.inf, name
         slack = VERIFY_REGION
         if any(patch.region.arcs for region in told.regions for patch in region.patches):
             slack = _ARCS
         total = sum(region.area for region in told.regions)
-        lines = sum(region.length for region in told.regions if region.area == 0.0)
+        lines = sum(region.length for region in told.regions if region.kind is RegionKind.SEGMENT)
         same = abs(told.area - total) <= VERIFY_REGION * total and abs(told.length - lines) <= VERIFY_REGION * lines
         checks.append(
             Check(
                 "areas, lengths and centroids are those of the outlines",
-                worst <= slack and (same or is_infinite(told.area)),
+                worst <= slack and (same or (self.scaled and is_infinite(total))),
                 f"off by {worst:.3g} of it ({what}); area {told.area:.9g}, of the regions {total:.9g}",
             )
         )
@@ -378,8 +408,10 @@ def _box_gaps(a: Compound, b: Compound) -> FloatArray:
     return gaps
 
 
-def _measured(a: Compound, b: Compound, reach: float, normal: FloatArray) -> _Measured:
-    """Measure all pairs of pieces that may be no farther apart than `reach`.
+def _measured(
+    a: Compound, b: Compound, reach: float, normal: FloatArray, always: tuple[int, int] | None = None
+) -> _Measured:
+    """Measure all pairs of pieces that may be no farther apart than `reach`, and one of them in any case.
 
     Most are shown to be farther by their boxes, or by a plane across `normal`.
     """
@@ -389,7 +421,10 @@ def _measured(a: Compound, b: Compound, reach: float, normal: FloatArray) -> _Me
     bottom = np.array([float(support_points(piece, -way)[0] @ way[0]) for piece in b.pieces])
     rounding = VERIFY_UNIT * EPS * (max(a.magnitude, b.magnitude) + a.extent + b.extent)
     far = bottom - top[:, None] - rounding > max(reach, 0.0)
-    pairs = [(i, j) for i, j in np.argwhere((_box_gaps(a, b) <= max(reach, 0.0)) & ~far).tolist()]
+    near = (_box_gaps(a, b) <= max(reach, 0.0)) & ~far
+    if always is not None:
+        near[always] = True
+    pairs = [(i, j) for i, j in np.argwhere(near).tolist()]
     return _Measured(pairs, [_proved(a.pieces[i], b.pieces[j]) for i, j in pairs])
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prove again that no translation shorter than a given length separates two compounds.
 
-A translation separates when it is inside of none of the pairwise differences A_i - B_j. These are built here as hulls of
-differences of vertices, not as the search for the translation builds them. Then all translations are covered: a set of
-them, those beyond some facets, is done when weights prove that none of it is shorter than the length; otherwise its
+A translation separates when it is inside of none of the pairwise differences A_i - B_j. These are built here as hulls
+of differences of vertices, not as the search for the translation builds them. Then all translations are covered: a set
+of them, those beyond some facets, is done when weights prove that none of it is shorter than the length; otherwise its
 nearest one is inside some difference, and the set is covered by what is beyond each of that one's facets. A nearest one
 that is inside of none is a counter-example. Any weights >= 0 prove their bound, so whoever found them need not be
 trusted.
@@ -79,7 +79,7 @@ def covered(
     seen: set[tuple[int, ...]] = {(-1, -1, -1)}
     lost, looked = target, 0
     while len(keys):
-        tell(progress, min(1.0, looked / most))
+        tell(progress, min(1.0, looked / max(1, most)))
         if looked >= most:
             return Covering(min(lost, float(keys.min())), None, looked)
         order = np.argsort(keys, kind="stable")
