@@ -32,6 +32,8 @@ from .verify_form import are_indices, first, is_array, is_infinite, is_number, r
 
 _MOST_SETS = 4_000
 """Sets of translations that are looked at to prove a depth again: some seconds."""
+_SHORTER = 1.0 - 1e-6
+"""Times a length that no translation is to be below: a translation that would show that it is not so."""
 _TIES = 8
 """Ties that are tried as translations."""
 _ARCS = 1e-4
@@ -260,8 +262,9 @@ class _Pair:
         if told.upper_bound < told.signed_distance or target <= 0.0:
             return Check(name, False, f"bound {told.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
         for tie in told.ties[:_TIES]:
-            if self._separates(target * tie):
-                way = (target * tie).tolist()
+            shorter = (_SHORTER * target - 16.0 * self.tolerance) * tie
+            if self._separates(shorter):
+                way = shorter.tolist()
                 return Check(name, False, f"bound {-told.upper_bound:.9g}, but a shorter translation separates: {way}")
         bodies, same = self._bodies(-told.upper_bound)
         found = covered(bodies, target, self.tolerance, _MOST_SETS)
