@@ -16,6 +16,8 @@ from .compound import Compound, CompoundContact, checked_compound
 from .contact import Contact, Status
 from .curved_shape import ConvexShape, checked_convex_shapes
 from .gjk import size_of_difference
+from .mesh import Mesh
+from .mesh_contact import MeshContact
 from .polytope import FloatArray, Polytope, extreme_exponent, intervals
 from .relation import Relation, contact_band
 from .tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
@@ -23,6 +25,7 @@ from .verify_bounds import overlap_along, rounding_of
 from .verify_compound import verify_compound
 from .verify_curved import verify_curved
 from .verify_form import check_form
+from .verify_mesh import verify_mesh
 from .verify_polytope import proven_upper
 from .verify_region import check_region, check_support_features
 
@@ -31,7 +34,11 @@ __all__ = ["Check", "Verification", "verify"]
 _PRODUCTS = 1 << 18  # held in memory at a time
 
 
-def verify(contact: Contact | CompoundContact, a: ConvexShape | Compound, b: ConvexShape | Compound) -> Verification:
+def verify(
+    contact: Contact | CompoundContact | MeshContact,
+    a: ConvexShape | Compound | Mesh,
+    b: ConvexShape | Compound | Mesh,
+) -> Verification:
     """Return, check by check, whether `contact` is a true statement about the shapes A and B.
 
     The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
@@ -55,6 +62,11 @@ def verify(contact: Contact | CompoundContact, a: ConvexShape | Compound, b: Con
         if one.dim != two.dim:
             raise ValueError(f"a and b must have the same dimension, but a has {one.dim} and b has {two.dim}")
         return verify_compound(contact, one, two)
+    if isinstance(contact, MeshContact):
+        for name, mesh in (("a", a), ("b", b)):
+            if not isinstance(mesh, Mesh):
+                raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+        return verify_mesh(contact, a, b)  # type: ignore[arg-type]
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
     checked_convex_shapes(a, b)

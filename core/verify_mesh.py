@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check a contact of meshes, without the searches that found it.
+
+Points are measured against all triangles, crossings against their two triangles, containment by the sum of solid
+angles, the pieces' contact as one of compounds. What cannot be proved again this way is named in a check that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import pi
+
+import numpy as np
+
+from .check import Check, Verification
+from .compound import Compound, CompoundContact
+from .contact_curves import ContactCurve
+from .decompose_mesh import Decomposition
+from .mesh import Mesh
+from .mesh_contact import MeshContact
+from .mesh_depth import Body, share_nothing
+from .mesh_distance import point_triangle_distances
+from .polytope import FloatArray
+from .relation import Relation
+from .tolerance import DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
+from .triangle_distance import rows_of, triangle_distances
+from .triangle_pairs import Crossings
+from .verify_compound import verify_compound
+from .verify_form import first, is_array, is_number
+
+_MOST_PAIRS = 400_000
+"""Pairs of triangles that are all measured where no plane proves a distance."""
+_CHUNK = 20_000
+"""Pairs of triangles measured in one go."""
+
+
+def verify_mesh(told: MeshContact, a: Mesh, b: Mesh) -> Verification:
+    """Return what `verify` does, for two meshes."""
+    form = first("the contact is well-formed", _faults(told, a, b))
+    if not form.ok:
+        return Verification((form,), float("nan"))
+    return Verification((form, *_Pair(told, a, b).checks()), told.upper_bound - told.lower_bound)
+
+
+def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
+    if not isinstance(c.relation, Relation):
+        yield f"relation is {c.relation!r}"
+    for name in ("intersects", "a_solid", "b_solid"):
+        if not isinstance(getattr(c, name), bool | np.bool_):
+            yield f"{name} is {getattr(c, name)!r}"
+    for name in ("signed_distance", "upper_bound"):
+        if not is_number(getattr(c, name)):
+            yield f"{name} is {getattr(c, name)!r}"
+    if not (is_number(c.lower_bound) or (isinstance(c.lower_bound, float) and c.lower_bound == -np.inf)):
+        yield f"lower_bound is {c.lower_bound!r}"
+    for name in ("distance", "surface_distance", "clearance", "contact_tolerance"):
+        if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
+            yield f"{name} is {getattr(c, name)!r}"
+    for name in ("point_on_a", "point_on_b"):
+        if not is_array(getattr(c, name), (3,)):
+            yield f"{name} is not 3 finite numbers: {getattr(c, name)!r}"
+    if c.normal is not None and not is_array(c.normal, (3,)):
+        yield f"normal is {c.normal!r}"
+    if not isinstance(c.crossings, Crossings):
+        yield f"crossings are {c.crossings!r}"
+        return
+    pairs, ends = c.crossings.pairs, c.crossings.segments
+    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
+        yield f"pairs of triangles are {pairs!r}"
+    elif len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= [len(a.triangles), len(b.triangles)]).any()):
+        yield "a crossing is of a triangle that is not there"
+    elif not is_array(ends, (len(pairs), 2, 3)):
+        yield "segments are not two finite points for each pair of triangles"
+    if not (isinstance(c.curves, tuple) and all(isinstance(curve, ContactCurve) for curve in c.curves)):
+        yield f"curves are {c.curves!r}"
+    elif not all(is_array(curve.points, (None, 3)) for curve in c.curves):
+        yield "a curve has points that are not finite"
+    for name, kind in (("compound", CompoundContact), ("pieces_a", Decomposition), ("pieces_b", Decomposition)):
+        if getattr(c, name) is not None and not isinstance(getattr(c, name), kind):
+            yield f"{name} is {getattr(c, name)!r}"
+    if not isinstance(c.regions, tuple):
+        yield f"regions are {c.regions!r}"
+
+
+class _Pair:
+    """Two meshes and what was told of them."""
+
+    def __init__(self, told: MeshContact, a: Mesh, b: Mesh) -> None:
+        self.told = told
+        self.a, self.b = Body.of(a), Body.of(b)
+        small, large = sorted((a.diagonal, b.diagonal))
+        self.magnitude = max(a.magnitude, b.magnitude)
+        self.promise = promised(told.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
+        self.band = max(told.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
+        self.fit = all(found is not None and found.exact for found in (told.pieces_a, told.pieces_b))
+
+    def checks(self) -> list[Check]:
+        told = self.told
+        checks = [
+            Check(
+                "solids are closed meshes",
+                (bool(told.a_solid), bool(told.b_solid)) == (self.a.solid, self.b.solid),
+                f"A {self.a.solid}, B {self.b.solid}",
+            ),
+            Check(
+                "the bounds hold the signed distance",
+                told.lower_bound <= told.signed_distance <= told.upper_bound,
+                f"{told.lower_bound:.9g} to {told.upper_bound:.9g}, told {told.signed_distance:.9g}",
+            ),
+            self._crossings(),
+            self._curves(),
+            self._meeting(),
+            self._witness(),
+            *self._normal(),
+            self._relation(),
+        ]
+        if not told.intersects:
+            checks += self._apart()
+        if told.compound is not None:
+            checks.append(self._pieces())
+        if told.depth > 0.0:
+            checks += self._depth()
+        return checks
+
+    def _crossings(self) -> Check:
+        found = self.told.crossings
+        off = 0.0
+        for side, mesh in ((0, self.a.mesh), (1, self.b.mesh)):
+            corners = mesh.points[mesh.triangles[found.pairs[:, side]]]
+            for end in range(2):
+                off = max(off, float(_distances(found.segments[:, end], corners).max(initial=0.0)))
+        return Check("crossings lie on both of their triangles", off <= self.promise, f"off by {off:.3g}")
+
+    def _curves(self) -> Check:
+        ends = {tuple(point) for point in self.told.crossings.segments.reshape(-1, 3).tolist()}
+        points = [tuple(point) for curve in self.told.curves for point in curve.points.tolist()]
+        strange = [point for point in points if point not in ends]
+        off = 0.0
+        for body in (self.a, self.b):
+            off = max(off, max((_off(np.array(point), body.mesh) for point in strange), default=0.0))
+        return Check("curves lie on both surfaces", off <= self.promise, f"{len(points)} points, off by {off:.3g}")
+
+    def _meeting(self) -> Check:
+        """Tell again whether they intersect: crossings are checked one by one, containment by solid angles."""
+        held = _inside(self.a, self.b) or _inside(self.b, self.a)
+        found = held or bool(len(self.told.crossings))
+        same = bool(self.told.intersects) == found and (self.told.distance == 0.0 or not found)
+        return Check("they intersect where they cross or one is inside", same, f"told {self.told.intersects}")
+
+    def _witness(self) -> Check:
+        off = 0.0
+        for point, body in ((self.told.point_on_a, self.a), (self.told.point_on_b, self.b)):
+            if not (body.solid and abs(_turns(point, body.mesh)) > 0.5):
+                off = max(off, _off(point, body.mesh))
+        limit = 2.0 * self.promise + self._spare() + (self.told.compound.tolerance if self.told.compound else 0.0)
+        return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
+
+    def _spare(self) -> float:
+        return sum(found.distance for found in (self.told.pieces_a, self.told.pieces_b) if found is not None)
+
+    def _normal(self) -> list[Check]:
+        told = self.told
+        if told.normal is None:
+            return []
+        error = abs(float(np.linalg.norm(told.normal)) - 1.0)
+        checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
+        if told.signed_distance > 0.0 or (self.fit and told.depth > 0.0):
+            between = told.point_on_b - told.point_on_a
+            miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
+            limit = 2.0 * self.promise + (told.compound.tolerance if told.compound else 0.0)
+            checks.append(Check("witness points realise the signed distance", miss <= limit, f"off by {miss:.3g}"))
+        return checks
+
+    def _relation(self) -> Check:
+        told = self.told
+        if told.signed_distance > self.band:
+            near = told.signed_distance <= told.clearance
+            possible = {Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED}
+        else:
+            possible = {Relation.TOUCHING, Relation.COINCIDENT, Relation.PENETRATING}
+            possible |= {Relation.A_INSIDE_B, Relation.B_INSIDE_A}
+            if told.depth > self.band:
+                possible -= {Relation.TOUCHING}
+            if not (_inside(self.a, self.b) or told.crossings or self.told.compound):
+                possible -= {Relation.A_INSIDE_B}
+            if not (_inside(self.b, self.a) or told.crossings or self.told.compound):
+                possible -= {Relation.B_INSIDE_A}
+        return Check("the relation fits the distance", told.relation in possible, f"{told.relation}, of {possible}")
+
+    def _apart(self) -> list[Check]:
+        told = self.told
+        across = told.point_on_b - told.point_on_a
+        reach = float(np.linalg.norm(across))
+        checks = [
+            Check(
+                "two points prove the upper bound",
+                told.upper_bound >= reach - self.promise and abs(told.distance - told.signed_distance) <= self.promise,
+                f"{reach:.9g}",
+            )
+        ]
+        name = "a plane or all pairs of triangles prove the lower bound"
+        a, b = self.a.mesh, self.b.mesh
+        if reach > 0.0:
+            way = across / reach
+            gap = float((b.points[np.unique(b.triangles)] @ way).min() - (a.points[np.unique(a.triangles)] @ way).max())
+            if gap >= told.lower_bound - self.promise:
+                return [*checks, Check(name, True, f"bound {told.lower_bound:.9g}, plane {gap:.9g}")]
+        if len(a.triangles) * len(b.triangles) > _MOST_PAIRS:
+            words = f"{len(a.triangles)} by {len(b.triangles)} triangles, and no plane parts them"
+            return [*checks, Check("not checked: the lower bound of the distance", True, words)]
+        least = _least(a, b)
+        return [*checks, Check(name, told.lower_bound <= least + self.promise, f"triangles {least:.9g}")]
+
+    def _pieces(self) -> Check:
+        told = self.told
+        name = "the contact of the pieces holds"
+        if told.compound is None or told.pieces_a is None or told.pieces_b is None:
+            return Check(name, False, "pieces are missing")
+        found = verify_compound(told.compound, Compound(told.pieces_a.pieces), Compound(told.pieces_b.pieces))
+        words = "; ".join(f"{check.name}: {check.detail}" for check in found.failed)
+        if not found.failed:
+            words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
+        return Check(name, found.ok, words or f"{len(found.checks)} checks")
+
+    def _depth(self) -> list[Check]:
+        told = self.told
+        checks = []
+        if self.fit:
+            for name, body, pieces in (("A", self.a, told.pieces_a), ("B", self.b, told.pieces_b)):
+                assert pieces is not None
+                volume, wanted = sum(piece.volume for piece in pieces.pieces), abs(body.mesh.volume)
+                room = 4.0 * DECOMPOSE_VOLUME * wanted + self._spare() * body.mesh.area + self.promise * body.mesh.area
+                checks.append(
+                    Check(
+                        f"the pieces of {name} have the volume of the mesh",
+                        abs(volume - wanted) <= room,
+                        f"{volume:.9g} and {wanted:.9g}",
+                    )
+                )
+        of_pieces = told.compound
+        by_pieces = of_pieces is not None and self.fit
+        apart = share_nothing(self.a, self.b.moved(told.mtv + (self.band + self.promise) * self._way()))
+        if by_pieces:
+            assert of_pieces is not None
+            slack = self._spare() + of_pieces.tolerance + self.promise
+            same = abs(of_pieces.signed_distance - told.signed_distance) <= 8.0 * slack
+            least = told.least_depth <= of_pieces.least_depth + slack
+            checks.append(Check("the depth is that of the pieces", same and least, f"{of_pieces.depth:.9g}"))
+        else:
+            checks.append(
+                Check(
+                    "the translation separates the meshes",
+                    apart or told.lower_bound == -np.inf,
+                    "by the band more, no triangles meet",
+                )
+            )
+            words = "balls, pairs of triangles and inner pieces prove it; none of them is kept"
+            checks.append(Check("not checked: that no shorter translation separates", True, words))
+            over = told.least_depth * (1.0 - 1e-6) - self.promise
+            if over > 0.0 and told.normal is not None:
+                shorter = share_nothing(self.a, self.b.moved(over * told.normal))
+                checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
+        return checks
+
+    def _way(self) -> FloatArray:
+        return np.zeros(3) if self.told.normal is None else self.told.normal
+
+
+def _distances(points: FloatArray, corners: FloatArray) -> FloatArray:
+    """Return how far points (k, 3) are from triangles (k, 3, 3)."""
+    if not len(points):
+        return np.zeros(0)
+    return point_triangle_distances(points.T, rows_of(corners))[0]
+
+
+def _off(point: FloatArray, mesh: Mesh) -> float:
+    """Return how far a point is from the nearest of all triangles."""
+    corners = mesh.points[mesh.triangles]
+    return float(_distances(np.broadcast_to(point, (len(corners), 3)), corners).min())
+
+
+def _turns(point: FloatArray, mesh: Mesh) -> float:
+    """Return how often a mesh winds around a point: the sum of the solid angles of its triangles."""
+    p, q, r = ((mesh.points - point)[mesh.triangles[:, k]] for k in range(3))
+    lp, lq, lr = (np.sqrt((side * side).sum(axis=1)) for side in (p, q, r))
+    volume = (p * np.cross(q, r)).sum(axis=1)
+    spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
+    return float(np.arctan2(volume, spread).sum() / (2.0 * pi))
+
+
+def _inside(inner: Body, outer: Body) -> bool:
+    """Tell whether a loose part of one begins inside the other's solid."""
+    return outer.solid and any(abs(_turns(point, outer.mesh)) > 0.5 for point in inner.starts)
+
+
+def _least(a: Mesh, b: Mesh) -> float:
+    """Return what slabs between all pairs of triangles prove about the distance of two meshes."""
+    of_a, of_b = a.points[a.triangles], b.points[b.triangles]
+    i, j = (index.reshape(-1) for index in np.indices((len(of_a), len(of_b))))
+    return min(
+        float(triangle_distances(of_a[i[k : k + _CHUNK]], of_b[j[k : k + _CHUNK]]).lower_bound.min())
+        for k in range(0, len(i), _CHUNK)
+    )
