@@ -51,6 +51,11 @@ def verify(
     Linear in vertices and certificate, but for three things: "inside" takes vertices times facets when the bounding
     boxes are nested, a region its corners times the features', ties their number times the vertices.
 
+    Compounds are checked pair of pieces by pair, and that no shorter translation separates by covering all shorter ones
+    with differences of pieces made anew; meshes triangle by triangle and by their pieces. What cannot be proved again
+    is named in a check that begins with "not checked", and such a check holds. Whether pieces cover a compound is
+    decided as the contact decides it.
+
     Not checked: that `ties` has all equally good normals; that `method`, `iterations` and `cross_check` are what
     happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
     `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
