@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .broad_phase import candidate_pairs
-from .compound_depth import Escape, _nearest, shortest_escape
+from .compound_depth import Escape, nearest_beyond, shortest_escape
 from .compound_planes import Planes
 from .contact import contact
 from .curved_contact import rings
@@ -207,7 +207,7 @@ def _shortest_beyond(planes: list[tuple[FloatArray, float]], near: FloatArray) -
     rows = [[*some, *[-1] * (4 - len(some))] for count in (1, 2, 3) for some in combinations(chosen, count)]
     if least.max() <= 0.0:
         return np.zeros(dim)
-    points = _nearest(normals, least, np.array(rows))[1]
+    points = nearest_beyond(normals, least, np.array(rows))[1]
     slack = 8.0 * EPS * (np.abs(points).max() + np.abs(least).max())
     good = np.flatnonzero(((points @ normals.T) >= least - slack).all(axis=1))
     if not len(good):
