@@ -6,7 +6,6 @@ Oracles: the same pair moved, turned, scaled and swapped; translations tried on 
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 
