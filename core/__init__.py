@@ -28,7 +28,7 @@ from .contact_curves import ContactCurve, contact_curves
 from .convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
 from .curved_shape import CurvedShape
 from .cylinder import Cone, Cylinder
-from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh, loose_parts
+from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
 from .decompose_polygon import decomposed_polygon
 from .ellipsoid import Ellipsoid
 from .epa import Penetration, epa
@@ -36,7 +36,7 @@ from .feature import Feature, FeatureKind
 from .gjk import Simplex, gjk, gjk_intersects
 from .hull import ConvexHull
 from .kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
-from .mesh import Mesh
+from .mesh import Mesh, loose_parts
 from .mesh_contact import MeshContact, mesh_contact
 from .mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
 from .mesh_pieces import mesh_pieces

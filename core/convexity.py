@@ -20,6 +20,7 @@ from .arguments import checked_array, checked_length, checked_magnitude
 from .broad_phase import candidate_pairs
 from .dent import deepest_dent
 from .hull import ConvexHull
+from .mesh import checked_mesh, signed_volume
 from .polytope import PRODUCTS, FloatArray, IntArray, frozen
 from .tolerance import CONVEX_COVERED, CONVEX_FLAT, CONVEX_TURN, EPS, HULL_STRAIGHT
 
@@ -127,23 +128,6 @@ def checked_polygon(points: ArrayLike) -> FloatArray:
         raise ValueError("points: at least one point expected, got none")
     checked_magnitude("points", array)
     return np.array(array)
-
-
-def checked_mesh(points: ArrayLike, triangles: ArrayLike) -> tuple[FloatArray, IntArray]:
-    """Return points (n, 3) and triangles (m, 3) of a mesh, m >= 1. Raises ValueError that names the argument."""
-    array = checked_array("points", points, "an array (n, 3)")
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"points: an array (n, 3) expected, got the shape {array.shape}")
-    checked_magnitude("points", array)
-    corners = np.asarray(triangles)
-    if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu":
-        found = f"the shape {corners.shape} of dtype {corners.dtype}"
-        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
-    if not len(corners):
-        raise ValueError("triangles: at least one triangle expected, got none")
-    if corners.min() < 0 or corners.max() >= len(array):
-        raise ValueError(f"triangles: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
-    return np.array(array), corners.astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,12 +360,6 @@ def _depth_at_edges(hull: ConvexHull, points: FloatArray, edges: IntArray) -> tu
         np.minimum(depths, under.min(axis=1), out=depths)
     deepest = int(depths.argmax())
     return float(depths[deepest]), middles[deepest]
-
-
-def signed_volume(points: FloatArray, triangles: IntArray) -> float:
-    """Return the volume that triangles wound outward enclose, negative when they are wound inward."""
-    a, b, c = (points.take(triangles[:, k], axis=0) for k in range(3))
-    return float((a * np.cross(b, c)).sum() / 6.0)
 
 
 def is_balanced(triangles: IntArray) -> bool:

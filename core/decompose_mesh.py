@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 
 from .arguments import checked_length
 from .contact import contact
-from .convexity import WholePoints, checked_mesh, dented_edges, is_balanced, mesh_convexity, signed_volume
+from .convexity import WholePoints, dented_edges, is_balanced, mesh_convexity
 from .hull import ConvexHull
+from .mesh import checked_mesh, loose_parts, signed_volume
 from .polytope import PRODUCTS, FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .tolerance import CONVEX_FLAT, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
@@ -58,43 +59,6 @@ class Decomposition:
     """How many edges of the mesh bend inward."""
     message: str
     """What was done, in words."""
-
-
-def loose_parts(triangles: ArrayLike) -> IntArray:
-    """Return the number (m,) of the part that each of the triangles (m, 3) is in, counted from 0 in the order of their
-    first triangles. Triangles that share a corner are in one part.
-
-    Raises ValueError, naming the argument, when the triangles are not such an array of whole numbers from 0.
-    """
-    corners = np.asarray(triangles)
-    if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu":
-        raise ValueError(f"triangles: whole numbers (m, 3) expected, got the shape {corners.shape} of {corners.dtype}")
-    if not len(corners):
-        return np.empty(0, dtype=np.intp)
-    if corners.min() < 0:
-        raise ValueError("triangles: no number of a point may be negative")
-    _, inverse = np.unique(corners, return_inverse=True)
-    corners = inverse.reshape(-1, 3)
-    label = np.arange(int(corners.max()) + 1)
-    while True:
-        least = label[corners].min(axis=1)
-        after = label.copy()
-        for k in range(3):
-            np.minimum.at(after, label[corners[:, k]], least)
-            np.minimum.at(after, corners[:, k], least)
-        while True:
-            further = after[after]
-            if np.array_equal(further, after):
-                break
-            after = further
-        if np.array_equal(after, label):
-            break
-        label = after
-    _, first, part = np.unique(label[corners[:, 0]], return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    result: IntArray = rank[part.ravel()]
-    return result
 
 
 def decomposed_mesh(

@@ -39,8 +39,9 @@ class Mesh:
 
     def __post_init__(self) -> None:
         """Check and copy what was given."""
-        object.__setattr__(self, "points", frozen(_checked_points(self.points)))
-        object.__setattr__(self, "triangles", frozen(_checked_triangles(self.triangles, len(self.points))))
+        points, triangles = checked_mesh(self.points, self.triangles)
+        object.__setattr__(self, "points", frozen(np.array(points)))
+        object.__setattr__(self, "triangles", frozen(np.array(triangles)))
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -152,25 +153,7 @@ class Mesh:
 
         Triangles are connected where they name the same vertex; see `welded` for meshes with doubled vertices.
         """
-        root: IntArray = np.arange(len(self.points))
-        one = self.triangles[:, [0, 1]].ravel()
-        other = self.triangles[:, [1, 2]].ravel()
-        while True:
-            high, low = root.take(one), root.take(other)
-            apart = np.flatnonzero(high != low)
-            if not len(apart):
-                break
-            one, other, high, low = one.take(apart), other.take(apart), high.take(apart), low.take(apart)
-            np.minimum.at(root, np.maximum(high, low), np.minimum(high, low))
-            while True:
-                above = root.take(root)
-                if np.array_equal(above, root):
-                    break
-                root = above
-        _, first, part = np.unique(root.take(self.triangles[:, 0]), return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.intp)
-        rank[np.argsort(first)] = np.arange(len(first))
-        return frozen(rank.take(part.ravel()))
+        return frozen(_connected(self.triangles, len(self.points)))
 
     def welded(self) -> Mesh:
         """Return the mesh with points of exactly the same coordinates made one; the triangles keep their numbers."""
@@ -181,15 +164,7 @@ class Mesh:
     @cached_property
     def _welded_ids(self) -> IntArray:
         """(n,) for each point the number of the first point with the same coordinates."""
-        columns = np.ascontiguousarray((self.points + 0.0).T)  # + 0.0: -0.0 is 0.0
-        order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least number
-        ranked = columns.take(order, axis=1)
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
-        first = order[new].take(np.cumsum(new) - 1)
-        result = np.empty(len(order), dtype=np.intp)
-        result[order] = first
-        return frozen(result)
+        return frozen(same_place(self.points))
 
     @cached_property
     def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -236,9 +211,71 @@ class Mesh:
 
     @cached_property
     def _contents(self) -> FloatArray:
-        p, q, r = self._local
-        result: FloatArray = (_across(q, r) * p).sum(axis=0) / 6.0
-        return result
+        return _tetrahedra(self._local)
+
+
+def loose_parts(triangles: ArrayLike) -> IntArray:
+    """Return the number (m,) of the part that each of the triangles (m, 3) is in, counted from 0 in the order of their
+    first triangles. Triangles that share a corner are in one part.
+
+    Raises ValueError, naming the argument, when the triangles are not such an array of whole numbers from 0.
+    """
+    corners = _checked_triangles("triangles", triangles)
+    if not len(corners):
+        return np.empty(0, dtype=np.intp)
+    if corners.min() < 0:
+        raise ValueError("triangles: no number of a point may be negative")
+    used, inverse = np.unique(corners, return_inverse=True)
+    return _connected(inverse.reshape(-1, 3), len(used))
+
+
+def _connected(triangles: IntArray, count: int) -> IntArray:
+    """Return the parts (m,) of triangles (m, 3) of `count` points, as `loose_parts` does."""
+    root: IntArray = np.arange(count)
+    one = triangles[:, [0, 1]].ravel()
+    other = triangles[:, [1, 2]].ravel()
+    while True:
+        high, low = root.take(one), root.take(other)
+        apart = np.flatnonzero(high != low)
+        if not len(apart):
+            break
+        one, other, high, low = one.take(apart), other.take(apart), high.take(apart), low.take(apart)
+        np.minimum.at(root, np.maximum(high, low), np.minimum(high, low))
+        while True:
+            above = root.take(root)
+            if np.array_equal(above, root):
+                break
+            root = above
+    _, first, part = np.unique(root.take(triangles[:, 0]), return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    result: IntArray = rank.take(part.ravel())
+    return result
+
+
+def same_place(points: FloatArray) -> IntArray:
+    """Return (n,) for each of the points (n, 3) the number of the first one with the same coordinates."""
+    columns = np.ascontiguousarray((points + 0.0).T)  # + 0.0: -0.0 is 0.0
+    order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least number
+    ranked = columns.take(order, axis=1)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
+    result = np.empty(len(order), dtype=np.intp)
+    result[order] = order[new].take(np.cumsum(new) - 1)
+    return result
+
+
+def signed_volume(points: FloatArray, triangles: IntArray) -> float:
+    """Return the volume that triangles wound outward enclose, negative when they are wound inward."""
+    corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
+    return float(_tetrahedra(corners).sum())
+
+
+def _tetrahedra(corners: FloatArray) -> FloatArray:
+    """Return the signed volumes (m,) of the tetrahedra over triangles (corner, axis, m) whose tip is the origin."""
+    p, q, r = corners
+    result: FloatArray = (_across(q, r) * p).sum(axis=0) / 6.0
+    return result
 
 
 def _across(u: FloatArray, v: FloatArray) -> FloatArray:
@@ -268,27 +305,37 @@ def no_area(points: FloatArray, triangles: IntArray) -> np.ndarray[tuple[int], n
     return flat
 
 
-def _checked_points(value: ArrayLike) -> FloatArray:
+def checked_mesh(
+    points: ArrayLike, triangles: ArrayLike, of_points: str = "points", of_triangles: str = "triangles"
+) -> tuple[FloatArray, IntArray]:
+    """Return points (n, 3), finite, and triangles (m, 3) of them, m >= 1: what was given, where that is such an array.
+
+    Raises ValueError that begins with the name of the argument, for which others can be given.
+    """
     expected = "an array (n, 3)"
-    array = checked_array("points", value, expected)
+    array = checked_array(of_points, points, expected)
     if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"points: {expected} expected, got the shape {array.shape}")
+        raise ValueError(f"{of_points}: {expected} expected, got the shape {array.shape}")
     if not len(array):
-        raise ValueError("points: at least one point expected, got none")
-    checked_magnitude("points", array)
-    return np.array(array)
+        raise ValueError(f"{of_points}: at least one point expected, got none")
+    checked_magnitude(of_points, array)
+    corners = _checked_triangles(of_triangles, triangles)
+    if not len(corners):
+        raise ValueError(f"{of_triangles}: at least one triangle expected, got none")
+    if corners.min() < 0 or corners.max() >= len(array):
+        raise ValueError(f"{of_triangles}: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
+    return array, corners.astype(np.intp, copy=False)
 
 
-def _checked_triangles(value: ArrayLike, count: int) -> IntArray:
+def _checked_triangles(name: str, value: ArrayLike) -> IntArray:
+    """Return whole numbers (m, 3), m >= 0."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise ValueError("triangles: whole numbers (m, 3) expected; rows of different length are none") from error
-    if array.size == 0:
-        raise ValueError("triangles: at least one triangle expected, got none")
+        raise ValueError(f"{name}: whole numbers (m, 3) expected; rows of different length are none") from error
+    if array.shape == (0,):
+        return np.empty((0, 3), dtype=np.intp)
     if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu":
         found = f"the shape {array.shape} of dtype {array.dtype}"
-        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
-    if array.min() < 0 or array.max() >= count:
-        raise ValueError(f"triangles: all must be from 0 to {count - 1}, for there are {count} points")
-    return np.array(array, dtype=np.intp)
+        raise ValueError(f"{name}: whole numbers (m, 3) expected, got {found}")
+    return array

@@ -17,6 +17,7 @@ from .arguments import checked_array, checked_magnitude
 from .bounding_sphere import Spheres
 from .bvh import Bvh, alike, ranges
 from .kdop import KDops
+from .mesh import checked_mesh
 from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, tell
 from .tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP
@@ -125,24 +126,6 @@ def points_to_mesh(
     return MeshPoints(frozen(distance), frozen(nearest), frozen(which))
 
 
-def checked_mesh(name: str, points: ArrayLike, triangles: ArrayLike) -> tuple[FloatArray, IntArray]:
-    """Return vertices (n, 3) and triangles (m, 3), at least one; the name ends that of the arguments: "a", "b", ""."""
-    of_points, of_triangles = (f"points_{name}", f"triangles_{name}") if name else ("vertices", "triangles")
-    array = checked_array(of_points, points, "an array (n, 3)")
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"{of_points}: an array (n, 3) expected, got the shape {array.shape}")
-    checked_magnitude(of_points, array)
-    corners = np.asarray(triangles)
-    if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu":
-        found = f"the shape {corners.shape} of dtype {corners.dtype}"
-        raise ValueError(f"{of_triangles}: whole numbers (m, 3) expected, got {found}")
-    if not len(corners):
-        raise ValueError(f"{of_triangles}: at least one triangle expected, got none")
-    if corners.min() < 0 or corners.max() >= len(array):
-        raise ValueError(f"{of_triangles}: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
-    return array, corners.astype(np.intp, copy=False)
-
-
 @dataclass(frozen=True, eq=False)
 class _Surface:
     """A mesh with its tree."""
@@ -154,8 +137,10 @@ class _Surface:
     @classmethod
     def checked(cls, name: str, points: ArrayLike, triangles: ArrayLike, tree: object) -> _Surface:
         """Return it from arguments with this end of their names."""
-        array, corners = checked_mesh(name, points, triangles)
-        of_tree = f"tree_{name}" if name else "tree"
+        of_points, of_triangles, of_tree = (
+            (f"points_{name}", f"triangles_{name}", f"tree_{name}") if name else ("vertices", "triangles", "tree")
+        )
+        array, corners = checked_mesh(points, triangles, of_points, of_triangles)
         if not isinstance(tree, Bvh):
             raise ValueError(f"{of_tree} must be a tree, what build_bvh returns, not {type(tree).__name__}")
         if tree.volumes.dim != 3 or len(tree.items) != len(corners):

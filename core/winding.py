@@ -23,7 +23,7 @@ from .arguments import checked_array, checked_magnitude
 from .bvh import Bvh, ranges
 from .bvh_build import build_bvh
 from .kdop import KDops
-from .mesh_distance import checked_mesh
+from .mesh import checked_mesh, same_place
 from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, part_of, tell
 from .tolerance import EPS, EXTREME_EXPONENT, WINDING_ROUNDING, WINDING_SHARP
@@ -75,7 +75,7 @@ def winding_numbers(
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
     checked_magnitude("points", array)
-    corners, faces = checked_mesh("", vertices, triangles)
+    corners, faces = checked_mesh(vertices, triangles, "vertices")
     tell(progress, 0.0)
     count = len(array)
     total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
@@ -247,7 +247,7 @@ class _Fans:
         tree = build_bvh(volumes_of_triangles("aabb", mesh.vertices, mesh.triangles), leaf_size=_LEAF)
         assert isinstance(tree.volumes, KDops)
         tell(progress, 0.3)
-        corners = _same_place(mesh.vertices).take(mesh.triangles)
+        corners = same_place(mesh.vertices).take(mesh.triangles)
         # Two corners in one place: no solid angle from anywhere.
         thin = (corners == corners.take([1, 2, 0], axis=1)).any(axis=1)
         parent = np.zeros(len(tree), dtype=np.intp)
@@ -322,17 +322,6 @@ class _Fans:
                 self.fans.add(of.take(pair), number, total, touching)
             else:
                 self.mesh.add(of.take(pair), self.tree.items.take(number), total, touching)
-
-
-def _same_place(vertices: FloatArray) -> IntArray:
-    """Return, for each vertex, one of those in the very same place, the same for all of them."""
-    order = np.lexsort(vertices.T)
-    ordered = vertices.take(order, axis=0)
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    result = np.empty(len(order), dtype=np.intp)
-    result[order] = order.take(np.flatnonzero(fresh)).take(np.cumsum(fresh) - 1)
-    return result
 
 
 def _dot(u: FloatArray, v: FloatArray) -> FloatArray:

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from contact_lens.core.contact import contact
-from contact_lens.core.convexity import outline_of, signed_volume
+from contact_lens.core.convexity import outline_of
 from contact_lens.core.decompose_mesh import (
     approximately_decomposed,
     coacd_available,
     decomposed_mesh,
     distance_from_mesh,
-    loose_parts,
 )
 from contact_lens.core.decompose_polygon import triangulated
 from contact_lens.core.hull import ConvexHull
+from contact_lens.core.mesh import loose_parts, signed_volume
 from contact_lens.core.progress import Cancelled
 
 from .generators import rotation

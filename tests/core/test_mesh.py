@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from contact_lens.core.bvh_pairs import tree_pairs
+from contact_lens.core.convexity import mesh_convexity
+from contact_lens.core.decompose_mesh import approximately_decomposed, decomposed_mesh, distance_from_mesh
 from contact_lens.core.hull import ConvexHull
-from contact_lens.core.mesh import Mesh
+from contact_lens.core.mesh import Mesh, loose_parts
+from contact_lens.core.mesh_distance import mesh_distance, points_to_mesh
+from contact_lens.core.volumes import volumes_of_triangles
+from contact_lens.core.winding import winding_numbers
 
 from .generators import rotation
 from .mesh_shapes import block, joined, sphere, torus
@@ -164,3 +169,35 @@ def test_errors_name_the_argument(points: object, triangles: object, message: st
     """Every argument that cannot be used is refused by name."""
     with pytest.raises(ValueError, match=message):
         Mesh(points, triangles)  # type: ignore[arg-type]
+
+
+def test_rows_of_different_length_are_refused_by_name() -> None:
+    """By every function that takes the triangles of a mesh."""
+    points, ragged = np.eye(3), [[0, 1, 2], [0, 1]]
+    tree = Mesh(points, [[0, 1, 2]]).tree
+    for name, call in (
+        ("triangles", lambda: Mesh(points, ragged)),
+        ("triangles", lambda: loose_parts(ragged)),
+        ("triangles", lambda: mesh_convexity(points, ragged)),
+        ("triangles", lambda: decomposed_mesh(points, ragged)),
+        ("triangles", lambda: approximately_decomposed(points, ragged)),
+        ("triangles", lambda: distance_from_mesh([], points, ragged)),
+        ("triangles", lambda: winding_numbers(points, points, ragged)),
+        ("triangles", lambda: volumes_of_triangles("aabb", points, ragged)),
+        ("triangles", lambda: points_to_mesh(points, points, ragged, tree)),
+        ("triangles_b", lambda: mesh_distance(points, [[0, 1, 2]], tree, points, ragged, tree)),
+        ("points", lambda: mesh_convexity([[0, 0, 0], [1, 0]], [[0, 1, 2]])),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            call()
+
+
+def test_loose_parts_are_numbered_by_their_first_triangles_whatever_the_numbers_of_points() -> None:
+    """Alike from the triangles alone and from the mesh; of large numbers too."""
+    rng = np.random.default_rng(8)
+    for _ in range(50):
+        triangles = rng.integers(0, 40, (rng.integers(1, 20), 3))
+        wanted = Mesh(rng.normal(size=(40, 3)), triangles).loose_parts
+        assert np.array_equal(loose_parts(triangles), wanted)
+        assert np.array_equal(loose_parts(triangles.astype(np.uint64) * 10**15), wanted)
+    assert len(loose_parts([])) == len(loose_parts(np.empty((0, 3), dtype=int))) == 0
