@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import checked_length
+from .broad_phase import candidate_pairs
 from .contact import contact
 from .convexity import WholePoints, dented_edges, is_balanced, mesh_convexity
 from .hull import ConvexHull
-from .mesh import checked_mesh, loose_parts, signed_volume
+from .mesh import checked_mesh, separated, signed_volume
 from .polytope import PRODUCTS, FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .tolerance import CONVEX_FLAT, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
@@ -96,7 +97,7 @@ def decomposed_mesh(
     hull = ConvexHull(array[np.unique(corners)])
     least = max(CONVEX_FLAT * EPS * hull.magnitude, tolerance * hull.extent)
     groups = _solids(array, corners)
-    reflex = sum(len(dented_edges(array, group, least)[0]) for group in groups)
+    reflex = sum(len(dented_edges(own, group, least)[0]) for own, group in groups)
     if reflex > most_reflex:
         raise ValueError(
             f"most_reflex: {reflex} edges of the mesh bend inward and {int(most_reflex)} are allowed; allow more, take "
@@ -105,20 +106,20 @@ def decomposed_mesh(
     pieces: list[ConvexHull] = []
     distance, exact = 0.0, True
     rounding = CONVEX_FLAT * EPS * hull.magnitude
-    for k, group in enumerate(groups):
+    for k, (own, group) in enumerate(groups):
         share = part_of(progress, k / len(groups), (k + 1) / len(groups))
-        convexity = mesh_convexity(array, group, tolerance)
+        convexity = mesh_convexity(own, group, tolerance)
         if convexity.convex:
-            found, moved = [ConvexHull(array[np.unique(group)])], convexity.depth
+            found, moved = [ConvexHull(own)], convexity.depth
         else:
-            cutting = _Cutting(array, group, least)
+            cutting = _Cutting(own, group, least)
             found, moved = cutting.pieces(part_of(share, 0.0, 0.7)), cutting.moved
         pieces += found
         exact = exact and moved <= max(rounding, 2.0 * DECOMPOSE_FILTER * EPS * hull.extent)
         if found:  # else the volumes tell
             spare = 2.0 * max(moved, rounding)
-            distance = max(distance, _distance(found, array, group, spare, part_of(share, 0.7, 1.0)))
-    enclosed = sum(signed_volume(array - hull.center, group) for group in groups)
+            distance = max(distance, _distance(found, own, group, spare, part_of(share, 0.7, 1.0)))
+    enclosed = sum(signed_volume(own - hull.center, group) for own, group in groups)
     total = sum(piece.volume for piece in pieces)
     allowed = DECOMPOSE_VOLUME * enclosed + 8.0 * least * sum(piece.area for piece in pieces)
     if not abs(total - enclosed) <= allowed:
@@ -132,31 +133,48 @@ def decomposed_mesh(
     return Decomposition(tuple(pieces), exact, distance, reflex, words)
 
 
-def _solids(points: FloatArray, triangles: IntArray) -> list[IntArray]:
-    """Return the triangles of each solid, wound outward: loose parts, with their cavities."""
-    part = loose_parts(triangles)
-    groups = [triangles[part == k] for k in range(int(part.max()) + 1)]
+def _solids(points: FloatArray, triangles: IntArray) -> list[tuple[FloatArray, IntArray]]:
+    """Return the points and the triangles of each solid, wound outward: loose parts, with their cavities."""
+    parts = separated(points, triangles)
     center = 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
-    volumes = [signed_volume(points - center, group) for group in groups]
-    if sum(volumes) < 0.0:
-        groups = [group[:, ::-1] for group in groups]
-        volumes = [-volume for volume in volumes]
-    lows = [points[group].min(axis=(0, 1)) for group in groups]
-    highs = [points[group].max(axis=(0, 1)) for group in groups]
-    solids = {k: [groups[k]] for k, volume in enumerate(volumes) if volume > 0.0}
-    for k, volume in enumerate(volumes):
-        if volume >= 0.0:
-            continue
-        around = [
-            j for j in solids if volumes[j] > -volume and (lows[j] <= lows[k]).all() and (highs[j] >= highs[k]).all()
-        ]
-        if around:
-            solids[min(around, key=lambda j: volumes[j])].append(groups[k])
-        else:
-            solids[k] = [groups[k][:, ::-1]]
+    volumes = np.array([signed_volume(own - center, corners) for own, corners in parts])
+    turned = bool(volumes.sum() < 0.0)
+    if turned:
+        volumes = -volumes
+    within = _cavities(parts, volumes)
+    solids: dict[int, list[tuple[FloatArray, IntArray]]] = {}
+    for k in [*np.flatnonzero(volumes > 0.0).tolist(), *np.flatnonzero(volumes < 0.0).tolist()]:
+        own, corners = parts[k]
+        inward = volumes[k] < 0.0 and k not in within
+        solids.setdefault(within.get(k, k), []).append((own, corners[:, ::-1] if turned != inward else corners))
     if not solids:
         raise ValueError("triangles: the mesh encloses no volume")
-    return [np.concatenate(parts) for parts in solids.values()]
+    return [_joined(group) for group in solids.values()]
+
+
+def _cavities(parts: list[tuple[FloatArray, IntArray]], volumes: FloatArray) -> dict[int, int]:
+    """Return which parts wound inward are in the box of a larger one wound outward, and the smallest such part."""
+    lows = np.array([own.min(axis=0) for own, _ in parts])
+    highs = np.array([own.max(axis=0) for own, _ in parts])
+    hollow, full = np.flatnonzero(volumes < 0.0), np.flatnonzero(volumes > 0.0)
+    if not len(hollow) or not len(full):
+        return {}
+    pairs = candidate_pairs(lows[hollow], highs[hollow], lows[full], highs[full]).pairs
+    k, j = hollow[pairs[:, 0]], full[pairs[:, 1]]
+    around = (volumes[j] > -volumes[k]) & (lows[j] <= lows[k]).all(axis=1) & (highs[j] >= highs[k]).all(axis=1)
+    k, j = k[around], j[around]
+    order = np.lexsort((j, volumes[j], k))
+    first = order[np.flatnonzero(np.diff(k[order], prepend=-1))]
+    return dict(zip(k[first].tolist(), j[first].tolist(), strict=True))
+
+
+def _joined(meshes: list[tuple[FloatArray, IntArray]]) -> tuple[FloatArray, IntArray]:
+    """Return meshes as one."""
+    starts = np.cumsum([0, *(len(points) for points, _ in meshes[:-1])])
+    return (
+        np.concatenate([points for points, _ in meshes]),
+        np.concatenate([corners + start for (_, corners), start in zip(meshes, starts, strict=True)]),
+    )
 
 
 @dataclass

@@ -229,6 +229,17 @@ def loose_parts(triangles: ArrayLike) -> IntArray:
     return _connected(inverse.reshape(-1, 3), len(used))
 
 
+def separated(points: FloatArray, triangles: IntArray) -> list[tuple[FloatArray, IntArray]]:
+    """Return the loose parts of a mesh, in their order, each with points (k, 3) of its own and triangles of them."""
+    part = loose_parts(triangles)
+    order = np.argsort(part, kind="stable")
+    result = []
+    for group in np.split(triangles.take(order, axis=0), np.flatnonzero(np.diff(part.take(order))) + 1):
+        used, inverse = np.unique(group, return_inverse=True)
+        result.append((points.take(used, axis=0), inverse.reshape(-1, 3)))
+    return result
+
+
 def _connected(triangles: IntArray, count: int) -> IntArray:
     """Return the parts (m,) of triangles (m, 3) of `count` points, as `loose_parts` does."""
     root: IntArray = np.arange(count)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .broad_phase import candidate_pairs
 from .contact import contact
 from .convexity import dented_edges
 from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
 from .dent import deepest_dent
 from .hull import ConvexHull
-from .mesh import Mesh
+from .mesh import Mesh, separated
 from .polytope import FloatArray
 from .progress import Progress, part_of, tell
 from .tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE
@@ -66,24 +67,21 @@ def mesh_pieces(
 
 def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
     """Return the hulls of the loose parts."""
-    part = mesh.loose_parts
-    order = np.argsort(part, kind="stable")
-    groups = np.split(mesh.triangles.take(order, axis=0), np.flatnonzero(np.diff(part.take(order))) + 1)
+    parts = separated(mesh.points, mesh.triangles)
     pieces: list[ConvexHull] = []
     distance = 0.0
-    for k, group in enumerate(groups):
-        tell(progress, k / len(groups))
-        used, inverse = np.unique(group, return_inverse=True)
-        points = mesh.points.take(used, axis=0)
+    for k, (points, triangles) in enumerate(parts):
+        tell(progress, 0.5 * k / len(parts))
         hull = ConvexHull(points)
-        dent = deepest_dent(hull, hull.vertex_ids, points, inverse.reshape(-1, 3))
+        dent = deepest_dent(hull, hull.vertex_ids, points, triangles)
         distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
-        # A part of which a point is deep in another's hull sticks in it at least as deep.
-        for other in pieces:
-            (low, high), (other_low, other_high) = hull.bounds, other.bounds
-            if (low <= other_high).all() and (other_low <= high).all():
-                distance = max(distance, contact(hull, other).depth)
         pieces.append(hull)
+    # A part of which a point is deep in another's hull sticks in it at least as deep.
+    low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)
+    pairs = candidate_pairs(low, high, progress=part_of(progress, 0.5, 0.6)).pairs
+    for k, (i, j) in enumerate(pairs.tolist()):
+        tell(progress, 0.6 + 0.4 * k / len(pairs))
+        distance = max(distance, contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
     words = f"{one}, nowhere more than {distance:.3g} from the mesh ({why})"

@@ -186,6 +186,26 @@ def test_single_precision_needs_a_tolerance():
         assert_exact(turned, triangles, decomposed_mesh(turned, triangles), rng)
 
 
+def test_cavities_among_many_loose_parts_belong_to_the_smallest_part_around_them():
+    """Shells in shells, and parts of either winding beside them."""
+    parts, wanted = [], 0.0
+    cube, sides = box()
+    for k, at in enumerate(np.ndindex(4, 4, 4)):
+        if k % 16 == 0:  # a wall, a hollow, a core, and a hollow in that
+            for size, inward in ((8.0, False), (6.0, True), (4.0, False), (2.0, True)):
+                parts.append((cube * size, sides[:, ::-1] if inward else sides, at))
+            wanted += 8.0**3 - 6.0**3 + 4.0**3 - 2.0**3
+        else:
+            parts.append((cube, sides[:, ::-1] if k % 2 else sides, at))
+            wanted += 1.0
+    points = np.concatenate([own + 10.0 * np.array(at) for own, _, at in parts])
+    triangles = np.concatenate([corners + 8 * k for k, (_, corners, _) in enumerate(parts)])
+    for turned in (triangles, triangles[:, ::-1]):
+        found = decomposed_mesh(points, turned)
+        assert found.exact
+        assert sum(piece.volume for piece in found.pieces) == pytest.approx(wanted, rel=1e-12)
+
+
 def test_loose_parts_and_cavities():
     rng = np.random.default_rng(2)
     points, triangles = box()
