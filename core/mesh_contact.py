@@ -34,7 +34,7 @@ from .mesh_depth import (
     share_nothing,
 )
 from .mesh_distance import mesh_distance
-from .mesh_pieces import inner_pieces, mesh_pieces
+from .mesh_pieces import check_pieces, inner_pieces, mesh_pieces
 from .polytope import FloatArray, Polytope, frozen
 from .progress import Progress, part_of, tell
 from .relation import Relation
@@ -133,9 +133,12 @@ def mesh_contact(
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
-    for name, pieces in (("pieces_a", pieces_a), ("pieces_b", pieces_b)):
-        if pieces is not None and not (isinstance(pieces, Decomposition) and pieces.pieces):
+    for name, mesh, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
+        if pieces is None:
+            continue
+        if not (isinstance(pieces, Decomposition) and pieces.pieces):
             raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
+        check_pieces(name, mesh, pieces)
     return _Pair(a, b, clearance, contact_tolerance, int(budget), [pieces_a, pieces_b], progress).contact()
 
 

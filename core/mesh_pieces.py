@@ -20,6 +20,9 @@ from .winding import winding_numbers
 DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
 
+_ASKED = 250  # corners of a mesh that are asked whether pieces are those of the mesh
+_OUT_OF_BOX = 0.03  # times the diagonal: pieces may stand out of the mesh's box so far, as CoACD's can a little
+
 _CENTRE_STEPS = 60  # towards the middle of the largest ball in a piece
 
 
@@ -86,6 +89,38 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
     words = f"{one}, nowhere more than {distance:.3g} from the mesh ({why})"
     return Decomposition(tuple(pieces), False, distance, -1, words)
+
+
+def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
+    """Ask for pieces that are not plainly those of another mesh, or of the mesh before it was moved.
+
+    Some corners of the mesh, those that touch its box among them, must be as near to a piece as is certified, and the
+    pieces must not stand out of its box. Raises ValueError that begins with the name.
+    """
+    rounding = 8.0 * CONVEX_FLAT * EPS * max(mesh.magnitude, *(piece.magnitude for piece in pieces.pieces))
+    reach = pieces.distance * (1.0 + 1e-9) + rounding
+    corners = mesh.triangles.ravel()
+    some = corners.take(np.linspace(0, len(corners) - 1, _ASKED).astype(np.intp))
+    points = mesh.points.take(corners, axis=0)
+    points = np.concatenate(
+        [mesh.points.take(some, axis=0), points.take([*points.argmin(axis=0), *points.argmax(axis=0)], axis=0)]
+    )
+    low, high = mesh.bounds
+    room = _OUT_OF_BOX * mesh.diagonal + rounding
+    out = 0.0
+    for piece in pieces.pieces:
+        bottom, top = piece.bounds
+        out = max(out, float((low - bottom).max()), float((top - high).max()))
+        away = np.maximum(bottom - points, points - top).max(axis=1)
+        if len(piece.normals):
+            np.maximum(away, ((points - piece.center) @ piece.normals.T - piece.offsets).max(axis=1), out=away)
+        points = points[away > reach]
+    wrong = f"{name}: not the pieces of this mesh as it is now"
+    if len(points):
+        x, y, z = points[0].tolist()
+        raise ValueError(f"{wrong}; its corner ({x:.6g}, {y:.6g}, {z:.6g}) is farther from them than they say")
+    if out > room:
+        raise ValueError(f"{wrong}; they stand out of its box by {out:.3g}")
 
 
 def inner_pieces(mesh: Mesh, pieces: Decomposition) -> list[ConvexHull]:

@@ -24,7 +24,7 @@ from contact_lens.core import (
     mesh_pieces,
 )
 from contact_lens.core.mesh_depth import Body, share_nothing
-from contact_lens.core.mesh_pieces import inner_pieces
+from contact_lens.core.mesh_pieces import check_pieces, inner_pieces
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, joined, sheet, sphere, torus
@@ -384,3 +384,27 @@ def test_cubes_that_touch_have_a_normal_in_every_pose():
         assert c.relation is Relation.TOUCHING
         assert c.normal is None or np.linalg.norm(c.normal) == pytest.approx(1.0)
         assert np.isfinite(c.mtv).all()
+
+
+@pytest.mark.parametrize("part", [BOX, torus(16, 8), joined([block(), moved(block(), [3.0, 0.0, 0.0])])])
+def test_pieces_of_another_mesh_are_refused_by_name(part):
+    """Of the mesh before it was moved, turned or scaled, or of a part of it; its own are taken, at any size."""
+    mesh, other = Mesh(*part), Mesh(*moved(BOX, [0.25, 0.5, 0.125]))
+    pieces = mesh_pieces(mesh)
+    turn = Rotation.from_rotvec([0.3, 0.0, 0.2]).as_matrix()
+    stale_ones = [
+        moved(part, [0.5, 0.0, 0.0]),
+        moved(part, [0.0, 0.0, 100.0]),
+        (part[0] * 0.5, part[1]),
+        joined([part, moved(BOX, [9.0, 9.0, 9.0])]),
+    ]
+    if pieces.exact:  # else these are no farther from the pieces than the pieces are said to be from their mesh
+        stale_ones += [moved(part, [0.0, 0.0, 0.0], turn), (part[0] * 1.5, part[1]), moved(part, [1e-9, 0.0, 0.0])]
+    for stale in (Mesh(*surface) for surface in stale_ones):
+        with pytest.raises(ValueError, match=r"^pieces_a: not the pieces of this mesh"):
+            mesh_contact(stale, other, pieces_a=pieces)
+        with pytest.raises(ValueError, match=r"^pieces_b: not the pieces of this mesh"):
+            mesh_contact(other, stale, pieces_b=pieces)
+    for size, way in ((1.0, 0.0), (1e-6, 1e3), (1e9, 1.0), (1.0, 1e9)):
+        same = Mesh(part[0] * size + way, part[1])
+        check_pieces("pieces_a", same, mesh_pieces(same))
