@@ -196,6 +196,51 @@ def test_s1_3_two_polygons_in_the_plane():
     assert np.array_equal(c.mtv, [0.25, 0])
 
 
+QUAD = [(4, 2), (12, 2), (12, 5), (4, 5)]
+
+
+@pytest.mark.parametrize("method", ["auto", "sat"])
+@pytest.mark.parametrize(
+    ("points", "other", "way", "region"),
+    [
+        # Clipping, first: a side on a side; the article clips them to (8, 5) and (12, 5), half the depth above these.
+        ([(8, 4), (14, 4), (14, 9), (8, 9)], QUAD, (0, -1), [(8, 4.5), (12, 4.5)]),
+        # Clipping, second: a corner in a side; the article's only point is the corner (6, 4).
+        ([(2, 8), (6, 4), (9, 7), (5, 11)], QUAD, (0, -1), [(6, 4.5)]),
+        # Clipping, third: a slanted side of the first, across (-1, -4), over the corner (12, 5) of the second.
+        ([(9, 4), (13, 3), (14, 7), (10, 8)], QUAD, (-7 / 17, -28 / 17), [(12 - 3.5 / 17, 5 - 14 / 17)]),
+        # GJK and EPA: the side from (4, 5) to (9, 9) and the corner (5, 7), 6 / sqrt(41) deep.
+        (
+            [(4, 5), (4, 11), (9, 9)],
+            [(5, 7), (7, 3), (10, 2), (12, 7)],
+            (24 / 41, -30 / 41),
+            [(5 + 12 / 41, 7 - 15 / 41)],
+        ),
+    ],
+)
+def test_s1_3_the_polygons_of_the_articles_on_clipping_and_on_gjk(points, other, way, region, method):
+    """Depth, translation and where, worked out by hand; either order, anywhere in the plane."""
+    a, b, way = np.array(points, float), np.array(other, float), np.array(way)
+    for at in (np.zeros(2), np.array([-300.0, 1e3])):
+        c = contact(ConvexHull(a + at), ConvexHull(b + at), method=method)
+        assert c.relation == Relation.PENETRATING
+        assert c.depth == pytest.approx(np.linalg.norm(way), rel=1e-12)
+        np.testing.assert_allclose(c.mtv, way, rtol=0, atol=1e-12)
+        assert same_points(c.region.vertices, np.array(region) + at)
+        back = contact(ConvexHull(b + at), ConvexHull(a + at), method=method)
+        np.testing.assert_allclose(back.mtv, -way, rtol=0, atol=1e-12)
+        assert same_points(back.region.vertices, np.array(region) + at)
+
+
+def test_s4_3_the_difference_of_the_polygons_of_the_article_on_gjk_holds_the_origin():
+    a = ConvexHull(np.array([(4.0, 5), (4, 11), (9, 9)]))
+    b = ConvexHull(np.array([(5.0, 7), (7, 3), (10, 2), (12, 7)]))
+    expected = [(-8, -2), (-1, -2), (4, 2), (2, 6), (-3, 8), (-6, 9), (-8, 4)]
+    assert same_points(ConvexHull(minkowski_difference(a, b).points).vertices, expected)
+    assert gjk_intersects(a, b)
+    assert gjk(a, b).intersects
+
+
 def test_s1_3_a_triangle_and_a_square_apart_along_the_slanted_side():
     """No axis of the square parts them: the slanted side's normal does."""
     triangle = np.array([[0.0, 0], [2, 0], [0, 2]])

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real mesh, Blender's Suzanne, at 968 to 247,808 triangles: against FCL, scipy, plain formulas and itself.
+
+`tests/data/suzanne.npz` holds what `bpy.ops.mesh.primitive_monkey_add` makes, as triangles: an open surface of three
+loose parts. Each level of subdivision cuts every triangle into four at the middles of its sides. Coordinates are
+fractions of 64, so that the middles are exact and the surface stays the same, point by point.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import fcl
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull as QHull
+
+from contact_lens.core import Mesh, crossing_triangles, mesh_convexity, mesh_distance, mesh_pieces, winding_numbers
+from contact_lens.core.mesh_pieces import check_pieces
+
+from .generators import rotation_about
+
+LEVELS = range(5)
+TURN = rotation_about([1, 2, 3], 0.7)
+APART, CROSSING = np.array([3.0, 0.4, 0.3]), np.array([1.2, 0.4, 0.3])
+
+
+@cache
+def suzanne(level: int) -> Mesh:
+    if level == 0:
+        data = np.load(Path(__file__).parent.parent / "data" / "suzanne.npz")
+        return Mesh(data["points"].astype(float), data["triangles"].astype(int))
+    coarse = suzanne(level - 1)
+    t, count = coarse.triangles, len(coarse.points)
+    sides = np.sort(np.stack([t, np.roll(t, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
+    edges, of = np.unique(sides, axis=0, return_inverse=True)
+    middle = count + of.reshape(-1, 3)
+    points = np.concatenate([coarse.points, coarse.points[edges].mean(axis=1)])
+    corners = [np.stack([t[:, k], middle[:, k], middle[:, k - 1]], axis=1) for k in range(3)]
+    return Mesh(points, np.concatenate([*corners, middle]))
+
+
+@cache
+def moved(level: int, far: bool) -> Mesh:
+    mesh = suzanne(level)
+    return Mesh(mesh.points @ TURN.T + (APART if far else CROSSING), mesh.triangles)
+
+
+def fcl_object(mesh: Mesh) -> fcl.CollisionObject:
+    model = fcl.BVHModel()
+    model.beginModel(len(mesh.points), len(mesh.triangles))
+    model.addSubModel(mesh.points, mesh.triangles)
+    model.endModel()
+    return fcl.CollisionObject(model, fcl.Transform())
+
+
+def between(a: Mesh, b: Mesh):
+    return mesh_distance(a.points, a.triangles, a.tree, b.points, b.triangles, b.tree)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_mesh_is_as_blender_makes_it(level):
+    mesh = suzanne(level)
+    assert len(mesh.triangles) == 968 * 4**level
+    assert not mesh.is_closed
+    assert len(mesh.boundary_edges) == 42 * 2**level
+    assert len(np.unique(mesh.loose_parts)) == 3
+    assert mesh.area == pytest.approx(suzanne(0).area, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_distance_is_that_of_fcl_and_of_the_coarse_mesh(level):
+    a, b = suzanne(level), moved(level, True)
+    found = between(a, b)
+    wanted = fcl.distance(fcl_object(a), fcl_object(b), fcl.DistanceRequest(), fcl.DistanceResult())
+    assert found.distance == pytest.approx(wanted, rel=1e-9)
+    assert found.distance == pytest.approx(between(suzanne(0), moved(0, True)).distance, rel=1e-9)
+    assert found.lower_bound <= found.distance
+    assert np.linalg.norm(found.point_on_b - found.point_on_a) == pytest.approx(found.distance, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_crossing_triangles_are_there_exactly_where_fcl_finds_some(level):
+    a = suzanne(level)
+    for far in (True, False):
+        b = moved(level, far)
+        hit = fcl.collide(fcl_object(a), fcl_object(b), fcl.CollisionRequest(), fcl.CollisionResult())
+        assert (len(crossing_triangles(a, b)) > 0) == bool(hit) == (not far)
+
+
+def test_crossing_triangles_are_those_of_fcl_pair_by_pair():
+    a, b = suzanne(1), moved(1, False)
+    request = fcl.CollisionRequest(num_max_contacts=100_000, enable_contact=True)
+    result = fcl.CollisionResult()
+    fcl.collide(fcl_object(a), fcl_object(b), request, result)
+    theirs = {(c.b1, c.b2) for c in result.contacts}
+    ours = set(map(tuple, crossing_triangles(a, b).pairs.tolist()))
+    assert ours == theirs
+    assert len(ours) > 100
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_winding_numbers_are_the_sum_of_all_solid_angles(level):
+    """Also where the surface is open: van Oosterom and Strackee's formula for every triangle of the coarse mesh."""
+    coarse, mesh = suzanne(0), suzanne(level)
+    points = np.random.default_rng(3).uniform(-1.5, 1.5, (200, 3))
+    r = coarse.points[coarse.triangles][None] - points[:, None, None]
+    length = np.linalg.norm(r, axis=3)
+    across = np.einsum("qmi,qmi->qm", r[:, :, 0], np.cross(r[:, :, 1], r[:, :, 2]))
+    along = length.prod(axis=2) + sum(
+        np.einsum("qmi,qmi->qm", r[:, :, i], r[:, :, j]) * length[:, :, k]
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+    )
+    wanted = np.arctan2(across, along).sum(axis=1) / (2.0 * np.pi)
+    found = winding_numbers(points, mesh.points, mesh.triangles)
+    np.testing.assert_allclose(found.numbers, wanted, rtol=0, atol=1e-9)
+    assert (wanted > 0.9).any()
+    assert (np.abs(wanted) < 0.1).any()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_it_is_dented_as_deep_as_its_points_are_under_the_hull(level):
+    mesh = suzanne(level)
+    found = mesh_convexity(mesh.points, mesh.triangles)
+    planes = QHull(suzanne(0).points).equations
+    under = -(mesh.points @ planes[:, :3].T + planes[:, 3]).max(axis=1)
+    assert not found.convex
+    assert found.depth >= under.max() - 1e-12
+    assert found.depth == pytest.approx(mesh_convexity(suzanne(0).points, suzanne(0).triangles).depth, rel=1e-3)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_its_piece_is_the_hull_of_all(level, monkeypatch):
+    """Without CoACD. The eyes have corners in the same places as their sockets, and so are no parts of their own."""
+    monkeypatch.setattr(import_module("contact_lens.core.mesh_pieces"), "coacd_available", lambda: False)
+    mesh = suzanne(level)
+    found = mesh_pieces(mesh)
+    assert (mesh.welded().loose_parts == 0).all()
+    assert not found.exact
+    assert [piece.volume for piece in found.pieces] == pytest.approx([QHull(mesh.points).volume], rel=1e-12)
+    assert found.distance >= mesh_convexity(mesh.points, mesh.triangles).depth
+    check_pieces("pieces_a", mesh, found)
