@@ -203,9 +203,9 @@ QUAD = [(4, 2), (12, 2), (12, 5), (4, 5)]
 @pytest.mark.parametrize(
     ("points", "other", "way", "region"),
     [
-        # Clipping, first: a side on a side; the article clips them to (8, 5) and (12, 5), half the depth above these.
+        # Clipping, first: a side on a side, from x = 8 to x = 12; half-way between the two.
         ([(8, 4), (14, 4), (14, 9), (8, 9)], QUAD, (0, -1), [(8, 4.5), (12, 4.5)]),
-        # Clipping, second: a corner in a side; the article's only point is the corner (6, 4).
+        # Clipping, second: the corner (6, 4) in a side, half the depth from it.
         ([(2, 8), (6, 4), (9, 7), (5, 11)], QUAD, (0, -1), [(6, 4.5)]),
         # Clipping, third: a slanted side of the first, across (-1, -4), over the corner (12, 5) of the second.
         ([(9, 4), (13, 3), (14, 7), (10, 8)], QUAD, (-7 / 17, -28 / 17), [(12 - 3.5 / 17, 5 - 14 / 17)]),

@@ -3,7 +3,7 @@
 
 `tests/data/suzanne.npz` holds what `bpy.ops.mesh.primitive_monkey_add` makes, as triangles: an open surface of three
 loose parts. Each level of subdivision cuts every triangle into four at the middles of its sides. Coordinates are
-fractions of 64, so that the middles are exact and the surface stays the same, point by point.
+fractions of 128, so that the middles are exact and the surface stays the same, point by point.
 """
 
 from __future__ import annotations
