@@ -23,7 +23,7 @@ from .hull import ConvexHull
 from .mesh import Mesh
 from .mesh_depth import (
     Body,
-    Escape,
+    EscapeSearch,
     Samples,
     all_around,
     ball_in_both,
@@ -385,13 +385,13 @@ class _Pair:
         fit = all(map(self._fit, pieces))
         rest = part_of(progress, 0.7, 1.0)
         if found is None:
-            escape = Escape(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
+            escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
             return self._by_meshes(pieces, None, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
         exact = pieces[0].exact and pieces[1].exact
         touch = found.depth <= found.tolerance + spare and not held
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - found.tolerance)
-        escape = Escape(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
+        escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = escape.take(ways[:8], max(spare, found.tolerance))
         if fit and touch and escape.proved and escape.length <= self.band:
@@ -444,7 +444,7 @@ class _Pair:
         self,
         pieces: tuple[Decomposition, Decomposition],
         found: CompoundContact | None,
-        escape: Escape,
+        escape: EscapeSearch,
         a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
         b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
         held: bool,

@@ -197,7 +197,7 @@ def length_of(vector: FloatArray) -> float:
     return hypot(*vector.tolist())
 
 
-class Escape:
+class EscapeSearch:
     """The shortest translation known to separate two meshes.
 
     Translations are looked for along directions that belong to the pair, not to the world's axes. One that separates is
