@@ -197,10 +197,18 @@ def find(
     return _exactly_apart(a, b, found, slack_a + slack_b) or found
 
 
+def _polytopes(solid: Compound | Polytope) -> list[Polytope]:
+    """Return the pieces of what has no curved one."""
+    pieces = solid.pieces if isinstance(solid, Compound) else (solid,)
+    flat = [piece for piece in pieces if isinstance(piece, Polytope)]
+    assert len(flat) == len(pieces)  # `read` makes no other compounds
+    return flat
+
+
 def _own_pieces(solid: Solid) -> Decomposition | None:
     """Return the pieces that a compound or a polytope is made of."""
     if isinstance(solid, Compound):
-        pieces = tuple(p if isinstance(p, ConvexHull) else ConvexHull(p.vertices) for p in solid.pieces)
+        pieces = tuple(p if isinstance(p, ConvexHull) else ConvexHull(p.vertices) for p in _polytopes(solid))
         return Decomposition(pieces, True, 0.0, 0, "the pieces of the compound")
     if isinstance(solid, Polytope):
         hull = solid if isinstance(solid, ConvexHull) else ConvexHull(solid.vertices)
@@ -318,7 +326,7 @@ def _exactly_apart(a: Solid, b: Solid, found: Found, slack: float) -> Found | No
         corners = places = other.points[other.triangles]
         lows, highs, ahead = places.min(axis=1), places.max(axis=1), (places @ toward).min(axis=1)
     else:
-        corners = [part.vertices for part in (other.pieces if isinstance(other, Compound) else (other,))]
+        corners = [part.vertices for part in _polytopes(other)]
         lows, highs = np.array([c.min(axis=0) for c in corners]), np.array([c.max(axis=0) for c in corners])
         ahead = np.array([(c @ toward).min() for c in corners])
     near = (ahead - front <= reach) & (lows <= high + reach).all(axis=1) & (highs >= low - reach).all(axis=1)
@@ -400,7 +408,7 @@ def _as_mesh(letter: str, shape: Solid, notes: list[Note]) -> tuple[Mesh, float]
         shape, slack = _round(letter, shape, notes)
     if isinstance(shape, Mesh):
         return shape, slack
-    parts = shape.pieces if isinstance(shape, Compound) else (shape,)
+    parts = _polytopes(shape)
     if all(part.rank < 2 for part in parts):
         raise ValueError(f"{letter} has no faces, and a mesh meets faces only")
     first = np.cumsum([0, *(len(part.vertices) for part in parts)]).tolist()

@@ -292,7 +292,8 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
             else:
                 assert part.make_pieces is not None or isinstance(part.solid, Compound)
                 found = part.make_pieces() if part.make_pieces is not None else None
-                pieces += found.pieces if found is not None else part.solid.pieces  # type: ignore[union-attr]
+                own = part.solid.pieces if isinstance(part.solid, Compound) else ()
+                pieces += found.pieces if found is not None else (p for p in own if isinstance(p, Polytope))
                 if found is not None and not found.exact:
                     exact, distance = False, max(distance, found.distance)
                     words.append(f"'{child.name}': {found.message}")
