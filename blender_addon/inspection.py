@@ -70,6 +70,14 @@ class _Pair(NamedTuple):
     seconds: float
 
 
+def look(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, settings: Settings) -> Inspection:
+    """Find the contact of A and B as they are now; the scene's result stays. Raises what `inspect` does."""
+    start = time.perf_counter()
+    depsgraph = context.evaluated_depsgraph_get()
+    shapes = read(a, depsgraph), read(b, depsgraph)
+    return _inspect(a, b, *shapes, settings, UnitFormat.of_scene(context.scene), time.perf_counter() - start)
+
+
 def _still_holds(
     last: Inspection, a: bpy.types.Object, b: bpy.types.Object, shape_a: Shape, shape_b: Shape, settings: Settings
 ) -> bool:

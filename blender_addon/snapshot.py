@@ -22,6 +22,7 @@ from ..core.polytope import FloatArray
 from . import session, volumes_follow
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
+from .session import Inspection
 from .shape_outline import stand_in
 
 NO_DRIVER = (
@@ -288,9 +289,18 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
     inspection = session.current(context)
     if inspection is None:
         raise ValueError("There is no contact to draw: inspect two objects first")
+    render_inspection(context, inspection, filepath, width, height, session.is_stale(context))
+
+
+def render_inspection(
+    context: Any, inspection: Inspection, filepath: str, width: int, height: int, stale: bool = False
+) -> None:
+    """Write a PNG of the scene with a contact drawn over it, the current one or not.
+
+    Raises GpuUnavailable without an OpenGL driver.
+    """
     view, projection = camera(inspection, width / height)
     size = (width, height)
-    stale = session.is_stale(context)
     _render(
         context,
         filepath,
