@@ -43,14 +43,10 @@ def begun(
     """
     if a == b:
         raise ReadError(f"'{a.name}' cannot be inspected against itself: pick two objects")
-    start = time.perf_counter()
-    depsgraph = context.evaluated_depsgraph_get()
-    shape_a, shape_b = read(a, depsgraph), read(b, depsgraph)
-    seconds_read = time.perf_counter() - start
+    pair = _read(context, a, b)
     last = session.stored(context.scene)
-    if last is not None and _still_holds(last, a, b, shape_a, shape_b, settings):
+    if last is not None and _still_holds(last, a, b, *pair.shapes, settings):
         return last
-    pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), (shape_a, shape_b), seconds_read)
     units = UnitFormat.of_scene(context.scene)
     return lambda progress: _inspect(pair, settings, units, progress)
 
@@ -72,10 +68,14 @@ class _Pair(NamedTuple):
 
 def look(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, settings: Settings) -> Inspection:
     """Find the contact of A and B as they are now; the scene's result stays. Raises what `inspect` does."""
+    return _inspect(_read(context, a, b), settings, UnitFormat.of_scene(context.scene), lambda share: True)
+
+
+def _read(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object) -> _Pair:
     start = time.perf_counter()
     depsgraph = context.evaluated_depsgraph_get()
     shapes = read(a, depsgraph), read(b, depsgraph)
-    return _inspect(a, b, *shapes, settings, UnitFormat.of_scene(context.scene), time.perf_counter() - start)
+    return _Pair((a.name, b.name), (a.session_uid, b.session_uid), shapes, time.perf_counter() - start)
 
 
 def _still_holds(
