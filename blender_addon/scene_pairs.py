@@ -272,6 +272,8 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
 def made(item: Item) -> Ready:
     """Make what an item collides as, in world space. Raises ValueError, as the end of a sentence about the item."""
     geometry, linear, translation = item.geometry, item.linear, item.translation
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = linear, translation
     kind = kind_of(item)
     mesh: Mesh | None = None
     make_pieces: Callable[[], Decomposition] | None = None
@@ -280,13 +282,11 @@ def made(item: Item) -> Ready:
     if kind in collision_shape.PRIMITIVES:
         solid = collision_shape.fitted(kind, *geometry.bounds, linear, translation)
     elif kind == collision_shape.CONVEX_HULL and geometry.is_box:
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = linear, translation
         solid = Box.from_matrix(matrix, *geometry.bounds)
     elif kind == collision_shape.CONVEX_HULL:
-        solid = ConvexHull(corners)
+        solid = geometry.hull.moved(matrix)
     else:
-        make_pieces = _Pieces(geometry, linear, translation)
+        make_pieces = _Pieces(geometry, matrix)
         mesh = Mesh(geometry.points @ linear.T + translation, geometry.triangles.astype(np.intp))
         solid = mesh if kind == collision_shape.MESH else Compound(make_pieces().pieces)
     low, high = corners.min(axis=0), corners.max(axis=0)
@@ -300,18 +300,18 @@ def made(item: Item) -> Ready:
 class _Pieces:
     """Makes the convex pieces of a mesh in world space, once."""
 
-    def __init__(self, geometry: Geometry, linear: FloatArray, translation: FloatArray) -> None:
-        self._of = geometry, linear, translation
+    def __init__(self, geometry: Geometry, matrix: FloatArray) -> None:
+        self._of = geometry, matrix
         self._made: Decomposition | None = None
 
     def __call__(self) -> Decomposition:
         if self._made is None:
-            geometry, linear, translation = self._of
+            geometry, matrix = self._of
             found = geometry.pieces
             self._made = replace(
                 found,
-                pieces=tuple(ConvexHull(piece.vertices @ linear.T + translation) for piece in found.pieces),
-                distance=found.distance * float(np.linalg.norm(linear, 2)),
+                pieces=tuple(piece.moved(matrix) for piece in found.pieces),
+                distance=found.distance * float(np.linalg.norm(matrix[:3, :3], 2)),
             )
         return self._made
 
@@ -433,7 +433,8 @@ def _check_some(
             outcome.cleared.append((i, j))
             continue
         try:
-            found = _contact(solids[i], solids[j], subject)
+            a, b = comparable(solids[i], solids[j])
+            found = contact_of(a, b, subject)
         except ValueError as error:
             names = f"{items[i].name} and {items[j].name}"
             outcome.skipped.append((names, f"'{items[i].name}' and '{items[j].name}' cannot be checked: {error}"))
@@ -441,7 +442,7 @@ def _check_some(
         if found.relation == Relation.SEPARATED or (found.relation == Relation.TOUCHING and not subject.touching):
             outcome.cleared.append((i, j))
         else:
-            outcome.found.append(PairFound(i, j, row_of(found, solids[i], solids[j])))
+            outcome.found.append(PairFound(i, j, row_of(found, a, b)))
 
 
 def _not_apart(
@@ -488,9 +489,21 @@ def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
     return max(subject.contact_tolerance, RESOLUTION_STEPS * max(a.step, b.step) / min(extents))
 
 
-def _contact(a: Ready, b: Ready, subject: Subject) -> Contact | Found:
+def contact_of(a: Ready, b: Ready, subject: Subject) -> Contact | Found:
+    """Find the contact of two things. Raises ValueError when it cannot be told."""
     meshes, pieces = (a.mesh, b.mesh), (a.make_pieces, b.make_pieces)
     return find(a.solid, b.solid, meshes, pieces, "auto", subject.clearance, _tolerance(a, b, subject))
+
+
+def comparable(a: Ready, b: Ready) -> tuple[Ready, Ready]:
+    """Return a pair as it can be compared: beside a mesh a compound is the mesh it was made of."""
+    one, other = (
+        replace(thing, solid=thing.mesh, kind=collision_shape.MESH)
+        if thing.kind == collision_shape.COMPOUND and beside.kind == collision_shape.MESH and thing.mesh is not None
+        else thing
+        for thing, beside in ((a, b), (b, a))
+    )
+    return one, other
 
 
 def row_of(found: Contact | Found, a: Ready, b: Ready) -> dict[str, Any]:
@@ -552,6 +565,11 @@ def rows(items: Sequence[Item], outcome: Outcome) -> list[dict[str, Any]]:
             f"'{thing['name']}' is not convex: its hull is checked"
             for thing in (a, b)
             if thing["checked_as"] == "convex_hull" and not thing["convex"]
+        ]
+        notes += [
+            f"'{items[k].name}' is a compound, which is not compared with a mesh: its mesh is checked"
+            for k, thing in ((found.a, a), (found.b, b))
+            if thing["checked_as"] == "mesh" and kind_of(items[k]) == collision_shape.COMPOUND
         ]
         told.append({"a": a, "b": b, **row, "notes": notes + row["notes"]})
     return told
