@@ -20,15 +20,15 @@ from ..core.box import Box
 from ..core.broad_phase import candidate_pairs
 from ..core.compound import Compound
 from ..core.contact import Contact
-from ..core.contacts import contacts
-from ..core.curved_shape import ConvexShape, CurvedShape
+from ..core.contacts import Contacts, contacts
+from ..core.curved_shape import ConvexShape
 from ..core.decompose_mesh import Decomposition
 from ..core.dent import deepest_dent
 from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_pieces import mesh_pieces
-from ..core.polytope import Polytope
 from ..core.progress import Cancelled, Progress, part_of, tell
+from ..core.region import Region
 from ..core.relation import Relation
 from . import collision_shape
 from .collision_shape import Choice
@@ -206,6 +206,22 @@ class Outcome:
     """Whether the check was cancelled."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """The findings as plain data, in the order of `found`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What is told of one contact, found alone or with others. The fields are those of `Contact`."""
+
+    relation: Relation
+    signed_distance: float
+    normal: FloatArray
+    point_on_a: FloatArray
+    point_on_b: FloatArray
+    lower_bound: float
+    upper_bound: float
+    region: Region | Found | None
+    """Where they meet; of compounds and meshes all that was found."""
+    status: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,59 +442,106 @@ def _check_some(
     outcome: Outcome,
     progress: Progress | None,
 ) -> None:
-    near = _not_apart(pairs, solids, subject, part_of(progress, 0.0, 0.6))
+    convex = _convex(pairs, solids, part_of(progress, 0.0, 0.3))
+    apart = _apart(pairs, convex, solids, subject, part_of(progress, 0.3, 0.4))
+    told = _answers(pairs, [k for k in convex if k not in apart], solids, subject, part_of(progress, 0.4, 0.7))
     for k, (i, j) in enumerate(pairs):
-        tell(progress, 0.6 + 0.4 * k / len(pairs))
-        if not near[k]:
+        here = part_of(progress, 0.7 + 0.3 * k / len(pairs), 0.7 + 0.3 * (k + 1) / len(pairs))
+        tell(here, 0.0)
+        if k in apart:
             outcome.cleared.append((i, j))
             continue
         try:
             a, b = comparable(solids[i], solids[j])
-            found = contact_of(a, b, subject)
+            answer = told.get(k) or answer_of(contact_of(a, b, subject, here))
         except ValueError as error:
             names = f"{items[i].name} and {items[j].name}"
             outcome.skipped.append((names, f"'{items[i].name}' and '{items[j].name}' cannot be checked: {error}"))
             continue
-        if found.relation == Relation.SEPARATED or (found.relation == Relation.TOUCHING and not subject.touching):
+        if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
             outcome.cleared.append((i, j))
         else:
-            outcome.found.append(PairFound(i, j, row_of(found, a, b)))
+            outcome.found.append(PairFound(i, j, row_of(answer, a, b)))
 
 
-def _not_apart(
-    pairs: list[tuple[int, int]], solids: _Solids, subject: Subject, progress: Progress | None
-) -> list[bool]:
-    """Tell which pairs are not shown, by bounds of many at once, to be apart by more than clearance and tolerance."""
-    shapes: dict[int, ConvexShape] = {}
+def _convex(pairs: list[tuple[int, int]], solids: _Solids, progress: Progress | None) -> list[int]:
+    """Return which pairs are two convex shapes: those can be looked at together. Makes the solids."""
     rows = []
     for k, (i, j) in enumerate(pairs):
-        tell(progress, 0.6 * k / len(pairs))
+        tell(progress, k / len(pairs))
         try:
             solid_a, solid_b = solids[i].solid, solids[j].solid
         except ValueError:  # told by the single way
             continue
-        if isinstance(solid_a, Polytope | CurvedShape) and isinstance(solid_b, Polytope | CurvedShape):
-            shapes[i], shapes[j] = solid_a, solid_b
+        if isinstance(solid_a, ConvexShape) and isinstance(solid_b, ConvexShape):
             rows.append(k)
-    near = [True] * len(pairs)
-    if len(rows) < FEW:
-        return near
-    places = {i: place for place, i in enumerate(shapes)}
-    found = contacts(
-        list(shapes.values()),
-        [[places[pairs[k][0]], places[pairs[k][1]]] for k in rows],
+    return rows
+
+
+def _together(
+    pairs: list[tuple[int, int]],
+    rows: list[int],
+    solids: _Solids,
+    subject: Subject,
+    distances: bool,
+    progress: Progress | None,
+) -> Contacts:
+    """Return the contacts of some of the pairs, found together."""
+    places: dict[int, int] = {}
+    numbers = [[places.setdefault(i, len(places)) for i in pairs[k]] for k in rows]
+    shapes: list[ConvexShape] = [solids[i].solid for i in places]  # type: ignore[misc]
+    return contacts(
+        shapes,
+        numbers,
         clearance=subject.clearance,
         contact_tolerance=subject.contact_tolerance,
-        distances=False,
-        regions=False,
+        distances=distances,
+        regions=distances,
         certificates=False,
-        progress=part_of(progress, 0.6, 1.0),
+        progress=progress,
     )
+
+
+def _apart(
+    pairs: list[tuple[int, int]], rows: list[int], solids: _Solids, subject: Subject, progress: Progress | None
+) -> set[int]:
+    """Return which pairs are shown, by bounds, to be apart by more than clearance and tolerance."""
+    if len(rows) < FEW:
+        return set()
+    found = _together(pairs, rows, solids, subject, False, progress)
+    apart = set()
     for k, lower in zip(rows, found.lower_bound.tolist(), strict=True):
-        a, b = solids[pairs[k][0]], solids[pairs[k][1]]
+        a, b = (solids[i] for i in pairs[k])
         extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
-        near[k] = lower <= max(subject.clearance, _tolerance(a, b, subject) * min(extents, default=0.0))
-    return near
+        if lower > max(subject.clearance, _tolerance(a, b, subject) * min(extents, default=0.0)):
+            apart.add(k)
+    return apart
+
+
+def _answers(
+    pairs: list[tuple[int, int]], rows: list[int], solids: _Solids, subject: Subject, progress: Progress | None
+) -> dict[int, Answer]:
+    """Return what is known of pairs by their number, of those that can be told together."""
+    # The tolerance of a call is that of all its pairs: coarse ones are told one by one.
+    rows = [k for k in rows if _tolerance(*(solids[i] for i in pairs[k]), subject) == subject.contact_tolerance]
+    if len(rows) < FEW:
+        return {}
+    found = _together(pairs, rows, solids, subject, True, progress)
+    relations, statuses, regions = found.relations, found.statuses, found.region
+    return {
+        k: Answer(
+            relation=relations[row],
+            signed_distance=float(found.signed_distance[row]),
+            normal=found.normal[row],
+            point_on_a=found.point_on_a[row],
+            point_on_b=found.point_on_b[row],
+            lower_bound=float(found.lower_bound[row]),
+            upper_bound=float(found.upper_bound[row]),
+            region=None if regions is None else regions[row],
+            status=str(statuses[row]),
+        )
+        for row, k in enumerate(rows)
+    }
 
 
 def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
@@ -489,10 +552,10 @@ def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
     return max(subject.contact_tolerance, RESOLUTION_STEPS * max(a.step, b.step) / min(extents))
 
 
-def contact_of(a: Ready, b: Ready, subject: Subject) -> Contact | Found:
-    """Find the contact of two things. Raises ValueError when it cannot be told."""
+def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None = None) -> Contact | Found:
+    """Find the contact of two things. Raises ValueError when it cannot be told, and Cancelled."""
     meshes, pieces = (a.mesh, b.mesh), (a.make_pieces, b.make_pieces)
-    return find(a.solid, b.solid, meshes, pieces, "auto", subject.clearance, _tolerance(a, b, subject))
+    return find(a.solid, b.solid, meshes, pieces, "auto", subject.clearance, _tolerance(a, b, subject), progress)
 
 
 def comparable(a: Ready, b: Ready) -> tuple[Ready, Ready]:
@@ -506,33 +569,49 @@ def comparable(a: Ready, b: Ready) -> tuple[Ready, Ready]:
     return one, other
 
 
-def row_of(found: Contact | Found, a: Ready, b: Ready) -> dict[str, Any]:
+def answer_of(found: Contact | Found) -> Answer:
+    """Return what is told of a contact."""
+    merged = isinstance(found, Found)
+    return Answer(
+        relation=found.relation,
+        signed_distance=float(found.signed_distance),
+        normal=found.normal,
+        point_on_a=found.point_on_a,
+        point_on_b=found.point_on_b,
+        lower_bound=float(found.lower_bound),
+        upper_bound=float(found.upper_bound),
+        region=found if merged else found.region,
+        status=str(found.status),
+    )
+
+
+def row_of(found: Answer, a: Ready, b: Ready) -> dict[str, Any]:
     """Return a contact as plain data: world space, Blender units."""
-    region: str | None
-    if isinstance(found, Found):
-        region = "regions" if found.regions else "curves" if found.curves else None
-        area, centroid, notes = found.area, found.centroid, list(found.notes)
-    else:
-        region = None if found.region is None else str(found.region.kind)
-        area = 0.0 if found.region is None else found.region.area
-        centroid = None if found.region is None else found.region.centroid
-        notes = []
+    region, notes = found.region, []
+    kind: str | None = None
+    if isinstance(region, Found):
+        kind = "regions" if region.regions else "curves" if region.curves else None
+        notes = list(region.notes)
+    elif region is not None:
+        kind = str(region.kind)
+    depth = max(0.0, -found.signed_distance)
+    centroid = None if region is None else region.centroid
     return {
         "relation": str(found.relation),
-        "intersects": bool(found.intersects),
-        "signed_distance": float(found.signed_distance),
-        "depth": float(found.depth),
+        "intersects": found.signed_distance <= 0.0,
+        "signed_distance": found.signed_distance,
+        "depth": depth,
         "normal": found.normal.tolist(),
-        "mtv": (found.mtv + 0.0).tolist(),
+        "mtv": (depth * found.normal + 0.0).tolist(),
         "point_on_a": found.point_on_a.tolist(),
         "point_on_b": found.point_on_b.tolist(),
-        "lower_bound": float(found.lower_bound),
-        "upper_bound": float(found.upper_bound),
-        "region": region,
-        "area": float(area),
+        "lower_bound": found.lower_bound,
+        "upper_bound": found.upper_bound,
+        "region": kind,
+        "area": 0.0 if region is None else float(region.area),
         "centroid": None if centroid is None else centroid.tolist(),
         "checked_as": [a.kind.lower(), b.kind.lower()],
-        "exactness": str(found.status),
+        "exactness": found.status,
         "notes": notes,
     }
 

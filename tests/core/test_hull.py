@@ -487,7 +487,7 @@ def test_moving_shares_what_stays_and_changes_nothing():
     [np.eye(3), np.full((4, 4), np.nan), np.ones((4, 4)), "x", np.diag([1e308, 1.0, 1.0, 1.0])],
 )
 def test_a_matrix_that_is_none_is_refused(matrix):
-    with pytest.raises(ValueError, match="^matrix: "):
+    with pytest.raises(ValueError, match=r"^matrix: "):
         ConvexHull(CUBE * 1e3).moved(matrix)
-    with pytest.raises(ValueError, match="^matrix: a hull in the plane"):
+    with pytest.raises(ValueError, match=r"^matrix: a hull in the plane"):
         ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).moved(np.eye(4))
