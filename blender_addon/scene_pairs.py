@@ -20,7 +20,7 @@ from ..core.box import Box
 from ..core.broad_phase import candidate_pairs
 from ..core.compound import Compound
 from ..core.contact import Contact
-from ..core.contacts import Contacts, contacts
+from ..core.contacts import contacts
 from ..core.curved_shape import ConvexShape
 from ..core.decompose_mesh import Decomposition
 from ..core.dent import deepest_dent
@@ -443,8 +443,7 @@ def _check_some(
     progress: Progress | None,
 ) -> None:
     convex = _convex(pairs, solids, part_of(progress, 0.0, 0.3))
-    apart = _apart(pairs, convex, solids, subject, part_of(progress, 0.3, 0.4))
-    told = _answers(pairs, [k for k in convex if k not in apart], solids, subject, part_of(progress, 0.4, 0.7))
+    apart, told = _together(pairs, convex, solids, subject, part_of(progress, 0.3, 0.7))
     for k, (i, j) in enumerate(pairs):
         here = part_of(progress, 0.7 + 0.3 * k / len(pairs), 0.7 + 0.3 * (k + 1) / len(pairs))
         tell(here, 0.0)
@@ -479,69 +478,51 @@ def _convex(pairs: list[tuple[int, int]], solids: _Solids, progress: Progress | 
 
 
 def _together(
-    pairs: list[tuple[int, int]],
-    rows: list[int],
-    solids: _Solids,
-    subject: Subject,
-    distances: bool,
-    progress: Progress | None,
-) -> Contacts:
-    """Return the contacts of some of the pairs, found together."""
+    pairs: list[tuple[int, int]], rows: list[int], solids: _Solids, subject: Subject, progress: Progress | None
+) -> tuple[set[int], dict[int, Answer]]:
+    """Return which of the pairs are apart by more than clearance and tolerance, and what is known of the others.
+
+    rows: the pairs to look at. A pair in neither is one that must be looked at by itself.
+    """
+    if len(rows) < FEW:
+        return set(), {}
     places: dict[int, int] = {}
     numbers = [[places.setdefault(i, len(places)) for i in pairs[k]] for k in rows]
     shapes: list[ConvexShape] = [solids[i].solid for i in places]  # type: ignore[misc]
-    return contacts(
+    found = contacts(
         shapes,
         numbers,
         clearance=subject.clearance,
         contact_tolerance=subject.contact_tolerance,
-        distances=distances,
-        regions=distances,
+        distances=False,
         certificates=False,
         progress=progress,
     )
-
-
-def _apart(
-    pairs: list[tuple[int, int]], rows: list[int], solids: _Solids, subject: Subject, progress: Progress | None
-) -> set[int]:
-    """Return which pairs are shown, by bounds, to be apart by more than clearance and tolerance."""
-    if len(rows) < FEW:
-        return set()
-    found = _together(pairs, rows, solids, subject, False, progress)
-    apart = set()
-    for k, lower in zip(rows, found.lower_bound.tolist(), strict=True):
+    assert found.region is not None
+    apart: set[int] = set()
+    told: dict[int, Answer] = {}
+    relations, statuses = found.relations, found.statuses
+    for row, k in enumerate(rows):
         a, b = (solids[i] for i in pairs[k])
-        extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
-        if lower > max(subject.clearance, _tolerance(a, b, subject) * min(extents, default=0.0)):
-            apart.add(k)
-    return apart
-
-
-def _answers(
-    pairs: list[tuple[int, int]], rows: list[int], solids: _Solids, subject: Subject, progress: Progress | None
-) -> dict[int, Answer]:
-    """Return what is known of pairs by their number, of those that can be told together."""
-    # The tolerance of a call is that of all its pairs: coarse ones are told one by one.
-    rows = [k for k in rows if _tolerance(*(solids[i] for i in pairs[k]), subject) == subject.contact_tolerance]
-    if len(rows) < FEW:
-        return {}
-    found = _together(pairs, rows, solids, subject, True, progress)
-    relations, statuses, regions = found.relations, found.statuses, found.region
-    return {
-        k: Answer(
-            relation=relations[row],
-            signed_distance=float(found.signed_distance[row]),
-            normal=found.normal[row],
-            point_on_a=found.point_on_a[row],
-            point_on_b=found.point_on_b[row],
-            lower_bound=float(found.lower_bound[row]),
-            upper_bound=float(found.upper_bound[row]),
-            region=None if regions is None else regions[row],
-            status=str(statuses[row]),
-        )
-        for row, k in enumerate(rows)
-    }
+        # The tolerance of a call is that of all its pairs; that of this one may be coarser.
+        tolerance, lower = _tolerance(a, b, subject), float(found.lower_bound[row])
+        if relations[row] == Relation.SEPARATED:
+            extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
+            if lower > max(subject.clearance, tolerance * min(extents, default=0.0)):
+                apart.add(k)
+        elif tolerance == subject.contact_tolerance:
+            told[k] = Answer(
+                relation=relations[row],
+                signed_distance=float(found.signed_distance[row]),
+                normal=found.normal[row],
+                point_on_a=found.point_on_a[row],
+                point_on_b=found.point_on_b[row],
+                lower_bound=lower,
+                upper_bound=float(found.upper_bound[row]),
+                region=found.region[row],
+                status=str(statuses[row]),
+            )
+    return apart, told
 
 
 def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
