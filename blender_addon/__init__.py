@@ -7,6 +7,7 @@ import bpy
 
 from . import (
     command_line,
+    exhibit,
     operators,
     overlay,
     panels,
@@ -31,7 +32,17 @@ _CLASSES = (
     *panels.CLASSES,
     *scene_panel.CLASSES,
 )
-_PARTS = (properties, scene_results, operators, scene_operators, refresh, volumes_follow, overlay, command_line)
+_PARTS = (
+    properties,
+    scene_results,
+    operators,
+    scene_operators,
+    refresh,
+    volumes_follow,
+    exhibit,
+    overlay,
+    command_line,
+)
 
 
 def register() -> None:

@@ -267,7 +267,8 @@ def _checks(options: argparse.Namespace, quiet: bool) -> Iterator[dict[str, Any]
             for row, key in zip(check["findings"], scene_results.keys_of(subject.items, outcome), strict=True):
                 row["status"] = scene_results.next_status(known.get(key)).lower()
             if options.html and options.pictures:
-                scene_report.take_pictures(context, check, options.pictures)
+                pairs = [(subject.items[found.a], subject.items[found.b]) for found in outcome.found]
+                scene_report.take_pictures(context, check, pairs, options.pictures)
             geometries.next_frame()
             yield check
 

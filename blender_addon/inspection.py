@@ -66,11 +66,6 @@ class _Pair(NamedTuple):
     seconds: float
 
 
-def look(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, settings: Settings) -> Inspection:
-    """Find the contact of A and B as they are now; the scene's result stays. Raises what `inspect` does."""
-    return _inspect(_read(context, a, b), settings, UnitFormat.of_scene(context.scene), lambda share: True)
-
-
 def _read(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object) -> _Pair:
     start = time.perf_counter()
     depsgraph = context.evaluated_depsgraph_get()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,14 @@ def subject_of(
     )
 
 
+def items_of(context: bpy.types.Context, keys: Collection[Key]) -> dict[Key, Item]:
+    """Read some things of the scene as they are now. What is gone, hidden or has no geometry is not among them."""
+    owners = {key[0] for key in keys}
+    reader = _Reader(context.evaluated_depsgraph_get(), Geometries(), Rules(), set(keys))
+    reader.read([obj for obj in context.view_layer.objects if obj.session_uid in owners])
+    return {item.key: item for item in reader.items if item.key in keys}
+
+
 def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Object], list[bpy.types.Object] | None]:
     """Return the objects of the first side, and of the second when not all are checked against all."""
     layer = context.view_layer
@@ -151,12 +159,16 @@ def _joined(scene: bpy.types.Scene) -> frozenset[frozenset[int]]:
 class _Reader:
     """Reads objects and the instances they make."""
 
-    def __init__(self, depsgraph: bpy.types.Depsgraph, geometries: Geometries, rules: Rules) -> None:
+    def __init__(
+        self, depsgraph: bpy.types.Depsgraph, geometries: Geometries, rules: Rules, only: set[Key] | None = None
+    ) -> None:
+        """only: of the instances those; None: all."""
         self.items: list[Item] = []
         self.skipped: list[tuple[str, str]] = []
         self._depsgraph = depsgraph
         self._geometries = geometries
         self._rules = rules
+        self._only = only
         self._by_data: dict[tuple[int, str], Geometry] = {}
         self._collections: dict[int, set[object]] | None = None
         self._above: dict[int, frozenset[int]] = {}
@@ -223,6 +235,9 @@ class _Reader:
                 continue
             source = shown.original
             number = ".".join(str(part) for part in _numbers(instance.persistent_id))
+            own = source.session_uid if source != maker else 0
+            if self._only is not None and (maker.session_uid, own, number) not in self._only:
+                continue
             name = f"{source.name} [{number}] of {maker.name}"
             try:
                 geometry = self._geometry(source, shown)
@@ -230,7 +245,6 @@ class _Reader:
             except ReadError as error:
                 self._skip(name, str(error))
                 continue
-            own = source.session_uid if source != maker else 0
             of_collection = maker.instance_type == "COLLECTION"
             self.items.append(
                 Item(

@@ -12,7 +12,18 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..core.progress import Progress
-from . import operators, refresh, scene_check, scene_pairs, scene_report, scene_results, scene_show, separate, session
+from . import (
+    exhibit,
+    operators,
+    refresh,
+    scene_check,
+    scene_pairs,
+    scene_report,
+    scene_results,
+    scene_show,
+    separate,
+    session,
+)
 from .job import Job
 from .read import ReadError
 from .scene_pairs import Outcome, Subject
@@ -367,10 +378,11 @@ class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
         with scene_results.silent():
+            check.active = -1
             for k in reversed(range(len(check.findings))):
                 if not self.resolved_only or check.findings[k].status == "RESOLVED":
                     check.findings.remove(k)
-            check.active = -1
+        exhibit.show(context, None)
         if not self.resolved_only:
             check.summary = ""
         refresh.redraw()
@@ -426,7 +438,7 @@ class CONTACT_LENS_OT_save_scene_report(bpy.types.Operator, ExportHelper):
         document = scene_report.document(scene_results.document_of(context.scene))
         try:
             if kind == "html" and self.pictures:
-                scene_report.take_pictures(context, document["checks"][0], self.pictures)
+                self._take_pictures(context, document["checks"][0])
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(scene_report.WRITERS[kind](document), encoding="utf-8", newline="")
         except OSError as error:
@@ -434,6 +446,14 @@ class CONTACT_LENS_OT_save_scene_report(bpy.types.Operator, ExportHelper):
             return {"CANCELLED"}
         self.report({"INFO"}, f"Saved {path}: {counted(len(document['checks'][0]['findings']), 'finding')}")
         return {"FINISHED"}
+
+    def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:
+        keys = [(finding.key("a"), finding.key("b")) for finding in _check(context).findings]
+        # No more is read than can be on a picture, and some more where a few are gone.
+        wanted = {key for pair in keys[: 2 * self.pictures + 10] for key in pair if key is not None}
+        items = scene_check.items_of(context, wanted)
+        pairs = [(items[a], items[b]) if a in items and b in items else None for a, b in keys]
+        scene_report.take_pictures(context, check, pairs, self.pictures)
 
 
 CLASSES = (

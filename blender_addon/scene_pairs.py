@@ -539,6 +539,15 @@ def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None =
     return find(a.solid, b.solid, meshes, pieces, "auto", subject.clearance, _tolerance(a, b, subject), progress)
 
 
+def contact_between(
+    a: Item, b: Item, clearance: float, contact_tolerance: float
+) -> tuple[Ready, Ready, Contact | Found]:
+    """Return two things as they are compared, and their contact. Raises ValueError when that cannot be told."""
+    one, other = comparable(made(a), made(b))
+    subject = Subject([a, b], None, [0, 1], Ignore(), clearance, contact_tolerance, True)
+    return one, other, contact_of(one, other, subject)
+
+
 def comparable(a: Ready, b: Ready) -> tuple[Ready, Ready]:
     """Return a pair as it can be compared: beside a mesh a compound is the mesh it was made of."""
     one, other = (
@@ -552,7 +561,6 @@ def comparable(a: Ready, b: Ready) -> tuple[Ready, Ready]:
 
 def answer_of(found: Contact | Found) -> Answer:
     """Return what is told of a contact."""
-    merged = isinstance(found, Found)
     return Answer(
         relation=found.relation,
         signed_distance=float(found.signed_distance),
@@ -561,7 +569,7 @@ def answer_of(found: Contact | Found) -> Answer:
         point_on_b=found.point_on_b,
         lower_bound=float(found.lower_bound),
         upper_bound=float(found.upper_bound),
-        region=found if merged else found.region,
+        region=found if isinstance(found, Found) else found.region,
         status=str(found.status),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import base64
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,10 @@ import bpy
 
 from .. import __version__
 from . import report_csv, report_html, report_json
-from .inspection import look
-from .read import ReadError
-from .session import Settings
-from .snapshot import GpuUnavailable, render_inspection
-from .units import counted
+from .exhibit import of_items
+from .scene_pairs import Item
+from .snapshot import GpuUnavailable, render_exhibit
+from .units import UnitFormat, counted
 
 SCHEMA = "contact-lens-scene-report"
 SCHEMA_VERSION = 1
@@ -63,35 +62,34 @@ def one_line(check: dict[str, Any]) -> str:
     return text
 
 
-def take_pictures(context: bpy.types.Context, check: dict[str, Any], most: int) -> int:
+def take_pictures(
+    context: bpy.types.Context, check: dict[str, Any], pairs: Sequence[tuple[Item, Item] | None], most: int
+) -> int:
     """Put a picture into the first rows of a check of the scene as it is now. Returns how many were taken.
 
-    What keeps a pair from having one is told in the row, or in the check where it holds for all.
+    pairs: both things of each row, as they are now; None where one is gone. What keeps a pair from having a picture is
+    told in the row, or in the check where it holds for all.
     """
     taken = 0
     clearance, tolerance = check["settings"]["clearance"], check["settings"]["contact_tolerance"]
-    settings = Settings("auto", clearance, tolerance)
+    units = UnitFormat.of_scene(context.scene)
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
         path = Path(folder) / "pair.png"
-        for row in check["findings"]:
+        for row, pair in zip(check["findings"], pairs, strict=True):
+            if row.get("status") == "resolved":
+                continue
             if taken >= most:
                 check["pictures"] = f"Pictures of the first {most} pairs"
                 break
-            if row.get("status") == "resolved":
-                continue
-            if row["a"]["instance"] or row["b"]["instance"]:
-                row["no_picture"] = "no picture of instances"
-                continue
-            a: bpy.types.Object | None = context.scene.objects.get(row["a"]["object"])
-            b: bpy.types.Object | None = context.scene.objects.get(row["b"]["object"])
-            if a is None or b is None:
+            if pair is None:
+                row["no_picture"] = "no longer there"
                 continue
             try:
-                render_inspection(context, look(context, a, b, settings), str(path), *PICTURE_SIZE)
+                render_exhibit(context, of_items(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
             except GpuUnavailable as error:
                 check["pictures"] = f"No pictures: {error}"
                 break
-            except (ReadError, RuntimeError) as error:
+            except (ValueError, RuntimeError) as error:
                 row["no_picture"] = str(error)
                 continue
             row["picture"] = base64.b64encode(path.read_bytes()).decode("ascii")

@@ -24,7 +24,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import scene_show
+from . import exhibit, refresh, scene_show
 from .scene_check import Lists, Rules
 from .scene_pairs import Item, Key, Outcome
 
@@ -78,13 +78,17 @@ def silent() -> Iterator[None]:
 
 def _went_to(self: Any, context: bpy.types.Context) -> None:
     check = cast("ContactLensCheck", self)
-    if not _silent and 0 <= check.active < len(check.findings):
+    if _silent:
+        return
+    if 0 <= check.active < len(check.findings):
         scene_show.show(context, check.findings[check.active])
+    else:
+        exhibit.show(context, None)
 
 
 def _filter_changed(self: Any, context: bpy.types.Context) -> None:
     _forget_order()
-    scene_show.redraw()
+    refresh.redraw()
 
 
 def _is_collection_of_scene(self: Any, collection: bpy.types.Collection) -> bool:
@@ -213,9 +217,9 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     )
     ghost: BoolProperty(  # type: ignore[valid-type]
         name="Ghost the Rest",
-        description="See through everything but the contact of the pair",
-        default=False,
-        update=lambda self, context: scene_show.ghost(context, self.ghost),
+        description="While the pair of the finding is selected, everything else stands back",
+        default=True,
+        update=lambda self, context: refresh.redraw(),
     )
 
     def as_rules(self, context: bpy.types.Context) -> Rules:

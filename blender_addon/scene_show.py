@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a click on a finding does: select the pair, put it into the pickers, move the views to it, ghost the rest."""
+"""What a click on a finding does: select the pair, put it into the pickers, show it, move the views to it."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import bpy
 import numpy as np
 from mathutils import Vector
 
-from . import refresh, session
+from . import exhibit, refresh, scene_check, scene_results, session
 from .inspection import inspect
 from .read import ReadError
+from .units import UnitFormat
 
 if TYPE_CHECKING:
     from .scene_results import ContactLensFinding
 
-GHOST_ALPHA = 0.25
 SIZES = 3.0
 """How many times the size of what is told of a contact the view shows."""
-
-
-def redraw() -> None:
-    refresh.redraw()
 
 
 def objects_of(finding: ContactLensFinding) -> list[bpy.types.Object]:
@@ -46,30 +42,49 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> str:
         for obj in pair:
             obj.select_set(True)
         layer.objects.active = pair[0]
-    problem = ""
-    if is_pair_of_objects(finding) and len(pair) == 2:
-        settings = session.settings_of(context.scene)
-        settings.object_a, settings.object_b = pair
-        try:
-            inspect(context, pair[0], pair[1], settings.as_settings())
-        except ReadError as error:
-            problem = str(error)
-            session.drop_result(context.scene)
-            session.set_error(context.scene, problem)
-    elif len(pair) < 2:
+    problem, made = "", None
+    if len(pair) < 2:
         problem = "An object of this pair is gone"
-    frame(context, finding, pair)
-    redraw()
+    else:
+        try:
+            made = _exhibit(context, finding)
+        except ValueError as error:  # a ReadError among them
+            problem = str(error)
+    exhibit.show(context, made)
+    if problem:
+        session.drop_result(context.scene)
+        session.set_error(context.scene, problem)
+    frame(context, json.loads(finding.data), made)
+    refresh.redraw()
     return problem
 
 
-def frame(context: bpy.types.Context, finding: ContactLensFinding, pair: list[bpy.types.Object]) -> None:
+def _exhibit(context: bpy.types.Context, finding: ContactLensFinding) -> exhibit.Exhibit:
+    """Return the pair as it is now; two objects are inspected. Raises ValueError, a sentence for the user."""
+    keys = finding.key("a"), finding.key("b")
+    settings = session.settings_of(context.scene)
+    inspection = None
+    if is_pair_of_objects(finding):
+        settings.object_a, settings.object_b = finding.object_a, finding.object_b
+        inspection = inspect(context, finding.object_a, finding.object_b, settings.as_settings())
+    items = scene_check.items_of(context, [key for key in keys if key is not None])
+    a, b = (items.get(key) for key in keys)
+    if a is None or b is None:
+        raise ReadError("What this finding is about is hidden or gone: check the scene again")
+    if inspection is not None:
+        return exhibit.of_inspection(inspection, a, b)
+    rules = scene_results.of_scene(context.scene).as_rules(context)
+    return exhibit.of_items(a, b, rules.clearance, rules.contact_tolerance, UnitFormat.of_scene(context.scene))
+
+
+def frame(context: bpy.types.Context, row: dict[str, Any], shown: exhibit.Exhibit | None) -> None:
     """Move the 3D views of the window to where the pair meets."""
-    row = json.loads(finding.data)
     points = np.array([row["point_on_a"], row["point_on_b"]], dtype=np.float64)
+    if shown is not None:
+        points = np.array([shown.contact.point_on_a, shown.contact.point_on_b], dtype=np.float64)
     # What is told of a contact may be a point: show a good part of the smaller object around it.
-    sizes = [float(np.linalg.norm(np.ptp(np.array(_corners(obj)), axis=0))) for obj in pair]
-    radius = max(float(np.linalg.norm(points[1] - points[0])), 0.5 * min(sizes, default=1.0), 1e-6)
+    size = 0.5 * shown.smaller if shown is not None else 0.5
+    radius = max(float(np.linalg.norm(points[1] - points[0])), size, 1e-6)
     for space in views(context):
         view = space.region_3d
         if view.view_perspective == "CAMERA":
@@ -78,25 +93,9 @@ def frame(context: bpy.types.Context, finding: ContactLensFinding, pair: list[bp
         view.view_distance = SIZES * radius * space.lens / 50.0
 
 
-def _corners(obj: bpy.types.Object) -> list[tuple[float, ...]]:
-    if obj.type == "EMPTY":  # what makes instances has no size of its own
-        size = float(obj.empty_display_size)
-        return [(-size, -size, -size), (size, size, size)]
-    return [(obj.matrix_world @ Vector(corner)).to_tuple() for corner in obj.bound_box]
-
-
 def views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
     """The 3D views of the window."""
     if context.screen is None:
         return []
     spaces = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
     return [cast(bpy.types.SpaceView3D, space) for space in spaces]
-
-
-def ghost(context: bpy.types.Context, on: bool) -> None:
-    """See through everything in the window's 3D views, or no longer; the overlay stays as bright as it is."""
-    for space in views(context):
-        space.shading.show_xray = on
-        if on:
-            space.shading.xray_alpha = GHOST_ALPHA
-    redraw()

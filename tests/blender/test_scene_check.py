@@ -518,3 +518,104 @@ def test_undo_takes_the_list_back() -> None:
     assert len(settings().findings) == 0
     bpy.ops.ed.redo()
     assert len(settings().findings) == 2
+
+
+# --- what is shown of a finding -------------------------------------------------------------------------------------
+
+
+def two_instances(distance: float = 1.5) -> list[bpy.types.Object]:
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    return [instance_of(inside, name, (10.0 + x, 0.0, 0.0)) for name, x in (("One", 0.0), ("Two", distance))]
+
+
+def test_two_instances_are_shown_with_their_contact(part: Part) -> None:
+    _one, two = two_instances()
+    check()
+    bpy.ops.contact_lens.go_to_finding()
+    exhibit = part("blender_addon.exhibit")
+    shown = exhibit.current(bpy.context)
+    assert shown.of_instances
+    assert shown.contact.depth == pytest.approx(0.5)
+    assert (shown.name_a, shown.name_b) == ("Part [0] of One", "Part [0] of Two")
+    assert [len(surface.triangles) for surface in shown.surfaces] == [12, 12]
+    assert not exhibit.is_moved(bpy.context, shown)
+    two.location.x += 2.0
+    bpy.context.view_layer.update()
+    assert exhibit.is_moved(bpy.context, shown), "what is drawn is marked as no longer sure"
+    assert exhibit.steps(bpy.context, shown)[1][:3, 3] == pytest.approx([2.0, 0.0, 0.0])
+
+
+def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_path: Path) -> None:
+    """It changes nothing in the file or the view, so nothing has to be put back."""
+    a, b, c, _d, _e = row_of_cubes()
+    c.data = c.data.copy()
+    exhibit = part("blender_addon.exhibit")
+
+    def look_at_first() -> None:
+        settings().active = -1
+        bpy.ops.contact_lens.go_to_finding()
+        assert exhibit.current(bpy.context) is not None
+
+    def state() -> list[Any]:
+        spaces = [s for w in bpy.data.screens for area in w.areas for s in area.spaces if s.type == "VIEW_3D"]
+        shading = [(s.shading.show_xray, s.shading.xray_alpha, s.shading.type, s.local_view) for s in spaces]
+        return [shading, [(o.display_type, o.hide_get(), tuple(o.color), o.show_in_front) for o in bpy.data.objects]]
+
+    before = state()
+    check()
+    look_at_first()
+    assert state() == before
+    assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
+
+    a.select_set(False)
+    assert exhibit.current(bpy.context) is None
+    look_at_first()
+    bpy.ops.contact_lens.clear_findings()
+    assert exhibit.current(bpy.context) is None
+    check()
+    look_at_first()
+    b.data.vertices[0].co.x += 0.1
+    b.data.update()
+    bpy.context.view_layer.update()
+    assert exhibit.current(bpy.context) is None, "the surface is another one now"
+    look_at_first()
+    bpy.ops.ed.undo_push(message="one")
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.ed.undo_push(message="two")
+    look_at_first()
+    bpy.ops.ed.undo()
+    assert exhibit.current(bpy.context) is None
+    look_at_first()
+    bpy.data.objects.remove(bpy.data.objects["A"])
+    assert exhibit.current(bpy.context) is None
+    check()
+    look_at_first()
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert exhibit.current(bpy.context) is None
+    assert state()[0] == before[0]
+    assert len(settings().findings) > 0
+
+
+def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None:
+    snapshot, exhibit = part("blender_addon.snapshot"), part("blender_addon.exhibit")
+    try:
+        snapshot.start_gpu()
+    except snapshot.GpuUnavailable as error:
+        pytest.skip(str(error))
+    two_instances()
+    cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
+    check()
+    bpy.ops.contact_lens.go_to_finding()
+    shown = exhibit.current(bpy.context)
+    path = tmp_path / "pair.png"
+    snapshot.render_exhibit(bpy.context, shown, str(path), 320, 200)
+    image = bpy.data.images.load(str(path))
+    pixels = np.array(image.pixels).reshape(200, 320, 4)[:, :, :3]
+    style = part("blender_addon.overlay").style_of(bpy.context)
+    for color in (style.look.color_a, style.look.color_b):
+        ways = pixels.reshape(-1, 3) / np.maximum(np.linalg.norm(pixels.reshape(-1, 3), axis=1)[:, None], 1e-9)
+        paint = (1.0 - exhibit.TINT) * exhibit.GREY + exhibit.TINT * np.array(color[:3])
+        assert (ways @ (paint / np.linalg.norm(paint)) > 0.9995).sum() > 1500, "the surface is seen past the wall"
