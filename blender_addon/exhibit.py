@@ -132,7 +132,7 @@ def show(context: bpy.types.Context, exhibit: Exhibit | None) -> None:
 
 
 def current(context: bpy.types.Context) -> Exhibit | None:
-    """The scene's exhibit; None when one of its objects is gone or no longer selected: the person went elsewhere."""
+    """The scene's exhibit; None when its objects are not what is selected: one is gone, or the person went elsewhere."""
     if not _exhibits:
         return None
     exhibit, places = _exhibits.get(context.scene.session_uid, (None, []))
@@ -140,7 +140,11 @@ def current(context: bpy.types.Context) -> Exhibit | None:
 
 
 def _owners(context: bpy.types.Context, exhibit: Exhibit) -> list[bpy.types.Object]:
-    selected = {obj.session_uid: obj for obj in context.view_layer.objects.selected}
+    """The owners, if they and no others are selected; else none."""
+    selection = context.view_layer.objects.selected
+    if len(selection) != len(set(exhibit.owners)):
+        return []
+    selected = {obj.session_uid: obj for obj in selection if obj is not None}  # None: just deleted
     return [selected[uid] for uid in exhibit.owners if uid in selected]
 
 
