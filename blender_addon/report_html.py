@@ -20,12 +20,15 @@ input { font: inherit; padding: .3rem .5rem; width: 20rem; max-width: 100%; marg
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .35rem .6rem; vertical-align: top;
   border-bottom: 1px solid var(--line); } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums;
-  white-space: nowrap; } td { overflow-wrap: anywhere; }
+  white-space: nowrap; } td.name { overflow-wrap: anywhere; min-width: 8rem; }
 th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid; }
 th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 .penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
 tr.resolved, tr.approved { opacity: .55; } img { width: 16rem; max-width: 100%; border-radius: 4px; display: block; }
+button.picture { all: unset; cursor: zoom-in; } button.picture:focus-visible { outline: 2px solid; }
+button.picture[aria-expanded=true] { cursor: zoom-out; }
+button.picture[aria-expanded=true] img { width: 640px; max-width: none; }
 details { margin: .6rem 0; } dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
 dt { color: var(--dim); } dd { margin: 0; }
 """
@@ -49,6 +52,9 @@ for (const table of document.querySelectorAll("table.findings")) {
     });
   });
 }
+for (const picture of document.querySelectorAll("button.picture"))
+  picture.addEventListener("click", () =>
+    picture.setAttribute("aria-expanded", picture.getAttribute("aria-expanded") !== "true"));
 for (const field of document.querySelectorAll("input.search")) {
   field.hidden = false;
   field.addEventListener("input", () => {
@@ -139,8 +145,8 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
             words = f"{row[inner]['name']} inside {row[outer]['name']}"
         notes = "".join(f'<br><span class="dim">{escape(note)}</span>' for note in row["notes"])
         cells = [
-            f"<td>{escape(row['a']['name'])}</td>",
-            f"<td>{escape(row['b']['name'])}</td>",
+            f'<td class="name">{escape(row["a"]["name"])}</td>',
+            f'<td class="name">{escape(row["b"]["name"])}</td>',
             f'<td class="{GROUPS.get(relation, relation)}">{escape(words)}{notes}</td>',
             f'<td class="n" data-v="{row["signed_distance"]!r}">{escape(units.number(row["signed_distance"]))}</td>',
             f'<td class="n" data-v="{row["area"]!r}">'
@@ -157,7 +163,8 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
 def _picture(row: dict[str, Any]) -> str:
     if "picture" in row:
         names = escape(f"{row['a']['name']} and {row['b']['name']}", quote=True)
-        return f'<img alt="{names}" loading="lazy" src="data:image/png;base64,{row["picture"]}">'
+        image = f'<img alt="{names}" loading="lazy" src="data:image/png;base64,{row["picture"]}">'
+        return f'<button type="button" class="picture" aria-expanded="false">{image}</button>'
     return f'<span class="dim">{escape(row.get("no_picture", ""))}</span>'
 
 
