@@ -173,6 +173,8 @@ def _run(options: argparse.Namespace) -> int:
     for path in outputs.values():
         if path != "-" and not Path(path).absolute().parent.is_dir():
             raise UsageError(f"{path}: there is no folder {Path(path).absolute().parent}")
+        if Path(path).is_dir():
+            raise UsageError(f"{path}: is a folder, and a file is to be written")
     if not options.files and not bpy.data.filepath:
         raise UsageError("no file is open: name a .blend file")
     checks: list[dict[str, Any]] = []
@@ -229,7 +231,7 @@ def _write(text: str) -> None:
 def _open(file: str) -> None:
     path = Path(file)
     if not path.is_file():
-        raise UsageError(f"{file}: there is no such file")
+        raise UsageError(f"{file}: {'is a folder' if path.is_dir() else 'there is no such file'}")
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=False)
     except RuntimeError as error:

@@ -226,7 +226,7 @@ def in_process(command: list[str], folder: Path, **environment: str) -> tuple[in
         cwd=folder,
         env={**os.environ, "BLENDER_USER_RESOURCES": str(folder / "profile"), **environment},
         capture_output=True,
-        timeout=300,
+        timeout=100,
         check=False,
     )
     return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
@@ -266,16 +266,38 @@ def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path)
     code, out, err = in_process([binary, "-b", "--factory-startup", *install], tmp_path)
     assert code == 0, out + err
     check = ["--command", "contact_lens", "check"]
-    for expected, arguments in (
-        (1, ["-b", "scene.blend", *check]),
-        (0, ["-b", "scene.blend", *check, "--object", "C"]),
-        (2, ["-b", "scene.blend", *check, "--bogus"]),
-        (2, ["-b", "none.blend", *check]),
-        (1, [*check, "scene.blend", "--clearance", "0.002", "--json", "out.json", "--html", "out.html"]),
-        (2, ["--command", "contact_lens"]),
+    (tmp_path / "cut.blend").write_bytes(scene_file.read_bytes()[:5000])
+    (tmp_path / "words.blend").write_bytes(b"no blend file")
+    for expected, said, arguments in (
+        (1, "", ["-b", "scene.blend", *check]),
+        (1, "", ["-b", "scene.blend", *check, "--fail-on", "penetrating"]),
+        (0, "", ["-b", "scene.blend", *check, "--object", "C"]),
+        (0, "", ["-b", "scene.blend", *check, "--fail-on", "never"]),
+        (0, "", ["-b", "scene.blend", *check, "--object", "C", "--clearance", "0.002", "--fail-on", "penetrating"]),
+        (0, "", [*check, "--help"]),
+        (1, "", [*check, "scene.blend", "--clearance", "0.002", "--json", "out.json", "--html", "out.html"]),
+        (2, "--bogus", ["-b", "scene.blend", *check, "--bogus"]),
+        (2, "name a .blend file", ["-b", "none.blend", *check]),
+        (2, "none.blend: there is no such file", [*check, "none.blend"]),
+        (2, "profile: is a folder", [*check, "profile"]),
+        (2, "cut.blend: ", [*check, "cut.blend"]),
+        (2, "words.blend: ", [*check, "words.blend"]),
+        (2, "name a .blend file", ["-b", "words.blend", *check]),
+        (2, "there is no folder", [*check, "scene.blend", "--json", "none/out.json"]),
+        (2, "profile: is a folder", [*check, "scene.blend", "--json", "profile"]),
+        (2, "the one command is check", ["--command", "contact_lens"]),
     ):
         code, out, err = in_process([binary, *arguments], tmp_path)
         assert code == expected, (arguments, out, err)
+        assert said in err, arguments
+        assert "Traceback" not in out + err, arguments
+        told = [line for line in err.splitlines() if line.startswith("contact_lens: ")]
+        assert len(told) == (expected == 2), arguments
     data: Any = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert len(data["checks"][0]["findings"]) == 2
+    arguments = [*check, "scene.blend", "--object", "F", "--frames", "1-10:9", "--json", "-"]
+    code, out, _ = in_process([binary, *arguments], tmp_path)
+    assert code == 1
+    # Blender itself may warn while it starts, before the command is asked.
+    assert json.loads(out[out.index("{\n") :])["frames"] == [1, 10], "nothing is behind or within the JSON"
     assert "<table" in (tmp_path / "out.html").read_text(encoding="utf-8")
