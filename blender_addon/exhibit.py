@@ -132,7 +132,7 @@ def show(context: bpy.types.Context, exhibit: Exhibit | None) -> None:
 
 
 def current(context: bpy.types.Context) -> Exhibit | None:
-    """The scene's exhibit; None when its objects are not what is selected: one is gone, or the person went elsewhere."""
+    """The scene's exhibit; None when not just its objects are selected: the person went elsewhere, or one is gone."""
     if not _exhibits:
         return None
     exhibit, places = _exhibits.get(context.scene.session_uid, (None, []))

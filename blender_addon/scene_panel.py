@@ -41,8 +41,13 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         row = layout.row(align=True)
         row.active = item.status in scene_results.OPEN_STATUSES
         split = row.split(factor=0.55, align=True)
-        names = " | ".join(scene_results.label(item, letter) for letter in "ab")
-        split.label(text=names, icon=RELATION_ICONS.get(item.relation, "QUESTION"))
+        group = scene_results.grouped(data, index)
+        where = split
+        if group is not None:  # by object: its name once, then what it meets
+            where = split.split(factor=0.5, align=True)
+            where.label(text=group[0])
+        names = group[1] if group is not None else " | ".join(scene_results.label(item, letter) for letter in "ab")
+        where.label(text=names, icon=RELATION_ICONS.get(item.relation, "QUESTION"))
         right = split.row(align=True)
         right.alignment = "RIGHT"
         right.label(text=units.length(abs(item.signed_distance)))

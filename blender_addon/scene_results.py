@@ -373,6 +373,11 @@ def _kept(
 
 def order(check: ContactLensCheck) -> list[int]:
     """The findings that the list shows, in its order, as numbers."""
+    return _arranged(check)[0]
+
+
+def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str]]]:
+    """Return what `order` tells and, when findings are grouped by object, what `grouped` tells."""
     wanted = check.search.casefold()
     labels = {}
     for k, finding in enumerate(check.findings):
@@ -391,6 +396,7 @@ def order(check: ContactLensCheck) -> list[int]:
     for names in labels.values():
         for name in names:
             counts[name] = counts.get(name, 0) + 1
+    leaders = {k: min(names, key=lambda name: (-counts[name], name)) for k, names in labels.items()}
     by_status = [status for status, _, _ in STATUSES]
 
     def rank(k: int) -> tuple[Any, ...]:
@@ -399,8 +405,7 @@ def order(check: ContactLensCheck) -> list[int]:
         if check.sort == "NAME":
             return (*names, depth)
         if check.sort == "OBJECT":
-            leader = min(names, key=lambda name: (-counts[name], name))
-            return (-counts[leader], leader, depth)
+            return (-counts[leaders[k]], leaders[k], depth, *names)
         if check.sort == "AREA":
             return (-float(finding.area), depth, *names)
         if check.sort == "RELATION":
@@ -409,21 +414,46 @@ def order(check: ContactLensCheck) -> list[int]:
             return (by_status.index(finding.status), depth, *names)
         return (finding.status == "RESOLVED", depth, *names)
 
-    return sorted(labels, key=rank)
+    places = sorted(labels, key=rank)
+    if check.sort != "OBJECT":
+        return places, {}
+    sizes: dict[str, int] = {}
+    for leader in leaders.values():
+        sizes[leader] = sizes.get(leader, 0) + 1
+    heads: dict[int, tuple[str, str]] = {}
+    before = ""
+    for k in places:
+        leader, names = leaders[k], labels[k]
+        head = f"{leader} ({sizes[leader]})" if leader != before else ""
+        heads[k] = head, names[1] if names[0] == leader else names[0]
+        before = leader
+    return places, heads
 
 
-_shown: tuple[tuple[object, ...], float, list[int]] = ((), 0.0, [])
+_shown: tuple[tuple[object, ...], float, list[int], dict[int, tuple[str, str]]] = ((), 0.0, [], {})
 FRESH = 1.0
 """Seconds that an order is good for: names and statuses may change meanwhile, and a redraw must be fast."""
 
 
 def _forget_order() -> None:
     global _shown
-    _shown = (), 0.0, []
+    _shown = (), 0.0, [], {}
 
 
 def shown(check: ContactLensCheck) -> list[int]:
     """What `order` tells, or told a moment ago."""
+    return _fresh(check)[0]
+
+
+def grouped(check: ContactLensCheck, k: int) -> tuple[str, str] | None:
+    """When findings are grouped by object: the name of the group, if the finding is its first, and the other object's.
+
+    None when they are not.
+    """
+    return _fresh(check)[1].get(k)
+
+
+def _fresh(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str]]]:
     global _shown
     asked = (
         check.id_data.session_uid,
@@ -435,9 +465,8 @@ def shown(check: ContactLensCheck) -> list[int]:
         check.show_resolved,
     )
     if _shown[0] != asked or not 0.0 <= time.monotonic() - _shown[1] <= FRESH:
-        places = order(check)
-        _shown = asked, time.monotonic(), places
-    return _shown[2]
+        _shown = asked, time.monotonic(), *_arranged(check)
+    return _shown[2], _shown[3]
 
 
 def label(finding: ContactLensFinding, letter: str) -> str:

@@ -477,7 +477,10 @@ def test_filter_and_sort(part: Part) -> None:
     settings().show_relation = "ALL"
     settings().sort = "OBJECT"
     assert listed() == ["AB", "BC", "CD"]
+    grouped = part("blender_addon.scene_results").grouped
+    assert [grouped(settings(), k) for k in order(settings())] == [("B (2)", "A"), ("", "C"), ("C (1)", "D")]
     settings().sort = "AREA"
+    assert grouped(settings(), 0) is None
     assert listed()[-1] == "CD"
     found[0].status = "APPROVED"
     settings().show_approved = False

@@ -21,6 +21,8 @@ def test_the_list_is_walked_through(played: Any) -> None:
     assert seen["first"] == ["A", "B"]
     assert seen["looks at"] == pytest.approx([0.75, 0.0, 0.0], abs=1e-5)
     assert seen["clicked"] == ["C", "D"]
+    assert seen["stands apart"] == [True, False], "until something else is selected"
+    assert seen["depth after"] == pytest.approx(0.0, abs=1e-5)
 
 
 def test_esc_ends_a_long_check_and_what_is_done_is_kept(played: Any) -> None:

@@ -11,12 +11,18 @@ import bpy
 import numpy as np
 
 
+def _stands_apart(window: Any, exhibit: Any) -> bool:
+    with window.context():
+        return exhibit.current(bpy.context) is not None
+
+
 def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.close_splash()
     yield from window.install()
     yield from window.close_others()
     operators = window.part("blender_addon.scene_operators")
+    exhibit = window.part("blender_addon.exhibit")
 
     def check() -> Any:
         return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
@@ -57,6 +63,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: check().active == 0, "Next goes to the first finding")
     numbers["first"] = selected()
     numbers["looks at"] = list(window.area.spaces.active.region_3d.view_location)
+    numbers["stands apart"] = [_stands_apart(window, exhibit)]
     yield from window.rest()
     yield from window.screenshot("first")
 
@@ -68,6 +75,29 @@ def steps(window: Any) -> Iterator[float]:
             numbers["clicked"] = selected()
             break
     yield from window.screenshot("clicked")
+
+    # A click into the view leaves the finding, and everything is as before.
+    view = window.region("WINDOW")
+    yield from window.click(view.x + 60, view.y + 40)
+    numbers["stands apart"].append(_stands_apart(window, exhibit))
+    yield from window.screenshot("left")
+
+    # Grouped by object, and the pair that was clicked separated by its button.
+    with window.context():
+        bpy.ops.mesh.primitive_cube_add(location=(0.4, 1.6, 0.0))
+        bpy.context.object.name = "F"
+    yield from window.click_button("contact_lens.check_scene()")
+    yield from window.until(lambda: len(check().findings) == 4, "the new cube is found")
+    check().sort = "OBJECT"
+    yield from window.click_button("contact_lens.go_to_finding(step=1)")
+    yield from window.rest()
+    yield from window.screenshot("grouped")
+    moved = check().findings[check().active].object_b
+    before = moved.matrix_world.copy()
+    yield from window.click_button('contact_lens.separate_finding(moves="B")')
+    yield from window.until(lambda: moved.matrix_world != before, "Separate B moved B")
+    numbers["depth after"] = window.part("blender_addon.session").current(bpy.context).contact.depth
+    yield from window.screenshot("separated")
 
     # A long check tells how far it is; Esc ends it, and what is done is kept.
     rng = np.random.default_rng(1)
