@@ -28,7 +28,7 @@ from .units import UnitFormat
 
 FloatArray = NDArray[np.float64]
 
-FADED = 0.82
+FADED = 0.75
 """How much of the background's colour lies over the rest of the scene."""
 LIGHT = np.array([0.35, -0.5, 0.79])
 """Unit vector towards the light that the surfaces are shaded by, world frame."""

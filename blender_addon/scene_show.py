@@ -18,7 +18,7 @@ from .units import UnitFormat
 if TYPE_CHECKING:
     from .scene_results import ContactLensFinding
 
-SIZES = 3.0
+SIZES = 4.5
 """How many times the size of what is told of a contact the view shows."""
 
 

@@ -28,6 +28,7 @@ def test_the_list_is_walked_through(played: Any) -> None:
 def test_esc_ends_a_long_check_and_what_is_done_is_kept(played: Any) -> None:
     seen = played.numbers
     assert 0.0 < seen["share"] < 1.0
+    assert seen["left behind"] == [], "no data, handler, operator or thread"
     ended = seen["after Esc"]
     assert ended["partial"] is True
     assert ended["checked"] < ended["candidates"]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,16 @@ import numpy as np
 def _stands_apart(window: Any, exhibit: Any) -> bool:
     with window.context():
         return exhibit.current(bpy.context) is not None
+
+
+def _standing(window: Any) -> list[Any]:
+    """What a check could leave behind: data, handlers, timers, operators and threads that go on."""
+    data = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "collections", "scenes", "texts")}
+    kinds = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
+    handlers = {name: len(getattr(bpy.app.handlers, name)) for name in kinds}
+    going_on = [operator.bl_idname for operator in getattr(window.window, "modal_operators", ())]
+    threads = [thread.name for thread in threading.enumerate() if thread.name == "Contact Lens"]
+    return [data, handlers, going_on, threads]
 
 
 def steps(window: Any) -> Iterator[float]:
@@ -94,7 +105,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("grouped")
     moved = check().findings[check().active].object_b
     before = moved.matrix_world.copy()
-    yield from window.click_button('contact_lens.separate_finding(moves="B")')
+    yield from window.click_button("contact_lens.separate_finding(moves='B')")
     yield from window.until(lambda: moved.matrix_world != before, "Separate B moved B")
     numbers["depth after"] = window.part("blender_addon.session").current(bpy.context).contact.depth
     yield from window.screenshot("separated")
@@ -110,6 +121,7 @@ def steps(window: Any) -> Iterator[float]:
             obj.location, obj.rotation_euler = rng.uniform(40.0, 55.0, 3), rng.uniform(0.0, 6.0, 3)
             bpy.context.scene.collection.objects.link(obj)
     yield from window.rest()
+    before = _standing(window)
     with window.context():
         bpy.ops.contact_lens.check_scene("INVOKE_DEFAULT")
     share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
@@ -125,3 +137,4 @@ def steps(window: Any) -> Iterator[float]:
         "findings": len(check().findings),
     }
     yield from window.screenshot("stopped")
+    numbers["left behind"] = [now for now, then in zip(_standing(window), before, strict=True) if now != then]
