@@ -120,20 +120,24 @@ def draw(pyplot: Any, series: dict[str, list[tuple[int, float]]]) -> None:
     for below, end in pairwise(ends):  # names do not lie on each other
         end[0] = max(end[0], below[0] + 0.24)
     for height, name, color, count in ends:
-        axes.text(count * 1.25, 10.0**height, name, color=color, va="center")
+        axes.text(count * 1.35, 10.0**height, name, color=color, va="center")
     first = min(seconds for points in series.values() for _, seconds in points)
     counts = np.array(COUNTS, dtype=float)
     axes.loglog(counts, 0.45 * first * counts / counts[0], color=GREY, linewidth=0.8, linestyle=(0, (6, 4)))
     axes.text(counts[3], 0.3 * first * counts[3] / counts[0], "in proportion", color=GREY, va="top")
     axes.set_xlabel("objects")
-    axes.set_ylabel("seconds")
-    axes.set_xlim(80, 4_500_000)
+    axes.set_xlim(80, 125_000)
+    times = {1e-4: "0.1 ms", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "0.1 s", 1.0: "1 s", 10.0: "10 s", 100.0: "100 s"}
+    low, high = axes.get_ylim()
+    shown = {at: words for at, words in times.items() if low <= at <= high}
+    axes.set_yticks(list(shown), list(shown.values()))
+    axes.yaxis.set_minor_locator(pyplot.NullLocator())
     axes.set_xticks([10**k for k in range(2, 6)], [f"{10**k:,}" for k in range(2, 6)])
     axes.xaxis.set_minor_locator(pyplot.NullLocator())
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    figure.tight_layout()
+    figure.subplots_adjust(left=0.08, right=0.69, top=0.97, bottom=0.1)
     figure.savefig(PICTURE, metadata={"Date": None}, facecolor="white")
     pyplot.close(figure)
