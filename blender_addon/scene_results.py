@@ -432,7 +432,9 @@ def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, 
 
 _shown: tuple[tuple[object, ...], float, list[int], dict[int, tuple[str, str]]] = ((), 0.0, [], {})
 FRESH = 1.0
-"""Seconds that an order is good for: names and statuses may change meanwhile, and a redraw must be fast."""
+"""Seconds that an order is good for at least: names may change meanwhile, and a redraw must be fast."""
+SHARE = 0.05
+"""Of the time at most so much goes into putting a long list in order."""
 
 
 def _forget_order() -> None:
@@ -464,8 +466,11 @@ def _fresh(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str
         check.show_approved,
         check.show_resolved,
     )
-    if _shown[0] != asked or not 0.0 <= time.monotonic() - _shown[1] <= FRESH:
-        _shown = asked, time.monotonic(), *_arranged(check)
+    begin = time.monotonic()
+    if _shown[0] != asked or begin > _shown[1]:
+        arranged = _arranged(check)
+        end = time.monotonic()
+        _shown = asked, end + max(FRESH, (end - begin) / SHARE), *arranged
     return _shown[2], _shown[3]
 
 

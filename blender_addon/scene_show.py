@@ -66,6 +66,8 @@ def _exhibit(context: bpy.types.Context, finding: ContactLensFinding) -> exhibit
     inspection = None
     if is_pair_of_objects(finding):
         settings.object_a, settings.object_b = finding.object_a, finding.object_b
+        if finding.relation == "within_clearance":  # or the panel would call it separated
+            settings.clearance = max(settings.clearance, scene_results.of_scene(context.scene).clearance)
         inspection = inspect(context, finding.object_a, finding.object_b, settings.as_settings())
     items = scene_check.items_of(context, [key for key in keys if key is not None])
     a, b = (items.get(key) for key in keys)

@@ -622,3 +622,18 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
         ways = pixels.reshape(-1, 3) / np.maximum(np.linalg.norm(pixels.reshape(-1, 3), axis=1)[:, None], 1e-9)
         paint = (1.0 - exhibit.TINT) * exhibit.GREY + exhibit.TINT * np.array(color[:3])
         assert (ways @ (paint / np.linalg.norm(paint)) > 0.9995).sum() > 1500, "the surface is seen past the wall"
+
+
+def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
+    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    row_of_cubes()
+    check(clearance=0.02)
+    settings().active = next(k for k, f in enumerate(settings().findings) if f.relation == "within_clearance")
+    shown = session.current(bpy.context)
+    assert (str(shown.contact.relation), {shown.name_a, shown.name_b}) == ("within_clearance", {"C", "D"})
+    two_instances(2.015)
+    check()
+    settings().active = next(k for k, f in enumerate(settings().findings) if f.instance_a)
+    contact = exhibit.current(bpy.context).contact
+    assert str(contact.relation) == "within_clearance"
+    assert contact.signed_distance == pytest.approx(0.015, abs=1e-6)
