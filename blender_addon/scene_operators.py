@@ -26,7 +26,7 @@ from . import (
 )
 from .job import Job
 from .read import ReadError
-from .scene_pairs import Outcome, Subject
+from .scene_pairs import Ignore, Outcome, Subject
 from .scene_results import ContactLensCheck, ContactLensFinding
 from .units import counted
 
@@ -304,11 +304,25 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, bpy.types.Operator):
         except (ReadError, separate.SeparateError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Moved {done.moved}. Check the scene again to see what they meet now")
+        _look_again(context, finding)
+        self.report({"INFO"}, f"Moved {done.moved}. Check the scene again to see what else they meet now")
         for warning in done.warnings:
             self.report({"WARNING"}, warning)
         refresh.redraw()
         return {"FINISHED"}
+
+
+def _look_again(context: bpy.types.Context, finding: ContactLensFinding) -> None:
+    """Check the pair of a finding by itself and take what comes out into the list."""
+    rules = _check(context).as_rules(context)
+    a, b = finding.key("a"), finding.key("b")
+    items = scene_check.items_of(context, [key for key in (a, b) if key is not None])
+    if a not in items or b not in items:
+        return
+    subject = Subject(
+        [items[a], items[b]], None, [0, 1], Ignore(), rules.clearance, rules.contact_tolerance, rules.touching
+    )
+    scene_results.update(finding, scene_pairs.check(subject))
 
 
 class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):

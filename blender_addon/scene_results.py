@@ -342,6 +342,18 @@ def store(scene: bpy.types.Scene, items: list[Item], outcome: Outcome, told: dic
     check.summary = json.dumps({name: value for name, value in told.items() if name != "findings"})
 
 
+def update(finding: ContactLensFinding, outcome: Outcome) -> None:
+    """Take what a check of the pair alone found into its finding."""
+    if not outcome.rows:
+        if finding.status in OPEN_STATUSES:
+            finding.status = "RESOLVED"
+        return
+    row = outcome.rows[0]
+    finding.relation, finding.data = row["relation"], json.dumps(row, ensure_ascii=False)
+    finding.signed_distance, finding.area = row["signed_distance"], row["area"]
+    _forget_order()
+
+
 def _kept(
     check: ContactLensCheck, found: set[frozenset[Key]], items: list[Item], outcome: Outcome, in_scene: set[int]
 ) -> list[dict[str, Any]]:

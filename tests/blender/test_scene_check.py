@@ -496,6 +496,14 @@ def test_separate_from_the_list() -> None:
     bpy.ops.contact_lens.go_to_finding()
     assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
     assert a.location.x == pytest.approx(-0.5)
+    finding = settings().findings[settings().active]
+    assert (finding.relation, finding.status) == ("touching", "NEW")
+    settings().touching = False
+    a.location.x = 0.0
+    bpy.context.view_layer.update()
+    assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
+    assert finding.status == "RESOLVED", "told apart by the settings of the check"
+    settings().touching = True
     assert [f.row()["relation"] for f in check()] == ["touching", "touching"]
 
 
