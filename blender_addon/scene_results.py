@@ -392,7 +392,8 @@ def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, 
     """Return what `order` tells and, when findings are grouped by object, what `grouped` tells."""
     wanted = check.search.casefold()
     labels = {}
-    for k, finding in enumerate(check.findings):
+    findings = list(check.findings)  # a finding is looked up by going through those before
+    for k, finding in enumerate(findings):
         if finding.status == "APPROVED" and not check.show_approved:
             continue
         if finding.status == "RESOLVED" and not check.show_resolved:
@@ -403,7 +404,6 @@ def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, 
         if wanted and not any(wanted in name.casefold() for name in names):
             continue
         labels[k] = names
-    findings = check.findings
     counts: dict[str, int] = {}
     for names in labels.values():
         for name in names:
