@@ -682,6 +682,7 @@ def command_bench(options: argparse.Namespace) -> None:
             "CONTACT_LENS_BLENDER_PYTHON": str(blender_python),
         }
         chosen = ["--only", "accuracy"] if options.accuracy else []
+        chosen += ["--plots"] if options.plots else []
         code = run([python, "-m", "tests.benchmarks", *chosen, *options.arguments], environment)
     if code != 0:
         raise FailedError("The benchmarks failed.")
@@ -726,6 +727,9 @@ def parser() -> argparse.ArgumentParser:
     bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
     bench.add_argument(
         "--accuracy", action="store_true", help="only how right the libraries are: docs/accuracy.md's table"
+    )
+    bench.add_argument(
+        "--plots", action="store_true", help="only how the cost of a scene grows: docs/performance.md's picture"
     )
     return main_parser
 

@@ -5,13 +5,44 @@ from __future__ import annotations
 
 import bpy
 
-from . import operators, overlay, panels, preferences, properties, refresh, volumes_follow
+from . import (
+    command_line,
+    exhibit,
+    operators,
+    overlay,
+    panels,
+    preferences,
+    properties,
+    refresh,
+    scene_operators,
+    scene_panel,
+    scene_results,
+    volumes_follow,
+)
 from .report import report, report_lines
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
-_CLASSES = (*preferences.CLASSES, *properties.CLASSES, *operators.CLASSES, *panels.CLASSES)
-_PARTS = (properties, operators, refresh, volumes_follow, overlay)
+_CLASSES = (
+    *preferences.CLASSES,
+    *properties.CLASSES,
+    *scene_results.CLASSES,
+    *operators.CLASSES,
+    *scene_operators.CLASSES,
+    *panels.CLASSES,
+    *scene_panel.CLASSES,
+)
+_PARTS = (
+    properties,
+    scene_results,
+    operators,
+    scene_operators,
+    refresh,
+    volumes_follow,
+    exhibit,
+    overlay,
+    command_line,
+)
 
 
 def register() -> None:

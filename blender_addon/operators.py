@@ -511,6 +511,10 @@ def draw_all_in_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
     self.layout.menu(CONTACT_LENS_MT_contact.bl_idname)
 
 
+MORE: list[tuple[type[bpy.types.Operator], ...]] = []
+"""Operators of other files that the menu has too."""
+
+
 class CONTACT_LENS_MT_contact(bpy.types.Menu):
     bl_idname = "CONTACT_LENS_MT_contact"
     bl_label = "Contact"
@@ -520,6 +524,10 @@ class CONTACT_LENS_MT_contact(bpy.types.Menu):
             if "INTERNAL" in getattr(operator, "bl_options", ()):
                 continue
             self.layout.operator(operator.bl_idname)
+        for group in MORE:
+            self.layout.separator()
+            for other in group:
+                self.layout.operator(other.bl_idname)
 
 
 MENUS = (

@@ -19,9 +19,10 @@ import numpy as np
 from mathutils import Matrix
 
 from ..core.polytope import FloatArray
-from . import preferences, session, volumes_follow
+from . import exhibit, preferences, session, volumes_follow
 from .overlay_geometry import Annotations, Box, Layer, Style, Subject, annotate, layers, origin
 from .overlay_shader import Pen, builds, free, kept, layers_on_gpu
+from .units import UnitFormat
 from .volumes_geometry import middle, volume_layers
 from .volumes_view import VolumesView
 
@@ -231,31 +232,31 @@ def _draw_in_view(part: Part) -> None:
 def _draw_current(context: Any, part: Part) -> None:
     if not context.space_data.overlay.show_overlays:
         return
-    volumes = volumes_follow.current(context.scene)
-    if volumes is not None and Part.WORLD in part:
-        view, projection = (
-            np.array(matrix, dtype=np.float64)
-            for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
-        )
-        draw_volumes(volumes, style_of(context), view, projection, (context.region.width, context.region.height))
-    if not context.scene.contact_lens.show_overlay:
-        return
-    inspection = session.current(context)
-    if inspection is None:
+    scene, world = context.scene, Part.WORLD in part
+    shown = exhibit.current(context)
+    apart = shown if world and shown is not None and scene.contact_lens_check.ghost else None
+    volumes = volumes_follow.current(scene) if world else None
+    subject: Subject | None = None
+    if scene.contact_lens.show_overlay:
+        # A pair of objects is inspected, and its result follows what they do.
+        subject = shown if shown is not None and shown.of_instances else session.current(context)
+    if apart is None and volumes is None and subject is None:
         return
     # In quad view every quarter comes here with its own region and region data.
-    region, region_data = context.region, context.region_data
-    draw(
-        inspection,
-        style_of(context),
-        np.array(region_data.view_matrix, dtype=np.float64),
-        np.array(region_data.window_matrix, dtype=np.float64),
-        (region.width, region.height),
-        inspection.units.length,
-        part,
-        _clear_part(context.area, region) if Part.LABELS in part else None,
-        session.is_stale(context),
+    view, projection = (
+        np.array(matrix, dtype=np.float64)
+        for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
     )
+    size, style = (context.region.width, context.region.height), style_of(context)
+    if apart is not None:
+        steps = exhibit.steps(context, apart)
+        exhibit.draw_apart(apart, style, exhibit.background_of(context), view, projection, size, steps)
+    if volumes is not None:
+        draw_volumes(volumes, style, view, projection, size)
+    if subject is not None:
+        stale = exhibit.is_moved(context, shown) if subject is shown else session.is_stale(context)
+        clear = _clear_part(context.area, context.region) if Part.LABELS in part else None
+        draw(subject, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
 
 
 def register() -> None:

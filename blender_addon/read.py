@@ -362,6 +362,18 @@ def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Fl
         return _checked_points(obj, mesh).astype(np.float64) @ linear.T + translation, _triangles(mesh)
 
 
+def geometry(
+    obj: bpy.types.Object, evaluated: bpy.types.Object
+) -> tuple[NDArray[np.float32], NDArray[np.int32], bytes]:
+    """Read the local vertices (n, 3) and triangles (t, 3) of an evaluated object or instance, and their digest.
+
+    Raises ReadError when it has no finite, non-empty geometry.
+    """
+    with _evaluated_mesh(obj, evaluated) as mesh:
+        own = _checked_points(obj, mesh)
+        return own, _triangles(mesh), _digest(own, mesh)
+
+
 def _placed(
     obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph
 ) -> tuple[bpy.types.Object, tuple[float, ...], FloatArray, FloatArray]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..core.polytope import FloatArray
 from . import session, volumes_follow
+from .exhibit import Exhibit, draw_apart
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
 from .shape_outline import stand_in
@@ -29,6 +30,7 @@ NO_DRIVER = (
     "libgl1-mesa-dri bring a software driver."
 )
 
+BACKGROUND = (0.035, 0.036, 0.04)
 LENS_HALF_ANGLE = np.radians(18.0)
 """Half the vertical opening of the camera: about 55 mm on a full frame, which bends boxes little."""
 ROOM = 1.28
@@ -260,7 +262,7 @@ def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.
         (space.shading, "color_type", "SINGLE"),
         (space.shading, "single_color", (0.62, 0.62, 0.63)),
         (space.shading, "background_type", "VIEWPORT"),
-        (space.shading, "background_color", (0.035, 0.036, 0.04)),
+        (space.shading, "background_color", BACKGROUND),
         (space.shading, "show_xray", False),
         (space.shading, "show_cavity", False),
         (space.shading, "show_shadows", False),
@@ -280,6 +282,21 @@ def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.
         area.type = kind
 
 
+def render_exhibit(context: Any, shown: Exhibit, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded.
+
+    Raises GpuUnavailable without an OpenGL driver.
+    """
+    view, projection = camera(shown, width / height)
+    size, style = (width, height), style_of(context)
+
+    def draw_over() -> None:
+        draw_apart(shown, style, BACKGROUND, view, projection, size)
+        draw(shown, style, view, projection, size, shown.units.length)
+
+    _render(context, filepath, size, view, projection, draw_over)
+
+
 def render_contact(context: Any, filepath: str, width: int, height: int) -> None:
     """Write a PNG of the scene with the current contact drawn over it, from where it is seen well.
 
@@ -289,8 +306,7 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
     if inspection is None:
         raise ValueError("There is no contact to draw: inspect two objects first")
     view, projection = camera(inspection, width / height)
-    size = (width, height)
-    stale = session.is_stale(context)
+    size, stale = (width, height), session.is_stale(context)
     _render(
         context,
         filepath,

@@ -95,6 +95,27 @@ class UnitFormat:
         symbol, factor = self._unit(value)
         return f"{self._text([value * factor])[0]} {symbol}".rstrip()
 
+    def for_table(self, lengths: Iterable[float]) -> UnitFormat:
+        """This format with the one unit that suits the largest of some lengths, for a column of numbers."""
+        units = {"METRIC": _METRIC, "IMPERIAL": _IMPERIAL}.get(self.system)
+        if units is None or self.length_unit in units:
+            return self
+        symbol, _ = self._unit(max(lengths, default=0.0))
+        chosen = next(name for name, (known, _) in units.items() if known == symbol)
+        return UnitFormat(self.system, self.scale_length, chosen)
+
+    def symbol(self) -> str:
+        """The unit's symbol, when it is one for all lengths; empty without units."""
+        return self._unit(1.0)[0]
+
+    def number(self, value: float) -> str:
+        """`value` Blender units as a number in the unit of `symbol`."""
+        return self._text([value * self._unit(1.0)[1]])[0]
+
+    def number_of_area(self, value: float) -> str:
+        """`value` square Blender units as a number in the square of the unit of `symbol`."""
+        return self._text([value * self._unit(1.0)[1] ** 2])[0]
+
     def rough(self, value: float) -> str:
         """`value` Blender units to two digits, for errors and differences: '9.5e-07 m', '0.25 m'."""
         symbol, factor = self._unit(value)

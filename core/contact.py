@@ -44,6 +44,8 @@ class Status(StrEnum):
     """The search around a curved surface ended with this bracket: a curved pair converges, it does not terminate."""
     METHODS_DISAGREE = "methods_disagree"
     """SAT and GJK with EPA differ by more than the promised tolerance."""
+    BOUNDS_ONLY = "bounds_only"
+    """The pair is apart, and no more was asked for: only of `contacts` without distances."""
 
     @property
     def reason(self) -> str:
@@ -56,6 +58,7 @@ _REASONS = {
     Status.EPA_STALLED: "rounding ended the growth of EPA's polytope",
     Status.CURVED_BRACKET: "the search around the curved surfaces ended before the bounds met",
     Status.METHODS_DISAGREE: "SAT and GJK with EPA found different distances",
+    Status.BOUNDS_ONLY: "the distance was not asked for",
 }
 
 

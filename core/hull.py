@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +16,14 @@ from .affine_rank import LowerRank, affine_rank
 from .arguments import checked_array, checked_magnitude
 from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
-from .polytope import PRODUCTS, FloatArray, IntArray, Polytope, frozen
+from .polytope import PRODUCTS, FloatArray, IntArray, Polytope, frozen, intervals
 from .progress import Progress, part_of, tell
 from .quickhull import Solid
+from .tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
+_MOST_PRODUCTS = 8_000_000
+"""Facets times vertices up to which a moved hull is checked faster than a new one is built."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -56,10 +61,33 @@ class ConvexHull(Polytope):
         tell(progress, 0.0)
         parts = _solve(array, progress)
         tell(progress, 1.0)
-        for name, value in parts.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+        _fill(self, parts)
+
+    def moved(self, matrix: ArrayLike) -> ConvexHull:
+        """Return the image of the hull under a 4 x 4 affine `matrix`, which multiplies column vectors.
+
+        The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one turns
+        its loops round), which takes a fraction of the time of a new hull. Where the image is so thin or so bent by
+        rounding that another hull might be right, that is built. What the class promises holds, with the image of the
+        vertices as the input; `vertex_ids` are those of this hull's own input.
+
+        Raises ValueError, naming the argument, when it is not such a matrix of finite real numbers, when its last row
+        is not 0, 0, 0, 1, when the hull is one in the plane, or when the image is too large for float64.
+        """
+        m = np.array(checked_array("matrix", matrix, "an array (4, 4)"))
+        if m.shape != (4, 4) or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise ValueError("matrix: an array (4, 4) expected whose last row is 0, 0, 0, 1")
+        if self.dim != 3:
+            raise ValueError("matrix: a hull in the plane is not moved by a 4 x 4 matrix")
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = self.vertices @ m[:3, :3].T + m[:3, 3]
+        checked_magnitude("matrix", image)
+        parts = _image(self, image, mirrored=float(np.linalg.slogdet(m[:3, :3])[0]) < 0.0)
+        if parts is None:
+            fresh = ConvexHull(image)
+            parts = {name: getattr(fresh, name) for name in _PARTS}
+            parts["vertex_ids"] = self.vertex_ids[fresh.vertex_ids]
+        return _made(parts)
 
     @cached_property
     def area(self) -> float:
@@ -98,6 +126,21 @@ class ConvexHull(Polytope):
         return frozen(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
 
     @cached_property
+    def _sides(self) -> _Sides:
+        sizes = np.array([len(loop) for loop in self.facets])
+        first = np.cumsum(sizes) - sizes
+        facet = np.repeat(np.arange(len(sizes)), sizes)
+        start = np.concatenate(self.facets)
+        following = np.arange(1, len(start) + 1)
+        following[first + sizes - 1] = first
+        end = start[following]
+        # A side and its twin, which runs the other way, are at the same place of both orders.
+        twin = np.empty_like(facet)
+        count = len(self.vertices)
+        twin[(start * count + end).argsort()] = (end * count + start).argsort()
+        return _Sides(facet, first, start, end, end[following[twin]])
+
+    @cached_property
     def _vector_areas(self) -> FloatArray:
         """Twice the area of each facet (of the whole polygon in the plane)."""
         p = self.centred
@@ -110,6 +153,84 @@ class ConvexHull(Polytope):
                 for loop, normal in zip(self.facets, self.normals, strict=True)
             ]
         )
+
+
+_PARTS = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets", "vertex_ids")
+
+
+def _made(parts: dict[str, object]) -> ConvexHull:
+    hull = ConvexHull.__new__(ConvexHull)
+    _fill(hull, parts)
+    return hull
+
+
+def _fill(hull: ConvexHull, parts: dict[str, object]) -> None:
+    for name, value in parts.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(hull, name, value)
+
+
+class _Sides(NamedTuple):
+    """The sides of all facets, one facet after the other."""
+
+    facet: IntArray
+    """(s,) the facet of each side."""
+    first: IntArray
+    """(f,) the first side of each facet."""
+    start: IntArray
+    """(s,) the corner each side begins with."""
+    end: IntArray
+    """(s,) the corner it ends with."""
+    beyond: IntArray
+    """(s,) the corner that follows in the facet on the other side."""
+
+
+def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, object] | None:
+    """Return the parts of a solid whose vertices are now at `image` (n, 3), with the facets it has; None when a new
+    hull might have others."""
+    if hull.rank < 3 or len(hull.facets) * len(image) > _MOST_PRODUCTS:
+        return None
+    low, high = image.min(axis=0), image.max(axis=0)
+    half = float((0.5 * high - 0.5 * low).max())
+    if half == 0.0 or abs(math.frexp(half)[1]) > EXTREME_EXPONENT:
+        return None
+    unit = EPS * float(np.abs(image).max())
+    centred = image - (0.5 * low + 0.5 * high)
+    sides = hull._sides
+    # Newell's sum about a corner of each facet: what is small is not lost in what is large.
+    about = centred[sides.start[sides.first]][sides.facet]
+    normals = np.add.reduceat(np.cross(centred[sides.start] - about, centred[sides.end] - about), sides.first, axis=0)
+    lengths = np.sqrt((normals * normals).sum(axis=1))
+    if not (lengths > EPS * half * half).all():
+        return None
+    normals /= (-lengths if mirrored else lengths)[:, None]
+    lowest, highest = intervals(normals, centred)
+    along = normals[sides.facet]
+    bent = highest - np.minimum.reduceat((along * centred[sides.start]).sum(axis=1), sides.first)
+    depth = highest[sides.facet] - (along * centred[sides.beyond]).sum(axis=1)
+    if (
+        bent.max() > 2.0 * HULL_MERGE * unit  # some corner stands out, or a facet is no longer flat
+        or depth.min() <= 2.0 * HULL_MERGE * unit  # two facets are one now
+        or (highest - lowest).min() <= 2.0 * HULL_RANK * unit  # flat now
+    ):
+        return None
+    facets, edge_facets = hull.facets, hull.edge_facets
+    if mirrored:
+        facets = tuple(np.concatenate([loop[:1], loop[:0:-1]]) for loop in facets)
+        edge_facets = np.ascontiguousarray(edge_facets[:, ::-1])
+        for loop in facets:
+            loop.flags.writeable = False
+    return {
+        "vertices": image,
+        "rank": 3,
+        "edges": hull.edges,
+        "edge_facets": edge_facets,
+        "facets": facets,
+        "normals": normals,
+        "offsets": highest,
+        "vertex_ids": hull.vertex_ids,
+    }
 
 
 def _checked(points: ArrayLike) -> FloatArray:

@@ -365,3 +365,18 @@ SUBNORMAL_SUM = 16.0
 
 MESH_SETTLED = 1e-12
 """Relative: translations that separate meshes and grow shorter by less are at a local minimum."""
+
+BATCH_ROUNDING = 16.0
+"""Times EPS and half the diagonals of two boxes: what an overlap across an axis may be wrong by when it is measured
+from their centres. Axes are unit vectors and perpendicular to BOX_ORTHOGONAL EPS; some products of three terms."""
+
+BATCH_CORNERS = 4.0
+"""Times EPS and the largest coordinates of two boxes: how far their corners may be from where centres, axes and sizes
+put them."""
+
+BATCH_FLAT = 0.1
+"""Times the promised tolerance: how far a feature of a box may rise across the contact plane and lie in it."""
+
+BATCH_MISS = 0.25
+"""Times the promised tolerance: witness points of a batch that realise the signed distance less exactly are looked for
+by the single call."""

@@ -23,12 +23,17 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few inputs and few rounds: does it all still run?")
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help=f"one of {', '.join(names)}")
+    parser.add_argument("--plots", action="store_true", help="only the picture of how the cost of a scene grows")
     parser.add_argument("names", nargs="*", metavar="NAME", help="the same without --only")
     options = parser.parse_args(arguments)
     wanted = [*(options.only or []), *options.names]
     if unknown := set(wanted) - set(names):
         print(f"There is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(names)}.", file=sys.stderr)
         return 2
+    if options.plots:
+        from . import plots
+
+        return plots.main(options.quick)
     print("Ratios are the peer's time / ours: above 1 we win. A goal is met at 0.8 of it, machines are noisy.")
     for name in wanted or names:
         print(f"\n--- {name}", flush=True)

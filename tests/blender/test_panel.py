@@ -292,7 +292,7 @@ def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
     layout = Layout()
     operators.draw_all_in_menu(SimpleNamespace(layout=layout), bpy.context)
     operators.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
-    assert len(layout.operators) == 8
+    assert len(layout.operators) == 16
 
 
 def test_look_follows_the_preferences(addon: ModuleType, part: Part) -> None:

@@ -446,3 +446,77 @@ def test_progress_rises_from_0_to_1_and_cancels(kind):
         with pytest.raises(Cancelled):
             ConvexHull(points, progress=lambda share, s=seen, m=most: s.append(share) is None and len(s) < m)
         assert seen == shares[:most]
+
+
+def matrices(rng: np.random.Generator):
+    """Rigid, mirrored, sheared, squashed, flattening and far-away placements, as 4 x 4 matrices with their names."""
+    turn, more = rotation(rng), rotation(rng)
+    for name, linear, reach in (
+        ("rigid", turn, 10.0),
+        ("mirrored", turn @ np.diag([1.0, 1.0, -1.0]), 10.0),
+        ("sheared", turn @ np.diag(rng.uniform(0.2, 3.0, 3)) @ more, 10.0),
+        ("squashed", turn @ np.diag([1.0, 10.0 ** -rng.uniform(2, 17), -1.0]) @ more, 10.0),
+        ("flattened", turn @ np.diag([1.0, 1.0, 0.0]), 10.0),
+        ("to a point", np.zeros((3, 3)), 10.0),
+        ("far", turn, 1e7),
+        ("large", 1e40 * turn, 0.0),
+        ("small", 1e-40 * turn, 0.0),
+    ):
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = linear, rng.uniform(-reach, reach, 3)
+        yield name, matrix
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_a_moved_hull_keeps_every_promise(block):
+    rng = np.random.default_rng([11, block])
+    for _ in range(30):
+        points = scattered(rng)
+        if points.shape[1] != 3 or np.abs(points).max() > 1e6:
+            continue
+        hull = ConvexHull(points)
+        for name, matrix in matrices(rng):
+            moved = hull.moved(matrix)
+            corners = hull.vertices @ matrix[:3, :3].T + matrix[:3, 3]
+            image = np.repeat(corners[:1], len(points), axis=0)
+            image[hull.vertex_ids] = corners
+            assert failures(image, moved) == [], name
+
+
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+def test_a_moved_hull_is_the_hull_of_the_moved_points(mirror):
+    rng = np.random.default_rng(12)
+    for points in (CUBE, prism(12), sphere_mesh(9), ball(rng, 200), grid(4)):
+        hull = ConvexHull(points)
+        matrix = np.eye(4)
+        matrix[:3, :3] = rotation(rng) @ np.diag([1.5, 0.5, mirror])
+        matrix[:3, 3] = 3.0, -2.0, 1.0
+        moved, fresh = hull.moved(matrix), ConvexHull(hull.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        assert np.array_equal(moved.vertex_ids, hull.vertex_ids)
+        assert np.array_equal(moved.vertices, fresh.vertices)
+        assert len(moved.facets) == len(fresh.facets)
+        assert moved.volume == pytest.approx(hull.volume * 0.75, rel=1e-12)
+        assert moved.area == pytest.approx(fresh.area, rel=1e-12)
+
+
+def test_moving_shares_what_stays_and_changes_nothing():
+    hull = ConvexHull(ball(np.random.default_rng(13), 100))
+    before = hull.vertices.copy()
+    moved = hull.moved(np.diag([2.0, 2.0, 2.0, 1.0]))
+    assert moved.facets is hull.facets
+    assert moved.edges is hull.edges
+    assert np.array_equal(hull.vertices, before)
+    for name in ("vertices", "normals", "offsets"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(moved, name)[0] = 0.0
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [np.eye(3), np.full((4, 4), np.nan), np.ones((4, 4)), "x", np.diag([1e308, 1.0, 1.0, 1.0])],
+)
+def test_a_matrix_that_is_none_is_refused(matrix):
+    with pytest.raises(ValueError, match=r"^matrix: "):
+        ConvexHull(CUBE * 1e3).moved(matrix)
+    with pytest.raises(ValueError, match=r"^matrix: a hull in the plane"):
+        ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).moved(np.eye(4))

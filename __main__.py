@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`python -m contact_lens FILE.blend ...` in a Python with the `bpy` module: check scenes from a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> int:
+    """Run the check that the arguments ask for. Returns the exit code."""
+    kept = os.dup(1)
+    os.dup2(2, 1)  # what Blender says while it starts is no report
+    try:
+        import bpy
+
+        # The user's own extensions, this one among them, are none of a check's business.
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+    except ModuleNotFoundError:
+        print("contact_lens: this needs Blender's Python module: pip install bpy", file=sys.stderr)
+        return 2
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+    from . import register
+    from .blender_addon import command_line
+
+    register()
+    arguments = sys.argv[1:]
+    return command_line.main(arguments[1:] if arguments[:1] == ["check"] else arguments, "python -m contact_lens")
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # bpy may crash on the way out, after all is done

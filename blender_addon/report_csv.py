@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A document of scene checks as a table for spreadsheets: one row a finding, lengths in Blender units, RFC 4180."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+COLUMNS = (
+    "file",
+    "scene",
+    "frame",
+    "status",
+    "a",
+    "b",
+    "relation",
+    "signed_distance",
+    "depth",
+    "area",
+    "normal_x",
+    "normal_y",
+    "normal_z",
+    "point_on_a_x",
+    "point_on_a_y",
+    "point_on_a_z",
+    "point_on_b_x",
+    "point_on_b_y",
+    "point_on_b_z",
+    "lower_bound",
+    "upper_bound",
+    "a_checked_as",
+    "b_checked_as",
+    "metres_per_unit",
+    "notes",
+)
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a text for a formula."""
+
+
+def to_csv(document: dict[str, Any]) -> str:
+    """Return the findings as CSV text."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    for check in document["checks"]:
+        for row in check["findings"]:
+            writer.writerow(
+                [
+                    _text(check["file"] or ""),
+                    _text(check["scene"]),
+                    check["frame"],
+                    row.get("status", ""),
+                    _text(row["a"]["name"]),
+                    _text(row["b"]["name"]),
+                    row["relation"],
+                    row["signed_distance"],
+                    row["depth"],
+                    row["area"],
+                    *row["normal"],
+                    *row["point_on_a"],
+                    *row["point_on_b"],
+                    row["lower_bound"],
+                    row["upper_bound"],
+                    row["a"]["checked_as"],
+                    row["b"]["checked_as"],
+                    check["units"]["scale_length"],
+                    _text("; ".join(row["notes"])),
+                ]
+            )
+    return file.getvalue()
+
+
+def _text(text: str) -> str:
+    """A name as a text that no spreadsheet runs as a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A document of scene checks as one page for a browser: a table that can be sorted and searched, pictures, settings.
+
+The page needs nothing but itself. All that comes from the file (names, messages) is escaped.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from .units import UnitFormat, counted
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; --dim: #888; --bad: #d55e00; --touch: #0a7; --near: #c8a; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .3rem; }
+p.sum { margin: .2rem 0 1rem; } .dim { color: var(--dim); } .partial { color: var(--bad); font-weight: 600; }
+input { font: inherit; padding: .3rem .5rem; width: 20rem; max-width: 100%; margin: .4rem 0; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .35rem .6rem; vertical-align: top;
+  border-bottom: 1px solid var(--line); } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums;
+  white-space: nowrap; } td.name { overflow-wrap: anywhere; min-width: 8rem; }
+th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid; }
+th[aria-sort=ascending] button::after { content: " \\25B2"; }
+th[aria-sort=descending] button::after { content: " \\25BC"; }
+.penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
+tr.resolved, tr.approved { opacity: .55; } img { width: 16rem; max-width: 100%; border-radius: 4px; display: block; }
+button.picture { all: unset; cursor: zoom-in; } button.picture:focus-visible { outline: 2px solid; }
+button.picture[aria-expanded=true] { cursor: zoom-out; }
+button.picture[aria-expanded=true] img { width: 640px; max-width: none; }
+details { margin: .6rem 0; } dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
+dt { color: var(--dim); } dd { margin: 0; }
+"""
+
+SCRIPT = """
+for (const table of document.querySelectorAll("table.findings")) {
+  const body = table.tBodies[0];
+  table.querySelectorAll("th").forEach((head, column) => {
+    const button = head.querySelector("button");
+    if (!button) return;
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      table.querySelectorAll("th").forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const number = head.classList.contains("n");
+      const key = row => { const cell = row.cells[column], v = cell.dataset.v ?? cell.textContent;
+                           return number ? parseFloat(v) : v; };
+      const rows = [...body.rows].map((row, k) => [key(row), k, row]);
+      rows.sort((p, q) => (number ? p[0] - q[0] : p[0].localeCompare(q[0])) * (up ? 1 : -1) || p[1] - q[1]);
+      body.append(...rows.map(r => r[2]));
+    });
+  });
+}
+for (const picture of document.querySelectorAll("button.picture"))
+  picture.addEventListener("click", () =>
+    picture.setAttribute("aria-expanded", picture.getAttribute("aria-expanded") !== "true"));
+for (const field of document.querySelectorAll("input.search")) {
+  field.hidden = false;
+  field.addEventListener("input", () => {
+    const wanted = field.value.toLowerCase();
+    for (const row of document.getElementById(field.dataset.table).tBodies[0].rows)
+      row.hidden = !row.textContent.toLowerCase().includes(wanted);
+  });
+}
+"""
+
+GROUPS = {"coincident": "penetrating", "a_inside_b": "penetrating", "b_inside_a": "penetrating"}
+
+
+def to_html(document: dict[str, Any]) -> str:
+    """Return the document as the text of one HTML page."""
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(_title(document))}</title><style>{STYLE}</style></head><body>",
+        f"<h1>{escape(_title(document))}</h1>",
+    ]
+    if document["partial"]:
+        parts.append('<p class="partial">Stopped early: pairs that were not reached are not in this report.</p>')
+    for number, check in enumerate(document["checks"]):
+        parts.append(_check(check, number, len(document["checks"]) > 1))
+    parts.append(
+        f'<p class="dim">Contact Lens {escape(document["contact_lens"])}, Blender {escape(document["blender"])}. '
+        "Depth and gap are certified; the normal points from A to B.</p>"
+    )
+    parts.append(f"<script>{SCRIPT}</script></body></html>\n")
+    return "\n".join(parts)
+
+
+def _title(document: dict[str, Any]) -> str:
+    files = [name or "unsaved file" for name in document["files"]]
+    return f"Contacts in {', '.join(files[:3])}{' and others' if len(files) > 3 else ''}"
+
+
+def _check(check: dict[str, Any], number: int, several: bool) -> str:
+    units = UnitFormat(
+        check["units"]["system"], check["units"]["scale_length"], check["units"]["length_unit"]
+    ).for_table([abs(row["signed_distance"]) for row in check["findings"]])
+    found = check["findings"]
+    counts: dict[str, int] = {}
+    for row in found:
+        word = row["relation"] if row.get("status") != "resolved" else "resolved"
+        counts[word] = counts.get(word, 0) + 1
+    words = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
+    head = f"{check['file'] or 'unsaved file'}, {check['scene']}, frame {check['frame']}"
+    parts = [f"<section><h2>{escape(head)}</h2>" if several else f'<p class="dim">{escape(head)}</p>']
+    parts.append(
+        f'<p class="sum">{counted(check["objects"], "object")}, {counted(check["checked_pairs"], "pair")} looked at, '
+        f"<b>{counted(len(found), 'finding')}</b>{f': {escape(words)}' if words else ''}</p>"
+    )
+    if check.get("pictures"):
+        parts.append(f'<p class="dim">{escape(check["pictures"])}</p>')
+    if found:
+        parts.append(_table(check, number, units))
+    parts.append(_settings(check, units))
+    if several:
+        parts.append("</section>")
+    return "\n".join(parts)
+
+
+def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
+    pictures = any("picture" in row or "no_picture" in row for row in check["findings"])
+    heads = [("A", ""), ("B", ""), ("Relation", ""), ("Signed distance", "n"), ("Area", "n"), ("Status", "")]
+    unit = units.symbol()
+    parts = [
+        f'<input class="search" data-table="t{number}" type="search" placeholder="Search" aria-label="Search" hidden>',
+        f'<div class="wide"><table class="findings" id="t{number}"><thead><tr>',
+    ]
+    for text, kind in heads:
+        shown = text
+        if unit and kind:
+            shown = f"{text} ({unit}{'²' if text == 'Area' else ''})"
+        cls = f' class="{kind}"' if kind else ""
+        parts.append(f'<th scope="col"{cls}><button type="button">{escape(shown)}</button></th>')
+    if pictures:
+        parts.append('<th scope="col">Picture</th>')
+    parts.append("</tr></thead><tbody>")
+    for row in check["findings"]:
+        relation, status = row["relation"], row.get("status", "")
+        words = relation.replace("_", " ")
+        if relation in ("a_inside_b", "b_inside_a"):
+            inner, outer = ("a", "b") if relation == "a_inside_b" else ("b", "a")
+            words = f"{row[inner]['name']} inside {row[outer]['name']}"
+        notes = "".join(f'<br><span class="dim">{escape(note)}</span>' for note in row["notes"])
+        cells = [
+            f'<td class="name">{escape(row["a"]["name"])}</td>',
+            f'<td class="name">{escape(row["b"]["name"])}</td>',
+            f'<td class="{GROUPS.get(relation, relation)}">{escape(words)}{notes}</td>',
+            f'<td class="n" data-v="{row["signed_distance"]!r}">{escape(units.number(row["signed_distance"]))}</td>',
+            f'<td class="n" data-v="{row["area"]!r}">'
+            f"{escape(units.number_of_area(row['area'])) if row['area'] > 0.0 else ''}</td>",
+            f"<td>{escape(status)}</td>",
+        ]
+        if pictures:
+            cells.append(f"<td>{_picture(row)}</td>")
+        parts.append(f'<tr class="{escape(status)}">{"".join(cells)}</tr>')
+    parts.append("</tbody></table></div>")
+    return "\n".join(parts)
+
+
+def _picture(row: dict[str, Any]) -> str:
+    if "picture" in row:
+        names = escape(f"{row['a']['name']} and {row['b']['name']}", quote=True)
+        image = f'<img alt="{names}" loading="lazy" src="data:image/png;base64,{row["picture"]}">'
+        return f'<button type="button" class="picture" aria-expanded="false">{image}</button>'
+    return f'<span class="dim">{escape(row.get("no_picture", ""))}</span>'
+
+
+def _settings(check: dict[str, Any], units: UnitFormat) -> str:
+    settings = check["settings"]
+    ignored = [name[7:].replace("_", " ") for name, on in settings.items() if name.startswith("ignore_") and on]
+    scope = {
+        "visible": "visible objects",
+        "selected": "selected objects",
+        "collections": f"collection {settings['collection_a']} against collection {settings['collection_b']}",
+        "one": f"{settings['object']} against all",
+    }[settings["scope"]]
+    lines = [
+        ("Checked", scope + (", with instances" if settings["instances"] else ", without instances")),
+        ("Clearance", units.length(settings["clearance"])),
+        ("Contact tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
+        ("Pairs that only touch", "told" if settings["touching"] else "not told"),
+        ("Ignored", ", ".join(ignored) or "nothing"),
+        ("Pairs ignored", ", ".join(f"{n} {word}" for word, n in check["ignored_pairs"].items()) or "none"),
+        ("Unit", f"{units.symbol() or 'Blender units'}; a Blender unit is {check['units']['scale_length']:g} m"),
+    ]
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in lines)
+    parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
+    if check["skipped"]:
+        items = "".join(f"<li>{escape(entry['reason'])}</li>" for entry in check["skipped"])
+        parts.append(
+            f"<details><summary>{counted(len(check['skipped']), 'thing')} left out</summary><ul>{items}</ul></details>"
+        )
+    return "\n".join(parts)

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Scene: which objects and instances, which rules, read from Blender into what `scene_pairs` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from . import collision_shape, read
+from .read import ReadError
+from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Subject
+from .units import UnitFormat
+
+NO_NUMBER = 0x7FFFFFFF
+"""What Blender fills the unused places of a persistent id with."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What to check, as plain values."""
+
+    scope: str = "visible"
+    """"visible", "selected", "collections" (A against B) or "one" (an object against all)."""
+    collection_a: str | None = None
+    collection_b: str | None = None
+    object: str | None = None
+    clearance: float = 0.0
+    contact_tolerance: float = 1e-5
+    touching: bool = True
+    """Whether pairs that only touch are told."""
+    instances: bool = True
+    """Whether instances are checked too."""
+    ignore_parents: bool = True
+    ignore_collections: bool = False
+    ignore_joined: bool = True
+    ignore_listed: bool = True
+    ignore_approved: bool = True
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What the person decided about pairs before."""
+
+    listed: frozenset[frozenset[int]] = field(default_factory=frozenset)
+    approved: frozenset[frozenset[Key]] = field(default_factory=frozenset)
+
+
+class Geometries:
+    """Geometry read before, found again by its digest: for the next frame of an animation."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Geometry] = {}
+        self._used: dict[bytes, Geometry] = {}
+
+    def next_frame(self) -> None:
+        """Let go of what the last frame did not use."""
+        self._known, self._used = self._used, {}
+
+    def get(self, digest: bytes, make: Callable[[], Geometry]) -> Geometry:
+        known = self._used.get(digest) or self._known.get(digest) or make()
+        self._used[digest] = known
+        return known
+
+
+# --- what to check --------------------------------------------------------------------------------------------------
+
+
+def subject_of(
+    context: bpy.types.Context, rules: Rules, lists: Lists | None = None, geometries: Geometries | None = None
+) -> Subject:
+    """Read what the rules name. Raises ReadError, with a sentence for the user, when there is nothing to check."""
+    lists = lists or Lists()
+    depsgraph = context.evaluated_depsgraph_get()
+    first, other = _sides(context, rules)
+    wanted = {obj.session_uid: obj for obj in [*first, *(other or ())]}
+    reader = _Reader(depsgraph, geometries or Geometries(), rules)
+    reader.read(list(wanted.values()))
+    # An instance is where what makes it is.
+    of_first, of_other = ({obj.session_uid for obj in side or ()} for side in (first, other))
+    items = reader.items
+    ignore = Ignore(
+        parents=rules.ignore_parents,
+        collections=rules.ignore_collections,
+        joined=_joined(context.scene) if rules.ignore_joined else frozenset(),
+        listed=lists.listed if rules.ignore_listed else frozenset(),
+        approved=lists.approved if rules.ignore_approved else frozenset(),
+    )
+    return Subject(
+        items=items,
+        first=[k for k, item in enumerate(items) if item.key[0] in of_first],
+        other=None if other is None else [k for k, item in enumerate(items) if item.key[0] in of_other],
+        ignore=ignore,
+        clearance=rules.clearance,
+        contact_tolerance=rules.contact_tolerance,
+        touching=rules.touching,
+        skipped=reader.skipped,
+    )
+
+
+def items_of(context: bpy.types.Context, keys: Collection[Key]) -> dict[Key, Item]:
+    """Read some things of the scene as they are now. What is gone, hidden or has no geometry is not among them."""
+    owners = {key[0] for key in keys}
+    reader = _Reader(context.evaluated_depsgraph_get(), Geometries(), Rules(), set(keys))
+    reader.read([obj for obj in context.view_layer.objects if obj.session_uid in owners])
+    return {item.key: item for item in reader.items if item.key in keys}
+
+
+def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Object], list[bpy.types.Object] | None]:
+    """Return the objects of the first side, and of the second when not all are checked against all."""
+    layer = context.view_layer
+    visible = [obj for obj in layer.objects if obj.visible_get(view_layer=layer)]
+    if rules.scope == "visible":
+        return visible, None
+    if rules.scope == "selected":
+        chosen = [obj for obj in layer.objects if obj.select_get(view_layer=layer)]
+        if not chosen:
+            raise ReadError("Nothing is selected: select the objects to check")
+        return chosen, None
+    if rules.scope == "one":
+        one: bpy.types.Object | None = layer.objects.get(rules.object or "")
+        if one is None:
+            raise ReadError(
+                f"There is no object '{rules.object}' in the view layer" if rules.object else "Pick the object to check"
+            )
+        return [one], [obj for obj in visible if obj != one]
+    sides = []
+    in_layer = {obj.session_uid for obj in layer.objects}
+    for letter, name in (("A", rules.collection_a), ("B", rules.collection_b)):
+        collection = _collection(context.scene, name)
+        if collection is None:
+            raise ReadError(
+                f"There is no collection '{name}' in the scene" if name else f"Pick collection {letter} to check"
+            )
+        sides.append([obj for obj in collection.all_objects if obj.session_uid in in_layer])
+    return sides[0], sides[1]
+
+
+def _collection(scene: bpy.types.Scene, name: str | None) -> bpy.types.Collection | None:
+    inside = [scene.collection, *scene.collection.children_recursive]
+    return next((collection for collection in inside if collection.name == name), None)
+
+
+def _joined(scene: bpy.types.Scene) -> frozenset[frozenset[int]]:
+    """Return the pairs of objects that rigid-body constraints join."""
+    constraints = [obj.rigid_body_constraint for obj in scene.objects if obj.rigid_body_constraint is not None]
+    return frozenset(
+        frozenset((joint.object1.session_uid, joint.object2.session_uid))
+        for joint in constraints
+        if joint.enabled and joint.object1 is not None and joint.object2 is not None
+    )
+
+
+class _Reader:
+    """Reads objects and the instances they make."""
+
+    def __init__(
+        self, depsgraph: bpy.types.Depsgraph, geometries: Geometries, rules: Rules, only: set[Key] | None = None
+    ) -> None:
+        """only: of the instances those; None: all."""
+        self.items: list[Item] = []
+        self.skipped: list[tuple[str, str]] = []
+        self._depsgraph = depsgraph
+        self._geometries = geometries
+        self._rules = rules
+        self._only = only
+        self._by_data: dict[tuple[int, str], Geometry] = {}
+        self._collections: dict[int, set[object]] | None = None
+        self._above: dict[int, frozenset[int]] = {}
+
+    def read(self, objects: list[bpy.types.Object]) -> None:
+        makers = self._instances({obj.session_uid for obj in objects})
+        for obj in objects:
+            if obj.type not in read.TYPES_WITH_SURFACE:
+                if obj.session_uid not in makers and obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
+                    self._skip(obj.name, f"'{obj.name}' makes no instances that can be checked")
+                continue
+            try:
+                self._object(obj, obj.session_uid in makers)
+            except ReadError as error:
+                self._skip(obj.name, str(error))
+        self.items.sort(key=lambda item: (item.name, item.key))
+
+    def _skip(self, name: str, why: str) -> None:
+        self.skipped.append((name, why))
+
+    def _object(self, obj: bpy.types.Object, makes_instances: bool) -> None:
+        evaluated = obj.evaluated_get(self._depsgraph)
+        if not obj.visible_get(view_layer=self._depsgraph.view_layer) or not evaluated.is_evaluated:
+            raise read.HiddenError(f"'{obj.name}' is hidden, so Blender does not evaluate it: show it to check it")
+        if makes_instances and not obj.show_instancer_for_viewport:
+            return
+        try:
+            geometry = self._geometry(obj, evaluated)
+        except ReadError:
+            if makes_instances:  # its instances are all there is of it
+                return
+            raise
+        linear, translation = _placed(obj.name, evaluated.matrix_world)
+        self.items.append(
+            Item(
+                key=(obj.session_uid, 0, ""),
+                name=obj.name,
+                object_name=obj.name,
+                instancer_name=None,
+                geometry=geometry,
+                linear=linear,
+                translation=translation,
+                choice=collision_shape.chosen(obj),
+                above=self._parents(obj),
+                collections=self._in_collections(obj),
+            )
+        )
+
+    def _instances(self, wanted: set[int]) -> set[int]:
+        """Read the instances that the wanted objects make. Returns which objects make instances."""
+        makers: dict[int, str] = {}
+        # All the way through: Blender leaks the iterator of a loop that is left early.
+        for instance in self._depsgraph.object_instances:
+            if not instance.is_instance or instance.parent is None or not instance.show_self:
+                continue
+            maker = instance.parent.original
+            if maker.session_uid not in wanted:
+                continue
+            makers[maker.session_uid] = maker.name
+            if not self._rules.instances:
+                continue
+            shown = instance.object
+            if shown.type not in read.TYPES_WITH_SURFACE:
+                continue
+            source = shown.original
+            number = ".".join(str(part) for part in _numbers(instance.persistent_id))
+            own = source.session_uid if source != maker else 0
+            if self._only is not None and (maker.session_uid, own, number) not in self._only:
+                continue
+            name = f"{source.name} [{number}] of {maker.name}"
+            try:
+                geometry = self._geometry(source, shown)
+                linear, translation = _placed(name, instance.matrix_world)
+            except ReadError as error:
+                self._skip(name, str(error))
+                continue
+            of_collection = maker.instance_type == "COLLECTION"
+            self.items.append(
+                Item(
+                    key=(maker.session_uid, own, number),
+                    name=name,
+                    object_name=source.name,
+                    instancer_name=maker.name,
+                    geometry=geometry,
+                    linear=linear,
+                    translation=translation,
+                    choice=collision_shape.chosen(source),
+                    above=self._parents(maker) | (self._parents(source) if of_collection else frozenset()),
+                    collections=self._in_collections(maker, instance=True),
+                )
+            )
+        if not self._rules.instances:
+            for name in makers.values():
+                self._skip(name, f"'{name}' makes instances, which are left out")
+        return set(makers)
+
+    def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Geometry:
+        """Return the geometry of an evaluated object or instance. Raises ReadError."""
+        place = (evaluated.data.as_pointer(), evaluated.type) if evaluated.data is not None else (0, "")
+        known = self._by_data.get(place) if evaluated.type == "MESH" else None
+        if known is None:
+            points, triangles, digest = read.geometry(obj, evaluated)
+            known = self._geometries.get(digest, lambda: Geometry(points.astype(np.float64), triangles))
+            self._by_data[place] = known
+        return known
+
+    def _parents(self, obj: bpy.types.Object) -> frozenset[int]:
+        known = self._above.get(obj.session_uid)
+        if known is None:
+            known = frozenset()
+            if obj.parent is not None:
+                known = self._parents(obj.parent) | {obj.parent.session_uid}
+            self._above[obj.session_uid] = known
+        return known
+
+    def _in_collections(self, obj: bpy.types.Object, instance: bool = False) -> frozenset[object]:
+        """Return the collections the object is directly in; being in the scene's own means nothing.
+
+        All instances of one collection are in that.
+        """
+        if not self._rules.ignore_collections:
+            return frozenset()
+        if self._collections is None:
+            self._collections = {}  # `users_collection` looks through the whole file for each object
+            for collection in bpy.data.collections:
+                for member in collection.objects:
+                    self._collections.setdefault(member.session_uid, set()).add(collection.session_uid)
+        known: set[object] = self._collections.get(obj.session_uid, set())
+        if instance and obj.instance_type == "COLLECTION":
+            known = known | {("instances", obj.session_uid)}
+        return frozenset(known)
+
+
+def _numbers(persistent_id: Any) -> Iterator[int]:
+    return (int(number) for number in persistent_id if number != NO_NUMBER)
+
+
+def _placed(name: str, matrix: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    numbers = np.array(matrix, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ReadError(f"'{name}' has a world matrix that is not finite")
+    return numbers[:3, :3].copy(), numbers[:3, 3].copy()
+
+
+# --- what came out --------------------------------------------------------------------------------------------------
+
+
+def told(scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int) -> dict[str, Any]:
+    """Return a check as plain data, JSON-ready; its findings have no status yet. `count`: how many were checked."""
+    frame = scene.frame_current_final
+    relations: dict[str, int] = {}
+    for row in outcome.rows:
+        relations[row["relation"]] = relations.get(row["relation"], 0) + 1
+    return {
+        "file": Path(bpy.data.filepath).name or None,
+        "scene": scene.name,
+        "frame": int(frame) if float(frame).is_integer() else frame,
+        "partial": outcome.partial,
+        "units": {**asdict(UnitFormat.of_scene(scene)), "numbers_in": "blender_units", "frame": "world"},
+        "settings": asdict(rules),
+        "objects": count,
+        "candidate_pairs": outcome.candidates,
+        "checked_pairs": len(outcome.found) + len(outcome.cleared),
+        "relations": dict(sorted(relations.items())),
+        "ignored_pairs": dict(sorted(outcome.ignored.items())),
+        "skipped": [{"name": name, "reason": why} for name, why in outcome.skipped],
+        "findings": outcome.rows,
+    }

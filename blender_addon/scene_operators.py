@@ -1,0 +1,506 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Scene, and what a person does with the list of findings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper
+
+from ..core.progress import Progress
+from . import (
+    exhibit,
+    operators,
+    refresh,
+    scene_check,
+    scene_pairs,
+    scene_report,
+    scene_results,
+    scene_show,
+    separate,
+    session,
+)
+from .job import Job
+from .read import ReadError
+from .scene_pairs import Ignore, Outcome, Subject
+from .scene_results import ContactLensCheck, ContactLensFinding
+from .units import counted
+
+POLL = 0.1
+"""Seconds between two looks at the job."""
+PATIENCE = 0.3
+"""Seconds Blender waits for a check; after that it goes on and shows the progress."""
+END = 10.0
+"""Seconds that a cancelled check may take to end when the add-on is switched off."""
+
+
+class _Running:
+    """A check that goes on."""
+
+    def __init__(self, scene: bpy.types.Scene, rules: scene_check.Rules, subject: Subject) -> None:
+        self.uid = scene.session_uid
+        self.rules = rules
+        self.subject = subject
+        self.frame = scene.frame_current_final
+
+        def work(progress: Progress) -> Outcome:
+            return scene_pairs.check(subject, progress)
+
+        self.job: Job[Outcome] = Job(work)
+
+
+_running: _Running | None = None
+
+
+def share_done(scene: bpy.types.Scene) -> float | None:
+    """How much of the scene's check is done, 0 to 1; None when none goes on."""
+    return _running.job.share if _running is not None and _running.uid == scene.session_uid else None
+
+
+def run(context: bpy.types.Context) -> Outcome:
+    """Check the scene by its own settings, here and now, and store the result. Raises ReadError."""
+    scene = context.scene
+    rules = scene_results.of_scene(scene).as_rules(context)
+    subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene))
+    outcome = scene_pairs.check(subject)
+    _store(scene, rules, subject, outcome)
+    return outcome
+
+
+def _store(scene: bpy.types.Scene, rules: scene_check.Rules, subject: Subject, outcome: Outcome) -> None:
+    told = scene_check.told(scene, rules, outcome, len(subject.items))
+    scene_results.store(scene, subject.items, outcome, told)
+    refresh.redraw()
+
+
+def in_words(scene: bpy.types.Scene) -> str:
+    """The last check of the scene in one line."""
+    documents = scene_results.document_of(scene)
+    if not documents:
+        return "Not checked yet"
+    return scene_report.one_line(documents[0])
+
+
+class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
+    """Find all pairs of objects that collide or are nearer than the clearance"""
+
+    bl_idname = "contact_lens.check_scene"
+    bl_label = "Check Scene"
+    bl_options = {"REGISTER", "UNDO"}
+
+    _timer: bpy.types.Timer
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if _running is not None:
+            cls.poll_message_set("A check goes on")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            run(context)
+        except ReadError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, in_words(context.scene))
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        global _running
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        scene = context.scene
+        rules = scene_results.of_scene(scene).as_rules(context)
+        try:
+            subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene))
+        except ReadError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        _running = _Running(scene, rules, subject)
+        if _running.job.wait(PATIENCE):
+            return self._end(context)
+        self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if _running is None:  # the add-on or the file went
+            self._clear(context)
+            return {"CANCELLED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            _running.job.cancel()
+            return {"RUNNING_MODAL"}
+        if _running.job.done:
+            self._clear(context)
+            return self._end(context)
+        if event.type == "TIMER":
+            if context.workspace is not None:
+                share = 100.0 * _running.job.share
+                context.workspace.status_text_set(f"Check Scene: {share:.0f} %    Esc: stop, and keep what is done")
+            refresh.redraw()
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender calls this when it ends what goes on, as for a new file."""
+        drop()
+        self._clear(context)
+
+    def _clear(self, context: bpy.types.Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+
+    def _end(self, context: bpy.types.Context) -> set[str]:
+        global _running
+        ended, _running = _running, None
+        assert ended is not None
+        scene = next((scene for scene in bpy.data.scenes if scene.session_uid == ended.uid), None)
+        if scene is None:
+            return {"CANCELLED"}
+        _store(scene, ended.rules, ended.subject, ended.job.result())
+        self.report({"INFO"}, in_words(scene))
+        return {"FINISHED"}
+
+
+def drop(wait: bool = False) -> None:
+    """Give up the check that goes on."""
+    global _running
+    ended, _running = _running, None
+    if ended is not None:
+        ended.job.cancel()
+        if wait:
+            ended.job.wait(END)
+
+
+class CONTACT_LENS_OT_stop_check(bpy.types.Operator):
+    """Stop the check and keep what is done"""
+
+    bl_idname = "contact_lens.stop_check"
+    bl_label = "Stop"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if _running is not None:
+            _running.job.cancel()
+        return {"FINISHED"}
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+def _check(context: bpy.types.Context) -> ContactLensCheck:
+    return scene_results.of_scene(context.scene)
+
+
+def active_finding(context: bpy.types.Context) -> ContactLensFinding | None:
+    check = _check(context)
+    if not 0 <= check.active < len(check.findings):
+        return None
+    finding: ContactLensFinding = check.findings[check.active]
+    return finding
+
+
+class _OfFinding:
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if active_finding(context) is None:
+            cls.poll_message_set("Pick a finding in the list")  # type: ignore[attr-defined]
+            return False
+        return True
+
+
+class CONTACT_LENS_OT_go_to_finding(bpy.types.Operator):
+    """Go to another finding of the list"""
+
+    bl_idname = "contact_lens.go_to_finding"
+    bl_label = "Next Finding"
+    bl_options = {"REGISTER", "UNDO"}
+
+    step: IntProperty(name="Step", description="1: the next one; -1: the one before", default=1)  # type: ignore
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return "Go to the finding before" if properties.step < 0 else "Go to the next finding"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _check(context).findings:
+            cls.poll_message_set("There are no findings")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        check = _check(context)
+        shown = scene_results.order(check)
+        if not shown:
+            self.report({"INFO"}, "The list shows no finding")
+            return {"CANCELLED"}
+        if check.active in shown:
+            place = (shown.index(check.active) + self.step) % len(shown)
+        else:
+            place = 0 if self.step > 0 else len(shown) - 1
+        check.active = shown[place]
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_previous_finding(bpy.types.Operator):
+    """Go to the finding before"""
+
+    bl_idname = "contact_lens.previous_finding"
+    bl_label = "Previous Finding"
+    bl_options = {"REGISTER", "UNDO"}
+    poll = CONTACT_LENS_OT_go_to_finding.poll
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        result: set[str] = bpy.ops.contact_lens.go_to_finding(step=-1)  # type: ignore[attr-defined]
+        return result
+
+
+class CONTACT_LENS_OT_set_status(_OfFinding, bpy.types.Operator):
+    """Say what is decided about a finding"""
+
+    bl_idname = "contact_lens.set_status"
+    bl_label = "Set Status"
+    bl_options = {"REGISTER", "UNDO"}
+
+    status: EnumProperty(name="Status", items=scene_results.STATUSES, default="REVIEWED")  # type: ignore[valid-type]
+    all_shown: BoolProperty(  # type: ignore[valid-type]
+        name="All Shown", description="All findings that the list shows", default=False, options={"SKIP_SAVE"}
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        check = _check(context)
+        for k in scene_results.order(check) if self.all_shown else [check.active]:
+            check.findings[k].status = self.status
+        refresh.redraw()
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_separate_finding(_OfFinding, bpy.types.Operator):
+    """Move B of the finding out of A, and look at the pair again"""
+
+    bl_idname = "contact_lens.separate_finding"
+    bl_label = "Separate Finding"
+    bl_options = {"REGISTER", "UNDO"}
+
+    moves: EnumProperty(  # type: ignore[valid-type]
+        name="Move", items=(("B", "B", "Move B"), ("A", "A", "Move A"), ("HALF", "Half Each", "Move both by half"))
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        finding = active_finding(context)
+        if finding is None or not scene_show.is_pair_of_objects(finding):
+            self.report({"ERROR"}, "An instance cannot be moved: make it real first")
+            return {"CANCELLED"}
+        settings = session.settings_of(context.scene)
+        settings.object_a, settings.object_b = finding.object_a, finding.object_b
+        try:
+            done = separate.separate(context, self.moves)
+        except (ReadError, separate.SeparateError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        _look_again(context, finding)
+        self.report({"INFO"}, f"Moved {done.moved}. Check the scene again to see what else they meet now")
+        for warning in done.warnings:
+            self.report({"WARNING"}, warning)
+        refresh.redraw()
+        return {"FINISHED"}
+
+
+def _look_again(context: bpy.types.Context, finding: ContactLensFinding) -> None:
+    """Check the pair of a finding by itself and take what comes out into the list."""
+    rules = _check(context).as_rules(context)
+    a, b = finding.key("a"), finding.key("b")
+    items = scene_check.items_of(context, [key for key in (a, b) if key is not None])
+    if a not in items or b not in items:
+        return
+    subject = Subject(
+        [items[a], items[b]], None, [0, 1], Ignore(), rules.clearance, rules.contact_tolerance, rules.touching
+    )
+    scene_results.update(finding, scene_pairs.check(subject))
+
+
+class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
+    """Leave out the pair of the finding from now on"""
+
+    bl_idname = "contact_lens.ignore_pair"
+    bl_label = "Ignore Pair"
+    bl_options = {"REGISTER", "UNDO"}
+
+    what: EnumProperty(  # type: ignore[valid-type]
+        name="What",
+        items=(
+            ("FINDING", "Pair", "The pair of the finding"),
+            ("A", "A", "Everything about A"),
+            ("B", "B", "Everything about B"),
+            ("SELECTED", "Selected", "The two selected objects, or everything about the one"),
+        ),
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        finding = active_finding(context)
+        if self.what == "SELECTED":
+            pair = list(context.view_layer.objects.selected)
+        else:
+            if finding is None:
+                self.report({"ERROR"}, "Pick a finding in the list")
+                return {"CANCELLED"}
+            sides = [
+                getattr(finding, f"source_{letter}") or getattr(finding, f"object_{letter}")
+                for letter in (self.what.lower() if self.what != "FINDING" else "ab")
+            ]
+            pair = [obj for obj in sides if obj is not None]
+        if not 1 <= len(pair) <= 2:
+            self.report({"ERROR"}, "Select one or two objects")
+            return {"CANCELLED"}
+        entry = _check(context).ignored.add()
+        entry.object_a = pair[0]
+        entry.object_b = pair[1] if len(pair) == 2 and pair[1] != pair[0] else None
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_unignore(bpy.types.Operator):
+    """Take the entry out of the list of ignored pairs"""
+
+    bl_idname = "contact_lens.unignore"
+    bl_label = "Remove"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        check = _check(context)
+        if not 0 <= check.active_ignored < len(check.ignored):
+            return {"CANCELLED"}
+        check.ignored.remove(check.active_ignored)
+        check.active_ignored = max(0, min(check.active_ignored, len(check.ignored) - 1))
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
+    """Empty the list of findings, or take the resolved ones out of it"""
+
+    bl_idname = "contact_lens.clear_findings"
+    bl_label = "Clear Findings"
+    bl_options = {"REGISTER", "UNDO"}
+
+    resolved_only: BoolProperty(name="Only Resolved", default=False, options={"SKIP_SAVE"})  # type: ignore[valid-type]
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        check = _check(context)
+        with scene_results.silent():
+            check.active = -1
+            for k in reversed(range(len(check.findings))):
+                if not self.resolved_only or check.findings[k].status == "RESOLVED":
+                    check.findings.remove(k)
+        exhibit.show(context, None)
+        if not self.resolved_only:
+            check.summary = ""
+        refresh.redraw()
+        return {"FINISHED"}
+
+
+# --- reports --------------------------------------------------------------------------------------------------------
+
+
+class CONTACT_LENS_OT_save_scene_report(bpy.types.Operator, ExportHelper):
+    """Save the findings as a page for the browser, a table or data"""
+
+    bl_idname = "contact_lens.save_scene_report"
+    bl_label = "Save Scene Report"
+
+    filename_ext = ".html"
+    check_extension = None  # the ending is what the format says
+    filter_glob: StringProperty(default="*.html;*.json;*.csv", options={"HIDDEN"})  # type: ignore[valid-type]
+    filepath: StringProperty(  # type: ignore[valid-type]
+        name="File Path", subtype="FILE_PATH", maxlen=1024, options={"SKIP_SAVE"}
+    )
+    kind: EnumProperty(  # type: ignore[valid-type]
+        name="Format",
+        items=(
+            ("HTML", "HTML", "One page with a table that can be sorted, and pictures"),
+            ("CSV", "CSV", "A table for a spreadsheet"),
+            ("JSON", "JSON", "All numbers in full, for programs"),
+        ),
+    )
+    pictures: IntProperty(  # type: ignore[valid-type]
+        name="Pictures", description="At most so many pictures on the page", min=0, default=20
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not _check(context).summary:
+            cls.poll_message_set("There is no result: run Check Scene first")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not self.filepath:
+            stem = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]', "_", Path(bpy.data.filepath).stem or context.scene.name)
+            self.filepath = str(Path(bpy.data.filepath).parent / f"{stem} contacts.html")
+        result: set[str] = ExportHelper.invoke(self, context, event)
+        return result
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = Path(bpy.path.abspath(self.filepath))
+        kind = self.kind.lower()
+        if not self.properties.is_property_set("kind") and path.suffix.lower() in (".csv", ".json", ".html"):
+            kind = path.suffix.lower()[1:]
+        document = scene_report.document(scene_results.document_of(context.scene))
+        try:
+            if kind == "html" and self.pictures:
+                self._take_pictures(context, document["checks"][0])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(scene_report.WRITERS[kind](document), encoding="utf-8", newline="")
+        except OSError as error:
+            self.report({"ERROR"}, f"Cannot write {path}: {error.strerror or error}")
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Saved {path}: {counted(len(document['checks'][0]['findings']), 'finding')}")
+        return {"FINISHED"}
+
+    def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:
+        keys = [(finding.key("a"), finding.key("b")) for finding in _check(context).findings]
+        # No more is read than can be on a picture, and some more where a few are gone.
+        wanted = {key for pair in keys[: 2 * self.pictures + 10] for key in pair if key is not None}
+        items = scene_check.items_of(context, wanted)
+        pairs = [(items[a], items[b]) if a in items and b in items else None for a, b in keys]
+        scene_report.take_pictures(context, check, pairs, self.pictures)
+
+
+CLASSES = (
+    CONTACT_LENS_OT_check_scene,
+    CONTACT_LENS_OT_stop_check,
+    CONTACT_LENS_OT_go_to_finding,
+    CONTACT_LENS_OT_previous_finding,
+    CONTACT_LENS_OT_set_status,
+    CONTACT_LENS_OT_separate_finding,
+    CONTACT_LENS_OT_ignore_pair,
+    CONTACT_LENS_OT_unignore,
+    CONTACT_LENS_OT_clear_findings,
+    CONTACT_LENS_OT_save_scene_report,
+)
+
+
+IN_MENU = (
+    CONTACT_LENS_OT_check_scene,
+    CONTACT_LENS_OT_previous_finding,
+    CONTACT_LENS_OT_go_to_finding,
+    CONTACT_LENS_OT_set_status,
+    CONTACT_LENS_OT_separate_finding,
+    CONTACT_LENS_OT_ignore_pair,
+    CONTACT_LENS_OT_clear_findings,
+    CONTACT_LENS_OT_save_scene_report,
+)
+"""F3 finds what is in a menu."""
+
+
+def register() -> None:
+    operators.MORE.append(IN_MENU)
+
+
+def unregister() -> None:
+    operators.MORE.remove(IN_MENU)
+    drop(wait=True)

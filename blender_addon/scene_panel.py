@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The part of the sidebar tab "Contact" that is about the whole scene: settings, findings, reports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import bpy
+
+from . import scene_operators, scene_results
+from .panels import RELATION_ICONS, _rows, _Tab, _text
+from .report import percent
+from .units import UnitFormat, counted
+
+STATUS_ICONS: dict[str, Any] = {
+    "NEW": "ERROR",
+    "ACTIVE": "RADIOBUT_ON",
+    "REVIEWED": "HIDE_OFF",
+    "APPROVED": "CHECKMARK",
+    "RESOLVED": "RADIOBUT_OFF",
+}
+
+
+class CONTACT_LENS_UL_findings(bpy.types.UIList):
+    bl_idname = "CONTACT_LENS_UL_findings"
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        units = UnitFormat.of_scene(context.scene)
+        row = layout.row(align=True)
+        row.active = item.status in scene_results.OPEN_STATUSES
+        split = row.split(factor=0.55, align=True)
+        group = scene_results.grouped(data, index)
+        where = split
+        if group is not None:  # by object: its name once, then what it meets
+            where = split.split(factor=0.5, align=True)
+            where.label(text=group[0])
+        names = group[1] if group is not None else " | ".join(scene_results.label(item, letter) for letter in "ab")
+        where.label(text=names, icon=RELATION_ICONS.get(item.relation, "QUESTION"))
+        right = split.row(align=True)
+        right.alignment = "RIGHT"
+        right.label(text=units.length(abs(item.signed_distance)))
+        right.prop(item, "status", text="", icon=STATUS_ICONS[item.status], icon_only=True, emboss=False)
+
+    def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        check = scene_results.of_scene(context.scene)
+        column = layout.column(align=True)
+        column.prop(check, "search", text="", icon="VIEWZOOM")
+        row = column.row(align=True)
+        row.prop(check, "sort", text="")
+        row.prop(check, "show_relation", text="")
+        row = column.row(align=True)
+        row.prop(check, "show_approved", toggle=True)
+        row.prop(check, "show_resolved", toggle=True)
+
+    def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
+        shown = scene_results.shown(data)
+        count = len(data.findings)
+        flags = [0] * count
+        places = [0] * count
+        for place, k in enumerate(shown):
+            flags[k] = self.bitflag_filter_item
+            places[k] = place
+        rest = len(shown)
+        for k in range(count):
+            if not flags[k]:
+                places[k] = rest
+                rest += 1
+        return flags, places
+
+
+class CONTACT_LENS_UL_ignored(bpy.types.UIList):
+    bl_idname = "CONTACT_LENS_UL_ignored"
+
+    def draw_item(
+        self,
+        context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: str,
+        index: int = 0,
+        flt_flag: int = 0,
+    ) -> None:
+        names = [obj.name for obj in (item.object_a, item.object_b) if obj is not None]
+        layout.label(text=" | ".join(names) if len(names) == 2 else f"All of {names[0]}" if names else "(gone)")
+
+
+class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_scene"
+    bl_label = "Scene Check"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        check = scene_results.of_scene(context.scene)
+        share = scene_operators.share_done(context.scene)
+        if share is not None:
+            row = layout.row(align=True)
+            row.progress(factor=share, text=f"Checking: {100.0 * share:.0f} %")
+            row.operator("contact_lens.stop_check", text="", icon="X")
+        else:
+            layout.operator("contact_lens.check_scene", icon="VIEWZOOM")
+        column = layout.column(align=True)
+        column.prop(check, "scope")
+        if check.scope == "COLLECTIONS":
+            column.prop(check, "collection_a")
+            column.prop(check, "collection_b")
+        elif check.scope == "ONE":
+            column.prop(check, "object")
+        column.prop(check, "clearance")
+        column.prop(check, "touching")
+        column.prop(check, "instances")
+        if not check.summary:
+            return
+
+        told = json.loads(check.summary)
+        counts = scene_results.counts(check)
+        box = layout.box()
+        if told["partial"]:
+            done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
+            _text(box, context, f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
+        lines = [
+            (word.replace("_", " ").capitalize(), str(counts[word]))
+            for word in (*scene_results.RELATIONS, "approved", "resolved")
+            if word in counts
+        ]
+        _rows(box, context, lines or [("Findings", "none")])
+        if told["skipped"]:
+            first = told["skipped"][0]["reason"]
+            more = len(told["skipped"]) - 1
+            _text(box, context, first + (f", and {more} more left out" if more else ""), "INFO")
+
+        layout.template_list("CONTACT_LENS_UL_findings", "", check, "findings", check, "active", rows=6, sort_lock=True)
+        row = layout.row(align=True)
+        row.operator("contact_lens.previous_finding", text="Previous", icon="TRIA_LEFT")
+        row.operator("contact_lens.go_to_finding", text="Next", icon="TRIA_RIGHT").step = 1
+        row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
+        finding = scene_operators.active_finding(context)
+        if finding is not None:
+            self._finding(context, finding)
+        row = layout.row(align=True)
+        row.operator("contact_lens.save_scene_report", text="Save Report", icon="EXPORT")
+        row.operator("contact_lens.clear_findings", text="", icon="TRASH")
+
+    def _finding(self, context: bpy.types.Context, finding: scene_results.ContactLensFinding) -> None:
+        layout, units = self.layout, UnitFormat.of_scene(context.scene)
+        row = finding.row()
+        lines = [
+            ("A", scene_results.label(finding, "a")),
+            ("B", scene_results.label(finding, "b")),
+            ("Relation", row["relation"].replace("_", " ").capitalize()),
+            ("Depth" if row["intersects"] else "Gap", units.length(abs(row["signed_distance"]))),
+        ]
+        if row["area"] > 0.0:
+            lines.append(("Area", units.area(row["area"])))
+        box = layout.box()
+        _rows(box, context, lines)
+        for note in row["notes"]:
+            _text(box, context, note, "INFO")
+        box.prop(finding, "status")
+        buttons = box.row(align=True)
+        buttons.operator("contact_lens.separate_finding", text="Separate B").moves = "B"
+        buttons.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
+
+
+class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
+    bl_idname = "CONTACT_LENS_PT_scene_ignore"
+    bl_parent_id = "CONTACT_LENS_PT_scene"
+    bl_label = "Ignore"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        check = scene_results.of_scene(context.scene)
+        column = layout.column(align=True)
+        for name in ("parents", "collections", "joined", "approved", "listed"):
+            column.prop(check, f"ignore_{name}")
+        row = layout.row()
+        row.active = check.ignore_listed
+        row.template_list("CONTACT_LENS_UL_ignored", "", check, "ignored", check, "active_ignored", rows=3)
+        side = row.column(align=True)
+        side.operator("contact_lens.ignore_pair", text="", icon="ADD").what = "SELECTED"
+        side.operator("contact_lens.unignore", text="", icon="REMOVE")
+        if check.summary:
+            told = json.loads(check.summary)["ignored_pairs"]
+            if told:
+                layout.label(text=f"{counted(sum(told.values()), 'pair')} left out", icon="INFO")
+
+
+CLASSES = (
+    CONTACT_LENS_UL_findings,
+    CONTACT_LENS_UL_ignored,
+    CONTACT_LENS_PT_scene,
+    CONTACT_LENS_PT_scene_ignore,
+)

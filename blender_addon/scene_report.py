@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of scenes as one document, with pictures of the pairs where there is a GPU. docs/report.md describes it."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .. import __version__
+from . import report_csv, report_html, report_json
+from .exhibit import of_items
+from .scene_pairs import Item
+from .snapshot import GpuUnavailable, render_exhibit
+from .units import UnitFormat, counted
+
+SCHEMA = "contact-lens-scene-report"
+SCHEMA_VERSION = 1
+PICTURE_SIZE = (640, 400)
+
+Document = dict[str, Any]
+
+WRITERS: dict[str, Callable[[Document], str]] = {
+    "json": report_json.to_json,
+    "csv": report_csv.to_csv,
+    "html": report_html.to_html,
+}
+
+
+def document(checks: list[dict[str, Any]]) -> Document:
+    """Return checks, one for each file and frame, as one document."""
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "contact_lens": __version__,
+        "blender": bpy.app.version_string,
+        "files": list(dict.fromkeys(check["file"] for check in checks)),
+        "frames": list(dict.fromkeys(check["frame"] for check in checks)),
+        "partial": any(check["partial"] for check in checks),
+        "checks": checks,
+    }
+
+
+def one_line(check: dict[str, Any]) -> str:
+    """A check in one line: 'Scene: 12 objects, 3 findings (2 penetrating, 1 touching)'."""
+    found = [row for row in check["findings"] if row.get("status") != "resolved"]
+    counts: dict[str, int] = {}
+    for row in found:
+        word = row["relation"].replace("_", " ")
+        counts[word] = counts.get(word, 0) + 1
+    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {counted(len(found), 'finding')}"
+    if counts:
+        text += f" ({', '.join(f'{number} {word}' for word, number in counts.items())})"
+    if check["skipped"]:
+        text += f", {len(check['skipped'])} left out"
+    if check["partial"]:
+        text += ", stopped early"
+    return text
+
+
+def take_pictures(
+    context: bpy.types.Context, check: dict[str, Any], pairs: Sequence[tuple[Item, Item] | None], most: int
+) -> int:
+    """Put a picture into the first rows of a check of the scene as it is now. Returns how many were taken.
+
+    pairs: both things of each row, as they are now; None where one is gone. What keeps a pair from having a picture is
+    told in the row, or in the check where it holds for all.
+    """
+    taken = 0
+    clearance, tolerance = check["settings"]["clearance"], check["settings"]["contact_tolerance"]
+    units = UnitFormat.of_scene(context.scene)
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+        path = Path(folder) / "pair.png"
+        for row, pair in zip(check["findings"], pairs, strict=True):
+            if row.get("status") == "resolved":
+                continue
+            if taken >= most:
+                check["pictures"] = f"Pictures of the first {most} pairs"
+                break
+            if pair is None:
+                row["no_picture"] = "no longer there"
+                continue
+            try:
+                render_exhibit(context, of_items(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
+            except GpuUnavailable as error:
+                check["pictures"] = f"No pictures: {error}"
+                break
+            except (ValueError, RuntimeError) as error:
+                row["no_picture"] = str(error)
+                continue
+            row["picture"] = base64.b64encode(path.read_bytes()).decode("ascii")
+            taken += 1
+    return taken

@@ -1,0 +1,539 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Do many pairs of convex polytopes intersect: all at once, from cheap proofs to dear ones.
+
+Balls around and inside the shapes settle most pairs, support values along fixed directions most of the others, and
+portals (a triangle of the Minkowski difference A - B that a ray through the origin passes) the rest. An answer is given
+only with a proof that rounding cannot turn: an empty slab, two balls that meet, or a tetrahedron of A - B around the
+origin. Pairs without one are told, for the single call. Source: S4.2, S4.4; G. Snethen, XenoCollide, Game Programming
+Gems 7 (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .polytope import FloatArray, IntArray, Polytope, frozen
+from .progress import Progress, part_of, tell
+from .tolerance import BATCH_CORNERS, EPS, GJK_INSIDE, SUPPORT_ROUNDING
+
+BoolArray = NDArray[np.bool_]
+
+AXES = 32
+"""Fixed directions along which the support values of every shape are known, both ways."""
+_CHUNK = 1_024
+"""Pairs answered in one go, but fewer where they have many corners."""
+_CORNERS = 65_536
+"""Corners gathered in one go."""
+_PRODUCTS = 65_536
+"""Heights of corners made in one go."""
+_SLABS = 256
+"""Pairs of which slabs are compared in one go: four hundred numbers each."""
+_RAY_ROUNDING = 32.0
+"""Times EPS: how far, relatively, a ray through a shape may be computed too long; what is more is in `polars`."""
+_PORTALS = 40
+"""Steps after which a portal is given up; most pairs take three to five."""
+_LATE = 0.1
+"""Share of pairs, the slowest of some, that are put off, to go on together with those of others."""
+_LAST = 16
+"""Pairs so few are slower together than one by one, and left open."""
+
+APART, MEET, OPEN = -1, 1, 0
+"""What is known of a pair."""
+
+
+def _spread(count: int) -> FloatArray:
+    """Return unit directions (count, 3), the three axes among them, of which no two are near or opposite."""
+    rest = count - 3
+    z = 1.0 - (np.arange(rest) + 0.5) / rest
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(rest)
+    ring = np.sqrt(1.0 - z * z)
+    spiral = np.stack([ring * np.cos(turn), ring * np.sin(turn), z], axis=1)
+    return frozen(np.concatenate([np.eye(3), spiral]))
+
+
+_DIRECTIONS = _spread(AXES)
+
+
+@dataclass(frozen=True, eq=False)
+class HullTable:
+    """Many polytopes in space, ready for tests of pairs. World frame, unit of the coordinates; read-only."""
+
+    centers: FloatArray
+    """(6, n) rows 0 to 2 the middle of the bounding box, 3 to 5 the way from there to the mean of the corners, about
+    which all else is measured."""
+    balls: FloatArray
+    """(3, n) radii of balls around and inside, about the mean of the corners; what rounding adds to a height."""
+    heights: FloatArray
+    """(n, 2 AXES) how far the shape reaches along the fixed directions, then against them."""
+    corners: tuple[FloatArray, ...]
+    """For each class of sizes, (k, 3, v) the corners of its shapes; the first is repeated where there are fewer."""
+    size: IntArray
+    """(n,) the class of each shape."""
+    place: IntArray
+    """(n,) its place in there."""
+    polars: tuple[FloatArray, ...]
+    """For each class of numbers of facets, (k, 3, f) the facets' normals over their distances from the mean corner,
+    these made less by what rounding may be wrong by: one over the largest product with a unit vector is how far the
+    shape reaches from there, for sure, in that direction. In the shapes' own axes."""
+    polar_size: IntArray
+    """(n,) the class of each shape; -1: it reaches nowhere for sure."""
+    polar_place: IntArray
+    """(n,) its place in there."""
+    axes: FloatArray | None = None
+    """(n, 3, 3) where the shapes' own axes are, one a row; None when they are those of the world."""
+
+    def __len__(self) -> int:
+        """Return the number of shapes."""
+        return len(self.size)
+
+    @classmethod
+    def of(cls, shapes: Sequence[Polytope]) -> HullTable:
+        """Return a table of polytopes in space, of any rank."""
+        count = len(shapes)
+        centers, balls = np.zeros((6, count)), np.zeros((3, count))
+        heights = np.zeros((count, 2 * AXES))
+        counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
+        size = np.zeros(count, dtype=np.intp)
+        place = np.zeros(count, dtype=np.intp)
+        corners: list[FloatArray] = []
+        rooms = _rooms(counts)
+        for number, room in enumerate(np.unique(rooms).tolist()):
+            members = np.flatnonzero(rooms == room)
+            size[members], place[members] = number, np.arange(len(members))
+            block = np.empty((len(members), room, 3))
+            for row, k in zip(block, members.tolist(), strict=True):
+                centred = shapes[k].centred
+                row[: len(centred)] = centred
+                row[len(centred) :] = centred[0]
+            block = np.ascontiguousarray(block.transpose(0, 2, 1))  # (k, 3, v)
+            mean = block.mean(axis=2)
+            block -= mean[:, :, None]
+            centers[3:, members] = mean.T
+            balls[0, members] = np.sqrt(np.einsum("kcv,kcv->kv", block, block).max(axis=1))
+            _measure(block, members, heights)
+            corners.append(frozen(block))
+        for k, shape in enumerate(shapes):
+            centers[:3, k] = shape.center
+            if shape.rank == 3:
+                balls[1, k] = max(0.0, float((shape.offsets - shape.normals @ centers[3:, k]).min()))
+        reach = np.abs(centers[:3]).max(axis=0, initial=0.0) + balls[0]
+        balls[2] = EPS * (2.0 * SUPPORT_ROUNDING * balls[0] + BATCH_CORNERS * reach)
+        balls[1] = np.maximum(balls[1] - 2.0 * balls[2], 0.0)
+        polars = _polars(shapes, centers[3:], balls)
+        return cls(
+            frozen(centers), frozen(balls), frozen(heights), tuple(corners), frozen(size), frozen(place), *polars
+        )
+
+    def moved(self, axes: FloatArray, centers: FloatArray) -> HullTable:
+        """Return the shapes turned and moved: `axes` (n, 3, 3), row k where axis k of the world goes, unit vectors and
+        perpendicular, and `centers` (n, 3), where the origin goes. Radii of balls stay; all else is measured anew.
+        """
+        count = len(self)
+        middle = np.matmul((self.centers[:3] + self.centers[3:]).T[:, None, :], axes)[:, 0]
+        middle += centers
+        moved, heights = np.zeros((6, count)), np.empty((count, 2 * AXES))
+        moved[:3] = middle.T
+        corners = []
+        turns = np.ascontiguousarray(axes.transpose(0, 2, 1))
+        for number, block in enumerate(self.corners):
+            members = np.flatnonzero(self.size == number)
+            members = members[np.argsort(self.place[members])]
+            turned = np.matmul(turns.take(members, axis=0), block)
+            _measure(turned, members, heights)
+            corners.append(frozen(turned))
+        balls = self.balls.copy()
+        reach = np.abs(middle).max(axis=1, initial=0.0) + balls[0]
+        balls[2] = EPS * (4.0 * SUPPORT_ROUNDING * balls[0] + BATCH_CORNERS * reach)
+        balls[0] += balls[2]
+        balls[1] = np.maximum(balls[1] - balls[2], 0.0)
+        return HullTable(
+            frozen(moved),
+            frozen(balls),
+            frozen(heights),
+            tuple(corners),
+            self.size,
+            self.place,
+            self.polars,
+            self.polar_size,
+            self.polar_place,
+            axes,
+        )
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Return lowest and highest corner (3, n) of the axis-aligned bounding boxes, to rounding."""
+        middle = self.centers[:3] + self.centers[3:]
+        return middle - self.heights[:, AXES : AXES + 3].T, middle + self.heights[:, :3].T
+
+
+def _polars(
+    shapes: Sequence[Polytope], means: FloatArray, balls: FloatArray
+) -> tuple[tuple[FloatArray, ...], IntArray, IntArray]:
+    """Return `polars`, `polar_size` and `polar_place` of a table."""
+    counts = np.array([len(shape.normals) for shape in shapes], dtype=np.intp)
+    size, place = np.full(len(shapes), -1), np.zeros(len(shapes), dtype=np.intp)
+    solid = balls[1] > 0.0
+    rooms = np.where(solid, _rooms(np.maximum(counts, 1)), 0)
+    polars: list[FloatArray] = []
+    for number, room in enumerate(np.unique(rooms[solid]).tolist()):
+        members = np.flatnonzero(rooms == room)
+        size[members], place[members] = number, np.arange(len(members))
+        block = np.empty((len(members), 3, room))
+        for row, k in zip(block, members.tolist(), strict=True):
+            shape = shapes[k]
+            heights = shape.offsets - shape.normals @ means[:, k]
+            heights -= 2.0 * balls[2, k]
+            count = len(heights)
+            np.divide(shape.normals.T, heights, out=row[:, :count])
+            row[:, count:] = row[:, :1]
+        polars.append(frozen(block))
+    return tuple(polars), frozen(size), frozen(place)
+
+
+def _measure(block: FloatArray, members: IntArray, heights: FloatArray) -> None:
+    """Fill in how far shapes with the corners `block` (k, 3, v) reach along the fixed directions, some at a time."""
+    corners = block.shape[2]
+    step = max(1, _PRODUCTS // (AXES * corners))
+    for start in range(0, len(members), step):
+        some = block[start : start + step].transpose(1, 2, 0).reshape(3, -1)  # shapes last: the longest rows
+        products = (_DIRECTIONS @ some).reshape(AXES, corners, -1)
+        chosen = members[start : start + step]
+        heights[chosen, :AXES] = products.max(axis=1).T
+        heights[chosen, AXES:] = -products.min(axis=1).T
+
+
+def _rooms(counts: IntArray) -> IntArray:
+    """Return for how many corners or facets there is to be room: 8, 12, 16, 24, 32 and so on."""
+    steps = np.array([k << n for n in range(3, 40) for k in (2, 3)]) >> 1
+    result: IntArray = steps[np.searchsorted(steps, counts)]
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class HullAnswers:
+    """What is known of many pairs of polytopes A and B."""
+
+    state: NDArray[np.int8]
+    """(n,) APART, MEET or OPEN: unknown."""
+    gap: FloatArray
+    """(n,) where APART, the width of an empty slab, less than the distance, with rounding taken off; else 0."""
+    normal: FloatArray
+    """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
+
+
+def hulls_by_slabs(
+    table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None, *, widest: bool = True
+) -> HullAnswers:
+    """Return what balls and the fixed directions tell of shapes i (n,) and j (n,): the widest slab of them, or any.
+
+    Raises Cancelled when `progress` says so.
+    """
+    total = len(i)
+    state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
+    for start in range(0, total, _SLABS):
+        if start % (64 * _SLABS) == 0:
+            tell(progress, start / total)
+        part = slice(start, start + _SLABS)
+        _slabs(table, i[part], j[part], state[part], gap[part], normal[:, part], widest)
+    return HullAnswers(state, gap, normal)
+
+
+def hulls_intersect(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> NDArray[np.int8]:
+    """Return (n,) APART, MEET or, where nothing could be proved, OPEN of shapes i (n,) and j (n,). Raises Cancelled."""
+    state = hulls_by_slabs(table, i, j, part_of(progress, 0.0, 0.2), widest=False).state
+    left = np.flatnonzero(state == OPEN)
+    state[left[hulls_by_rays(table, i.take(left), j.take(left))]] = MEET
+    left = np.flatnonzero(state == OPEN)
+    if len(left):
+        found = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.2, 1.0))
+        state[left] = found.state
+    return state
+
+
+def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
+    """Return (n,) which of shapes i (n,) and j (n,) have a common point between their mean corners, for sure."""
+    result = np.zeros(len(i), dtype=bool)
+    members = np.flatnonzero((table.polar_size.take(i) >= 0) & (table.polar_size.take(j) >= 0))
+    step = _step(table.polars)
+    for start in range(0, len(members), step):
+        some = members[start : start + step]
+        pair = i.take(some), j.take(some)
+        way = _ways(table, *pair).T
+        rest = np.sqrt(np.einsum("nc,nc->n", way, way))
+        unit = way / np.where(rest > 0.0, rest, 1.0)[:, None]
+        rest *= 1.0 + _RAY_ROUNDING * EPS
+        rest -= _reach(table, pair[0], unit)
+        rest -= _reach(table, pair[1], -unit)
+        result[some] = rest <= 0.0
+    return result
+
+
+def _reach(table: HullTable, numbers: IntArray, unit: FloatArray) -> FloatArray:
+    """Return (m,) how far shapes `numbers` (m,) reach from their mean corners along unit vectors (m, 3), for sure."""
+    if table.axes is not None:
+        unit = np.matmul(table.axes.take(numbers, axis=0), unit[:, :, None])[:, :, 0]
+    steepest = np.ones(len(numbers))
+    size, place = table.polar_size.take(numbers), table.polar_place.take(numbers)
+    for kind, polars in enumerate(table.polars):
+        some = np.flatnonzero(size == kind)
+        if len(some):
+            block = polars.take(place.take(some), axis=0)
+            steepest[some] = np.matmul(unit.take(some, axis=0)[:, None, :], block)[:, 0].max(axis=1)
+    result: FloatArray = 1.0 / np.where(steepest > 0.0, steepest, np.inf)
+    return result
+
+
+def _step(blocks: tuple[FloatArray, ...]) -> int:
+    """Return how many pairs to answer in one go: fewer where they have many corners or facets."""
+    most = max((block.shape[2] for block in blocks), default=1)
+    return min(_CHUNK, max(_CHUNK // 4, _CORNERS // (2 * most)))
+
+
+def _ways(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
+    """Return (3, n) the ways from the mean corner of A to that of B."""
+    ways = table.centers.take(j, axis=1)
+    ways -= table.centers.take(i, axis=1)
+    ways[:3] += ways[3:]
+    return ways[:3]
+
+
+def _slabs(
+    table: HullTable,
+    i: IntArray,
+    j: IntArray,
+    state: NDArray[np.int8],
+    gap: FloatArray,
+    normal: FloatArray,
+    widest_wanted: bool,
+) -> None:
+    way = _ways(table, i, j)
+    both = table.balls.take(i, axis=1)
+    both += table.balls.take(j, axis=1)
+    length = np.sqrt(np.einsum("cn,cn->n", way, way))
+    state[length <= both[1]] = MEET
+    by_balls = length - both[0] - both[2]
+    apart = np.flatnonzero(by_balls > 0.0)
+    if len(apart):
+        state[apart] = APART
+        gap[apart] = by_balls[apart]
+        normal[:, apart] = way[:, apart] / length[apart]
+    left = np.flatnonzero(state != MEET if widest_wanted else state == OPEN)
+    if not len(left):
+        return
+    along = way.T.take(left, axis=0) @ _DIRECTIONS.T  # (m, AXES)
+    a = table.heights.take(i.take(left), axis=0)
+    b = table.heights.take(j.take(left), axis=0)
+    gaps = np.empty((len(left), 2 * AXES))
+    gaps[:, :AXES] = along
+    np.negative(along, out=gaps[:, AXES:])
+    gaps -= a
+    gaps[:, :AXES] -= b[:, AXES:]
+    gaps[:, AXES:] -= b[:, :AXES]
+    best = gaps.argmax(axis=1)
+    widest = gaps[np.arange(len(left)), best] - both[2].take(left)
+    better = np.flatnonzero(widest > gap.take(left))
+    if len(better):
+        at = left.take(better)
+        state[at] = APART
+        gap[at] = widest.take(better)
+        chosen = best.take(better)
+        normal[:, at] = np.where(chosen < AXES, 1.0, -1.0) * _DIRECTIONS.take(chosen % AXES, axis=0).T
+
+
+def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullAnswers:
+    """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open.
+
+    Source: XenoCollide. Raises Cancelled when `progress` says so.
+    """
+    total = len(i)
+    state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
+    # Pairs with equally many corners side by side are answered from fewer arrays.
+    order = np.lexsort((table.size.take(j), table.size.take(i)))
+    step = _step(table.corners)
+    most = max((block.shape[2] for block in table.corners), default=1)
+    memory = np.empty(step * 3 * most), np.empty(step * most)
+    for final in (False, True):
+        late: list[IntArray] = []
+        for start in range(0, len(order), step):
+            some = order[start : start + step]
+            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * start / len(order))
+            search = _Portals(table, i.take(some), j.take(some), memory)
+            # Each step has its price, however few pairs are left: the slow ones go on together in the end.
+            search.run(0.0 if final else _LATE * len(some))
+            state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
+            late.append(some.take(search.rows))
+        order = np.concatenate(late) if late else order
+    return HullAnswers(state, gap, normal)
+
+
+class _Portals:
+    """The search of some pairs, in rows (3, m) of the pairs that are still active."""
+
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
+        count = len(i)
+        # New arrays of this size would be given back to the system and cleared by it each time.
+        self.memory, self.heights = memory
+        self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
+        balls = table.balls.take(i, axis=1)
+        balls += table.balls.take(j, axis=1)
+        self.limit = balls[2]
+        self.inner = -_ways(table, i, j)  # a point of A - B, inside it if that has an inside
+        self.spread = balls[0] + np.abs(self.inner).max(axis=0)
+        self.corners = table.corners
+        self.sizes = np.stack([table.size.take(i), table.size.take(j)])
+        self.places = np.stack([table.place.take(i), table.place.take(j)])
+        self.rows: IntArray = np.arange(count)
+
+    def supports(self, ways: FloatArray) -> FloatArray:
+        """Return the support points (3, m) of A - B of the active pairs for ways (3, m), of any length."""
+        result = self.inner.copy()
+        turned = np.ascontiguousarray(ways.T)[:, None, :]
+        for sizes, places, against in zip(self.sizes, self.places, (False, True), strict=True):
+            for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
+                some = np.flatnonzero(sizes == kind)
+                if not len(some):
+                    continue
+                corners = self.corners[kind]
+                room = corners.shape[2]
+                alike = len(some) == len(sizes)
+                count = len(some)
+                block = self.memory[: count * 3 * room].reshape(count, 3, room)
+                corners.take(places if alike else places.take(some), axis=0, out=block, mode="clip")
+                products = self.heights[: count * room].reshape(count, 1, room)
+                heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
+                at = heights.argmin(axis=1) if against else heights.argmax(axis=1)
+                at += 3 * room * np.arange(count)
+                for row in result:  # x, y, z of a shape are `room` apart
+                    part = block.ravel().take(at)
+                    if against:
+                        np.negative(part, out=part)
+                    if alike:
+                        row += part
+                    else:
+                        row[some] += part
+                    at += room
+        return result
+
+    def parted(self, ways: FloatArray, points: FloatArray) -> BoolArray:
+        """Tell which active pairs the support points for these ways show to be apart, and keep what they show."""
+        heights = np.einsum("cm,cm->m", ways, points)
+        lengths = np.sqrt(np.einsum("cm,cm->m", ways, ways))
+        apart: BoolArray = heights < -self.limit * lengths
+        found = np.flatnonzero(apart)
+        if len(found):
+            rows, length = self.rows.take(found), lengths.take(found)
+            self.state[rows] = APART
+            self.gap[rows] = -heights.take(found) / length - self.limit.take(found)
+            self.normal[:, rows] = ways.take(found, axis=1) / length
+        return apart
+
+    def keep(self, kept: IntArray) -> None:
+        """Go on with these of the active pairs only."""
+        self.rows = self.rows.take(kept)
+        self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
+        self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
+        self.inner = self.inner.take(kept, axis=1)
+
+    def run(self, few: float) -> None:
+        """Search until no more than `few` pairs are left, which `rows` tells; others that are not settled in the end
+        stay OPEN."""
+        way = -self.inner
+        v1 = self.supports(way)
+        apart = self.parted(way, v1)
+        way = _cross(v1, self.inner)
+        kept = np.flatnonzero(~apart & way.any(axis=0))
+        v1, way = v1.take(kept, axis=1), way.take(kept, axis=1)
+        self.keep(kept)
+        if not len(kept):
+            return
+        v2 = self.supports(way)
+        apart = self.parted(way, v2)
+        kept = np.flatnonzero(~apart)
+        v1, v2 = v1.take(kept, axis=1), v2.take(kept, axis=1)
+        self.keep(kept)
+        way = _cross(v1 - self.inner, v2 - self.inner)
+        turned = np.einsum("cm,cm->m", way, self.inner) > 0.0
+        v1, v2 = np.where(turned, v2, v1), np.where(turned, v1, v2)
+        np.negative(way, out=way, where=turned)
+        corners = np.stack([v1, v2, np.zeros_like(v1)])
+        ready = np.zeros(len(self.rows), dtype=bool)
+        for _ in range(_PORTALS):
+            if len(self.rows) <= max(few, _LAST):
+                return
+            point = self.supports(way)
+            apart = self.parted(way, point)
+            done = apart | self.refined(corners, point, ready)
+            self.discovered(corners, point, ready)
+            # Of complete portals the normal, of others that of the plane of two corners and the inner point.
+            base = np.where(ready, corners[2], self.inner)
+            way = _cross(corners[0] - base, corners[1] - base)
+            # With the portal complete the origin may be on the inner side of it already.
+            done |= self.enclosed(corners, way, ready & ~apart)
+            kept = np.flatnonzero(~done)
+            if len(kept) < len(done):
+                corners, way = corners.take(kept, axis=2), way.take(kept, axis=1)
+                ready = ready.take(kept)
+                self.keep(kept)
+        self.keep(np.arange(0))
+
+    def refined(self, corners: FloatArray, point: FloatArray, ready: BoolArray) -> BoolArray:
+        """Put the new point in the place of a corner of complete portals; tell where it is not new."""
+        if not ready.any():
+            return ready.copy()
+        v1, v2, v3 = corners
+        across = _cross(point, self.inner)
+        one, two, three = (np.einsum("cm,cm->m", across, v) >= 0.0 for v in (v1, v2, v3))
+        old = (point == v1).all(axis=0) | (point == v2).all(axis=0) | (point == v3).all(axis=0)
+        first = ready & ((one & two) | (~one & ~three))
+        second = ready & ~one & three
+        third = ready & one & ~two
+        for corner, where in ((v1, first), (v2, second), (v3, third)):
+            np.copyto(corner, point, where=where)
+        stuck: BoolArray = ready & old
+        return stuck
+
+    def discovered(self, corners: FloatArray, point: FloatArray, ready: BoolArray) -> None:
+        """Put the new point in the place of a corner of portals that are not complete, or complete them."""
+        if ready.all():
+            return
+        v1, v2, v3 = corners
+        before = ~ready
+        beyond_one = np.einsum("cm,cm->m", _cross(v1, point), self.inner) < 0.0
+        beyond_two = np.einsum("cm,cm->m", _cross(point, v2), self.inner) < 0.0
+        np.copyto(v2, point, where=before & beyond_one)
+        np.copyto(v1, point, where=before & ~beyond_one & beyond_two)
+        complete = before & ~beyond_one & ~beyond_two
+        np.copyto(v3, point, where=complete)
+        ready |= complete
+
+    def enclosed(self, corners: FloatArray, way: FloatArray, asked: BoolArray) -> BoolArray:
+        """Tell for which of the pairs asked the tetrahedron of portal and inner point holds the origin for sure."""
+        v1, v2, v3 = corners
+        ahead = asked & (np.einsum("cm,cm->m", way, v1) > 0.0)
+        done = np.zeros(len(self.rows), dtype=bool)
+        some = np.flatnonzero(ahead)
+        if not len(some):
+            return done
+        p, a, b, c = (v.take(some, axis=1) for v in (self.inner, v1, v2, v3))
+        limit = GJK_INSIDE * EPS * self.spread.take(some) ** 3
+        first, second = np.concatenate([a, b, c, a], axis=1), np.concatenate([b, a, b, c], axis=1)
+        third = np.concatenate([c, p, p, p], axis=1)
+        parts = np.einsum("cm,cm->m", _cross(first, second), third).reshape(4, -1)
+        least, most = parts.min(axis=0), parts.max(axis=0)
+        inside = some[(least > limit) | (most < -limit)]
+        self.state[self.rows[inside]] = MEET
+        done[some] = True  # beyond the portal there is nothing more to find: what is not sure stays open
+        return done
+
+
+def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the cross products (3, m) of rows (3, m)."""
+    result = np.empty_like(u)
+    for k in range(3):
+        one, two = (k + 1) % 3, (k + 2) % 3
+        np.multiply(u[one], v[two], out=result[k])
+        result[k] -= u[two] * v[one]
+    return result

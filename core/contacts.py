@@ -1,0 +1,577 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many pairs in one call: what `contact` tells of one pair, as arrays with one row a pair.
+
+Boxes and hulls are answered many at once where that is faster; everything else, and every row on which a batch cannot
+be sure, takes the way of the single call. Source: S0.4, S1.3, S4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .arguments import checked_length
+from .batched_box_contacts import box_witnesses, boxes_inside
+from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
+from .batched_hulls import MEET, OPEN, HullTable, hulls_by_portals, hulls_by_slabs, hulls_intersect
+from .box import Box
+from .broad_phase import candidate_pairs
+from .contact import Contact, Method, Status, contact
+from .curved_shape import ConvexShape, CurvedShape
+from .gjk import gjk_intersects
+from .polytope import FloatArray, IntArray, Polytope, frozen
+from .progress import Progress, part_of, tell
+from .region import Region, region_between
+from .relation import Relation
+from .tolerance import (
+    BATCH_MISS,
+    BOX_PARALLEL,
+    BOX_PREFER_FACE,
+    DEFAULT_CONTACT_TOLERANCE,
+    EPS,
+    EXTREME_EXPONENT,
+    LARGEST_COORDINATE,
+    PROMISE_EXTENT,
+    PROMISE_RELATIVE,
+    PROMISE_ROUNDING,
+    SUPPORT_ROUNDING,
+)
+
+BoolArray = NDArray[np.bool_]
+CodeArray = NDArray[np.int8]
+
+RELATIONS = tuple(Relation)
+"""What the numbers in `Contacts.relation` stand for."""
+STATUSES = tuple(Status)
+"""What the numbers in `Contacts.status` stand for."""
+
+_METHODS = get_args(Method)
+_FEW_BOXES = 40
+"""Pairs of boxes up to which one by one is as fast."""
+_FEW_HULLS = 300
+"""Pairs of other polytopes up to which one by one is as fast."""
+_CHUNK = 4_096
+"""Pairs answered in one go."""
+_TELL = 64
+"""Pairs of the single way after which progress is told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """What `contact` tells of each of many pairs. One row a pair; world frame, unit of the coordinates, float64.
+
+    Row k means what the same field of `contact(shapes[i], shapes[j])` with i, j = pairs[k] means, and keeps the same
+    promises. Where several normals are equally good it may be another of them. All arrays are read-only.
+    """
+
+    pairs: IntArray
+    """(p, 2) numbers of shapes A and B of each pair."""
+    relation: CodeArray
+    """(p,) places in `RELATIONS`, the order of `Relation`; `relations` gives them as words."""
+    signed_distance: FloatArray
+    """(p,) > 0 gap, 0 touching, < 0 minus the penetration depth. Where status is BOUNDS_ONLY, the lower bound."""
+    normal: FloatArray
+    """(p, dim) unit vectors from A to B. Where status is BOUNDS_ONLY, of an empty slab as wide as the lower bound."""
+    point_on_a: FloatArray
+    """(p, dim) witness points on A; NaN where status is BOUNDS_ONLY."""
+    point_on_b: FloatArray
+    """(p, dim) witness points on B: `point_on_b - point_on_a = signed_distance * normal`."""
+    lower_bound: FloatArray
+    """(p,) certified: the true signed distance is not below."""
+    upper_bound: FloatArray
+    """(p,) certified: the true signed distance is not above."""
+    status: CodeArray
+    """(p,) places in `STATUSES`, the order of `Status`; `statuses` gives them as words."""
+    region: tuple[Region | None, ...] | None
+    """One a row, None where the gap is wider than the band of TOUCHING; None when regions were not asked for."""
+    clearance: float
+    """As given: gaps up to this are WITHIN_CLEARANCE."""
+    contact_tolerance: float
+    """As given: relative to the smaller shape's extent."""
+    method: Method
+    """As given."""
+    shapes: tuple[ConvexShape, ...] | None
+    """As given, for `contact`; None when certificates were not asked for."""
+
+    def __len__(self) -> int:
+        """Return how many pairs there are."""
+        return len(self.pairs)
+
+    @property
+    def relations(self) -> list[Relation]:
+        """The relation of each row."""
+        return [RELATIONS[k] for k in self.relation.tolist()]
+
+    @property
+    def statuses(self) -> list[Status]:
+        """The status of each row."""
+        return [STATUSES[k] for k in self.status.tolist()]
+
+    @property
+    def intersects(self) -> NDArray[np.bool_]:
+        """(p,) the bare truth, no tolerance: `signed_distance <= 0`."""
+        result: NDArray[np.bool_] = self.signed_distance <= 0.0
+        return result
+
+    @property
+    def depth(self) -> FloatArray:
+        """(p,) penetration depths, 0.0 when apart."""
+        result: FloatArray = np.maximum(-self.signed_distance, 0.0)
+        return result
+
+    @property
+    def mtv(self) -> FloatArray:
+        """(p, dim) minimum translation vectors: moving B by it separates the pair; zero when apart."""
+        result: FloatArray = self.depth[:, None] * self.normal
+        return result
+
+    def contact(self, row: int) -> Contact:
+        """Return the contact of one row with everything `contact` tells, its certificate too; computed when asked.
+
+        Raises ValueError when certificates were not asked for, IndexError when there is no such row.
+        """
+        if self.shapes is None:
+            raise ValueError("row: certificates were not asked for, and the shapes not kept: use certificates=True")
+        i, j = self.pairs[row].tolist()
+        return contact(
+            self.shapes[i],
+            self.shapes[j],
+            method=self.method,
+            clearance=self.clearance,
+            contact_tolerance=self.contact_tolerance,
+        )
+
+
+def contacts(
+    shapes: Sequence[ConvexShape],
+    pairs: ArrayLike | None = None,
+    *,
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    method: Method = "auto",
+    distances: bool = True,
+    regions: bool = True,
+    certificates: bool = True,
+    progress: Progress | None = None,
+) -> Contacts:
+    """Return what `contact` tells of many pairs of shapes, which must all have one dimension.
+
+    Args:
+        shapes: polytopes and curved shapes, mixed.
+        pairs: (p, 2) numbers of shapes, in any order. None: all pairs whose bounding boxes are within the clearance or
+            the band of TOUCHING, in ascending order; pairs left out are SEPARATED.
+        clearance, contact_tolerance, method: see `contact`. Methods other than "auto" answer pair by pair.
+        distances: False: pairs shown to be SEPARATED get bounds only, which is much faster; see `Status.BOUNDS_ONLY`.
+        regions: False: without contact regions, which is faster.
+        certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
+        progress: called with the share done, 0 to 1; False cancels.
+
+    Raises ValueError, naming the argument, when a shape is none or has another dimension, a pair has no such shape, or
+    an option is not valid; Cancelled when `progress` says so.
+    """
+    known = _checked_shapes(shapes)
+    if not (isinstance(method, str) and method in _METHODS):
+        raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
+    clearance = checked_length("clearance", clearance)
+    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    tell(progress, 0.0)
+    if pairs is None:
+        numbers = _candidates(known, clearance, contact_tolerance, part_of(progress, 0.0, 0.1))
+    else:
+        numbers = checked_pairs(pairs, len(known))
+    rows = Rows(known, numbers, method, clearance, contact_tolerance, distances, regions)
+    _answer(rows, part_of(progress, 0.1, 1.0))
+    tell(progress, 1.0)
+    return Contacts(
+        pairs=frozen(numbers),
+        relation=_read_only(rows.relation),
+        signed_distance=frozen(rows.signed_distance),
+        normal=frozen(rows.normal),
+        point_on_a=frozen(rows.point_on_a),
+        point_on_b=frozen(rows.point_on_b),
+        lower_bound=frozen(rows.lower_bound),
+        upper_bound=frozen(rows.upper_bound),
+        status=_read_only(rows.status),
+        region=tuple(rows.region) if regions else None,
+        clearance=clearance,
+        contact_tolerance=contact_tolerance,
+        method=method,
+        shapes=known if certificates else None,
+    )
+
+
+class Rows:
+    """The answers while they are made."""
+
+    def __init__(
+        self,
+        shapes: tuple[ConvexShape, ...],
+        pairs: IntArray,
+        method: Method,
+        clearance: float,
+        contact_tolerance: float,
+        distances: bool,
+        regions: bool,
+    ) -> None:
+        self.shapes, self.pairs, self.method = shapes, pairs, method
+        self.clearance, self.contact_tolerance = clearance, contact_tolerance
+        self.distances, self.regions = distances, regions
+        count, dim = len(pairs), shapes[0].dim if shapes else 3
+        self.dim = dim
+        self.relation = np.zeros(count, dtype=np.int8)
+        self.status = np.zeros(count, dtype=np.int8)
+        self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
+        self.normal, self.point_on_a, self.point_on_b = np.zeros((3, count, dim))
+        self.region: list[Region | None] = [None] * count if regions else []
+
+    @cached_property
+    def sizes(self) -> _Sizes:
+        """What tolerances are relative to; there must be a shape."""
+        return _Sizes(self.shapes)
+
+    def bounds_only(self, rows: IntArray, lower_bound: FloatArray, normal: FloatArray) -> None:
+        """Fill in pairs that are SEPARATED by an empty slab; no more was asked for."""
+        self.relation[rows] = _RELATION_CODES[Relation.SEPARATED]
+        self.status[rows] = _STATUS_CODES[Status.BOUNDS_ONLY]
+        self.signed_distance[rows] = self.lower_bound[rows] = lower_bound
+        self.normal[rows] = normal + 0.0  # + 0.0 turns -0.0 into 0.0
+        self.point_on_a[rows] = self.point_on_b[rows] = np.nan
+        # No point of the one is farther from the other than the far corner of what encloses both boxes.
+        sizes, (i, j) = self.sizes, self.pairs[rows].T
+        reach = np.maximum(sizes.high[:, i], sizes.high[:, j]) - np.minimum(sizes.low[:, i], sizes.low[:, j])
+        length = np.sqrt((reach * reach).sum(axis=0))
+        self.upper_bound[rows] = length + SUPPORT_ROUNDING * EPS * length
+
+    def add_regions(self, rows: IntArray, bands: FloatArray, tolerances: FloatArray) -> None:
+        """Fill in the regions of pairs of polytopes that are answered but for them."""
+        for k, band, tolerance in zip(rows.tolist(), bands.tolist(), tolerances.tolist(), strict=True):
+            i, j = self.pairs[k].tolist()
+            a, b = self.shapes[i], self.shapes[j]
+            assert isinstance(a, Polytope)
+            assert isinstance(b, Polytope)
+            normal = self.normal[k].copy()
+            region = region_between(a, b, normal, band, self.point_on_a[k].tolist(), self.point_on_b[k].tolist())
+            self.region[k] = region
+            distance = float(self.signed_distance[k])
+            if len(region.vertices) > 1 and float(np.abs(region.depths + distance).max()) <= BATCH_MISS * tolerance:
+                # Both features are flat there: the middle of the region is what a person would show.
+                self.point_on_a[k] = region.centroid - 0.5 * distance * normal
+                self.point_on_b[k] = region.centroid + 0.5 * distance * normal
+
+    def one_by_one(self, rows: IntArray, progress: Progress | None) -> None:
+        """Answer these rows by the single call."""
+        shapes, count = self.shapes, max(1, len(rows))
+        for done, (k, (i, j)) in enumerate(zip(rows.tolist(), self.pairs[rows].tolist(), strict=True)):
+            if done % _TELL == 0:
+                tell(progress, done / count)
+            found = contact(
+                shapes[i],
+                shapes[j],
+                method=self.method,
+                clearance=self.clearance,
+                contact_tolerance=self.contact_tolerance,
+            )
+            self.relation[k] = _RELATION_CODES[found.relation]
+            self.status[k] = _STATUS_CODES[found.status]
+            self.signed_distance[k] = found.signed_distance
+            self.lower_bound[k] = found.lower_bound
+            self.upper_bound[k] = found.upper_bound
+            self.normal[k] = found.normal
+            self.point_on_a[k] = found.point_on_a
+            self.point_on_b[k] = found.point_on_b
+            if self.regions:
+                self.region[k] = found.region
+
+
+_RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
+_STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
+
+
+def _answer(rows: Rows, progress: Progress | None) -> None:
+    """Answer all rows, each by the way that fits."""
+    left = np.arange(len(rows.pairs))
+    if rows.method == "auto" and len(left) >= _FEW_BOXES and rows.dim == 3:
+        left = _answer_boxes(rows, left, part_of(progress, 0.0, 0.2))
+        if not rows.distances:
+            left = _apart_hulls(rows, left, part_of(progress, 0.2, 0.3))
+            progress = part_of(progress, 0.1, 1.0)
+    rows.one_by_one(left, part_of(progress, 0.2, 1.0))
+
+
+def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
+    """Answer pairs of boxes; return the rows that are left."""
+    fit = np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in rows.shapes])
+    fit &= rows.sizes.ordinary
+    both = fit[rows.pairs[left]].all(axis=1)
+    mine = left[both]
+    if len(mine) < _FEW_BOXES:
+        return left
+    numbers = np.flatnonzero(fit)
+    place = np.cumsum(fit) - 1
+    boxes = OrientedBoxes.of([rows.shapes[k] for k in numbers.tolist()])  # type: ignore[misc]
+    low, high = rows.sizes.low[:, numbers], rows.sizes.high[:, numbers]
+    remaining = [left[~both]]
+    for start in range(0, len(mine), _CHUNK):
+        tell(progress, start / len(mine))
+        chunk = mine[start : start + _CHUNK]
+        i, j = place[rows.pairs[chunk]].T
+        remaining.append(_boxes_chunk(rows, chunk, boxes, i, j, low, high))
+    return np.sort(np.concatenate(remaining))
+
+
+def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
+    """Give bounds to pairs of polytopes that are SEPARATED for sure; return the rows that are left."""
+    fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
+    fit &= rows.sizes.ordinary
+    mine = left[fit[rows.pairs[left]].all(axis=1)]
+    if len(mine) < _FEW_HULLS:
+        return left
+    table, place = _table_of(rows.shapes, fit, rows.pairs[mine])
+    pairs = place[rows.pairs[mine]]
+    band, _, _ = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
+    limit = np.maximum(band, rows.clearance)
+    found = hulls_by_slabs(table, pairs[:, 0], pairs[:, 1], part_of(progress, 0.0, 0.2))
+    gap, normal = found.gap.copy(), found.normal.copy()
+    # Portals tell a slab of any width, which is enough where no more than that is asked.
+    some = np.flatnonzero(found.state == OPEN)
+    deeper = hulls_by_portals(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.2, 1.0))
+    gap[some], normal[:, some] = deeper.gap, deeper.normal
+    apart = gap > limit
+    rows.bounds_only(mine[apart], gap[apart], normal[:, apart].T)
+    return np.setdiff1d(left, mine[apart], assume_unique=True)
+
+
+def _table_of(shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray) -> tuple[HullTable, IntArray]:
+    """Return a table of the shapes that fit and are in a pair, and the place (n,) of each shape in it."""
+    used = np.zeros(len(shapes), dtype=bool)
+    used[pairs] = True
+    used &= fit
+    table = HullTable.of([shapes[k] for k in np.flatnonzero(used).tolist()])  # type: ignore[misc]
+    return table, np.cumsum(used) - 1
+
+
+def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress: Progress | None = None) -> BoolArray:
+    """Return (p,) whether the shapes of each pair intersect, touching included, and nothing else.
+
+    The same as `contacts(shapes, pairs).intersects`, much faster. `pairs` is (p, 2), numbers of shapes, which must all
+    have one dimension. Raises ValueError, naming the argument, when a shape is none or has another dimension, or a pair
+    has no such shape; Cancelled when `progress` says so. Source: S0.4, S4.4.
+    """
+    known = _checked_shapes(shapes)
+    numbers = checked_pairs(pairs, len(known))
+    tell(progress, 0.0)
+    result = np.zeros(len(numbers), dtype=bool)
+    left = np.arange(len(numbers))
+    if known and known[0].dim == 3:
+        sizes = _Sizes(known)
+        left = _boxes_meet(known, sizes, numbers, left, result, part_of(progress, 0.0, 0.2))
+        left = _hulls_meet(known, sizes, numbers, left, result, part_of(progress, 0.2, 0.5))
+    for done, (k, (i, j)) in enumerate(zip(left.tolist(), numbers[left].tolist(), strict=True)):
+        if done % _TELL == 0:
+            tell(progress, 0.5 + 0.5 * done / len(left))
+        a, b = known[i], known[j]
+        if isinstance(a, Polytope) and isinstance(b, Polytope):
+            result[k] = gjk_intersects(a, b)
+        else:
+            result[k] = contact(a, b).intersects
+    tell(progress, 1.0)
+    return result
+
+
+def _boxes_meet(
+    shapes: tuple[ConvexShape, ...],
+    sizes: _Sizes,
+    pairs: IntArray,
+    left: IntArray,
+    result: BoolArray,
+    progress: Progress | None,
+) -> IntArray:
+    """Fill in whether boxes intersect; return the rows that are left."""
+    fit = np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in shapes])
+    fit &= sizes.ordinary
+    both = fit[pairs[left]].all(axis=1)
+    mine = left[both]
+    if len(mine) < _FEW_BOXES:
+        return left
+    boxes = OrientedBoxes.of([shapes[k] for k in np.flatnonzero(fit).tolist()])  # type: ignore[misc]
+    i, j = (np.cumsum(fit) - 1)[pairs[mine].T]
+    result[mine], doubtful = boxes_overlap(boxes, i, j, progress)
+    return np.sort(np.concatenate([left[~both], mine[doubtful]]))
+
+
+def _hulls_meet(
+    shapes: tuple[ConvexShape, ...],
+    sizes: _Sizes,
+    pairs: IntArray,
+    left: IntArray,
+    result: BoolArray,
+    progress: Progress | None,
+) -> IntArray:
+    """Fill in whether polytopes intersect; return the rows that are left."""
+    fit = np.array([isinstance(s, Polytope) for s in shapes])
+    fit &= sizes.ordinary
+    mine = left[fit[pairs[left]].all(axis=1)]
+    if len(mine) < _FEW_HULLS:
+        return left
+    table, place = _table_of(shapes, fit, pairs[mine])
+    i, j = place[pairs[mine].T]
+    state = hulls_intersect(table, i, j, progress)
+    result[mine] = state == MEET
+    return np.setdiff1d(left, mine[state != OPEN], assume_unique=True)
+
+
+def _boxes_chunk(
+    rows: Rows,
+    chunk: IntArray,
+    boxes: OrientedBoxes,
+    i: IntArray,
+    j: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> IntArray:
+    """Answer some pairs of boxes; return the rows that are left."""
+    found = box_axes(boxes, i, j)
+    sd = found.signed_distance
+    band, extent, magnitude = rows.sizes.bands(rows.pairs[chunk], rows.contact_tolerance)
+    left = np.ones(len(chunk), dtype=bool)
+    if not rows.distances:
+        apart = sd - found.rounding > np.maximum(band, rows.clearance)
+        rows.bounds_only(chunk[apart], (sd - found.rounding)[apart], found.normal[:, apart].T)
+        left &= ~apart
+    tolerance = promised_many(sd, extent, magnitude)
+    lower = sd - found.rounding
+    # Each axis counts with BOX_PREFER_FACE of room, and those of edges that are nearly parallel not at all.
+    upper = sd * (1.0 - 2.0 * BOX_PREFER_FACE) + found.rounding + BOX_PARALLEL * extent
+    meet = np.flatnonzero((sd <= 0.0) & (upper - lower <= tolerance))
+    if len(meet):
+        points = box_witnesses(boxes, i[meet], j[meet], found.taken(meet), tolerance[meet])
+        good = np.flatnonzero(points.good)
+        meet = meet[good]
+        at = chunk[meet]
+        left[meet] = False
+        a_in_b, b_in_a = boxes_inside(boxes, i[meet], j[meet], low, high, band[meet])
+        rows.relation[at] = _relation_codes(sd[meet], band[meet], rows.clearance, a_in_b, b_in_a)
+        rows.status[at] = _STATUS_CODES[Status.CERTIFIED]
+        rows.signed_distance[at] = sd[meet]
+        rows.lower_bound[at], rows.upper_bound[at] = lower[meet], upper[meet]
+        rows.normal[at] = found.normal[:, meet].T + 0.0  # + 0.0 turns -0.0 into 0.0
+        rows.point_on_a[at], rows.point_on_b[at] = points.on_a[:, good].T, points.on_b[:, good].T
+        if rows.regions:
+            rows.add_regions(at, band[meet], tolerance[meet])
+    return chunk[left]
+
+
+def _relation_codes(
+    signed_distance: FloatArray, band: FloatArray, clearance: float, a_in_b: BoolArray, b_in_a: BoolArray
+) -> CodeArray:
+    """Return what `relation_of` says of solids, as codes."""
+    codes = _RELATION_CODES
+    conditions = [
+        (signed_distance > band) & (signed_distance <= clearance),
+        signed_distance > band,
+        a_in_b & b_in_a,
+        signed_distance >= -band,
+        a_in_b,
+        b_in_a,
+    ]
+    words = (
+        Relation.WITHIN_CLEARANCE,
+        Relation.SEPARATED,
+        Relation.COINCIDENT,
+        Relation.TOUCHING,
+        Relation.A_INSIDE_B,
+        Relation.B_INSIDE_A,
+    )
+    result: CodeArray = np.select(conditions, [codes[w] for w in words], codes[Relation.PENETRATING]).astype(np.int8)
+    return result
+
+
+class _Sizes:
+    """What tolerances are relative to, of each shape."""
+
+    def __init__(self, shapes: tuple[ConvexShape, ...]) -> None:
+        corners = np.array([shape.bounds_floats for shape in shapes])  # (n, 2, dim)
+        self.low, self.high = np.ascontiguousarray(corners[:, 0].T), np.ascontiguousarray(corners[:, 1].T)
+        sides = self.high - self.low
+        largest = sides.max(axis=0)
+        scaled = sides / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
+        self.extents = largest * np.sqrt((scaled * scaled).sum(axis=0))
+        self.magnitudes = np.maximum(np.abs(self.low), np.abs(self.high)).max(axis=0)
+        most = 2.0 ** (EXTREME_EXPONENT - 2)
+        self.ordinary = (largest > 1.0 / most) & (self.magnitudes < most)
+
+    def bands(self, pairs: IntArray, contact_tolerance: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return of each pair `contact_band`, the smaller extent and the larger magnitude (n,)."""
+        extents, magnitude = self.extents[pairs], self.magnitudes[pairs].max(axis=1)
+        small, large = extents.min(axis=1), extents.max(axis=1)
+        band = contact_tolerance * np.where(small > 0.0, small, large)
+        return np.maximum(band, promised_many(np.zeros(1), small, magnitude)), small, magnitude
+
+
+def promised_many(signed_distance: FloatArray, extent: FloatArray, magnitude: FloatArray) -> FloatArray:
+    """Return what `promised` says of each of many pairs (n,)."""
+    result: FloatArray = (
+        PROMISE_RELATIVE * np.abs(signed_distance) + PROMISE_EXTENT * extent + PROMISE_ROUNDING * EPS * magnitude
+    )
+    return result
+
+
+def _read_only(codes: CodeArray) -> CodeArray:
+    codes.flags.writeable = False
+    return codes
+
+
+def _checked_shapes(shapes: Sequence[ConvexShape]) -> tuple[ConvexShape, ...]:
+    try:
+        known = tuple(shapes)
+    except TypeError as error:
+        raise ValueError(f"shapes: a sequence of shapes expected, not {type(shapes).__name__}") from error
+    for k, shape in enumerate(known):
+        # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
+        if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):
+            raise ValueError(
+                f"shapes: number {k} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}"
+            )
+        if shape.dim != known[0].dim:
+            raise ValueError(f"shapes: number {k} has dimension {shape.dim}, but the first has {known[0].dim}")
+    return known
+
+
+def checked_pairs(pairs: ArrayLike, count: int) -> IntArray:
+    """Return a copy of pairs (p, 2) of whole numbers from 0 to count - 1. Raises ValueError, naming `pairs`."""
+    try:
+        array = np.asarray(pairs)
+    except (TypeError, ValueError) as error:
+        raise ValueError("pairs: an array (p, 2) expected; rows of different length are no array") from error
+    if array.size == 0 and array.ndim <= 2:
+        return np.zeros((0, 2), dtype=np.intp)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"pairs: whole numbers expected, not dtype {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"pairs: an array (p, 2) expected, got the shape {array.shape}")
+    if int(array.min()) < 0 or int(array.max()) >= count:
+        row = int(np.flatnonzero(((array < 0) | (array >= count)).any(axis=1))[0])
+        raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {count} shapes")
+    return np.array(array, dtype=np.intp)
+
+
+def _candidates(
+    shapes: tuple[ConvexShape, ...], clearance: float, contact_tolerance: float, progress: Progress | None
+) -> IntArray:
+    """Return the pairs whose bounding boxes are within the clearance or the band of TOUCHING of each other."""
+    if not shapes:
+        return np.zeros((0, 2), dtype=np.intp)
+    corners = np.array([shape.bounds_floats for shape in shapes])
+    low, high = corners[:, 0], corners[:, 1]
+    # Each box is made wider by what is the whole band if its shape is the smaller one, or the other is a point.
+    extents = np.array([shape.extent for shape in shapes])
+    largest = float(np.abs(corners).max())
+    wider = (contact_tolerance + PROMISE_EXTENT) * extents + PROMISE_ROUNDING * EPS * largest
+    low = np.maximum(low - wider[:, None], -LARGEST_COORDINATE)
+    high = np.minimum(high + wider[:, None], LARGEST_COORDINATE)
+    return candidate_pairs(low, high, margin=clearance, progress=progress).pairs.copy()

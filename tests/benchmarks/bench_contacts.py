@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many pairs in one call against coal, pair by pair: `python -m tests.benchmarks --only contacts`.
+
+Thousands of different shapes, as in a scene: nothing is in a cache from the pair before. What is made once of the
+shapes (coal's objects, our tables) is made before; in the scenes everything moves, and our tables are made anew from
+the poses each time, while coal is told them before its time is taken. Both must say the same of every pair but those
+within rounding of touching. Ratios are of medians, both libraries in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from contact_lens.core import Box, ConvexHull, Polytope, candidate_pairs, gjk_intersects
+from contact_lens.core.batched_box_contacts import box_witnesses
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_overlap
+from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.contacts import contacts, pairs_intersect
+
+from .peers import Coal
+from .table import Against, Row, show
+
+Arrays = tuple[np.ndarray, np.ndarray]
+
+
+def turns(rng: np.random.Generator, count: int) -> np.ndarray:
+    """(count, 3, 3) random rotations; row k the direction of axis k."""
+    w, x, y, z = (q := rng.normal(size=(4, count))) / np.linalg.norm(q, axis=0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    result: np.ndarray = np.ascontiguousarray(np.array(rows).transpose(2, 1, 0))
+    return result
+
+
+def alternate(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -> tuple[Any, Any, float, float]:
+    """Return both answers and both median times."""
+    spent: tuple[list[float], list[float]] = ([], [])
+    answers: list[Any] = [None, None]
+    for k in range(rounds + 1):
+        for which in (0, 1) if k % 2 else (1, 0):
+            start = perf_counter()
+            answers[which] = (ours, theirs)[which]()
+            if k:
+                spent[which].append(perf_counter() - start)
+    return answers[0], answers[1], median(spent[0]), median(spent[1])
+
+
+def row(words: str, ours: float, theirs: float, goal: float | None, note: str = "") -> Row:
+    """Make a line of the table."""
+    goals = {} if goal is None else {"coal": goal}
+    return Row(words, ours, {"coal": Against(theirs, ours)}, goals, (note,) if note else ())
+
+
+class Pairs:
+    """Pairs of different shapes, and coal's answers one after the other."""
+
+    def __init__(self, peer: Coal, shapes: list[Any], pairs: np.ndarray) -> None:
+        self.shapes, self.pairs = shapes, pairs
+        self.i, self.j = np.ascontiguousarray(pairs.T)
+        made = [peer.shape(shape) for shape in shapes]
+        self.arguments = [(*made[i], *made[j]) for i, j in pairs.tolist()]
+        self.peer = peer
+
+    def yes(self) -> list[bool]:
+        """Coal's yes or no."""
+        collide, request, result = self.peer.coal.collide, self.peer.yes, self.peer.result
+        said = []
+        for arguments in self.arguments:
+            result.clear()
+            said.append(collide(*arguments, request, result) > 0)
+        return said
+
+    def deep(self) -> list[float]:
+        """Coal's depths; NaN where it finds no contact."""
+        collide, request, result = self.peer.coal.collide, self.peer.deep, self.peer.result
+        said = []
+        for arguments in self.arguments:
+            result.clear()
+            hit = collide(*arguments, request, result) > 0
+            if hit:
+                contact = result.getContact(0)
+                contact.normal  # noqa: B018 (the answer)
+                said.append(-contact.penetration_depth)
+            else:
+                said.append(np.nan)
+        return said
+
+
+def pairs_of_boxes(peer: Coal, count: int, overlapping: bool = False) -> Pairs:
+    """Boxes of sizes 0.8 to 1.6, turned at random, two by two at random places: about half of the pairs overlap; or,
+    if asked for, all."""
+    rng = np.random.default_rng(8)
+    boxes: list[Box] = []
+    while len(boxes) < 2 * count:
+        a = Box((0, 0, 0), rng.uniform(0.8, 1.6, 3), rng.normal(size=4))
+        way = rng.normal(size=3)
+        reach = rng.uniform(0.2, 1.0) if overlapping else rng.uniform(0.6, 1.9)
+        b = Box(way / np.linalg.norm(way) * reach, rng.uniform(0.8, 1.6, 3), rng.normal(size=4))
+        boxes += [a, b]
+    return Pairs(peer, boxes, np.arange(2 * count).reshape(-1, 2))
+
+
+def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int) -> Pairs:
+    """Hulls of points on unit spheres, 1.2 to 2.4 between the centres; about half of the pairs overlap."""
+    rng = np.random.default_rng(corners)
+    hulls = []
+    for _ in range(shapes):
+        points = rng.normal(size=(corners, 3))
+        points /= np.linalg.norm(points, axis=1)[:, None]
+        hulls.append(ConvexHull(points + rng.uniform(-1.3, 1.3, 3)))
+    centers = np.array([hull.center for hull in hulls])
+    pairs = rng.integers(0, shapes, (12 * count, 2))
+    apart = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
+    pairs = pairs[(apart > 1.2) & (apart < 2.4)][:count]
+    return Pairs(peer, hulls, pairs)
+
+
+def agree(ours: np.ndarray, theirs: list[bool], pairs: Pairs, slack: float = 1e-5) -> str:
+    """Ask that both say the same, but for pairs so near to touching that coal may be wrong; return how many differ."""
+    differ = np.flatnonzero(ours != np.array(theirs))
+    for k in differ.tolist():
+        a, b = (pairs.shapes[i] for i in pairs.pairs[k].tolist())
+        assert gjk_intersects(a, b) == ours[k]
+        found = contacts([a, b], [[0, 1]], regions=False)
+        assert abs(found.signed_distance[0]) <= slack, f"coal disagrees at {found.signed_distance[0]}"
+    return f"coal wrong on {len(differ)} of {len(ours)} pairs within {slack} of touching" if len(differ) else ""
+
+
+def boxes_yes(peer: Coal, quick: bool) -> Row:
+    count = 1_000 if quick else 10_000
+    pairs = pairs_of_boxes(peer, count)
+    table = OrientedBoxes.of(pairs.shapes)
+    mine, other, ours, theirs = alternate(lambda: boxes_overlap(table, pairs.i, pairs.j), pairs.yes, 3 if quick else 15)
+    assert not len(mine[1])
+    note = agree(mine[0], other, pairs)
+    share = float(mine[0].mean())
+    return row(f"1 boxes, yes/no, {share:.0%} overlap, a pair", ours / count, theirs / count, 8.0, note)
+
+
+def boxes_deep(peer: Coal, quick: bool) -> Row:
+    count = 1_000 if quick else 10_000
+    pairs = pairs_of_boxes(peer, count, overlapping=True)
+    table = OrientedBoxes.of(pairs.shapes)
+    mine, other, ours, theirs = alternate(lambda: box_axes(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 15)
+    depth = np.where(mine.signed_distance <= 0.0, -mine.signed_distance, np.nan)
+    wrong = np.abs(depth - np.array(other)) > 1e-5
+    wrong |= np.isnan(depth) != np.isnan(other)
+    note = ""
+    if wrong.any():
+        for k in np.flatnonzero(wrong).tolist():
+            single = contacts([pairs.shapes[i] for i in pairs.pairs[k].tolist()], [[0, 1]]).signed_distance[0]
+            assert abs(single - mine.signed_distance[k]) <= 1e-9 or single > 0.0
+        note = f"coal wrong on {int(wrong.sum())} of {count} depths"
+    return row("2 boxes, depth + normal, a pair", ours / count, theirs / count, 8.0, note)
+
+
+class Scene:
+    """Bodies that move, in coal's tree."""
+
+    def __init__(self, peer: Coal, geometries: list[Any], room: float, deep: bool) -> None:
+        coal = self.coal = peer.coal
+        self.count = len(geometries)
+        self.rng = np.random.default_rng(self.count)
+        self.centers = self.rng.uniform(0.0, room * self.count ** (1 / 3), (self.count, 3))
+        self.axes = turns(self.rng, self.count)
+        self.objects = [coal.CollisionObject(geometry, coal.Transform3s.Identity()) for geometry in geometries]
+        self.place()
+        self.manager = coal.DynamicAABBTreeCollisionManager()
+        for one in self.objects:
+            self.manager.registerObject(one)
+        self.manager.setup()
+        self.callback = coal.CollisionCallBackDefault()
+        self.callback.data.request.num_max_contacts = 1_000_000
+        self.callback.data.request.enable_contact = deep
+
+    def place(self) -> None:
+        for one, center, axes in zip(self.objects, self.centers, self.axes, strict=True):
+            one.setTransform(self.coal.Transform3s(np.ascontiguousarray(axes.T), center))
+            one.computeAABB()
+
+    def move(self) -> None:
+        """Move and turn every body."""
+        self.centers = self.centers + self.rng.uniform(-0.1, 0.1, self.centers.shape)
+        self.axes = turns(self.rng, self.count)
+        self.place()
+
+    def collide(self) -> float:
+        """Let coal find what collides, and return how long it took."""
+        self.callback.init()
+        self.callback.data.clear()
+        start = perf_counter()
+        self.manager.update()
+        self.manager.collide(self.callback)
+        return perf_counter() - start
+
+    @property
+    def found(self) -> int:
+        """In how many contacts."""
+        return int(self.callback.data.result.numContacts())
+
+    def frames(self, ours: Callable[[], int], rounds: int) -> tuple[int, float, float]:
+        """Move, ask both, compare; return how many pairs collide and the median times."""
+        spent: tuple[list[float], list[float]] = ([], [])
+        number = 0
+        for k in range(rounds + 1):
+            self.move()
+            theirs = self.collide() if k % 2 else 0.0
+            start = perf_counter()
+            number = ours()
+            mine = perf_counter() - start
+            theirs = theirs or self.collide()
+            # A pair within rounding of touching may be one more or less.
+            assert abs(self.found - number) <= 1 + number // 1_000, (self.found, number)
+            if k:
+                spent[0].append(mine)
+                spent[1].append(theirs)
+        return number, median(spent[0]), median(spent[1])
+
+
+def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
+    half = np.random.default_rng(3).uniform(0.3, 0.7, (count, 3))
+    scene = Scene(peer, [peer.coal.Box(*(2.0 * h)) for h in half], 1.1, True)
+
+    def ours() -> int:
+        boxes = OrientedBoxes.from_poses(scene.centers, scene.axes, half)
+        low, high = boxes.bounds()
+        i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
+        yes, _ = boxes_overlap(boxes, i, j)
+        hit = np.flatnonzero(yes)
+        i, j = i.take(hit), j.take(hit)
+        found = box_axes(boxes, i, j)
+        points = box_witnesses(boxes, i, j, found, np.full(len(hit), 1e-9))
+        return len(points.good)
+
+    number, mine, theirs = scene.frames(ours, 4 if quick else 15)
+    words = f"3 scene of {count:,} boxes, poses in, contacts out ({number:,} pairs)"
+    return row(words, mine, theirs, goal)
+
+
+def hulls_yes(peer: Coal, corners: int, quick: bool, goal: float) -> Row:
+    count = 1_000 if quick else 10_000
+    pairs = pairs_of_hulls(peer, corners, count, 400 if quick else 4_000 if corners < 500 else 1_500)
+    table = HullTable.of(pairs.shapes)
+    mine, other, ours, theirs = alternate(
+        lambda: all_decided(table, pairs.shapes, pairs.i, pairs.j), pairs.yes, 3 if quick else 11
+    )
+    note = agree(mine == MEET, other, pairs)
+    share = float((mine == MEET).mean())
+    return row(f"4 hulls {corners} v, yes/no, {share:.0%} overlap, a pair", ours / count, theirs / count, goal, note)
+
+
+def all_decided(table: HullTable, shapes: list[Any], i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Answer all pairs, those that a batch leaves open one by one."""
+    state = hulls_intersect(table, i, j)
+    for k in np.flatnonzero(state == OPEN).tolist():
+        state[k] = MEET if gjk_intersects(shapes[i[k]], shapes[j[k]]) else APART
+    return state
+
+
+def moved(hull: ConvexHull, axes: np.ndarray, center: np.ndarray) -> Polytope:
+    """Return a hull turned and moved, as far as GJK reads it."""
+    vertices = hull.vertices @ axes + center
+    return Polytope(vertices, 3, hull.edges, hull.edge_facets, hull.facets, hull.normals @ axes, hull.offsets)
+
+
+def scene_of_hulls(peer: Coal, count: int, quick: bool) -> Row:
+    rng = np.random.default_rng(6)
+    hulls = []
+    for _ in range(count):
+        points = rng.normal(size=(32, 3))
+        hulls.append(ConvexHull(0.5 * points / np.linalg.norm(points, axis=1)[:, None]))
+    scene = Scene(peer, [peer.shape(hull)[0] for hull in hulls], 0.9, False)
+    local = HullTable.of(hulls)
+
+    def ours() -> int:
+        table = local.moved(scene.axes, scene.centers)
+        low, high = table.bounds()
+        i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
+        state = hulls_intersect(table, i, j)
+        for k in np.flatnonzero(state == OPEN).tolist():
+            pair = (moved(hulls[n], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
+            state[k] = MEET if gjk_intersects(*pair) else APART
+        return int((state == MEET).sum())
+
+    number, mine, theirs = scene.frames(ours, 4 if quick else 15)
+    return row(f"5 scene of {count:,} hulls of 32 v, poses in, yes/no ({number:,} pairs)", mine, theirs, 4.0)
+
+
+def front_door(peer: Coal, quick: bool) -> list[Row]:
+    """The whole call, with all that it makes of Python objects: no goal, to be seen."""
+    count = 1_000 if quick else 5_000
+    pairs = pairs_of_boxes(peer, count)
+    result = []
+    for words, ask, said in (
+        ("pairs_intersect(boxes), a pair", lambda: pairs_intersect(pairs.shapes, pairs.pairs), pairs.yes),
+        (
+            "contacts(boxes), no distances, no regions, a pair",
+            lambda: contacts(pairs.shapes, pairs.pairs, distances=False, regions=False),
+            pairs.deep,
+        ),
+        ("contacts(boxes), no regions, a pair", lambda: contacts(pairs.shapes, pairs.pairs, regions=False), pairs.deep),
+        ("contacts(boxes), a pair", lambda: contacts(pairs.shapes, pairs.pairs), pairs.deep),
+    ):
+        _, _, ours, theirs = alternate(ask, said, 3)
+        result.append(row(words, ours / count, theirs / count, None))
+    return result
+
+
+def main(quick: bool = False) -> None:
+    """Print the table."""
+    try:
+        peer = Coal()
+    except ImportError as error:
+        print(f"coal is not here, and there is nothing to compare with ({error}).")
+        return
+    lines = [boxes_yes(peer, quick), boxes_deep(peer, quick)]
+    lines += [scene_of_boxes(peer, count, quick, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
+    lines += [hulls_yes(peer, *what) for what in ((32, quick, 3.0), (128, quick, 4.0), (500, quick, 2.5))]
+    lines += [scene_of_hulls(peer, 1_000, quick)]
+    lines += front_door(peer, quick)
+    show(lines)

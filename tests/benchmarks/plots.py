@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the cost of a scene grows with its objects, as a picture for docs/performance.md: `build.py bench --plots`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contact_lens.core import ConvexHull, candidate_pairs, gjk_intersects
+from contact_lens.core.batched_hulls import MEET, OPEN, HullTable, hulls_intersect
+
+from .bench_contacts import Scene, moved, scene_of_boxes
+from .peers import Coal
+from .table import Row
+
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "scene_cost.svg"
+IN_BLENDER = Path(__file__).with_name("check_scene_in_blender.py")
+COUNTS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+HULLS = 1_000
+"""Different hulls; larger scenes have them several times."""
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"
+
+
+def hulls(peer: Coal, count: int) -> Row:
+    """A scene of hulls of 32 corners that move: which pairs collide?"""
+    rng = np.random.default_rng(6)
+    known = []
+    for _ in range(min(count, HULLS)):
+        points = rng.normal(size=(32, 3))
+        known.append(ConvexHull(0.5 * points / np.linalg.norm(points, axis=1)[:, None]))
+    shapes = [peer.shape(hull)[0] for hull in known]
+    which = [k % len(known) for k in range(count)]
+    scene = Scene(peer, [shapes[k] for k in which], 0.9, False)
+    local = HullTable.of([known[k] for k in which])
+
+    def ours() -> int:
+        table = local.moved(scene.axes, scene.centers)
+        low, high = table.bounds()
+        i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
+        state = hulls_intersect(table, i, j)
+        for k in np.flatnonzero(state == OPEN).tolist():
+            pair = (moved(known[which[n]], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
+            state[k] = MEET if gjk_intersects(*pair) else 0
+        return int((state == MEET).sum())
+
+    _, mine, theirs = scene.frames(ours, 3)
+    return Row(f"{count:,} hulls", mine, {}, {}, (str(theirs),))
+
+
+def in_blender(count: int) -> dict[str, float] | None:
+    """Seconds that Check Scene takes for so many instances in Blender, read, check and store; None without Blender."""
+    python = os.environ.get("CONTACT_LENS_BLENDER_PYTHON")
+    if not python:
+        return None
+    done = subprocess.run(
+        [python, str(IN_BLENDER), str(count)], capture_output=True, text=True, timeout=900, check=False
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("TOLD=")]
+    if not lines:
+        raise RuntimeError(done.stderr[-2000:])
+    told: dict[str, float] = json.loads(lines[0][5:])
+    return told
+
+
+def main(quick: bool = False) -> int:
+    """Measure, print a table and draw the picture. Returns the exit code."""
+    try:
+        peer = Coal()
+        from matplotlib import pyplot
+    except ImportError as error:
+        print(f"The plots need coal and matplotlib: {error}.", file=sys.stderr)
+        return 2
+    series: dict[str, list[tuple[int, float]]] = {}
+
+    def add(name: str, count: int, seconds: float) -> None:
+        series.setdefault(name, []).append((count, seconds))
+        print(f"{count:>7,}  {1e3 * seconds:>12,.2f} ms  {name}", flush=True)
+
+    for count in COUNTS[:3] if quick else COUNTS:
+        boxes = scene_of_boxes(peer, count, True, 0.0)
+        add("boxes: contacts", count, boxes.ours)
+        add("coal, boxes", count, float(boxes.peers["coal"].theirs or np.nan))
+        row = hulls(peer, count)
+        add("hulls of 32 corners: which collide", count, row.ours)
+        add("coal, hulls", count, float(row.notes[0]))
+        if (told := in_blender(count)) is not None:
+            add("Check Scene in Blender, instances", count, told["seconds"])
+    if not quick:
+        PICTURE.parent.mkdir(parents=True, exist_ok=True)
+        draw(pyplot, series)
+        print(f"Written: {PICTURE}")
+    return 0
+
+
+def draw(pyplot: Any, series: dict[str, list[tuple[int, float]]]) -> None:
+    """Draw time against number of objects, both in powers of ten, each line with its name at its end."""
+    looks = {
+        "boxes: contacts": (BLUE, "-"),
+        "coal, boxes": (BLUE, ":"),
+        "hulls of 32 corners: which collide": (ORANGE, "-"),
+        "coal, hulls": (ORANGE, ":"),
+        "Check Scene in Blender, instances": (GREEN, "-"),
+    }
+    pyplot.rcParams.update({"svg.hashsalt": "contact_lens", "svg.fonttype": "path", "font.size": 10})
+    figure, axes = pyplot.subplots(figsize=(9.0, 5.2))
+    ends = []
+    for name, points in series.items():
+        color, line = looks[name]
+        counts, seconds = zip(*points, strict=True)
+        axes.loglog(counts, seconds, line, color=color, marker="o", markersize=4, linewidth=1.8)
+        ends.append([np.log10(seconds[-1]), name, color, counts[-1]])
+    ends.sort(key=lambda end: end[0])
+    for below, end in pairwise(ends):  # names do not lie on each other
+        end[0] = max(end[0], below[0] + 0.24)
+    for height, name, color, count in ends:
+        axes.text(count * 1.35, 10.0**height, name, color=color, va="center")
+    first = min(seconds for points in series.values() for _, seconds in points)
+    counts = np.array(COUNTS, dtype=float)
+    axes.loglog(counts, 0.45 * first * counts / counts[0], color=GREY, linewidth=0.8, linestyle=(0, (6, 4)))
+    axes.text(counts[3], 0.3 * first * counts[3] / counts[0], "in proportion", color=GREY, va="top")
+    axes.set_xlabel("objects")
+    axes.set_xlim(80, 125_000)
+    times = {1e-4: "0.1 ms", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "0.1 s", 1.0: "1 s", 10.0: "10 s", 100.0: "100 s"}
+    low, high = axes.get_ylim()
+    shown = {at: words for at, words in times.items() if low <= at <= high}
+    axes.set_yticks(list(shown), list(shown.values()))
+    axes.yaxis.set_minor_locator(pyplot.NullLocator())
+    axes.set_xticks([10**k for k in range(2, 6)], [f"{10**k:,}" for k in range(2, 6)])
+    axes.xaxis.set_minor_locator(pyplot.NullLocator())
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.subplots_adjust(left=0.08, right=0.69, top=0.97, bottom=0.1)
+    figure.savefig(PICTURE, metadata={"Date": None}, facecolor="white")
+    pyplot.close(figure)

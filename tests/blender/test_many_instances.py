@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ten thousand instances in a Blender of its own: what the check costs in memory and time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from .scenes import mesh_object
+
+MOST_BYTES = 2_000_000_000
+COUNT = 10_000
+SIDE = 22
+"""Instances along two edges of the block."""
+STEP = (2.1, 2.5, 2.5)
+"""From one to the next: those in a row meet."""
+
+IN_PROCESS = """
+import json, resource, sys, time
+from importlib import import_module
+import bpy
+import addon_utils
+addon_utils.enable("bl_ext.user_default.contact_lens", default_set=True)
+bpy.ops.wm.open_mainfile(filepath={path!r})
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.perf_counter()
+assert bpy.ops.contact_lens.check_scene() == {{"FINISHED"}}
+seconds = time.perf_counter() - start
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+check = bpy.context.scene.contact_lens_check
+told = json.loads(check.summary)
+print("TOLD=" + json.dumps([before, peak, seconds, told["objects"], told["candidate_pairs"], len(check.findings)]))
+sys.stdout.flush()
+"""
+
+
+def scatter(points: bpy.types.Object, source: bpy.types.Object) -> None:
+    """Put an instance of the source on every vertex, turned a little more each time."""
+    tree = bpy.data.node_groups.new("Scatter", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    nodes = {
+        kind: tree.nodes.new(kind)
+        for kind in (
+            "NodeGroupInput",
+            "NodeGroupOutput",
+            "GeometryNodeInstanceOnPoints",
+            "GeometryNodeObjectInfo",
+            "FunctionNodeRandomValue",
+        )
+    }
+    nodes["GeometryNodeObjectInfo"].inputs[0].default_value = source
+    nodes["FunctionNodeRandomValue"].data_type = "FLOAT_VECTOR"
+    nodes["FunctionNodeRandomValue"].inputs["Max"].default_value = (6.0, 6.0, 6.0)
+    on_points = nodes["GeometryNodeInstanceOnPoints"]
+    tree.links.new(nodes["NodeGroupInput"].outputs[0], on_points.inputs["Points"])
+    tree.links.new(nodes["GeometryNodeObjectInfo"].outputs["Geometry"], on_points.inputs["Instance"])
+    tree.links.new(nodes["FunctionNodeRandomValue"].outputs[0], on_points.inputs["Rotation"])
+    tree.links.new(on_points.outputs[0], nodes["NodeGroupOutput"].inputs[0])
+    points.modifiers.new("Scatter", "NODES").node_group = tree
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux counts it")
+def test_ten_thousand_instances_need_less_than_two_gigabytes(tmp_path: Path) -> None:
+    """Half of them of a collection, half of Geometry Nodes; spheres of 162 corners, turned at will."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.06)
+    source = bpy.context.object
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(source)
+    bpy.context.scene.collection.objects.unlink(source)
+    places = [tuple(np.multiply(STEP, (k % SIDE, k // SIDE % SIDE, k // SIDE**2))) for k in range(COUNT)]
+    for k, place in enumerate(places[: COUNT // 2]):
+        empty = bpy.data.objects.new(f"Instance {k}", None)
+        empty.instance_type, empty.instance_collection = "COLLECTION", inside
+        empty.location = place
+        bpy.context.scene.collection.objects.link(empty)
+    scatter(mesh_object("Points", places[COUNT // 2 :]), source)
+    path = tmp_path / "instances.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    script = tmp_path / "check.py"
+    script.write_text(IN_PROCESS.format(path=str(path)), encoding="utf-8")
+    command = [sys.executable, str(script)]
+    if bpy.app.binary_path:
+        command = [bpy.app.binary_path, "-b", "--python-exit-code", "1", "-P", str(script)]
+    done = subprocess.run(command, env={**os.environ}, capture_output=True, timeout=300, check=False)
+    said = done.stdout.decode("utf-8", "replace")
+    found = re.search(r"^TOLD=(.*)$", said, re.MULTILINE)
+    assert found, said + done.stderr.decode("utf-8", "replace")
+    before, peak, seconds, objects, candidates, findings = json.loads(found[1])
+    print(f"{objects} instances, {candidates} candidates, {findings} findings in {seconds:.1f} s;", end=" ")
+    print(f"memory {before / 1e6:.2f} GB before, {peak / 1e6:.2f} GB at most")
+    assert objects == COUNT
+    assert findings > 0.7 * COUNT, "most spheres are a little in the next of their row"
+    assert 1024 * peak < MOST_BYTES

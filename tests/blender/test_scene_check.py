@@ -1,0 +1,647 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Scene: which pairs are found, what is left out, and what the list remembers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from .scenes import cube, inspect, mesh_object, select
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+
+def settings() -> Any:
+    return bpy.context.scene.contact_lens_check
+
+
+def check(**changes: object) -> list[Any]:
+    """Run the operator with these settings; the findings."""
+    for name, value in changes.items():
+        setattr(settings(), name, value)
+    assert bpy.ops.contact_lens.check_scene() == {"FINISHED"}
+    return list(settings().findings)
+
+
+def names(found: list[Any]) -> set[tuple[str, str]]:
+    """The pairs by their names of today."""
+    rows = [finding.row() for finding in found]
+    return {tuple(sorted((row["a"]["name"], row["b"]["name"]))) for row in rows}  # type: ignore[misc]
+
+
+def summary() -> Any:
+    return json.loads(settings().summary)
+
+
+def instance_of(collection: bpy.types.Collection, name: str, location: object) -> bpy.types.Object:
+    empty = bpy.data.objects.new(name, None)
+    empty.instance_type = "COLLECTION"
+    empty.instance_collection = collection
+    empty.location = location
+    bpy.context.scene.collection.objects.link(empty)
+    bpy.context.view_layer.update()
+    return empty
+
+
+def joined(name: str, a: bpy.types.Object, b: bpy.types.Object) -> None:
+    if bpy.context.scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    bpy.ops.object.empty_add()
+    empty = bpy.context.object
+    empty.name = name
+    bpy.ops.rigidbody.constraint_add()
+    empty.rigid_body_constraint.object1, empty.rigid_body_constraint.object2 = a, b
+
+
+def row_of_cubes() -> list[bpy.types.Object]:
+    """A and B overlap by 0.5, C touches B, D is 0.01 from C, E is far."""
+    places = (0.0, 1.5, 3.5, 5.51, 20.0)
+    return [cube(name, (x, 0.0, 0.0)) for name, x in zip("ABCDE", places, strict=True)]
+
+
+# --- what is found --------------------------------------------------------------------------------------------------
+
+
+def test_all_pairs_are_found_with_their_relation() -> None:
+    row_of_cubes()
+    found = check(clearance=0.02)
+    told = {tuple(sorted((r["a"]["name"], r["b"]["name"]))): r for r in (f.row() for f in found)}
+    assert {pair: r["relation"] for pair, r in told.items()} == {
+        ("A", "B"): "penetrating",
+        ("B", "C"): "touching",
+        ("C", "D"): "within_clearance",
+    }
+    assert told["A", "B"]["depth"] == pytest.approx(0.5, abs=1e-9)
+    assert told["A", "B"]["area"] == pytest.approx(4.0, abs=1e-9)
+    assert told["C", "D"]["signed_distance"] == pytest.approx(0.01, abs=1e-6)
+    assert [f.status for f in found] == ["NEW"] * 3
+    assert (summary()["objects"], summary()["partial"]) == (5, False)
+
+
+def test_what_it_finds_is_what_inspect_finds(part: Part) -> None:
+    """Against the single way, on turned and stretched objects of several kinds, every pair."""
+    rng = np.random.default_rng(5)
+    objects = []
+    for k in range(24):
+        make = (bpy.ops.mesh.primitive_ico_sphere_add, bpy.ops.mesh.primitive_cube_add, bpy.ops.mesh.primitive_cone_add)
+        make[k % 3](
+            location=rng.uniform(-3.0, 3.0, 3), rotation=rng.uniform(0.0, 6.0, 3), scale=rng.uniform(0.3, 1.2, 3)
+        )
+        bpy.context.object.name = f"{k:02}"
+        objects.append(bpy.context.object)
+    bpy.context.view_layer.update()
+    bpy.context.scene.contact_lens.clearance = 0.2
+    found = {frozenset((row["a"]["name"], row["b"]["name"])): row for row in (f.row() for f in check(clearance=0.2))}
+    seen = set()
+    report = part("blender_addon.report")
+    for a, b in combinations(objects, 2):
+        inspect(a, b)
+        single = report.report(bpy.context)["contact"]
+        pair = frozenset((a.name, b.name))
+        if single["relation"] == "separated":
+            assert pair not in found
+            continue
+        seen.add(pair)
+        row = found[pair]
+        if row["a"]["name"] == a.name:
+            assert row["relation"] == single["relation"]
+        assert row["signed_distance"] == pytest.approx(single["signed_distance"], abs=1e-6)
+    assert seen == set(found)
+    assert len(seen) > 20
+
+
+def test_touching_pairs_are_left_out_when_asked() -> None:
+    row_of_cubes()
+    assert names(check(touching=False)) == {("A", "B")}
+
+
+def test_collision_shapes_count() -> None:
+    a, b = cube("A"), cube("B", (1.9, 1.9, 0.0))
+    assert len(check()) == 1
+    a.contact_lens_shape = b.contact_lens_shape = "SPHERE"
+    found = check()
+    assert [f.status for f in found] == ["RESOLVED"]
+    b.location = (1.2, 0.9, 0.0)
+    bpy.context.view_layer.update()
+    row = check()[0].row()
+    assert row["a"]["checked_as"] == "sphere"
+    assert row["depth"] == pytest.approx(0.5, abs=1e-6)
+    a.contact_lens_shape, b.contact_lens_shape = "MESH", "COMPOUND"
+    row = check()[0].row()
+    assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("mesh", "mesh")
+    assert "'B' is a compound, which is not compared with a mesh: its mesh is checked" in row["notes"]
+    assert row["depth"] == pytest.approx(0.8, abs=1e-6)
+    a.contact_lens_shape = "CONVEX_HULL"
+    row = check()[0].row()
+    assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("convex_hull", "compound")
+    assert row["depth"] == pytest.approx(0.8, abs=1e-6)
+
+
+def test_that_a_hull_stands_for_a_dented_mesh_is_told() -> None:
+    bpy.ops.mesh.primitive_torus_add()
+    cube("B", size=0.2)
+    notes = check()[0].row()["notes"]
+    assert notes == ["'Torus' is not convex: its hull is checked"]
+
+
+# --- scope ----------------------------------------------------------------------------------------------------------
+
+
+def test_scopes() -> None:
+    a, b, c, _d, _e = row_of_cubes()
+    select(b, c)
+    assert names(check(scope="SELECTED")) == {("B", "C")}
+    bpy.ops.contact_lens.clear_findings()
+    assert names(check(scope="ONE", object=a)) == {("A", "B")}
+    bpy.ops.contact_lens.clear_findings()
+    settings().object = None
+    assert names(check(scope="ONE")) == {("A", "B"), ("B", "C")}  # the active one
+    bpy.ops.contact_lens.clear_findings()
+    left, right = bpy.data.collections.new("Left"), bpy.data.collections.new("Right")
+    for collection, members in ((left, (a, c)), (right, (a, b))):
+        bpy.context.scene.collection.children.link(collection)
+        for member in members:
+            collection.objects.link(member)
+    assert names(check(scope="COLLECTIONS", collection_a=left, collection_b=right)) == {("A", "B"), ("B", "C")}
+
+
+def test_without_a_subject_it_is_refused() -> None:
+    cube("A").select_set(False)
+    for changes, sentence in (
+        ({"scope": "SELECTED"}, "Nothing is selected"),
+        ({"scope": "COLLECTIONS"}, "Pick collection A"),
+    ):
+        with pytest.raises(RuntimeError, match=sentence):
+            check(**changes)
+    assert not settings().findings
+
+
+def test_hidden_objects_are_out_of_scope_or_named() -> None:
+    a, b = cube("A"), cube("B", (1.0, 0.0, 0.0))
+    b.hide_set(True)
+    assert check() == []
+    collection = bpy.data.collections.new("Both")
+    bpy.context.scene.collection.children.link(collection)
+    for obj in (a, b):
+        collection.objects.link(obj)
+    assert check(scope="COLLECTIONS", collection_a=collection, collection_b=collection) == []
+    assert [entry["name"] for entry in summary()["skipped"]] == ["B"]
+
+
+def test_what_has_no_geometry_is_named_and_the_rest_checked() -> None:
+    row_of_cubes()
+    mesh_object("Nothing", [])
+    bpy.ops.object.light_add()
+    assert names(check()) == {("A", "B"), ("B", "C")}
+    assert [entry["reason"] for entry in summary()["skipped"]] == ["'Nothing' has no vertices"]
+
+
+# --- instances ------------------------------------------------------------------------------------------------------
+
+
+def test_instances_of_collections_are_checked() -> None:
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    instance_of(inside, "One", (10.0, 0.0, 0.0))
+    instance_of(inside, "Two", (11.5, 0.0, 0.0))
+    row = check()[0].row()
+    assert (row["a"]["instancer"], row["b"]["instancer"]) == ("One", "Two")
+    assert row["a"]["name"] == "Part [0] of One"
+    assert row["depth"] == pytest.approx(0.5)
+    assert [f.status for f in check()] == ["ACTIVE"]
+    found = check(instances=False)
+    assert [f.status for f in found] == ["ACTIVE"]  # not looked at: as it was
+    assert [entry["name"] for entry in summary()["skipped"]] == ["One", "Two"]
+
+
+def test_instances_of_geometry_nodes_are_checked() -> None:
+    source = cube("Source", (0.0, 0.0, 30.0))
+    points = mesh_object("Points", [(0.0, 0.0, 0.0), (1.75, 0.0, 0.0), (9.0, 0.0, 0.0)])
+    tree = bpy.data.node_groups.new("Scatter", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    nodes = {
+        kind: tree.nodes.new(kind)
+        for kind in ("NodeGroupInput", "NodeGroupOutput", "GeometryNodeInstanceOnPoints", "GeometryNodeObjectInfo")
+    }
+    nodes["GeometryNodeObjectInfo"].inputs[0].default_value = source
+    info = nodes["GeometryNodeObjectInfo"]
+    scatter = nodes["GeometryNodeInstanceOnPoints"]
+    tree.links.new(nodes["NodeGroupInput"].outputs[0], scatter.inputs["Points"])
+    tree.links.new(info.outputs["Geometry"], scatter.inputs["Instance"])
+    tree.links.new(scatter.outputs[0], nodes["NodeGroupOutput"].inputs[0])
+    points.modifiers.new("Scatter", "NODES").node_group = tree
+    bpy.context.view_layer.update()
+    rows = [f.row() for f in check()]
+    assert [row["depth"] for row in rows] == [pytest.approx(0.25)]
+    assert {row[letter]["instancer"] for row in rows for letter in "ab"} == {"Points"}
+    assert summary()["skipped"] == []
+
+
+# --- ignore rules ---------------------------------------------------------------------------------------------------
+
+
+def test_ignore_rules() -> None:
+    a, b, c, _d, _e = row_of_cubes()
+    b.parent, b.matrix_parent_inverse = a, a.matrix_world.inverted()
+    assert names(check()) == {("B", "C")}
+    assert names(check(ignore_parents=False)) == {("A", "B"), ("B", "C")}
+    together = bpy.data.collections.new("Together")
+    bpy.context.scene.collection.children.link(together)
+    for obj in (b, c):
+        together.objects.link(obj)
+    bpy.ops.contact_lens.clear_findings()
+    assert names(check(ignore_collections=True)) == {("A", "B")}
+    bpy.ops.contact_lens.clear_findings()
+    joined("Joint", a, b)
+    assert names(check(ignore_collections=False)) == {("B", "C")}
+    assert summary()["ignored_pairs"] == {"joined": 1}
+
+
+def test_parents_within_an_instanced_collection_are_ignored_too() -> None:
+    inside = bpy.data.collections.new("Inside")
+    a, b, c = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("C", (3.0, 0.0, 0.0))
+    b.parent, b.matrix_parent_inverse = a, a.matrix_world.inverted()
+    for obj in (a, b, c):
+        inside.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    instance_of(inside, "One", (10.0, 0.0, 0.0))
+    assert names(check()) == {("B [1] of One", "C [2] of One")}
+    instance_of(inside, "Two", (10.0, 0.5, 0.0))
+    assert len(check()) == 9, "between two instances parents mean nothing"
+
+
+def test_the_list_of_ignored_pairs() -> None:
+    _a, _b, c, _d, _e = row_of_cubes()
+    check()
+    settings().active = next(k for k, f in enumerate(settings().findings) if f.relation == "penetrating")
+    assert bpy.ops.contact_lens.ignore_pair() == {"FINISHED"}
+    bpy.ops.contact_lens.clear_findings()
+    assert names(check()) == {("B", "C")}
+    select(c)
+    assert bpy.ops.contact_lens.ignore_pair(what="SELECTED") == {"FINISHED"}
+    bpy.ops.contact_lens.clear_findings()
+    assert names(check()) == set()
+    settings().active_ignored = 0
+    bpy.ops.contact_lens.unignore()
+    assert names(check()) == {("A", "B")}
+
+
+# --- statuses -------------------------------------------------------------------------------------------------------
+
+
+def status_of(a: str, b: str) -> str:
+    by_name = {tuple(sorted((f.row()["a"]["name"], f.row()["b"]["name"]))): f.status for f in settings().findings}
+    return str(by_name[tuple(sorted((a, b)))])
+
+
+def set_status(a: str, b: str, status: str) -> None:
+    for finding in settings().findings:
+        row = finding.row()
+        if {row["a"]["name"], row["b"]["name"]} == {a, b}:
+            finding.status = status
+
+
+def test_statuses_survive_the_next_check() -> None:
+    a, _b, c, d, _e = row_of_cubes()
+    check(clearance=0.02, ignore_approved=False)
+    set_status("A", "B", "REVIEWED")
+    set_status("B", "C", "APPROVED")
+    check()
+    assert [status_of(*pair) for pair in ("AB", "BC", "CD")] == ["REVIEWED", "APPROVED", "ACTIVE"]
+    a.location.x = -5.0
+    d.location.x = 9.0
+    c.location.x = 4.5
+    bpy.context.view_layer.update()
+    check()
+    assert [status_of(*pair) for pair in ("AB", "BC", "CD")] == ["RESOLVED", "APPROVED", "RESOLVED"]
+    a.location.x = 0.0
+    bpy.context.view_layer.update()
+    check()
+    assert status_of("A", "B") == "NEW"
+
+
+def test_approved_pairs_are_left_out_and_stay_approved() -> None:
+    row_of_cubes()
+    check()
+    set_status("A", "B", "APPROVED")
+    check()
+    assert summary()["ignored_pairs"] == {"approved": 1}
+    assert status_of("A", "B") == "APPROVED"
+
+
+def test_renamed_duplicated_and_deleted_objects() -> None:
+    a, _b, c, _d, _e = row_of_cubes()
+    check()
+    set_status("A", "B", "REVIEWED")
+    a.name = "Zebra"
+    check()
+    assert status_of("Zebra", "B") == "REVIEWED"
+    assert len(settings().findings) == 2
+    twin = a.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    bpy.context.view_layer.update()
+    check()
+    assert status_of("Zebra", "B") == "REVIEWED"
+    assert status_of(twin.name, "B") == "NEW"
+    assert status_of(twin.name, "Zebra") == "NEW"
+    bpy.data.objects.remove(twin)
+    bpy.context.scene.collection.objects.unlink(c)
+    check()
+    assert status_of("B", "C") == "RESOLVED"
+    assert all(obj != c for f in settings().findings for obj in (f.object_a, f.object_b))
+    assert sorted(f.status for f in settings().findings) == ["RESOLVED", "RESOLVED", "RESOLVED", "REVIEWED"]
+    bpy.ops.contact_lens.clear_findings(resolved_only=True)
+    assert [f.status for f in settings().findings] == ["REVIEWED"]
+
+
+def test_what_was_not_in_scope_stays_as_it_was() -> None:
+    _a, _b, _c, d, e = row_of_cubes()
+    check()
+    select(d, e)
+    check(scope="SELECTED")
+    assert {f.status for f in settings().findings} == {"NEW"}
+
+
+def test_statuses_survive_saving(tmp_path: Path) -> None:
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    instance_of(inside, "One", (10.0, 0.0, 0.0))
+    instance_of(inside, "Two", (11.5, 0.0, 0.0))
+    cube("A"), cube("B", (1.5, 0.0, 0.0))
+    check()
+    set_status("Part [0] of One", "Part [0] of Two", "REVIEWED")
+    set_status("A", "B", "APPROVED")
+    path = str(tmp_path / "scene.blend")
+    assert bpy.ops.wm.save_as_mainfile(filepath=path) == {"FINISHED"}
+    before = [f.row() for f in settings().findings]
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert [f.row() for f in settings().findings] == before
+    bpy.data.objects["A"].name = "Other"
+    check()
+    assert status_of("Part [0] of One", "Part [0] of Two") == "REVIEWED"
+    assert status_of("Other", "B") == "APPROVED"
+
+
+def test_a_thousand_objects_checked_again_after_loading(part: Part, tmp_path: Path) -> None:
+    """The same JSON, to the byte."""
+    rng = np.random.default_rng(3)
+    mesh = cube("First").data
+    for k in range(999):
+        obj = bpy.data.objects.new(f"Object {k}", mesh)
+        obj.location, obj.rotation_euler = rng.uniform(0.0, 25.0, 3), rng.uniform(0.0, 6.0, 3)
+        bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    command, path = part("blender_addon.command_line"), tmp_path / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    texts = []
+    for k in range(2):
+        out = tmp_path / f"{k}.json"
+        assert command.main([str(path), "--quiet", "--json", str(out), "--clearance", "0.05"], "check") == 1
+        texts.append(out.read_text(encoding="utf-8"))
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    assert texts[0] == texts[1]
+    assert len(json.loads(texts[0])["checks"][0]["findings"]) > 100
+
+
+# --- partial results ------------------------------------------------------------------------------------------------
+
+
+def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
+    for k in range(60):
+        cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    for stop in (0.0, 0.1, 0.6, 0.9):
+        outcome = scene_pairs.check(subject, lambda share, stop=stop: share < stop)
+        assert outcome.partial
+        assert len(outcome.found) < 59
+    assert outcome.found
+    check()
+    set_status("00", "01", "REVIEWED")
+    results = part("blender_addon.scene_results")
+    told = scene_check.told(bpy.context.scene, scene_check.Rules(), outcome, 60)
+    results.store(bpy.context.scene, subject.items, outcome, told)
+    assert summary()["partial"]
+    # What was not reached is not resolved.
+    assert {f.status for f in settings().findings} == {"ACTIVE", "NEW", "REVIEWED"}
+    assert len(settings().findings) == 59
+
+
+# --- the list -------------------------------------------------------------------------------------------------------
+
+
+def test_going_through_the_list_selects_and_inspects_each_pair(part: Part) -> None:
+    row_of_cubes()
+    check()
+    session = part("blender_addon.session")
+    assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
+    assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
+    bpy.ops.contact_lens.go_to_finding()
+    assert {obj.name for obj in bpy.context.selected_objects} == {"B", "C"}
+    bpy.ops.contact_lens.go_to_finding()  # round
+    assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
+    bpy.ops.contact_lens.previous_finding()
+    assert {obj.name for obj in bpy.context.selected_objects} == {"B", "C"}
+    check()
+    assert settings().active >= 0, "the same finding stays the active one"
+    assert names([settings().findings[settings().active]]) == {("B", "C")}
+
+
+def test_filter_and_sort(part: Part) -> None:
+    order = part("blender_addon.scene_results").order
+    row_of_cubes()
+    found = check(clearance=0.02)
+
+    def listed() -> list[str]:
+        return ["".join(sorted(n for p in names([found[k]]) for n in p)) for k in order(settings())]
+
+    assert listed() == ["AB", "BC", "CD"]
+    settings().search = "a"
+    assert listed() == ["AB"]
+    settings().search = ""
+    settings().show_relation = "WITHIN_CLEARANCE"
+    assert listed() == ["CD"]
+    settings().show_relation = "ALL"
+    settings().sort = "OBJECT"
+    assert listed() == ["AB", "BC", "CD"]
+    grouped = part("blender_addon.scene_results").grouped
+    assert [grouped(settings(), k) for k in order(settings())] == [("B (2)", "A"), ("", "C"), ("C (1)", "D")]
+    settings().sort = "AREA"
+    assert grouped(settings(), 0) is None
+    assert listed()[-1] == "CD"
+    found[0].status = "APPROVED"
+    settings().show_approved = False
+    assert "AB" not in listed()
+    for sort in ("NAME", "RELATION", "STATUS", "DEPTH"):
+        settings().sort = sort
+        assert sorted(listed()) == ["BC", "CD"]
+
+
+def test_separate_from_the_list() -> None:
+    a, *_ = row_of_cubes()
+    check()
+    bpy.ops.contact_lens.go_to_finding()
+    assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
+    assert a.location.x == pytest.approx(-0.5)
+    finding = settings().findings[settings().active]
+    assert (finding.relation, finding.status) == ("touching", "NEW")
+    settings().touching = False
+    a.location.x = 0.0
+    bpy.context.view_layer.update()
+    assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
+    assert finding.status == "RESOLVED", "told apart by the settings of the check"
+    settings().touching = True
+    assert [f.row()["relation"] for f in check()] == ["touching", "touching"]
+
+
+def test_instances_cannot_be_separated() -> None:
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    instance_of(inside, "One", (10.0, 0.0, 0.0))
+    instance_of(inside, "Two", (11.5, 0.0, 0.0))
+    check()
+    bpy.ops.contact_lens.go_to_finding()
+    assert {obj.name for obj in bpy.context.selected_objects} == {"One", "Two"}
+    with pytest.raises(RuntimeError, match="make it real"):
+        bpy.ops.contact_lens.separate_finding()
+
+
+def test_undo_takes_the_list_back() -> None:
+    row_of_cubes()
+    bpy.ops.ed.undo_push()
+    check()
+    bpy.ops.ed.undo_push()
+    assert len(settings().findings) == 2
+    bpy.ops.ed.undo()
+    assert len(settings().findings) == 0
+    bpy.ops.ed.redo()
+    assert len(settings().findings) == 2
+
+
+# --- what is shown of a finding -------------------------------------------------------------------------------------
+
+
+def two_instances(distance: float = 1.5) -> list[bpy.types.Object]:
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    return [instance_of(inside, name, (10.0 + x, 0.0, 0.0)) for name, x in (("One", 0.0), ("Two", distance))]
+
+
+def test_two_instances_are_shown_with_their_contact(part: Part) -> None:
+    _one, two = two_instances()
+    check()
+    bpy.ops.contact_lens.go_to_finding()
+    exhibit = part("blender_addon.exhibit")
+    shown = exhibit.current(bpy.context)
+    assert shown.of_instances
+    assert shown.contact.depth == pytest.approx(0.5)
+    assert (shown.name_a, shown.name_b) == ("Part [0] of One", "Part [0] of Two")
+    assert [len(surface.triangles) for surface in shown.surfaces] == [12, 12]
+    assert not exhibit.is_moved(bpy.context, shown)
+    two.location.x += 2.0
+    bpy.context.view_layer.update()
+    assert exhibit.is_moved(bpy.context, shown), "what is drawn is marked as no longer sure"
+    assert exhibit.steps(bpy.context, shown)[1][:3, 3] == pytest.approx([2.0, 0.0, 0.0])
+
+
+def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_path: Path) -> None:
+    """It changes nothing in the file or the view, so nothing has to be put back."""
+    a, b, c, _d, _e = row_of_cubes()
+    c.data = c.data.copy()
+    exhibit = part("blender_addon.exhibit")
+
+    def look_at_first() -> None:
+        settings().active = -1
+        bpy.ops.contact_lens.go_to_finding()
+        assert exhibit.current(bpy.context) is not None
+
+    def state() -> list[Any]:
+        spaces = [s for w in bpy.data.screens for area in w.areas for s in area.spaces if s.type == "VIEW_3D"]
+        shading = [(s.shading.show_xray, s.shading.xray_alpha, s.shading.type, s.local_view) for s in spaces]
+        return [shading, [(o.display_type, o.hide_get(), tuple(o.color), o.show_in_front) for o in bpy.data.objects]]
+
+    before = state()
+    check()
+    look_at_first()
+    assert state() == before
+    assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
+
+    a.select_set(False)
+    assert exhibit.current(bpy.context) is None
+    look_at_first()
+    bpy.ops.contact_lens.clear_findings()
+    assert exhibit.current(bpy.context) is None
+    check()
+    look_at_first()
+    b.data.vertices[0].co.x += 0.1
+    b.data.update()
+    bpy.context.view_layer.update()
+    assert exhibit.current(bpy.context) is None, "the surface is another one now"
+    look_at_first()
+    bpy.ops.ed.undo_push(message="one")
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.ed.undo_push(message="two")
+    look_at_first()
+    bpy.ops.ed.undo()
+    assert exhibit.current(bpy.context) is None
+    look_at_first()
+    bpy.data.objects.remove(bpy.data.objects["A"])
+    assert exhibit.current(bpy.context) is None
+    check()
+    look_at_first()
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert exhibit.current(bpy.context) is None
+    assert state()[0] == before[0]
+    assert len(settings().findings) > 0
+
+
+def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None:
+    snapshot, exhibit = part("blender_addon.snapshot"), part("blender_addon.exhibit")
+    try:
+        snapshot.start_gpu()
+    except snapshot.GpuUnavailable as error:
+        pytest.skip(str(error))
+    two_instances()
+    cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
+    check()
+    bpy.ops.contact_lens.go_to_finding()
+    shown = exhibit.current(bpy.context)
+    path = tmp_path / "pair.png"
+    snapshot.render_exhibit(bpy.context, shown, str(path), 320, 200)
+    image = bpy.data.images.load(str(path))
+    pixels = np.array(image.pixels).reshape(200, 320, 4)[:, :, :3]
+    style = part("blender_addon.overlay").style_of(bpy.context)
+    for color in (style.look.color_a, style.look.color_b):
+        ways = pixels.reshape(-1, 3) / np.maximum(np.linalg.norm(pixels.reshape(-1, 3), axis=1)[:, None], 1e-9)
+        paint = (1.0 - exhibit.TINT) * exhibit.GREY + exhibit.TINT * np.array(color[:3])
+        assert (ways @ (paint / np.linalg.norm(paint)) > 0.9995).sum() > 1500, "the surface is seen past the wall"
+
+
+def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
+    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    row_of_cubes()
+    check(clearance=0.02)
+    settings().active = next(k for k, f in enumerate(settings().findings) if f.relation == "within_clearance")
+    shown = session.current(bpy.context)
+    assert (str(shown.contact.relation), {shown.name_a, shown.name_b}) == ("within_clearance", {"C", "D"})
+    two_instances(2.015)
+    check()
+    settings().active = next(k for k, f in enumerate(settings().findings) if f.instance_a)
+    contact = exhibit.current(bpy.context).contact
+    assert str(contact.relation) == "within_clearance"
+    assert contact.signed_distance == pytest.approx(0.015, abs=1e-6)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reports of a scene check, and the command line that makes them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+import pytest
+
+from .scenes import cube
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+NASTY = "<b>\"A\" & 'co'</b>"
+
+
+@pytest.fixture
+def scene_file(tmp_path: Path) -> Path:
+    """A saved scene: a pair with a nasty name that penetrates, one within 2 mm, and one that begins to at frame 10."""
+    cube(NASTY)
+    cube("=B", (1.5, 0.0, 0.0))
+    cube("C", (10.0, 0.0, 0.0))
+    cube("D", (12.0015, 0.0, 0.0))
+    moving = cube("E", (30.0, 0.0, 0.0))
+    cube("F", (35.0, 0.0, 0.0))
+    moving.keyframe_insert("location", frame=1)
+    moving.location.x = 34.0
+    moving.keyframe_insert("location", frame=10)
+    bpy.context.scene.frame_set(1)
+    path = tmp_path / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+class Cells(HTMLParser):
+    """The rows of the page's tables as text, and the tags it has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attributes if name in ("src", "href")]
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+
+def run(part: Part, *arguments: object) -> int:
+    code = part("blender_addon.command_line").main([str(a) for a in arguments], "check")
+    assert isinstance(code, int)
+    return code
+
+
+# --- reports --------------------------------------------------------------------------------------------------------
+
+
+def test_the_three_reports_tell_the_same(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    paths = {kind: tmp_path / f"out.{kind}" for kind in ("json", "csv", "html")}
+    outputs = [part for kind, path in paths.items() for part in (f"--{kind}", path)]
+    assert run(part, scene_file, "--clearance", 0.002, "--quiet", "--pictures", 0, *outputs) == 1
+    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 1)
+    (check,) = data["checks"]
+    assert check["settings"]["clearance"] == 0.002
+    assert [row["relation"] for row in check["findings"]] == ["penetrating", "within_clearance"]
+    assert check["findings"][0]["a"]["name"] in (NASTY, "=B")
+    rows = list(csv.DictReader(io.StringIO(paths["csv"].read_text(encoding="utf-8"), newline="")))
+    assert [float(row["signed_distance"]) for row in rows] == [row["signed_distance"] for row in check["findings"]]
+    assert {rows[0]["a"], rows[0]["b"]} == {NASTY, "'=B"}, "no spreadsheet takes a name for a formula"
+    page = Cells()
+    page.feed(paths["html"].read_text(encoding="utf-8"))
+    assert {page.rows[1][0], page.rows[1][1]} == {NASTY, "=B"}
+    assert "b" not in page.tags[page.tags.index("table") :], "a name is no markup"
+    assert page.rows[1][3] == "-0.50000"
+    assert page.rows[0][3] == "Signed distance (m)"
+    assert page.links == [], "the page needs nothing but itself"
+
+
+def test_numbers_are_in_the_scenes_unit(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(scene_file))
+    bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    bpy.ops.contact_lens.check_scene()
+    path = tmp_path / "out.html"
+    assert bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind="HTML", pictures=0) == {"FINISHED"}
+    page = Cells()
+    page.feed(path.read_text(encoding="utf-8"))
+    assert page.rows[0][3:5] == ["Signed distance (mm)", "Area (mm²)"]
+    assert page.rows[1][3:6] == ["-5.0000", "400.00", "new"]
+
+
+def test_the_report_has_the_statuses_and_names_of_today(scene_file: Path, tmp_path: Path) -> None:
+    bpy.ops.contact_lens.check_scene()
+    bpy.context.scene.contact_lens_check.findings[0].status = "REVIEWED"
+    bpy.data.objects["=B"].name = "Renamed"
+    path = tmp_path / "out.json"
+    bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind="JSON")
+    row = json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"][0]
+    assert row["status"] == "reviewed"
+    assert "Renamed" in (row["a"]["name"], row["b"]["name"])
+
+
+def test_pictures_are_in_the_page_or_it_says_why_not(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.html"
+    assert run(part, scene_file, "--quiet", "--html", path, "--clearance", 0.002, "--pictures", 1) == 1
+    text = path.read_text(encoding="utf-8")
+    assert text.count("data:image/png;base64,") == 1 or "No pictures: " in text
+
+
+# --- command line ---------------------------------------------------------------------------------------------------
+
+
+def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for expected, arguments in (
+        (1, [scene_file]),
+        (1, [scene_file, "--fail-on", "penetrating"]),
+        (0, [scene_file, "--fail-on", "never"]),
+        (0, [scene_file, "--object", "C"]),
+        (1, [scene_file, "--object", "C", "--clearance", "0.002"]),
+        (0, [scene_file, "--object", "C", "--clearance", "0.002", "--fail-on", "touching"]),
+        (2, [tmp_path / "none.blend"]),
+        (2, [scene_file, "--bogus"]),
+        (2, [scene_file, "--object", "None"]),
+        (2, [scene_file, "--collections", "None", "None"]),
+        (2, [scene_file, "--scene", "None"]),
+        (2, [scene_file, "--clearance", "-1"]),
+        (2, [scene_file, "--clearance", "nan"]),
+        (2, [scene_file, "--frames", "5-1"]),
+        (2, [scene_file, "--frames", "x"]),
+        (2, [scene_file, "--json", tmp_path / "none" / "out.json"]),
+        (2, [scene_file, "--json", "-", "--csv", "-"]),
+        (2, [scene_file, "--pictures", "-1"]),
+        (0, ["--help"]),
+    ):
+        assert run(part, *arguments) == expected, arguments
+        told = capsys.readouterr()
+        assert ("contact_lens: " in told.err) == (expected == 2), arguments
+
+
+def test_a_broken_file_is_told(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broken.blend"
+    path.write_bytes(b"no blend file")
+    assert run(part, path) == 2
+    assert "broken.blend" in capsys.readouterr().err
+
+
+def test_frames_are_checked_one_by_one(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    assert run(part, scene_file, "--object", "F", "--frames", "1-10:3", "--json", path, "--quiet") == 1
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert data["frames"] == [1, 4, 7, 10]
+    assert [check["frame"] for check in data["checks"]] == [1, 4, 7, 10]
+    assert [len(check["findings"]) for check in data["checks"]] == [0, 0, 0, 1]
+    # A range in parts tells what the whole one tells.
+    parts = []
+    for span in ("1-4:3", "7-10:3"):
+        run(part, scene_file, "--object", "F", "--frames", span, "--json", path, "--quiet")
+        parts += json.loads(path.read_text(encoding="utf-8"))["checks"]
+    assert parts == data["checks"]
+
+
+def test_frame_lists(part: Part) -> None:
+    frames = part("blender_addon.command_line").frames
+    assert frames("1-3") == [1, 2, 3]
+    assert frames("5") == [5]
+    assert frames("1,5,9-13:2,5") == [1, 5, 9, 11, 13]
+    assert frames("-2-1") == [-2, -1, 0, 1]
+    assert frames("-5--3") == [-5, -4, -3]
+
+
+def test_approved_pairs_do_not_fail_a_build(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    bpy.ops.contact_lens.check_scene()
+    assert len(bpy.context.scene.contact_lens_check.findings) == 1
+    bpy.context.scene.contact_lens_check.findings[0].status = "APPROVED"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene_file))
+    assert run(part, scene_file) == 0
+    path = tmp_path / "out.json"
+    assert run(part, scene_file, "--ignore", "none", "--json", path) == 0
+    assert [f["status"] for f in json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"]] == ["approved"]
+
+
+def test_what_a_person_reads(part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(part, scene_file, "--clearance", 0.002)
+    told = capsys.readouterr().out
+    assert "6 objects, 2 findings (1 penetrating, 1 within clearance)" in told
+    assert "depth 0.50000 m  area 4.0000 m²" in told
+    assert "gap 0.0015" in told
+    run(part, scene_file, "--quiet")
+    assert "findings" not in capsys.readouterr().out
+
+
+# --- other processes ------------------------------------------------------------------------------------------------
+
+
+def in_process(command: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "BLENDER_USER_RESOURCES": str(folder / "profile"), **environment},
+        capture_output=True,
+        timeout=100,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+
+
+def modules_of(addon: ModuleType, folder: Path) -> Path:
+    """A folder in which `contact_lens` is the add-on with what the package has beside it."""
+    assert addon.__file__ is not None
+    target = folder / "modules" / "contact_lens"
+    shutil.copytree(Path(addon.__file__).parent, target)
+    shutil.copy(Path(__file__).resolve().parents[2] / "__main__.py", target)
+    return target.parent
+
+
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
+def test_as_a_module_of_python(addon: ModuleType, scene_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "profile").mkdir()
+    modules = str(modules_of(addon, tmp_path))
+    command = [sys.executable, "-m", "contact_lens"]
+    code, out, err = in_process([*command, "scene.blend", "--json", "-"], tmp_path, PYTHONPATH=modules)
+    assert code == 1, err
+    assert len(json.loads(out)["checks"][0]["findings"]) == 1, "nothing but the JSON is there"
+    code, out, err = in_process([*command, "check", "scene.blend", "--object", "C"], tmp_path, PYTHONPATH=modules)
+    assert (code, "0 findings" in out) == (0, True), err
+    code, out, err = in_process([*command, "none.blend"], tmp_path, PYTHONPATH=modules)
+    assert code == 2
+    assert "none.blend: there is no such file" in err
+
+
+def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:
+    binary = bpy.app.binary_path or os.environ.get("BLENDER") or shutil.which("blender")
+    if not binary:
+        pytest.skip("there is no installed Blender: name one in $BLENDER")
+    (tmp_path / "profile").mkdir()
+    shutil.copy(packed, tmp_path / "packed.zip")
+    install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]
+    code, out, err = in_process([binary, "-b", "--factory-startup", *install], tmp_path)
+    assert code == 0, out + err
+    check = ["--command", "contact_lens", "check"]
+    (tmp_path / "cut.blend").write_bytes(scene_file.read_bytes()[:5000])
+    (tmp_path / "words.blend").write_bytes(b"no blend file")
+    for expected, said, arguments in (
+        (1, "", ["-b", "scene.blend", *check]),
+        (1, "", ["-b", "scene.blend", *check, "--fail-on", "penetrating"]),
+        (0, "", ["-b", "scene.blend", *check, "--object", "C"]),
+        (0, "", ["-b", "scene.blend", *check, "--fail-on", "never"]),
+        (0, "", ["-b", "scene.blend", *check, "--object", "C", "--clearance", "0.002", "--fail-on", "penetrating"]),
+        (0, "", [*check, "--help"]),
+        (1, "", [*check, "scene.blend", "--clearance", "0.002", "--json", "out.json", "--html", "out.html"]),
+        (2, "--bogus", ["-b", "scene.blend", *check, "--bogus"]),
+        (2, "name a .blend file", ["-b", "none.blend", *check]),
+        (2, "none.blend: there is no such file", [*check, "none.blend"]),
+        (2, "profile: is a folder", [*check, "profile"]),
+        (2, "cut.blend: ", [*check, "cut.blend"]),
+        (2, "words.blend: ", [*check, "words.blend"]),
+        (2, "name a .blend file", ["-b", "words.blend", *check]),
+        (2, "there is no folder", [*check, "scene.blend", "--json", "none/out.json"]),
+        (2, "profile: is a folder", [*check, "scene.blend", "--json", "profile"]),
+        (2, "the one command is check", ["--command", "contact_lens"]),
+    ):
+        code, out, err = in_process([binary, *arguments], tmp_path)
+        assert code == expected, (arguments, out, err)
+        assert said in err, arguments
+        assert "Traceback" not in out + err, arguments
+        told = [line for line in err.splitlines() if line.startswith("contact_lens: ")]
+        assert len(told) == (expected == 2), arguments
+    data: Any = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert len(data["checks"][0]["findings"]) == 2
+    arguments = [*check, "scene.blend", "--object", "F", "--frames", "1-10:9", "--json", "-"]
+    code, out, _ = in_process([binary, *arguments], tmp_path)
+    assert code == 1
+    # Blender itself may warn while it starts, before the command is asked.
+    assert json.loads(out[out.index("{\n") :])["frames"] == [1, 10], "nothing is behind or within the JSON"
+    assert "<table" in (tmp_path / "out.html").read_text(encoding="utf-8")

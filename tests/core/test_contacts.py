@@ -1,0 +1,602 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many pairs in one call say what the single call says of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from contact_lens.core import (
+    Box,
+    Cancelled,
+    Capsule,
+    Contact,
+    ConvexHull,
+    Cylinder,
+    Polytope,
+    Relation,
+    Sphere,
+    Status,
+    box_sat,
+    contact,
+    verify,
+)
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes
+from contact_lens.core.batched_hulls import (
+    APART,
+    OPEN,
+    HullTable,
+    hulls_by_portals,
+    hulls_by_rays,
+    hulls_by_slabs,
+    hulls_intersect,
+)
+from contact_lens.core.contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
+
+from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
+from .oracles import EPS
+
+SIZES = (1, 40, 1_000, 20_000)
+
+
+def promised(a, b, signed_distance: float) -> float:
+    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    return 1e-9 * abs(signed_distance) + 1e-10 * extent + 64 * EPS * magnitude
+
+
+def gap_across(a: Polytope, b: Polytope, normal: np.ndarray) -> float:
+    """Gap along a normal, measured from between the shapes so that nothing is lost far from the origin."""
+    shift = float((b.center - a.center) @ normal)
+    return float((b.centred @ normal).min() - (a.centred @ normal).max()) + shift
+
+
+def outside(shape: Polytope, point: np.ndarray) -> float:
+    """How far a point is outside of a solid polytope's planes."""
+    return float(((point - shape.center) @ shape.normals.T - shape.offsets).max())
+
+
+def check(found: Contacts, shapes, singles: dict[int, Contact]) -> None:
+    """Every row says what the single call says."""
+    for k, single in singles.items():
+        i, j = found.pairs[k].tolist()
+        a, b = shapes[i], shapes[j]
+        what = f"row {k}, pair {i}, {j}"
+        assert RELATIONS[found.relation[k]] == single.relation, what
+        low, high = found.lower_bound[k], found.upper_bound[k]
+        assert low <= single.upper_bound, what
+        assert high >= single.lower_bound, what
+        assert abs(np.linalg.norm(found.normal[k]) - 1.0) <= 32 * EPS, what
+        tol = 2.0 * promised(a, b, single.signed_distance)
+        status = STATUSES[found.status[k]]
+        if isinstance(a, Polytope) and isinstance(b, Polytope):
+            assert gap_across(a, b, found.normal[k]) >= found.signed_distance[k] - tol, what
+        if status == Status.BOUNDS_ONLY:
+            assert single.relation == Relation.SEPARATED, what
+            assert found.signed_distance[k] == low, what
+            assert low > max(0.0, found.clearance), what
+            assert np.isnan(found.point_on_a[k]).all(), what
+            assert np.isnan(found.point_on_b[k]).all(), what
+            continue
+        assert abs(found.signed_distance[k] - single.signed_distance) <= tol, what
+        assert low <= found.signed_distance[k] <= high, what
+        if single.status == Status.CERTIFIED:
+            assert status == Status.CERTIFIED, what
+            assert high - low <= tol, what
+        miss = found.point_on_b[k] - found.point_on_a[k] - found.signed_distance[k] * found.normal[k]
+        assert np.linalg.norm(miss) <= tol, what
+        for shape, point in ((a, found.point_on_a[k]), (b, found.point_on_b[k])):
+            if isinstance(shape, Polytope) and shape.rank == shape.dim:
+                assert outside(shape, point) <= tol, what
+        if found.region is not None:
+            region = found.region[k]
+            assert (region is None) == (single.region is None), what
+            if region is not None and single.region is not None and np.array_equal(found.normal[k], single.normal):
+                assert region.kind == single.region.kind, what
+
+
+@cache
+def shapes_of_classes(dim: int) -> tuple[ConvexHull, ...]:
+    """Two shapes of every class, a few times over."""
+    result = []
+    for name, make in {**CLASSES, **COMPOSED, **{k: LARGE[k] for k in ("large_hulls",)}}.items():
+        for turn in range(3):
+            a, b = make(np.random.default_rng([77, turn, *name.encode()]))
+            if a.shape[1] == dim:
+                result += [ConvexHull(a), ConvexHull(b)]
+    return tuple(result)
+
+
+def boxes(count: int, kind: str, seed: int = 5) -> list[Box]:
+    rng = np.random.default_rng(seed)
+    quarter = [(1, 0, 0, 0), (1, 0, 0, 1), (1, 1, 0, 0), (1, 1e-7, 0, 0), (1, 0, 3e-12, 0)]
+    result = []
+    for _ in range(count):
+        place, size, turn = rng.uniform(-3, 3, 3), rng.uniform(0.5, 1.5, 3), rng.normal(size=4)
+        if kind == "lattice":
+            place, size, turn = rng.integers(-3, 4, 3), rng.integers(1, 3, 3), quarter[0]
+        elif kind == "quarter turns":
+            place, size, turn = rng.integers(-3, 4, 3), rng.integers(1, 3, 3), quarter[rng.integers(5)]
+        elif kind == "far":
+            place = place + 1e6
+        elif kind == "slabs and needles":
+            size = 10.0 ** rng.uniform(-4, 0.7, 3)
+        elif kind == "about z":
+            turn = np.array([1.0, 0.0, 0.0, rng.normal()])
+            place[2] = rng.integers(-2, 3)
+            size[2] = 1.0
+        elif kind == "tiny":
+            place, size = 1e-4 * place, 1e-4 * size
+        elif kind == "huge":
+            place, size = 1e5 * place, 1e5 * size
+        elif kind == "flat too":
+            size = size * rng.integers(0, 2, 3)
+        result.append(Box(place, size, turn))
+    return result
+
+
+KINDS = (
+    "turned",
+    "lattice",
+    "quarter turns",
+    "far",
+    "slabs and needles",
+    "about z",
+    "tiny",
+    "huge",
+    "flat too",
+)
+
+
+def random_pairs(count: int, shapes: int, seed: int = 3) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, shapes, (count, 2))
+
+
+def singles_of(shapes, pairs: np.ndarray, rows=None, **options) -> dict[int, Contact]:
+    rows = range(len(pairs)) if rows is None else rows
+    return {k: contact(shapes[pairs[k, 0]], shapes[pairs[k, 1]], **options) for k in rows}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The same as the single call
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_pairs_of_every_class_say_what_the_single_call_says(dim):
+    shapes, numbers = [], []
+    for k in range(3 * len(CLASSES)):
+        _, a, b = pair(19, k)
+        if a.shape[1] == dim:
+            numbers.append((len(shapes), len(shapes) + 1))
+            shapes += [ConvexHull(a), ConvexHull(b)]
+    pairs = np.array(numbers)
+    singles = singles_of(shapes, pairs, clearance=0.05)
+    many = np.tile(pairs, (1 + 700 // len(pairs), 1))  # enough for a batch
+    check(contacts(shapes, many, clearance=0.05), shapes, singles)
+    check(contacts(shapes, many, clearance=0.05, distances=False, regions=False), shapes, singles)
+
+
+@pytest.mark.parametrize("count", SIZES)
+@pytest.mark.parametrize("distances", [True, False])
+def test_hulls_in_batches_of_any_size(count, distances):
+    shapes = shapes_of_classes(3)
+    pairs = random_pairs(count, len(shapes), seed=count)
+    if distances:
+        pairs = pairs[:4_000]
+    found = contacts(shapes, pairs, clearance=0.3, distances=distances, regions=False)
+    rows = np.random.default_rng(count).choice(len(pairs), min(len(pairs), 1_500), replace=False).tolist()
+    check(found, shapes, singles_of(shapes, pairs, rows, clearance=0.3))
+
+
+@pytest.mark.parametrize("count", SIZES)
+def test_boxes_in_batches_of_any_size(count):
+    shapes = boxes(300, "turned", seed=count)
+    pairs = random_pairs(count, len(shapes), seed=count)
+    found = contacts(shapes, pairs, distances=False, regions=False)
+    rows = np.random.default_rng(count).choice(count, min(count, 2_000), replace=False).tolist()
+    check(found, shapes, singles_of(shapes, pairs, rows))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("regions", [True, False])
+def test_boxes_of_every_kind(kind, regions):
+    shapes = boxes(250, kind)
+    pairs = random_pairs(1_200, len(shapes))
+    size = max(shape.extent for shape in shapes)
+    singles = singles_of(shapes, pairs, clearance=0.2 * size)
+    check(contacts(shapes, pairs, clearance=0.2 * size, regions=regions), shapes, singles)
+    check(contacts(shapes, pairs, clearance=0.2 * size, distances=False, regions=regions), shapes, singles)
+
+
+def test_shapes_of_all_kinds_mixed():
+    rng = np.random.default_rng(4)
+    shapes: list = [
+        *boxes(30, "turned"),
+        *(ConvexHull(rng.normal(size=(20, 3)) + rng.uniform(-3, 3, 3)) for _ in range(30)),
+    ]
+    shapes += [Sphere(rng.uniform(-3, 3, 3), 0.7) for _ in range(5)]
+    shapes += [Capsule(rng.uniform(-3, 3, 3), rng.uniform(-3, 3, 3), 0.5) for _ in range(5)]
+    shapes += [
+        Box.from_matrix([[1, 0.3, 0, k], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [-1] * 3, [1] * 3) for k in range(5)
+    ]
+    shapes.append(Cylinder((0, 0, 0), (0, 0, 1), 1.0))
+    pairs = random_pairs(1_000, len(shapes))
+    singles = singles_of(shapes, pairs, range(0, 1_000, 3), clearance=0.4)
+    check(contacts(shapes, pairs, clearance=0.4), shapes, singles)
+    check(contacts(shapes, pairs, clearance=0.4, distances=False), shapes, singles)
+
+
+@pytest.mark.parametrize("exponent", [-300, -120, 120, 900])
+def test_sizes_at_the_ends_of_float64(exponent):
+    shapes = [shape.scaled(exponent) for shape in shapes_of_classes(3)[:20]]
+    plain = boxes(50, "turned")
+    shapes += [Box(np.ldexp(b.center, exponent), np.ldexp(2.0 * b.half, exponent)) for b in plain]
+    pairs = random_pairs(500, len(shapes))
+    singles = singles_of(shapes, pairs, range(0, 500, 2))
+    found = contacts(shapes, pairs, distances=False, regions=False)
+    for k, single in singles.items():
+        assert RELATIONS[found.relation[k]] == single.relation
+        assert found.lower_bound[k] <= single.upper_bound
+        assert found.upper_bound[k] >= single.lower_bound
+
+
+def test_extreme_and_ordinary_boxes_together():
+    shapes = [*boxes(40, "turned"), *(Box((0, 0, 0), (2.0**k, 2.0**-k, 1.0)) for k in (90, 150, 400))]
+    pairs = random_pairs(300, len(shapes))
+    found = contacts(shapes, pairs, regions=False)
+    for k, single in singles_of(shapes, pairs).items():
+        assert RELATIONS[found.relation[k]] == single.relation
+
+
+def test_swapped_pairs_say_the_same():
+    shapes = [*boxes(60, "turned"), *shapes_of_classes(3)[:60]]
+    pairs = random_pairs(1_500, len(shapes))
+    one, other = contacts(shapes, pairs, regions=False), contacts(shapes, pairs[:, ::-1], regions=False)
+    swapped = {Relation.A_INSIDE_B: Relation.B_INSIDE_A, Relation.B_INSIDE_A: Relation.A_INSIDE_B}
+    for k, (x, y) in enumerate(zip(one.relations, other.relations, strict=True)):
+        i, j = pairs[k]
+        assert swapped.get(x, x) == y
+        tol = 2.0 * promised(shapes[i], shapes[j], one.signed_distance[k])
+        assert abs(one.signed_distance[k] - other.signed_distance[k]) <= tol
+
+
+def test_the_regions_of_boxes_are_those_of_their_normals():
+    shapes = boxes(120, "about z")
+    found = contacts(shapes)
+    assert found.region is not None
+    told = 0
+    for k, region in enumerate(found.region):
+        if region is None:
+            assert found.signed_distance[k] > 0.0
+            continue
+        i, j = found.pairs[k]
+        told += 1
+        single = contact(shapes[i], shapes[j])
+        if len(single.ties) == 1 and np.allclose(single.normal, found.normal[k], atol=1e-9):
+            assert single.region is not None
+            assert single.region.kind == region.kind
+            assert np.isclose(single.region.area, region.area, rtol=1e-6, atol=1e-6)
+            assert np.allclose(single.region.centroid, region.centroid, atol=1e-6)
+            assert np.allclose(single.point_on_a, found.point_on_a[k], atol=1e-6)
+    assert told > 100
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What else it promises
+
+
+def test_without_pairs_all_that_are_near_are_found():
+    shapes = [*boxes(120, "turned"), *shapes_of_classes(3)[:40]]
+    for clearance in (0.0, 0.5):
+        found = contacts(shapes, clearance=clearance, distances=False, regions=False)
+        near = {tuple(p) for p in found.pairs.tolist()}
+        assert all(i < j for i, j in near)
+        assert list(near) == list(near)
+        assert [tuple(p) for p in found.pairs.tolist()] == sorted(near)
+        every = np.array([(i, j) for j in range(len(shapes)) for i in range(j)])
+        all_of_them = contacts(shapes, every, clearance=clearance, distances=False, regions=False)
+        for row, relation in zip(every.tolist(), all_of_them.relations, strict=True):
+            if relation != Relation.SEPARATED:
+                assert tuple(row) in near
+
+
+def test_touching_across_a_gap_in_the_band_is_found():
+    shapes = [Box((0, 0, 0), (1, 1, 1)), Box((1 + 5e-6, 0, 0), (1, 1, 1)), Sphere((0, 0, 1.1 + 4e-7), 0.6)]
+    assert contacts(shapes[:2]).relations == [Relation.TOUCHING]
+    point = ConvexHull([[1.0 + 5e-6, 0.0, 0.0]])
+    found = contacts([ConvexHull(2.0 * CUBE), point])
+    assert found.relations == [contact(ConvexHull(2.0 * CUBE), point).relation]
+
+
+def test_the_full_contact_of_a_row():
+    shapes = boxes(60, "turned")
+    found = contacts(shapes, clearance=0.25, contact_tolerance=1e-6)
+    for k in range(0, len(found), 7):
+        full = found.contact(k)
+        a, b = (shapes[i] for i in found.pairs[k])
+        assert isinstance(full, Contact)
+        assert full.relation == found.relations[k]
+        assert full.clearance == 0.25
+        assert full.contact_tolerance == 1e-6
+        assert verify(full, a, b).ok
+    with pytest.raises(IndexError):
+        found.contact(len(found))
+    light = contacts(shapes, certificates=False)
+    assert light.shapes is None
+    with pytest.raises(ValueError, match="certificates"):
+        light.contact(0)
+
+
+def test_depth_and_translation_follow_from_the_distance():
+    found = contacts(boxes(80, "turned"))
+    assert np.array_equal(found.intersects, found.signed_distance <= 0.0)
+    assert np.array_equal(found.depth, np.maximum(-found.signed_distance, 0.0))
+    assert np.array_equal(found.mtv, found.depth[:, None] * found.normal)
+    assert len(found) == len(found.pairs) == len(found.statuses)
+
+
+def test_moving_b_by_the_translation_separates():
+    shapes = boxes(150, "turned")
+    found = contacts(shapes, regions=False)
+    for k in np.flatnonzero(found.depth > 0.01)[:200]:
+        a, b = (shapes[i] for i in found.pairs[k])
+        moved = Box(b.center + found.mtv[k], 2.0 * b.half)
+        assert gap_across(a, b, found.normal[k]) >= -found.depth[k] - promised(a, b, found.depth[k])
+        assert moved.rank == 3
+
+
+@pytest.mark.parametrize("method", ["sat", "gjk", "both"])
+def test_other_methods_answer_too(method):
+    shapes = boxes(12, "turned")
+    found = contacts(shapes, method=method)
+    check(found, shapes, singles_of(shapes, found.pairs, method=method))
+    assert found.contact(0).method == contact(*(shapes[i] for i in found.pairs[0]), method=method).method
+
+
+def test_the_same_input_gives_the_same_bytes():
+    shapes = [*boxes(60, "turned"), *shapes_of_classes(3)[:40]]
+    pairs = random_pairs(2_000, len(shapes))
+    one, other = (contacts(shapes, pairs, distances=False, regions=False) for _ in range(2))
+    for field in dataclasses.fields(Contacts):
+        value = getattr(one, field.name)
+        if isinstance(value, np.ndarray):
+            assert value.tobytes() == getattr(other, field.name).tobytes()
+            assert not value.flags.writeable
+
+
+def test_what_a_row_says_does_not_depend_on_the_others():
+    shapes = boxes(200, "turned")
+    pairs = random_pairs(11_500, len(shapes))
+    whole = contacts(shapes, pairs, distances=False, regions=False)
+    for part in (slice(0, 1_000), slice(1_000, 6_000), slice(6_000, 11_500)):
+        some = contacts(shapes, pairs[part], distances=False, regions=False)
+        assert np.array_equal(some.signed_distance, whole.signed_distance[part])
+        assert np.array_equal(some.normal, whole.normal[part])
+
+
+def test_the_pairs_given_are_not_changed_and_not_kept():
+    shapes = boxes(10, "turned")
+    pairs = np.array([[0, 1], [2, 3]], dtype=np.int32)
+    found = contacts(shapes, pairs)
+    pairs[:] = 0
+    assert found.pairs.tolist() == [[0, 1], [2, 3]]
+    assert pairs.flags.writeable
+
+
+def test_nothing_to_do():
+    assert len(contacts([])) == 0
+    assert len(contacts([], [])) == 0
+    assert len(contacts(boxes(3, "turned"), np.zeros((0, 2), dtype=int))) == 0
+    found = contacts([Box((0, 0, 0), (1, 1, 1))])
+    assert found.normal.shape == (0, 3)
+    assert contacts([ConvexHull(CUBE[:, :2])]).normal.shape == (0, 2)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Yes or no
+
+
+@pytest.mark.parametrize("count", SIZES)
+@pytest.mark.parametrize("what", ["hulls", "boxes", "all"])
+def test_yes_or_no_is_that_of_the_single_call(count, what):
+    shapes = {
+        "hulls": list(shapes_of_classes(3)),
+        "boxes": [*boxes(200, "turned"), *boxes(50, "quarter turns"), *boxes(50, "slabs and needles")],
+        "all": [*boxes(100, "flat too"), *shapes_of_classes(3)[:100], Sphere((0, 0, 0), 1.0)],
+    }[what]
+    pairs = random_pairs(count, len(shapes), seed=count + 1)
+    said = pairs_intersect(shapes, pairs)
+    rows = np.random.default_rng(count).choice(count, min(count, 3_000), replace=False).tolist()
+    for k in rows:
+        a, b = (shapes[i] for i in pairs[k])
+        single = contact(a, b)
+        if abs(single.signed_distance) > promised(a, b, 0.0):
+            assert said[k] == single.intersects, (k, pairs[k])
+
+
+def test_yes_or_no_of_every_class():
+    shapes, numbers, truth = [], [], []
+    for k in range(10 * len(CLASSES)):
+        _, a, b = pair(23, k)
+        if a.shape[1] == 3:
+            numbers.append((len(shapes), len(shapes) + 1))
+            shapes += [ConvexHull(a), ConvexHull(b)]
+            single = contact(*shapes[-2:])
+            sure = abs(single.signed_distance) > promised(*shapes[-2:], 0.0)
+            truth.append(single.intersects if sure else None)
+    said = pairs_intersect(shapes, np.tile(numbers, (1 + 700 // len(numbers), 1)))
+    for k, true in enumerate(truth):
+        assert true is None or said[k] == true, k
+    assert np.array_equal(said[: len(numbers)], said[len(numbers) : 2 * len(numbers)])
+
+
+def test_yes_or_no_in_the_plane_and_of_nothing():
+    shapes = shapes_of_classes(2)
+    pairs = random_pairs(400, len(shapes))
+    assert np.array_equal(pairs_intersect(shapes, pairs), [contact(shapes[i], shapes[j]).intersects for i, j in pairs])
+    assert pairs_intersect([], []).shape == (0,)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tables
+
+
+def test_boxes_from_poses_are_those_from_shapes():
+    shapes = boxes(60, "turned")
+    told = OrientedBoxes.of(shapes)
+    posed = OrientedBoxes.from_poses(
+        [b.center for b in shapes], np.array([b.axes for b in shapes]), np.array([b.half for b in shapes])
+    )
+    assert np.array_equal(told.frames, posed.frames)
+    assert len(told) == 60
+    low, high = posed.bounds()
+    for k, shape in enumerate(shapes):
+        assert np.allclose(low[:, k], shape.bounds[0], atol=1e-14)
+        assert np.allclose(high[:, k], shape.bounds[1], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("centers", {"centers": np.zeros((2, 2))}),
+        ("centers", {"centers": np.full((2, 3), np.nan)}),
+        ("axes", {"axes": np.zeros((2, 3, 3))}),
+        ("axes", {"axes": [np.eye(3), [[1, 0, 0], [0, 1, 0], [0, 0.6, 0.8]]]}),
+        ("axes", {"axes": np.eye(3)}),
+        ("half", {"half": np.ones((3, 3))}),
+        ("half", {"half": -np.ones((2, 3))}),
+    ],
+)
+def test_poses_that_are_none_are_refused(name, change):
+    given = {"centers": np.zeros((2, 3)), "axes": np.tile(np.eye(3), (2, 1, 1)), "half": np.ones((2, 3)), **change}
+    with pytest.raises(ValueError, match=rf"^{name}"):
+        OrientedBoxes.from_poses(**given)
+
+
+def test_the_axis_of_every_pair_of_boxes_is_that_of_one():
+    shapes = boxes(200, "turned")
+    table = OrientedBoxes.of(shapes)
+    i, j = random_pairs(3_000, 200).T
+    found = box_axes(table, i, j)
+    for k in range(3_000):
+        single = box_sat(shapes[i[k]], shapes[j[k]])
+        assert (found.signed_distance[k] <= 0.0) == single.intersects
+        if single.intersects:
+            assert found.axis[k] == single.axis
+            assert np.isclose(found.signed_distance[k], single.signed_distance, rtol=0.0, atol=1e-13)
+            assert np.allclose(found.normal[:, k], single.normal, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_moved_tables_are_those_of_moved_shapes(far):
+    rng = np.random.default_rng(9)
+    local = [ConvexHull(rng.normal(size=(n, 3))) for n in rng.integers(4, 40, 80)]
+    axes = np.array([rotation(rng) for _ in local])
+    centers = rng.uniform(-3, 3, (80, 3)) + far
+    shapes = [ConvexHull(h.vertices @ a + c) for h, a, c in zip(local, axes, centers, strict=True)]
+    i, j = np.ascontiguousarray(random_pairs(2_000, 80).T)
+    table = HullTable.of(local).moved(axes, centers)
+    one, other = hulls_intersect(table, i, j), hulls_intersect(HullTable.of(shapes), i, j)
+    sure = (one != OPEN) & (other != OPEN)
+    assert np.array_equal(one[sure], other[sure])
+    assert sure.sum() > 1_900
+    low, high = table.bounds()
+    for k, shape in enumerate(shapes):
+        assert np.allclose(low[:, k], shape.bounds[0], atol=1e-9)
+        assert np.allclose(high[:, k], shape.bounds[1], atol=1e-9)
+
+
+def test_what_a_batch_says_of_hulls_is_proved():
+    shapes = shapes_of_classes(3)
+    i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
+    table = HullTable.of(shapes)
+    state, left = hulls_by_slabs(table, i, j), np.arange(len(i))
+    for found, at in ((state, left), (hulls_by_portals(table, i, j), left)):
+        for k in at[found.state == APART].tolist():
+            a, b = shapes[i[k]], shapes[j[k]]
+            assert found.gap[k] >= 0.0
+            assert gap_across(a, b, found.normal[:, k]) >= found.gap[k]
+    rays = hulls_by_rays(table, i, j)
+    for k in np.flatnonzero(rays)[:800].tolist():
+        single = contact(shapes[i[k]], shapes[j[k]])
+        assert single.signed_distance <= promised(shapes[i[k]], shapes[j[k]], 0.0)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Progress and errors
+
+
+def test_progress_rises_and_cancels():
+    shapes = [*boxes(60, "turned"), *shapes_of_classes(3)[:30]]
+    pairs = random_pairs(1_500, len(shapes))
+    told: list[float] = []
+    contacts(shapes, pairs, progress=told.append)
+    assert told[0] == 0.0
+    assert told[-1] == 1.0
+    assert len(told) > 5
+    assert all(x <= y for x, y in pairwise(told))
+    for allowed in (0, 1, len(told) // 2):
+        left = iter(range(allowed))
+        with pytest.raises(Cancelled):
+            contacts(shapes, pairs, progress=lambda _, left=left: next(left, None) is not None)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([[0, 3]], "row 0"),
+        ([[0, 1], [-1, 0]], "row 1"),
+        ([0, 1], "shape"),
+        ([[0, 1, 2]], "shape"),
+        ([[0.0, 1.0]], "whole"),
+        ([[0, 1], [2]], "length"),
+        ("ab", "whole"),
+    ],
+)
+def test_pairs_that_are_none_are_refused(pairs, words):
+    with pytest.raises(ValueError, match=rf"^pairs.*{words}"):
+        contacts(boxes(3, "turned"), pairs)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, [None], [CUBE], "boxes"])
+def test_shapes_that_are_none_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"^shapes"):
+        contacts(wrong)
+
+
+def test_shapes_of_different_dimension_are_refused():
+    with pytest.raises(ValueError, match=r"^shapes: number 1 has dimension 2"):
+        contacts([ConvexHull(CUBE), ConvexHull(CUBE[:, :2])])
+
+
+@pytest.mark.parametrize("name", ["clearance", "contact_tolerance"])
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, None, "1"])
+def test_lengths_that_are_none_are_refused(name, value):
+    with pytest.raises(ValueError, match=rf"^{name}"):
+        contacts(boxes(2, "turned"), **{name: value})
+
+
+@pytest.mark.parametrize("method", ["", "GJK", None, 1])
+def test_unknown_methods_are_refused(method):
+    with pytest.raises(ValueError, match=r"^method"):
+        contacts(boxes(2, "turned"), method=method)
+
+
+def test_rotation_of_the_whole_changes_nothing():
+    rng = np.random.default_rng(8)
+    turn, shift = rotation(rng), rng.uniform(-5, 5, 3)
+    matrix = np.eye(4)
+    plain, moved = [], []
+    for box in boxes(100, "turned"):
+        matrix[:3, :3], matrix[:3, 3] = box.axes.T, box.center
+        plain.append(Box.from_matrix(matrix, -box.half, box.half))
+        whole = np.eye(4)
+        whole[:3, :3], whole[:3, 3] = turn, shift
+        moved.append(Box.from_matrix(whole @ matrix, -box.half, box.half))
+    pairs = random_pairs(800, 100)
+    one, other = contacts(plain, pairs, regions=False), contacts(moved, pairs, regions=False)
+    assert one.relations == other.relations
+    assert np.allclose(one.signed_distance, other.signed_distance, rtol=1e-9, atol=1e-9)

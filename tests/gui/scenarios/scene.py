@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Scene by hand: F3, the list clicked through, Esc in a long check."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+
+
+def _stands_apart(window: Any, exhibit: Any) -> bool:
+    with window.context():
+        return exhibit.current(bpy.context) is not None
+
+
+def _standing(window: Any) -> list[Any]:
+    """What a check could leave behind: data, handlers, timers, operators and threads that go on."""
+    data = {name: len(getattr(bpy.data, name)) for name in ("objects", "meshes", "collections", "scenes", "texts")}
+    kinds = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
+    handlers = {name: len(getattr(bpy.app.handlers, name)) for name in kinds}
+    going_on = [operator.bl_idname for operator in getattr(window.window, "modal_operators", ())]
+    threads = [thread.name for thread in threading.enumerate() if thread.name == "Contact Lens"]
+    return [data, handlers, going_on, threads]
+
+
+def steps(window: Any) -> Iterator[float]:
+    numbers = window.numbers
+    yield from window.close_splash()
+    yield from window.install()
+    yield from window.close_others()
+    operators = window.part("blender_addon.scene_operators")
+    exhibit = window.part("blender_addon.exhibit")
+
+    def check() -> Any:
+        return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
+
+    def summary() -> Any:
+        return json.loads(check().summary) if check().summary else {}
+
+    def selected() -> list[str]:
+        return sorted(obj.name for obj in bpy.context.view_layer.objects.selected)
+
+    with window.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        for k, x in enumerate((0.0, 1.5, 8.0, 9.75, 20.0)):
+            bpy.ops.mesh.primitive_cube_add(location=(x, 0.0, 0.0))
+            bpy.context.object.name = "ABCDE"[k]
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.ops.ed.undo_push(message="Scene")
+    window.look_at((8.0, 0.0, 0.0), 40.0, (68.0, 0.0, 20.0))
+    yield from window.show_tab()
+    # The other sections would push the list out of sight.
+    panels = window.part("blender_addon.panels")
+    for cls in panels.CLASSES:
+        if getattr(cls, "bl_space_type", "") == "VIEW_3D" and getattr(cls, "bl_region_type", "") == "UI":
+            bpy.utils.unregister_class(cls)
+    window.redraw()
+    yield from window.rest()
+    sidebar = window.region("UI")
+    yield from window.click(sidebar.x + 60, sidebar.y + sidebar.height - 14)  # unfolds the section
+    yield from window.screenshot("unfolded")
+
+    yield from window.click_button("contact_lens.check_scene()")
+    yield from window.until(lambda: len(check().findings) == 2, "the button ran Check Scene")
+    yield from window.screenshot("found")
+    numbers["found"] = [finding.row()["depth"] for finding in check().findings]
+
+    yield from window.click_button("contact_lens.go_to_finding(step=1)")
+    yield from window.until(lambda: check().active == 0, "Next goes to the first finding")
+    numbers["first"] = selected()
+    numbers["looks at"] = list(window.area.spaces.active.region_3d.view_location)
+    numbers["stands apart"] = [_stands_apart(window, exhibit)]
+    yield from window.rest()
+    yield from window.screenshot("first")
+
+    # A click on a row goes there too.
+    numbers["clicked"] = []
+    for y in range(sidebar.y + sidebar.height - 60, sidebar.y + 40, -12):
+        yield from window.click(sidebar.x + 70, y)
+        if check().active == 1:
+            numbers["clicked"] = selected()
+            break
+    yield from window.screenshot("clicked")
+
+    # A click into the view leaves the finding, and everything is as before.
+    view = window.region("WINDOW")
+    yield from window.click(view.x + 60, view.y + 40)
+    numbers["stands apart"].append(_stands_apart(window, exhibit))
+    yield from window.screenshot("left")
+
+    # Grouped by object, and the pair that was clicked separated by its button.
+    with window.context():
+        bpy.ops.mesh.primitive_cube_add(location=(0.4, 1.6, 0.0))
+        bpy.context.object.name = "F"
+    yield from window.click_button("contact_lens.check_scene()")
+    yield from window.until(lambda: len(check().findings) == 4, "the new cube is found")
+    check().sort = "OBJECT"
+    yield from window.click_button("contact_lens.go_to_finding(step=1)")
+    yield from window.rest()
+    yield from window.screenshot("grouped")
+    moved = check().findings[check().active].object_b
+    before = moved.matrix_world.copy()
+    yield from window.click_button("contact_lens.separate_finding(moves='B')")
+    yield from window.until(lambda: moved.matrix_world != before, "Separate B moved B")
+    numbers["depth after"] = window.part("blender_addon.session").current(bpy.context).contact.depth
+    yield from window.screenshot("separated")
+
+    # A long check tells how far it is; Esc ends it, and what is done is kept.
+    rng = np.random.default_rng(1)
+    with window.context():
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4)
+        mesh = bpy.context.object.data
+        bpy.data.objects.remove(bpy.context.object)
+        for k in range(1500):
+            obj = bpy.data.objects.new(f"Ball {k}", mesh)
+            obj.location, obj.rotation_euler = rng.uniform(40.0, 55.0, 3), rng.uniform(0.0, 6.0, 3)
+            bpy.context.scene.collection.objects.link(obj)
+    yield from window.rest()
+    before = _standing(window)
+    with window.context():
+        bpy.ops.contact_lens.check_scene("INVOKE_DEFAULT")
+    share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
+    yield from window.until(lambda: (share() or 0.0) > 0.2, "the check goes on")
+    numbers["share"] = share()
+    yield from window.screenshot("checking")
+    yield from window.key("ESC")
+    yield from window.until(lambda: share() is None, "Esc ends it")
+    numbers["after Esc"] = {
+        "partial": summary()["partial"],
+        "checked": summary()["checked_pairs"],
+        "candidates": summary()["candidate_pairs"],
+        "findings": len(check().findings),
+    }
+    yield from window.screenshot("stopped")
+    numbers["left behind"] = [now for now, then in zip(_standing(window), before, strict=True) if now != then]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check Scene in a real window: the list, and a long check that Esc ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def played(play: Callable[[str], Any]) -> Any:
+    """What one run of the scenario brought home: every test here reads from it."""
+    return play("scene")
+
+
+def test_the_list_is_walked_through(played: Any) -> None:
+    seen = played.numbers
+    assert seen["found"] == pytest.approx([0.5, 0.25])
+    assert seen["first"] == ["A", "B"]
+    assert seen["looks at"] == pytest.approx([0.75, 0.0, 0.0], abs=1e-5)
+    assert seen["clicked"] == ["C", "D"]
+    assert seen["stands apart"] == [True, False], "until something else is selected"
+    assert seen["depth after"] == pytest.approx(0.0, abs=1e-5)
+
+
+def test_esc_ends_a_long_check_and_what_is_done_is_kept(played: Any) -> None:
+    seen = played.numbers
+    assert 0.0 < seen["share"] < 1.0
+    assert seen["left behind"] == [], "no data, handler, operator or thread"
+    ended = seen["after Esc"]
+    assert ended["partial"] is True
+    assert ended["checked"] < ended["candidates"]
+    assert ended["findings"] >= 2
