@@ -70,7 +70,7 @@ class Contacts:
     """
 
     pairs: IntArray
-    """(p, 2) numbers of shapes A and B of each pair."""
+    """(p, 2) numbers of shapes A and B of each pair; of two sets, A is of `shapes` and B of `others`."""
     relation: CodeArray
     """(p,) places in `RELATIONS`, the order of `Relation`; `relations` gives them as words."""
     signed_distance: FloatArray
@@ -97,6 +97,8 @@ class Contacts:
     """As given."""
     shapes: tuple[ConvexShape, ...] | None
     """As given, for `contact`; None when certificates were not asked for."""
+    others: tuple[ConvexShape, ...] | None = None
+    """As given, the second set; None when there is none, or certificates were not asked for."""
 
     def __len__(self) -> int:
         """Return how many pairs there are."""
@@ -140,7 +142,7 @@ class Contacts:
         i, j = self.pairs[row].tolist()
         return contact(
             self.shapes[i],
-            self.shapes[j],
+            (self.shapes if self.others is None else self.others)[j],
             method=self.method,
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
@@ -151,6 +153,7 @@ def contacts(
     shapes: Sequence[ConvexShape],
     pairs: ArrayLike | None = None,
     *,
+    others: Sequence[ConvexShape] | None = None,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     method: Method = "auto",
@@ -165,6 +168,7 @@ def contacts(
         shapes: polytopes and curved shapes, mixed.
         pairs: (p, 2) numbers of shapes, in any order. None: all pairs whose bounding boxes are within the clearance or
             the band of TOUCHING, in ascending order; pairs left out are SEPARATED.
+        others: a second set: A of a pair is then of `shapes` and B of `others`. Without it both are of `shapes`.
         clearance, contact_tolerance, method: see `contact`. Methods other than "auto" answer pair by pair.
         distances: False: pairs shown to be SEPARATED get bounds only, which is much faster; see `Status.BOUNDS_ONLY`.
         regions: False: without contact regions, which is faster.
@@ -174,19 +178,28 @@ def contacts(
     Raises ValueError, naming the argument, when a shape is none or has another dimension, a pair has no such shape, or
     an option is not valid; Cancelled when `progress` says so.
     """
-    known = _checked_shapes(shapes)
+    first = checked_many("shapes", shapes)
+    second = None if others is None else checked_many("others", others, first)
+    known = first if second is None else first + second
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = checked_length("clearance", clearance)
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
     tell(progress, 0.0)
+    # Both sets stand behind each other; of B the numbers are of the whole until the end.
+    offset = 0 if second is None else len(first)
     if pairs is None:
-        numbers = _candidates(known, clearance, contact_tolerance, part_of(progress, 0.0, 0.1))
+        numbers = _candidates(
+            known, None if second is None else offset, clearance, contact_tolerance, part_of(progress, 0.0, 0.1)
+        )
     else:
-        numbers = checked_pairs(pairs, len(known))
+        numbers = checked_pairs(pairs, len(first), len(known) - offset)
+    numbers[:, 1] += offset
     rows = Rows(known, numbers, method, clearance, contact_tolerance, distances, regions)
     _answer(rows, part_of(progress, 0.1, 1.0))
     tell(progress, 1.0)
+    numbers = numbers.copy()
+    numbers[:, 1] -= offset
     return Contacts(
         pairs=frozen(numbers),
         relation=_read_only(rows.relation),
@@ -201,7 +214,8 @@ def contacts(
         clearance=clearance,
         contact_tolerance=contact_tolerance,
         method=method,
-        shapes=known if certificates else None,
+        shapes=first if certificates else None,
+        others=second if certificates else None,
     )
 
 
@@ -362,8 +376,8 @@ def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress
     have one dimension. Raises ValueError, naming the argument, when a shape is none or has another dimension, or a pair
     has no such shape; Cancelled when `progress` says so. Source: S0.4, S4.4.
     """
-    known = _checked_shapes(shapes)
-    numbers = checked_pairs(pairs, len(known))
+    known = checked_many("shapes", shapes)
+    numbers = checked_pairs(pairs, len(known), len(known))
     tell(progress, 0.0)
     result = np.zeros(len(numbers), dtype=bool)
     left = np.arange(len(numbers))
@@ -526,24 +540,30 @@ def _read_only(codes: CodeArray) -> CodeArray:
     return codes
 
 
-def _checked_shapes(shapes: Sequence[ConvexShape]) -> tuple[ConvexShape, ...]:
+def checked_many(
+    name: str, shapes: Sequence[ConvexShape], alike: tuple[ConvexShape, ...] = ()
+) -> tuple[ConvexShape, ...]:
+    """Return shapes of one dimension, that of `alike` if there is one. Raises ValueError, naming `name`."""
     try:
         known = tuple(shapes)
     except TypeError as error:
-        raise ValueError(f"shapes: a sequence of shapes expected, not {type(shapes).__name__}") from error
-    for k, shape in enumerate(known):
+        raise ValueError(f"{name}: a sequence of shapes expected, not {type(shapes).__name__}") from error
+    dim = None
+    for k, shape in enumerate((*alike[:1], *known), -len(alike[:1])):
         # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
         if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):
             raise ValueError(
-                f"shapes: number {k} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}"
+                f"{name}: number {k} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}"
             )
-        if shape.dim != known[0].dim:
-            raise ValueError(f"shapes: number {k} has dimension {shape.dim}, but the first has {known[0].dim}")
+        dim = shape.dim if dim is None else dim
+        if shape.dim != dim:
+            raise ValueError(f"{name}: number {k} has dimension {shape.dim}, but the first has {dim}")
     return known
 
 
-def checked_pairs(pairs: ArrayLike, count: int) -> IntArray:
-    """Return a copy of pairs (p, 2) of whole numbers from 0 to count - 1. Raises ValueError, naming `pairs`."""
+def checked_pairs(pairs: ArrayLike, count: int, others: int) -> IntArray:
+    """Return a copy of pairs (p, 2) of whole numbers from 0 to count - 1 and others - 1. Raises ValueError, naming
+    `pairs`."""
     try:
         array = np.asarray(pairs)
     except (TypeError, ValueError) as error:
@@ -554,17 +574,24 @@ def checked_pairs(pairs: ArrayLike, count: int) -> IntArray:
         raise ValueError(f"pairs: whole numbers expected, not dtype {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"pairs: an array (p, 2) expected, got the shape {array.shape}")
-    if int(array.min()) < 0 or int(array.max()) >= count:
-        row = int(np.flatnonzero(((array < 0) | (array >= count)).any(axis=1))[0])
-        raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {count} shapes")
+    wrong = (array < 0) | (array >= np.array([count, others]))
+    if wrong.any():
+        row = int(wrong.any(axis=1).argmax())
+        there = f"{count} shapes" if count == others else f"{count} shapes and {others} others"
+        raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {there}")
     return np.array(array, dtype=np.intp)
 
 
 def _candidates(
-    shapes: tuple[ConvexShape, ...], clearance: float, contact_tolerance: float, progress: Progress | None
+    shapes: tuple[ConvexShape, ...],
+    offset: int | None,
+    clearance: float,
+    contact_tolerance: float,
+    progress: Progress | None,
 ) -> IntArray:
-    """Return the pairs whose bounding boxes are within the clearance or the band of TOUCHING of each other."""
-    if not shapes:
+    """Return the pairs whose bounding boxes are within the clearance or the band of TOUCHING of each other; of the
+    shapes before `offset` and those from there on, these counted from 0, if it is not None."""
+    if not shapes or offset in (0, len(shapes)):
         return np.zeros((0, 2), dtype=np.intp)
     corners = np.array([shape.bounds_floats for shape in shapes])
     low, high = corners[:, 0], corners[:, 1]
@@ -574,4 +601,9 @@ def _candidates(
     wider = (contact_tolerance + PROMISE_EXTENT) * extents + PROMISE_ROUNDING * EPS * largest
     low = np.maximum(low - wider[:, None], -LARGEST_COORDINATE)
     high = np.minimum(high + wider[:, None], LARGEST_COORDINATE)
-    return candidate_pairs(low, high, margin=clearance, progress=progress).pairs.copy()
+    if offset is None:
+        return candidate_pairs(low, high, margin=clearance, progress=progress).pairs.copy()
+    found = candidate_pairs(
+        low[:offset], high[:offset], low[offset:], high[offset:], margin=clearance, progress=progress
+    )
+    return found.pairs.copy()

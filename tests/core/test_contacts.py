@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 from contact_lens.core import (
+    RELATIONS,
+    STATUSES,
     Box,
     Cancelled,
     Capsule,
     Contact,
+    Contacts,
     ConvexHull,
     Cylinder,
     Polytope,
@@ -23,6 +26,9 @@ from contact_lens.core import (
     Status,
     box_sat,
     contact,
+    contacts,
+    nearest_neighbours,
+    pairs_intersect,
     verify,
 )
 from contact_lens.core.batched_boxes import OrientedBoxes, box_axes
@@ -35,7 +41,6 @@ from contact_lens.core.batched_hulls import (
     hulls_by_slabs,
     hulls_intersect,
 )
-from contact_lens.core.contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
 from .oracles import EPS
@@ -393,6 +398,96 @@ def test_nothing_to_do():
     found = contacts([Box((0, 0, 0), (1, 1, 1))])
     assert found.normal.shape == (0, 3)
     assert contacts([ConvexHull(CUBE[:, :2])]).normal.shape == (0, 2)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Two sets, and the nearest of each
+
+
+@pytest.mark.parametrize(("count", "other"), [(1, 1), (7, 1), (30, 40), (150, 100)])
+def test_a_set_against_another_says_what_the_single_call_says(count, other):
+    first = [*boxes(count, "turned", seed=1), *shapes_of_classes(3)[: count // 2]]
+    second = [*boxes(other, "turned", seed=2), *shapes_of_classes(3)[-other // 2 :]]
+    for options in ({}, {"distances": False, "regions": False}):
+        found = contacts(first, others=second, clearance=0.4, **options)
+        i, j = found.pairs.T
+        assert found.shapes is not None
+        assert found.others is not None
+        together = contacts([*first, *second], np.stack([i, j + len(first)], axis=1), clearance=0.4, **options)
+        assert found.relations == together.relations
+        assert np.array_equal(found.signed_distance, together.signed_distance)
+        for k in range(0, len(found), 9):
+            single = contact(first[i[k]], second[j[k]], clearance=0.4)
+            assert found.contact(k).signed_distance == single.signed_distance
+            assert found.relations[k] == single.relation
+        near = set(map(tuple, found.pairs.tolist()))
+        for a, x in enumerate(first):
+            for b, y in enumerate(second):
+                if (a, b) not in near and (a + b) % 13 == 0:
+                    assert contact(x, y, clearance=0.4).relation == Relation.SEPARATED
+
+
+def test_a_set_against_another_by_pairs_and_against_nothing():
+    first, second = boxes(5, "turned", seed=1), boxes(3, "turned", seed=2)
+    found = contacts(first, [[4, 2], [0, 0]], others=second)
+    assert found.pairs.tolist() == [[4, 2], [0, 0]]
+    assert found.signed_distance[0] == contact(first[4], second[2]).signed_distance
+    assert len(contacts(first, others=[])) == len(contacts([], others=second)) == 0
+    with pytest.raises(ValueError, match=r"^pairs: row 1.*3 others"):
+        contacts(first, [[4, 2], [4, 3]], others=second)
+    with pytest.raises(ValueError, match=r"^others: number 0 has dimension 2"):
+        contacts(first, others=[ConvexHull(CUBE[:, :2])])
+    with pytest.raises(ValueError, match=r"^others"):
+        contacts(first, others=[None])
+
+
+def mixed(count: int, seed: int = 6) -> list:
+    rng = np.random.default_rng(seed)
+    result: list = []
+    for k in range(count):
+        place, size = rng.uniform(-4, 4, 3), 10.0 ** rng.uniform(-2, 0.3)
+        if k % 3 == 0:
+            result.append(Box(place, size * rng.uniform(0.2, 1.0, 3), rng.normal(size=4)))
+        elif k % 3 == 1:
+            result.append(ConvexHull(place + size * rng.normal(size=(9, 3))))
+        else:
+            result.append(Sphere(place, 0.5 * size))
+    return result
+
+
+@pytest.mark.parametrize(("count", "other"), [(2, None), (40, None), (90, None), (1, 1), (3, 40), (60, 5)])
+def test_the_nearest_neighbour_is_that_of_all_pairs(count, other):
+    shapes, others = mixed(count), None if other is None else mixed(other, seed=9)
+    found = nearest_neighbours(shapes, others, clearance=0.1)
+    assert found.pairs[:, 0].tolist() == list(range(count))
+    for k, j in found.pairs.tolist():
+        every = [
+            (np.inf if others is None and m == k else contact(shapes[k], b).signed_distance)
+            for m, b in enumerate(shapes if others is None else others)
+        ]
+        a, b = shapes[k], (shapes if others is None else others)[j]
+        assert not (others is None and j == k)
+        assert every[j] <= min(every) + promised(a, b, min(every))
+        assert abs(found.signed_distance[k] - min(every)) <= 2 * promised(a, b, min(every))
+
+
+def test_the_nearest_neighbour_in_the_plane_on_a_lattice_and_of_none():
+    flat = shapes_of_classes(2)
+    found = nearest_neighbours(flat, regions=False)
+    for k in range(0, len(flat), 5):
+        assert found.signed_distance[k] <= 1e-9 + min(
+            contact(flat[k], b).signed_distance for m, b in enumerate(flat) if m != k
+        )
+    lattice = [Box((2.0 * x, 2.0 * y, 2.0 * z), (1, 1, 1)) for x in range(6) for y in range(6) for z in range(6)]
+    assert np.allclose(nearest_neighbours(lattice, regions=False).signed_distance, 1.0)
+    assert len(nearest_neighbours([])) == len(nearest_neighbours(lattice[:1])) == 0
+    assert len(nearest_neighbours(lattice, [])) == len(nearest_neighbours([], lattice)) == 0
+    told: list[float] = []
+    nearest_neighbours(lattice[:20], progress=told.append)
+    assert told[-1] == 1.0
+    assert all(x <= y for x, y in pairwise(told))
+    with pytest.raises(Cancelled):
+        nearest_neighbours(lattice[:20], progress=lambda _: False)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
