@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answers that start from the last one are those from cold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Box, Contact, ConvexHull, Relation, Sphere, contact, epa, gjk, gjk_intersects, verify
+from contact_lens.core.epa import epa_again
+
+from .generators import CLASSES, pair, rotation
+from .oracles import EPS
+
+
+def promised(a, b, signed_distance: float) -> float:
+    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
+    return 1e-9 * abs(signed_distance) + 1e-10 * extent + 64 * EPS * magnitude
+
+
+def same(warm: Contact, cold: Contact, a, b) -> None:
+    tol = 2.0 * promised(a, b, cold.signed_distance)
+    assert warm.relation == cold.relation
+    assert warm.intersects == cold.intersects or abs(cold.signed_distance) <= tol
+    assert abs(warm.signed_distance - cold.signed_distance) <= tol
+    assert warm.lower_bound <= cold.upper_bound
+    assert warm.upper_bound >= cold.lower_bound
+    assert warm.status == cold.status
+    assert (warm.region is None) == (cold.region is None)
+    if len(cold.ties) == 1 and abs(cold.signed_distance) > 1e-4 * a.extent:
+        assert np.allclose(warm.normal, cold.normal, rtol=0, atol=1e-6)
+
+
+def axis_turn(axis: np.ndarray, angle: float) -> np.ndarray:
+    x, y, z = axis / np.linalg.norm(axis)
+    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
+
+
+def shape_of(rng: np.random.Generator, kind: int) -> np.ndarray:
+    cube = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    if kind == 0:
+        return cube * rng.uniform(0.5, 1.5, 3)
+    if kind == 1:
+        points = rng.normal(size=(int(rng.integers(4, 60)), 3))
+        return points / np.linalg.norm(points, axis=1)[:, None]
+    if kind == 2:
+        return rng.normal(size=(5, 3)) * 0.7
+    return cube[:4] * rng.uniform(0.5, 1.5, 3)  # flat
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_along_random_paths_through_contact_and_back(seed):
+    """Pairs pass through each other with steps of all sizes, some of which are none."""
+    rng = np.random.default_rng(seed)
+    met = 0
+    for _ in range(40):
+        local = [shape_of(rng, int(rng.integers(4))) for _ in range(2)]
+        way = rng.normal(size=3)
+        way /= np.linalg.norm(way)
+        axis, speed = rng.normal(size=3), 10.0 ** rng.uniform(-4, 0)
+        turn = rotation(rng) if rng.integers(2) else np.eye(3)
+        a = ConvexHull(local[0])
+        last = None
+        for place in np.sin(np.linspace(0.0, np.pi, int(rng.integers(4, 16)))) * 3.0 - 3.2 + rng.uniform(0, 1):
+            turn = axis_turn(axis, speed) @ turn
+            # The last time's answer may be of a step that is tiny, or none at all.
+            for shift in (0.0, 0.0, 10.0 ** rng.uniform(-12, -2)):
+                b = ConvexHull(local[1] @ turn.T + (place + shift) * way)
+                cold = contact(a, b, clearance=0.1)
+                if last is not None and len(b.vertices) == len(local[1]):
+                    warm = contact(a, b, clearance=0.1, start=last)
+                    same(warm, cold, a, b)
+                    assert verify(warm, a, b).ok
+                    met += cold.intersects
+                    last = warm
+                else:
+                    last = cold
+    assert met > 200
+
+
+@pytest.mark.parametrize("offset", range(3))
+def test_any_start_will_do(offset):
+    """Of other shapes, of another class, the same ones swapped."""
+    last = None
+    for k in range(2 * len(CLASSES)):
+        _, points_a, points_b = pair(41 + offset, k)
+        a, b = ConvexHull(points_a), ConvexHull(points_b)
+        cold = contact(a, b)
+        for start in (last, cold, contact(b, a)):
+            if start is not None:
+                same(contact(a, b, start=start), cold, a, b)
+        last = cold
+
+
+def test_boxes_that_slide_rest_and_turn_on_each_other():
+    rng = np.random.default_rng(3)
+    a, last = Box((0, 0, 0), (2, 2, 1)), None
+    for k in range(200):
+        turn = (np.cos(0.01 * k), 0, 0, np.sin(0.01 * k)) if k > 50 else (1, 0, 0, 0)
+        b = Box((0.01 * k, 0.3, 1.0 - 0.002 * rng.integers(-1, 3)), (1, 1, 1), turn)
+        cold = contact(a, b)
+        same(contact(a, b, start=last), cold, a, b)
+        last = contact(a, b, start=last)
+
+
+def test_one_support_point_settles_what_stands_still():
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        points = rng.normal(size=(2, 30, 3))
+        points /= np.linalg.norm(points, axis=2)[:, :, None]
+        a, b = ConvexHull(points[0]), ConvexHull(points[1] + rng.uniform(0.3, 2.0, 3))
+        cold = contact(a, b)
+        warm = contact(a, b, start=cold)
+        assert warm.iterations <= 2
+        same(warm, cold, a, b)
+        direction = -cold.normal
+        assert gjk_intersects(a, b, direction) == cold.intersects
+
+
+def test_epa_goes_on_only_where_its_polytope_still_is_one():
+    rng = np.random.default_rng(6)
+    again = 0
+    for _ in range(60):
+        a, b = ConvexHull(rng.normal(size=(20, 3))), ConvexHull(rng.normal(size=(20, 3)) + rng.normal(size=3))
+        proof = contact(a, b).certificate
+        for size in (0.0, 1e-3, 0.3):
+            moved = ConvexHull(b.vertices @ axis_turn(rng.normal(size=3), size).T + size * rng.normal(size=3))
+            if len(moved.vertices) != len(b.vertices):
+                continue
+            found = epa_again(a, moved, proof.pairs, proof.facets)
+            simplex = gjk(a, moved)
+            if found is not None:
+                again += 1
+                assert simplex.intersects
+                assert np.isclose(found.depth, epa(a, moved, simplex).depth, rtol=1e-12, atol=1e-12)
+    assert again > 40
+
+
+def test_starts_of_gjk_that_are_none_are_refused():
+    a, b = ConvexHull(np.eye(3)), ConvexHull(np.eye(3) + 2.0)
+    for start in ([(0, 3)], [(-1, 0)], [(0, 0), (0, 1), (1, 0), (1, 1)]):
+        with pytest.raises(ValueError, match=r"^start"):
+            gjk(a, b, start=start)
+    with pytest.raises(ValueError, match=r"^start"):
+        contact(a, b, start=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^direction"):
+        gjk_intersects(a, b, np.zeros(3))
+
+
+def test_curved_shapes_take_a_start_too():
+    a, b = Sphere((0, 0, 0), 1.0), Sphere((1.5, 0, 0), 1.0)
+    last = contact(a, b)
+    assert contact(a, b, start=last).relation == last.relation == Relation.PENETRATING
+    hull = ConvexHull(np.eye(3))
+    assert contact(hull, b, start=last).signed_distance == contact(hull, b).signed_distance
