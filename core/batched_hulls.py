@@ -343,6 +343,30 @@ def _slabs(
         normal[:, at] = np.where(chosen < AXES, 1.0, -1.0) * _DIRECTIONS.take(chosen % AXES, axis=0).T
 
 
+def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray) -> FloatArray:
+    """Return (n,) how wide the slab across unit vectors (3, n), from A to B, between shapes i (n,) and j (n,) is at
+    least; <= 0 where none is sure.
+
+    What rounding may add is taken off.
+    """
+    result = np.empty(len(i))
+    step = _step(table.corners)
+    memory = _memory(table, step)
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        search = _Portals(table, i[part], j[part], memory)
+        ways = np.ascontiguousarray(normals[:, part])
+        points = search.supports(ways)
+        result[part] = -np.einsum("cm,cm->m", ways, points) - search.limit
+    return result
+
+
+def _memory(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
+    """Return room for the corners of so many pairs' shapes, and for their heights."""
+    most = max((block.shape[2] for block in table.corners), default=1)
+    return np.empty(step * 3 * most), np.empty(step * most)
+
+
 def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullAnswers:
     """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open.
 
@@ -353,8 +377,7 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = _step(table.corners)
-    most = max((block.shape[2] for block in table.corners), default=1)
-    memory = np.empty(step * 3 * most), np.empty(step * most)
+    memory = _memory(table, step)
     for final in (False, True):
         late: list[IntArray] = []
         for start in range(0, len(order), step):

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import checked_length
 from .batched_box_contacts import box_witnesses, boxes_inside
 from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
-from .batched_hulls import MEET, OPEN, HullTable, hulls_by_portals, hulls_by_slabs, hulls_intersect
+from .batched_hulls import MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
 from .box import Box
 from .broad_phase import candidate_pairs
 from .contact import Contact, Method, Status, contact
@@ -160,6 +160,7 @@ def contacts(
     distances: bool = True,
     regions: bool = True,
     certificates: bool = True,
+    start: Contacts | None = None,
     progress: Progress | None = None,
 ) -> Contacts:
     """Return what `contact` tells of many pairs of shapes, which must all have one dimension.
@@ -173,6 +174,8 @@ def contacts(
         distances: False: pairs shown to be SEPARATED get bounds only, which is much faster; see `Status.BOUNDS_ONLY`.
         regions: False: without contact regions, which is faster.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
+        start: the last answer, with its shapes (see certificates). Pairs of shapes that are the same objects are
+            taken over; of others with the same numbers the normals are tried first.
         progress: called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when a shape is none or has another dimension, a pair has no such shape, or
@@ -185,6 +188,8 @@ def contacts(
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = checked_length("clearance", clearance)
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    if start is not None and not isinstance(start, Contacts):
+        raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
     tell(progress, 0.0)
     # Both sets stand behind each other; of B the numbers are of the whole until the end.
     offset = 0 if second is None else len(first)
@@ -196,7 +201,10 @@ def contacts(
         numbers = checked_pairs(pairs, len(first), len(known) - offset)
     numbers[:, 1] += offset
     rows = Rows(known, numbers, method, clearance, contact_tolerance, distances, regions)
-    _answer(rows, part_of(progress, 0.1, 1.0))
+    left = np.arange(len(numbers))
+    if start is not None and start.shapes is not None:
+        left = _taken_over(rows, start, start.shapes, len(first), second is not None)
+    _answer(rows, left, part_of(progress, 0.1, 1.0))
     tell(progress, 1.0)
     numbers = numbers.copy()
     numbers[:, 1] -= offset
@@ -242,6 +250,8 @@ class Rows:
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
         self.normal, self.point_on_a, self.point_on_b = np.zeros((3, count, dim))
         self.region: list[Region | None] = [None] * count if regions else []
+        self.axes = np.zeros((count, dim))
+        """Normals that may still separate; zero where none is known."""
 
     @cached_property
     def sizes(self) -> _Sizes:
@@ -306,9 +316,64 @@ _RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 _STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
 
 
-def _answer(rows: Rows, progress: Progress | None) -> None:
-    """Answer all rows, each by the way that fits."""
-    left = np.arange(len(rows.pairs))
+def _taken_over(rows: Rows, start: Contacts, shapes: tuple[ConvexShape, ...], first: int, two: bool) -> IntArray:
+    """Fill in the rows of which nothing has changed, and the axes of those that are told of before; return the rows
+    that are left.
+
+    `shapes` are the ones that the start was made of, `first` the number of the first set's now.
+    """
+    count = len(rows.pairs)
+    if not count or not len(start) or two != (start.others is not None) or start.normal.shape[1] != rows.dim:
+        return np.arange(count)
+    others = shapes if start.others is None else start.others
+    width = len(others)
+    codes = start.pairs[:, 0] * width + start.pairs[:, 1]
+    order = np.argsort(codes, kind="stable")
+
+    def find(i: IntArray, j: IntArray) -> tuple[IntArray, BoolArray]:
+        wanted = i * width + j
+        place = np.minimum(np.searchsorted(codes, wanted, sorter=order), len(codes) - 1)
+        row = order[place]
+        return row, (codes[row] == wanted) & (i >= 0) & (j >= 0)
+
+    # Of the same numbers: where to look first.
+    i, j = rows.pairs.T.copy()
+    if two:
+        j -= first
+    row, known = find(np.where(i < len(shapes), i, -1), np.where(j < width, j, -1))
+    at = np.flatnonzero(known)
+    rows.axes[at] = start.normal[row[at]]
+    if (start.clearance, start.contact_tolerance, start.method) != (
+        rows.clearance,
+        rows.contact_tolerance,
+        rows.method,
+    ):
+        return np.arange(count)
+    # The same objects, whatever their numbers: they are frozen, and the start still holds them.
+    was = {id(shape): k for k, shape in enumerate(shapes)}
+    before = [was.get(id(shape), -1) for shape in rows.shapes[: first if two else None]]
+    if two:
+        was = {id(shape): k for k, shape in enumerate(others)}
+        before += [was.get(id(shape), -1) for shape in rows.shapes[first:]]
+    i, j = np.array(before, dtype=np.intp)[rows.pairs].T
+    row, known = find(i, j)
+    if rows.distances:
+        known &= start.status[row] != _STATUS_CODES[Status.BOUNDS_ONLY]
+    if rows.regions and start.region is None:
+        known[:] = False
+    at, row = np.flatnonzero(known), row[known]
+    for name in ("relation", "status", "signed_distance", "lower_bound", "upper_bound"):
+        getattr(rows, name)[at] = getattr(start, name)[row]
+    for name in ("normal", "point_on_a", "point_on_b"):
+        getattr(rows, name)[at] = getattr(start, name)[row]
+    if rows.regions and start.region is not None:
+        for k, n in zip(at.tolist(), row.tolist(), strict=True):
+            rows.region[k] = start.region[n]
+    return np.flatnonzero(~known)
+
+
+def _answer(rows: Rows, left: IntArray, progress: Progress | None) -> None:
+    """Answer the rows that are left, each by the way that fits."""
     if rows.method == "auto" and len(left) >= _FEW_BOXES and rows.dim == 3:
         left = _answer_boxes(rows, left, part_of(progress, 0.0, 0.2))
         if not rows.distances:
@@ -349,10 +414,14 @@ def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntAr
     pairs = place[rows.pairs[mine]]
     band, _, _ = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
     limit = np.maximum(band, rows.clearance)
-    found = hulls_by_slabs(table, pairs[:, 0], pairs[:, 1], part_of(progress, 0.0, 0.2))
-    gap, normal = found.gap.copy(), found.normal.copy()
+    gap, normal = np.zeros(len(mine)), rows.axes[mine].T.copy()
+    some = np.flatnonzero(normal.any(axis=0))
+    gap[some] = hulls_along(table, pairs[some, 0], pairs[some, 1], normal[:, some])
+    some = np.flatnonzero(~(gap > limit))
+    found = hulls_by_slabs(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.0, 0.2))
+    gap[some], normal[:, some] = found.gap, found.normal
     # Portals tell a slab of any width, which is enough where no more than that is asked.
-    some = np.flatnonzero(found.state == OPEN)
+    some = some[found.state == OPEN]
     deeper = hulls_by_portals(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.2, 1.0))
     gap[some], normal[:, some] = deeper.gap, deeper.normal
     apart = gap > limit

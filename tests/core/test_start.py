@@ -6,7 +6,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Contact, ConvexHull, Relation, Sphere, contact, epa, gjk, gjk_intersects, verify
+from contact_lens.core import (
+    Box,
+    Contact,
+    ConvexHull,
+    Relation,
+    Sphere,
+    contact,
+    contacts,
+    epa,
+    gjk,
+    gjk_intersects,
+    verify,
+)
 from contact_lens.core.epa import epa_again
 
 from .generators import CLASSES, pair, rotation
@@ -49,7 +61,7 @@ def shape_of(rng: np.random.Generator, kind: int) -> np.ndarray:
     return cube[:4] * rng.uniform(0.5, 1.5, 3)  # flat
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_along_random_paths_through_contact_and_back(seed):
     """Pairs pass through each other with steps of all sizes, some of which are none."""
     rng = np.random.default_rng(seed)
@@ -154,3 +166,99 @@ def test_curved_shapes_take_a_start_too():
     assert contact(a, b, start=last).relation == last.relation == Relation.PENETRATING
     hull = ConvexHull(np.eye(3))
     assert contact(hull, b, start=last).signed_distance == contact(hull, b).signed_distance
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Many pairs
+
+
+def scene(rng: np.random.Generator, count: int) -> list:
+    shapes: list = []
+    for k in range(count):
+        place = rng.uniform(-1.5, 1.5, 3) * count ** (1 / 3)
+        if k % 3 == 0:
+            shapes.append(Box(place, rng.uniform(0.5, 2.0, 3), rng.normal(size=4)))
+        elif k % 10 == 1:
+            shapes.append(Sphere(place, 0.7))
+        else:
+            shapes.append(ConvexHull(shape_of(rng, int(rng.integers(4))) + place))
+    return shapes
+
+
+def moved(shape, way: np.ndarray):
+    if isinstance(shape, Sphere):
+        return Sphere(shape.center + way, shape.radius)
+    if isinstance(shape, Box):
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = shape.axes.T, shape.center + way
+        return Box.from_matrix(matrix, -shape.half, shape.half)
+    return ConvexHull(shape.vertices + way)
+
+
+@pytest.mark.parametrize("options", [{}, {"distances": False, "regions": False}])
+@pytest.mark.parametrize(("count", "pairs"), [(12, 40), (30, 1_000), (40, 20_000), (80, None)])
+def test_scenes_in_which_some_move_say_what_they_say_from_cold(options, count, pairs):
+    if pairs is not None and pairs > 2_000 and not options:
+        pairs = 2_000
+    rng = np.random.default_rng(count)
+    shapes, last = scene(rng, count), None
+    numbers = None if pairs is None else rng.integers(0, count, (pairs, 2))
+    for frame in range(4):
+        cold = contacts(shapes, numbers, clearance=0.2, **options)
+        warm = contacts(shapes, numbers, clearance=0.2, start=last, **options)
+        assert np.array_equal(warm.pairs, cold.pairs)
+        assert warm.relations == cold.relations
+        bounds = np.isnan(cold.point_on_a).any(axis=1) | np.isnan(warm.point_on_a).any(axis=1)
+        assert not (bounds.any() and not options)
+        assert np.allclose(warm.signed_distance[~bounds], cold.signed_distance[~bounds], rtol=1e-9, atol=1e-9)
+        assert (warm.lower_bound <= cold.upper_bound).all()
+        assert (cold.lower_bound <= warm.upper_bound).all()
+        assert (warm.region is None) == (cold.region is None)
+        if warm.region is not None and cold.region is not None:
+            assert [r is None for r in warm.region] == [r is None for r in cold.region]
+        last = warm
+        for k in rng.choice(count, count // 3, replace=False).tolist():
+            shapes[k] = moved(shapes[k], rng.normal(size=3) * 10.0 ** rng.uniform(-6, -0.5))
+        if frame == 2:  # others come and go: numbers say nothing any more
+            shapes[0], shapes[5], shapes[7] = shapes[7], shapes[0], shapes[5]
+
+
+def test_what_did_not_move_is_not_looked_at_again(monkeypatch):
+    shapes = scene(np.random.default_rng(1), 30)
+    last = contacts(shapes)
+    asked: list = []
+    monkeypatch.setattr("contact_lens.core.contacts.contact", lambda a, b, **_: asked.append((a, b)) or contact(a, b))
+    again = contacts(shapes, start=last)
+    assert not asked
+    assert again.signed_distance.tobytes() == last.signed_distance.tobytes()
+    assert again.region == last.region
+    turned = shapes[::-1]
+    again = contacts(turned, last.pairs[::-1, ::-1], start=last)
+    assert len(asked) == len(last)  # A and B have changed places
+    asked.clear()
+    back = len(shapes) - 1 - last.pairs
+    assert np.array_equal(contacts(turned, back, start=last).signed_distance, last.signed_distance)
+    assert not asked
+    for options in ({"clearance": 0.1}, {"contact_tolerance": 1e-4}, {"method": "sat"}):
+        asked.clear()
+        try:
+            contacts(shapes, start=last, **options)
+        except ValueError as error:
+            assert "method" in str(error)  # noqa: PT017 (spheres are fine, but smooth shapes would not be)
+        assert asked
+
+
+def test_two_sets_start_from_the_last_answer_too():
+    rng = np.random.default_rng(2)
+    first, second = scene(rng, 25), scene(rng, 20)
+    last = contacts(first, others=second)
+    first[3] = moved(first[3], np.full(3, 1e-3))
+    warm, cold = contacts(first, others=second, start=last), contacts(first, others=second)
+    assert np.array_equal(warm.pairs, cold.pairs)
+    assert warm.relations == cold.relations
+    assert np.allclose(warm.signed_distance, cold.signed_distance, rtol=1e-9, atol=1e-9)
+    light = contacts(first, others=second, certificates=False)
+    assert contacts(first, others=second, start=light).relations == cold.relations
+    assert contacts(first, start=last).relations == contacts(first).relations
+    with pytest.raises(ValueError, match=r"^start"):
+        contacts(first, start=contact(first[0], second[0]))  # type: ignore[arg-type]
