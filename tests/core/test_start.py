@@ -232,19 +232,14 @@ def test_what_did_not_move_is_not_looked_at_again(monkeypatch):
     assert not asked
     assert again.signed_distance.tobytes() == last.signed_distance.tobytes()
     assert again.region == last.region
-    turned = shapes[::-1]
-    again = contacts(turned, last.pairs[::-1, ::-1], start=last)
-    assert len(asked) == len(last)  # A and B have changed places
-    asked.clear()
-    back = len(shapes) - 1 - last.pairs
+    turned, back = shapes[::-1], len(shapes) - 1 - last.pairs
     assert np.array_equal(contacts(turned, back, start=last).signed_distance, last.signed_distance)
     assert not asked
+    contacts(turned, back[:, ::-1], start=last)
+    assert len(asked) == len(last)  # A and B have changed places
     for options in ({"clearance": 0.1}, {"contact_tolerance": 1e-4}, {"method": "sat"}):
         asked.clear()
-        try:
-            contacts(shapes, start=last, **options)
-        except ValueError as error:
-            assert "method" in str(error)  # noqa: PT017 (spheres are fine, but smooth shapes would not be)
+        contacts(shapes, start=last, **options)
         assert asked
 
 
