@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -227,7 +229,8 @@ def test_what_did_not_move_is_not_looked_at_again(monkeypatch):
     shapes = scene(np.random.default_rng(1), 30)
     last = contacts(shapes)
     asked: list = []
-    monkeypatch.setattr("contact_lens.core.contacts.contact", lambda a, b, **_: asked.append((a, b)) or contact(a, b))
+    module = sys.modules["contact_lens.core.contacts"]
+    monkeypatch.setattr(module, "contact", lambda a, b, **_: asked.append((a, b)) or contact(a, b))
     again = contacts(shapes, start=last)
     assert not asked
     assert again.signed_distance.tobytes() == last.signed_distance.tobytes()
