@@ -257,7 +257,7 @@ def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
     """Return (n,) which of shapes i (n,) and j (n,) have a common point between their mean corners, for sure."""
     result = np.zeros(len(i), dtype=bool)
     members = np.flatnonzero((table.polar_size.take(i) >= 0) & (table.polar_size.take(j) >= 0))
-    step = _step(table.polars)
+    step = pairs_at_once(table.polars)
     for start in range(0, len(members), step):
         some = members[start : start + step]
         pair = i.take(some), j.take(some)
@@ -286,7 +286,7 @@ def _reach(table: HullTable, numbers: IntArray, unit: FloatArray) -> FloatArray:
     return result
 
 
-def _step(blocks: tuple[FloatArray, ...]) -> int:
+def pairs_at_once(blocks: tuple[FloatArray, ...]) -> int:
     """Return how many pairs to answer in one go: fewer where they have many corners or facets."""
     most = max((block.shape[2] for block in blocks), default=1)
     return min(_CHUNK, max(_CHUNK // 4, _CORNERS // (2 * most)))
@@ -350,18 +350,18 @@ def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray)
     What rounding may add is taken off.
     """
     result = np.empty(len(i))
-    step = _step(table.corners)
-    memory = _memory(table, step)
+    step = pairs_at_once(table.corners)
+    memory = room_for(table, step)
     for start in range(0, len(i), step):
         part = slice(start, start + step)
-        search = _Portals(table, i[part], j[part], memory)
+        search = HullPairs(table, i[part], j[part], memory)
         ways = np.ascontiguousarray(normals[:, part])
         points = search.supports(ways)
         result[part] = -np.einsum("cm,cm->m", ways, points) - search.limit
     return result
 
 
-def _memory(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
+def room_for(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
     """Return room for the corners of so many pairs' shapes, and for their heights."""
     most = max((block.shape[2] for block in table.corners), default=1)
     return np.empty(step * 3 * most), np.empty(step * most)
@@ -376,8 +376,8 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
-    step = _step(table.corners)
-    memory = _memory(table, step)
+    step = pairs_at_once(table.corners)
+    memory = room_for(table, step)
     for final in (False, True):
         late: list[IntArray] = []
         for start in range(0, len(order), step):
@@ -392,14 +392,12 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
     return HullAnswers(state, gap, normal)
 
 
-class _Portals:
-    """The search of some pairs, in rows (3, m) of the pairs that are still active."""
+class HullPairs:
+    """Some pairs of a table, in columns, of which fewer and fewer are active, and their support points."""
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
-        count = len(i)
         # New arrays of this size would be given back to the system and cleared by it each time.
         self.memory, self.heights = memory
-        self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
         balls = table.balls.take(i, axis=1)
         balls += table.balls.take(j, axis=1)
         self.limit = balls[2]
@@ -408,37 +406,61 @@ class _Portals:
         self.corners = table.corners
         self.sizes = np.stack([table.size.take(i), table.size.take(j)])
         self.places = np.stack([table.place.take(i), table.place.take(j)])
-        self.rows: IntArray = np.arange(count)
+        self.rows: IntArray = np.arange(len(i))
 
     def supports(self, ways: FloatArray) -> FloatArray:
         """Return the support points (3, m) of A - B of the active pairs for ways (3, m), of any length."""
         result = self.inner.copy()
-        turned = np.ascontiguousarray(ways.T)[:, None, :]
-        for sizes, places, against in zip(self.sizes, self.places, (False, True), strict=True):
-            for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
-                some = np.flatnonzero(sizes == kind)
-                if not len(some):
-                    continue
-                corners = self.corners[kind]
-                room = corners.shape[2]
-                alike = len(some) == len(sizes)
-                count = len(some)
-                block = self.memory[: count * 3 * room].reshape(count, 3, room)
-                corners.take(places if alike else places.take(some), axis=0, out=block, mode="clip")
-                products = self.heights[: count * room].reshape(count, 1, room)
-                heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
-                at = heights.argmin(axis=1) if against else heights.argmax(axis=1)
-                at += 3 * room * np.arange(count)
-                for row in result:  # x, y, z of a shape are `room` apart
-                    part = block.ravel().take(at)
-                    if against:
-                        np.negative(part, out=part)
-                    if alike:
-                        row += part
-                    else:
-                        row[some] += part
-                    at += room
+        for against in (False, True):
+            part = self.farthest(ways, against)
+            if against:
+                result -= part
+            else:
+                result += part
         return result
+
+    def farthest(self, ways: FloatArray, of_b: bool) -> FloatArray:
+        """Return, from the mean corner, the corners (3, m) of A farthest along the ways, or of B farthest against."""
+        turned = np.ascontiguousarray(ways.T)[:, None, :]
+        sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
+        result = np.empty_like(self.inner)
+        for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
+            some = np.flatnonzero(sizes == kind)
+            if not len(some):
+                continue
+            corners = self.corners[kind]
+            room = corners.shape[2]
+            alike = len(some) == len(sizes)
+            count = len(some)
+            block = self.memory[: count * 3 * room].reshape(count, 3, room)
+            corners.take(places if alike else places.take(some), axis=0, out=block, mode="clip")
+            products = self.heights[: count * room].reshape(count, 1, room)
+            heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
+            at = heights.argmin(axis=1) if of_b else heights.argmax(axis=1)
+            at += 3 * room * np.arange(count)
+            for row in result:  # x, y, z of a shape are `room` apart
+                if alike:
+                    block.ravel().take(at, out=row, mode="clip")
+                else:
+                    row[some] = block.ravel().take(at)
+                at += room
+        return result
+
+    def keep(self, kept: IntArray) -> None:
+        """Go on with these of the active pairs only."""
+        self.rows = self.rows.take(kept)
+        self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
+        self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
+        self.inner = self.inner.take(kept, axis=1)
+
+
+class _Portals(HullPairs):
+    """The search of some pairs, in rows (3, m) of the pairs that are still active."""
+
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
+        super().__init__(table, i, j, memory)
+        count = len(i)
+        self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
 
     def parted(self, ways: FloatArray, points: FloatArray) -> BoolArray:
         """Tell which active pairs the support points for these ways show to be apart, and keep what they show."""
@@ -452,13 +474,6 @@ class _Portals:
             self.gap[rows] = -heights.take(found) / length - self.limit.take(found)
             self.normal[:, rows] = ways.take(found, axis=1) / length
         return apart
-
-    def keep(self, kept: IntArray) -> None:
-        """Go on with these of the active pairs only."""
-        self.rows = self.rows.take(kept)
-        self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
-        self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
-        self.inner = self.inner.take(kept, axis=1)
 
     def run(self, few: float) -> None:
         """Search until no more than `few` pairs are left, which `rows` tells; others that are not settled in the end
