@@ -3,8 +3,8 @@
 
 Every pair has three points of A - B, some of them equal, and their weights; a step asks for a support point of each,
 and looks for the nearest point on the three triangles that it makes with two of those. What comes out is measured: the
-empty slab is the lower bound, the witness points the upper one. Pairs of which they do not meet are told, for the single
-call. Source: S4.3, S4.4; C. Ericson, Real-Time Collision Detection, 5.1.5.
+empty slab is the lower bound, the witness points the upper one. Pairs of which they do not meet are told, for the
+single call. Source: S4.3, S4.4; C. Ericson, Real-Time Collision Detection, 5.1.5.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STEPS = 40
 """Support points after which a pair is given up; most take four to seven."""
 _LATE = 0.05
 """Share of pairs, the slowest of some, that are put off, to go on together with those of others."""
-_LAST = 16
+_LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
 _NEXT = np.array([1, 2, 0])
 
@@ -230,6 +230,7 @@ def _measure(
     if not len(at):
         return
     pairs = HullPairs(table, i.take(at), j.take(at), memory)
+    limit, inner = pairs.limit, pairs.inner
     points, corners, weights = search.points.take(at, axis=2), search.on_a.take(at, axis=2), search.weights[:, at]
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
@@ -240,37 +241,65 @@ def _measure(
     length = np.sqrt(np.einsum("cm,cm->m", normal, normal))
     at_all = length > 0.0
     normal /= np.where(at_all, length, 1.0)
-    (a_way, a_count), (b_way, b_count) = (_level(pairs, normal, width.take(at), of_b) for of_b in (False, True))
-    on_a, on_b = pairs.farthest(normal, False), pairs.farthest(normal, True)
-    gap = -np.einsum("cm,cm->m", normal, pairs.inner + on_a - on_b)
-    parallel = _cross(a_way, b_way)
-    sine = np.einsum("cm,cm->m", parallel, parallel)
-    both = np.einsum("cm,cm->m", a_way, a_way) * np.einsum("cm,cm->m", b_way, b_way)
-    slides = (a_count > 1) & (b_count > 1)
-    slides &= (a_count > 2) | (b_count > 2) | (sine <= (2.0 * PARALLEL_EDGES) ** 2 * both)
+    (top_a, many_a), (top_b, many_b) = (_tops(pairs, normal, width.take(at), of_b) for of_b in (False, True))
+    gap = -np.einsum("cm,cm->m", normal, pairs.inner + top_a - top_b)
+    slides = many_a & many_b
+    some = np.flatnonzero(slides)
+    if len(some):
+        pairs.keep(some)
+        (a_way, a_count), (b_way, b_count) = (
+            _level(pairs, normal.take(some, axis=1), width.take(at).take(some), of_b) for of_b in (False, True)
+        )
+        parallel = _cross(a_way, b_way)
+        sine = np.einsum("cm,cm->m", parallel, parallel)
+        both = np.einsum("cm,cm->m", a_way, a_way) * np.einsum("cm,cm->m", b_way, b_way)
+        slides[some] = (a_count > 1) & (b_count > 1)
+        slides[some] &= (a_count > 2) | (b_count > 2) | (sine <= (2.0 * PARALLEL_EDGES) ** 2 * both)
 
     local = np.einsum("csm,sm->cm", corners, weights)
     mean_a, mean_b = (table.centers[:3, n] + table.centers[3:, n] for n in (i.take(at), j.take(at)))
     chosen = columns.take(at)
-    answer.found[chosen] = at_all & (gap > pairs.limit)
-    answer.distance[chosen], answer.rounding[chosen] = gap, pairs.limit
+    answer.found[chosen] = at_all & (gap > limit)
+    answer.distance[chosen], answer.rounding[chosen] = gap, limit
     answer.upper[chosen] = np.maximum(gap, np.sqrt(np.einsum("cm,cm->m", v, v)))
     answer.normal[:, chosen] = normal
     answer.on_a[:, chosen] = local + mean_a
-    answer.on_b[:, chosen] = (local - v + pairs.inner) + mean_b
+    answer.on_b[:, chosen] = (local - v + inner) + mean_b
     answer.slides[chosen] = slides
+
+
+def _heights(
+    pairs: HullPairs, some: IntArray, normal: FloatArray, of_b: bool, kind: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the corners (k, 3, v) of shapes of one class of sizes, and how far they are toward the other shape."""
+    block = pairs.corners[kind].take(pairs.places[int(of_b)].take(some), axis=0)
+    ways = normal.T.take(some, axis=0)
+    return block, np.matmul((-ways if of_b else ways)[:, None, :], block)[:, 0]
+
+
+def _tops(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, BoolArray]:
+    """Return the corners (3, m) of A, or of B, at the slab; and whether there may be others within `width` (m,)."""
+    sizes = pairs.sizes[int(of_b)]
+    tops, many = np.empty_like(normal), np.empty(len(sizes), dtype=bool)
+    for kind in np.unique(sizes).tolist():
+        some = np.flatnonzero(sizes == kind)
+        block, along = _heights(pairs, some, normal, of_b, kind)
+        first, lines = along.argmax(axis=1), np.arange(len(some))
+        tops[:, some] = block[lines, :, first].T
+        limit = along[lines, first] - width.take(some)
+        many[some] = np.count_nonzero(along >= limit[:, None], axis=1) > 1
+    return tops, many
 
 
 def _level(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, IntArray]:
     """Return the way (3, m) between two different corners of A, or of B, that are within `width` (m,) of the slab, and
     how many there are: 1, 2, or 3 for more."""
-    sizes, places = pairs.sizes[int(of_b)], pairs.places[int(of_b)]
+    sizes = pairs.sizes[int(of_b)]
     count = np.ones(len(sizes), dtype=np.intp)
     ways = np.zeros_like(normal)
     for kind in np.unique(sizes).tolist():
         some = np.flatnonzero(sizes == kind)
-        block = pairs.corners[kind].take(places.take(some), axis=0)
-        along = np.matmul((normal.T.take(some, axis=0) * (-1.0 if of_b else 1.0))[:, None, :], block)[:, 0]
+        block, along = _heights(pairs, some, normal, of_b, kind)
         first = along.argmax(axis=1)
         lines = np.arange(len(some))
         level = along >= (along[lines, first] - width.take(some))[:, None]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from functools import cache
 from itertools import pairwise
 
@@ -32,6 +33,7 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.batched_boxes import OrientedBoxes, box_axes
+from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import (
     APART,
     OPEN,
@@ -254,6 +256,43 @@ def test_extreme_and_ordinary_boxes_together():
     found = contacts(shapes, pairs, regions=False)
     for k, single in singles_of(shapes, pairs).items():
         assert RELATIONS[found.relation[k]] == single.relation
+
+
+@pytest.mark.parametrize("count", [100, 1_000, 20_000])
+def test_hulls_that_are_apart_are_answered_together(count, monkeypatch):
+    """That hulls in batches say what the single call says is shown above; this is that they were a batch."""
+    rng = np.random.default_rng(count)
+    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-9, 9, 3)) for n in rng.integers(5, 60, 60)]
+    pairs = random_pairs(count, len(shapes))
+    asked: list = []
+    monkeypatch.setattr(
+        sys.modules["contact_lens.core.contacts"], "contact", lambda a, b, **_: asked.append(0) or contact(a, b)
+    )
+    found = contacts(shapes, pairs, regions=False)
+    apart = found.signed_distance > 1e-3
+    assert apart.sum() > 0.4 * count
+    assert len(asked) <= (~apart).sum() + 0.02 * count
+    rows = rng.choice(count, min(count, 400), replace=False).tolist()
+    check(found, shapes, singles_of(shapes, pairs, rows))
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_the_distance_of_many_hulls_is_that_of_gjk(far):
+    shapes = [ConvexHull(s.vertices + far) for s in shapes_of_classes(3)]
+    i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
+    table = HullTable.of(shapes)
+    nothing = np.zeros((3, len(i)))
+    found = hulls_distance(table, i, j, nothing, np.zeros(len(i)))
+    again = hulls_distance(table, i, j, found.normal, np.zeros(len(i)))
+    assert found.found.sum() > 300
+    for k in np.flatnonzero(found.found).tolist():
+        a, b = shapes[i[k]], shapes[j[k]]
+        true = contact(a, b)
+        tol = promised(a, b, true.signed_distance)
+        assert found.distance[k] - found.rounding[k] <= true.upper_bound
+        assert found.upper[k] + found.rounding[k] >= true.lower_bound
+        assert gap_across(a, b, found.normal[:, k]) >= found.distance[k] - tol
+        assert again.distance[k] - again.rounding[k] <= true.upper_bound
 
 
 def test_swapped_pairs_say_the_same():
