@@ -74,7 +74,7 @@ def hulls_distance(
     )
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
-    step = pairs_at_once(table.corners)
+    step = 2 * pairs_at_once(table.corners)  # the steps are many and short: it pays to take more at a time
     memory = room_for(table, step)
     for final in (False, True):
         late: list[IntArray] = []

@@ -10,7 +10,7 @@ Gems 7 (2008).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -256,6 +256,33 @@ def hulls_intersect(table: HullTable, i: IntArray, j: IntArray, progress: Progre
 def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
     """Return (n,) which of shapes i (n,) and j (n,) have a common point between their mean corners, for sure."""
     result = np.zeros(len(i), dtype=bool)
+    for some, rest, one, other in _rays(table, i, j):
+        result[some] = rest - one - other <= 0.0
+    return result
+
+
+def hulls_by_balls(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
+    """Return (n,) the radius of a ball around the origin in the difference of shapes i (n,) and j (n,), 0 where none is
+    sure to be there: the depth is more.
+
+    What a shape reaches along the ray to the other's mean corner, and the ball inside it, have a cone between them that
+    is inside too: the balls about a common point in both cones add up.
+    """
+    result = np.zeros(len(i))
+    for some, rest, one, other in _rays(table, i, j):
+        both = one + other
+        # The common point divides the way as the reaches do.
+        share = 1.0 - rest / np.where(both > 0.0, both, 1.0)
+        balls = table.balls[1]
+        deep = (balls.take(i.take(some)) + balls.take(j.take(some))) * share
+        limit = table.balls[2].take(i.take(some)) + table.balls[2].take(j.take(some))
+        result[some] = np.maximum(np.where(both > rest, deep - limit, 0.0), 0.0)
+    return result
+
+
+def _rays(table: HullTable, i: IntArray, j: IntArray) -> Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]:
+    """Yield places of some pairs of shapes with an inside, how far their mean corners are apart, at most, and how far
+    each of both reaches toward the other's, at least."""
     members = np.flatnonzero((table.polar_size.take(i) >= 0) & (table.polar_size.take(j) >= 0))
     step = pairs_at_once(table.polars)
     for start in range(0, len(members), step):
@@ -265,10 +292,7 @@ def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
         rest = np.sqrt(np.einsum("nc,nc->n", way, way))
         unit = way / np.where(rest > 0.0, rest, 1.0)[:, None]
         rest *= 1.0 + _RAY_ROUNDING * EPS
-        rest -= _reach(table, pair[0], unit)
-        rest -= _reach(table, pair[1], -unit)
-        result[some] = rest <= 0.0
-    return result
+        yield some, rest, _reach(table, pair[0], unit), _reach(table, pair[1], -unit)
 
 
 def _reach(table: HullTable, numbers: IntArray, unit: FloatArray) -> FloatArray:

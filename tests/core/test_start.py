@@ -21,6 +21,8 @@ from contact_lens.core import (
     gjk_intersects,
     verify,
 )
+from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.coherent_hulls import hulls_coherent, motions
 from contact_lens.core.epa import epa_again
 
 from .generators import CLASSES, pair, rotation
@@ -260,3 +262,50 @@ def test_two_sets_start_from_the_last_answer_too():
     assert contacts(first, start=last).relations == contacts(first).relations
     with pytest.raises(ValueError, match=r"^start"):
         contacts(first, start=contact(first[0], second[0]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [1, 40, 1_000, 20_000])
+def test_hulls_that_move_little_are_known_without_a_look(count):
+    """Thousands of pairs along random paths: what is said is what is said from cold."""
+    rng = np.random.default_rng(count)
+    local = [ConvexHull(shape_of(rng, int(rng.integers(3)))) for _ in range(60)]
+    table = HullTable.of(local)
+    centers, axes = rng.uniform(-2, 2, (60, 3)), np.array([rotation(rng) for _ in local])
+    i, j = np.ascontiguousarray(rng.integers(0, 60, (count, 2)).T)
+    last, before = None, table.moved(axes, centers)
+    kept = 0
+    for speed in (0.0, 1e-12, 1e-3, 1e-2, 1e-4, 0.3, 1e-3, 0.05):
+        axes = np.array([a @ axis_turn(rng.normal(size=3), speed * rng.random()) for a in axes])
+        centers = centers + speed * rng.normal(size=(60, 3))
+        now = table.moved(axes, centers)
+        motion = motions(before, now)
+        if last is not None:
+            kept += int((last.margin > motion[i] + motion[j]).sum())
+        warm, cold = hulls_coherent(now, i, j, last, motion), hulls_intersect(now, i, j)
+        both = (warm.state != OPEN) & (cold != OPEN)
+        assert both.mean() > 0.9 or count < 1_000
+        assert np.array_equal(warm.state[both], cold[both])
+        some = rng.choice(count, min(count, 40), replace=False).tolist()
+        for k in some:  # the margin is no more than the distance or the depth
+            a, b = (ConvexHull(local[n].vertices @ axes[n] + centers[n]) for n in (i[k], j[k]))
+            true = contact(a, b).signed_distance
+            assert warm.margin[k] <= abs(true) + 1e-12
+            assert warm.state[k] != (APART if true < -1e-9 else MEET if true > 1e-9 else None)
+        last, before = warm, now
+    assert kept > 2 * count or count < 1_000
+
+
+def test_motions_are_those_of_the_corners():
+    rng = np.random.default_rng(4)
+    local = [ConvexHull(rng.normal(size=(n, 3))) for n in (5, 9, 40)]
+    table = HullTable.of(local)
+    axes, centers = np.array([rotation(rng) for _ in local]), rng.normal(size=(3, 3))
+    moved_table = table.moved(axes, centers)
+    true = [
+        np.linalg.norm(h.vertices @ a + c - h.vertices, axis=1).max()
+        for h, a, c in zip(local, axes, centers, strict=True)
+    ]
+    assert (motions(table, moved_table) >= true).all()
+    assert (
+        motions(table, table.moved(np.array([np.eye(3)] * 3), centers)) <= np.linalg.norm(centers, axis=1) + 1e-12
+    ).all()
