@@ -219,7 +219,8 @@ class HullAnswers:
     state: NDArray[np.int8]
     """(n,) APART, MEET or OPEN: unknown."""
     gap: FloatArray
-    """(n,) where APART, the width of an empty slab, less than the distance, with rounding taken off; else 0."""
+    """(n,) where APART, the width of an empty slab, less than the distance, with rounding taken off; where MEET, 0 or
+    minus the radius of a ball around the origin inside the difference, less than the depth; where OPEN, 0."""
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
 
@@ -585,8 +586,15 @@ class _Portals(HullPairs):
         third = np.concatenate([c, p, p, p], axis=1)
         parts = np.einsum("cm,cm->m", _cross(first, second), third).reshape(4, -1)
         least, most = parts.min(axis=0), parts.max(axis=0)
-        inside = some[(least > limit) | (most < -limit)]
-        self.state[self.rows[inside]] = MEET
+        sure = np.flatnonzero((least > limit) | (most < -limit))
+        at = self.rows.take(some.take(sure))
+        self.state[at] = MEET
+        # Heights of the origin over the four faces, which rounding makes less by no more than the limit.
+        faces = _cross(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
+        areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
+        volumes = np.abs(parts.take(sure, axis=1)) - limit.take(sure)
+        rounding = self.limit.take(some).take(sure)
+        self.gap[at] = -np.maximum((volumes / areas).min(axis=0) - rounding, 0.0)
         done[some] = True  # beyond the portal there is nothing more to find: what is not sure stays open
         return done
 

@@ -3,8 +3,8 @@
 
 An answer comes with a margin: how far both shapes together may move before it must be looked at again. A slab that is
 empty stays so until they have moved by its width; a ball around the origin in the Minkowski difference stays around it
-until they have moved by its radius. So nothing is asked about most pairs of a scene in which little moved. Source: S1.8,
-S4.4.
+until they have moved by its radius. So nothing is asked about most pairs of a scene in which little moved.
+Source: S1.8, S4.4.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def hulls_coherent(
         left = left[state.take(left) == OPEN]
         found = ask(table, i.take(left), j.take(left), part_of(progress, 0.0, share))
         state[left], normal[:, left] = found.state, found.normal
-        margin[left] = found.gap
+        margin[left] = np.abs(found.gap)
     return CoherentAnswers(state, margin, normal)
 
 

@@ -214,8 +214,9 @@ def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
     before = local
     last = hulls_coherent(local, pairs.i, pairs.j)
     spent: tuple[list[float], list[float]] = ([], [])
+    wrong = 0
     for _ in range(rounds):
-        # Both turn about the origin, which is not far.
+        # All turn about the origin, which is not far.
         angle = 1e-3 * rng.normal(size=(shapes, 3))
         across = np.zeros((shapes, 3, 3))
         for c in range(3):
@@ -236,9 +237,13 @@ def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
         before = now
         for k in np.flatnonzero((last.state == MEET) != np.array(said)).tolist():
             a, b = (moved(pairs.shapes[n], axes[n], centers[n]) for n in pairs.pairs[k].tolist())
-            assert last.state[k] == OPEN or abs(contact(a, b).signed_distance) <= 1e-5
+            true = contact(a, b).signed_distance
+            assert last.state[k] == OPEN or (last.state[k] == MEET) == (true <= 0.0)
+            wrong += last.state[k] != OPEN
     ours, theirs = median(spent[0]), median(spent[1])
-    note = f"{(last.state == OPEN).mean():.2%} left to the single call; without making the table of the new poses"
+    note = (
+        f"{(last.state == OPEN).mean():.2%} left to the single call; coal wrong {wrong} times; without making the table"
+    )
     return row("8 hulls 32 v that move by 1e-3, yes/no, a pair", ours / count, theirs / count, 10.0, note)
 
 
