@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import cos, inf, pi, radians, sin, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .arguments import checked_direction, checked_shapes
+from .arguments import checked_direction, checked_floats, checked_shapes
 from .exact import nearest_on_simplex_exactly, weights_exactly
 from .polytope import FloatArray, Polytope, extreme_exponent
 from .simplex import (
@@ -108,23 +108,23 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
     """
     checked_shapes(a, b)
     if direction is not None:
-        direction = checked_direction("direction", direction, a.dim)
-        if _parts(a, b, direction):
+        x, y, *rest = checked_floats("direction", direction, a.dim)
+        if _parts(a, b, np.asarray(direction), x, y, rest[0] if rest else 0.0):
             return False
     return _gjk(a, b, distance=False, direction=direction).intersects
 
 
-def _parts(a: Polytope, b: Polytope, direction: FloatArray) -> bool:
-    """Tell whether a direction from B to A separates for sure: what the search asks first, without the search."""
+def _parts(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
+    """Tell whether a direction from B to A, with these components, separates for sure: what the search asks first,
+    without the search."""
     heights_a, heights_b = a.centred.dot(direction), b.centred.dot(direction)
-    x, y, *rest = direction.tolist()
-    z = rest[0] if rest else 0.0
     ax, ay, az = a.middle
     bx, by, bz = b.middle
-    gap = float(heights_a[heights_a.argmin()]) - float(heights_b[heights_b.argmax()])
+    gap = heights_a.item(heights_a.argmin()) - heights_b.item(heights_b.argmax())
     gap += x * (ax - bx) + y * (ay - by) + z * (az - bz)
     size = size_of_difference(a, b)
-    return gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
+    separates: bool = gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
+    return separates
 
 
 def gjk(

@@ -247,6 +247,49 @@ def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
     return row("8 hulls 32 v that move by 1e-3, yes/no, a pair", ours / count, theirs / count, 10.0, note)
 
 
+def one_pair_that_stands_still(peer: Coal, quick: bool) -> list[Row]:
+    """The same pair again and again: ours is told the last direction, coal the last guess."""
+    rng = np.random.default_rng(18)
+    points = rng.normal(size=(2, 32, 3))
+    points /= np.linalg.norm(points, axis=2)[:, :, None]
+    a, b = ConvexHull(points[0]), ConvexHull(points[1] + [2.1, 0.3, 0.2])
+    last = contact(a, b)
+    direction = -last.normal
+    (one, one_at), (two, two_at) = peer.shape(a), peer.shape(b)
+    collide, request, result = peer.coal.collide, peer.coal.CollisionRequest(), peer.result
+    request.enable_contact, request.gjk_initial_guess = False, peer.coal.CachedGuess
+    repeats = 300 if quick else 3_000
+
+    def theirs() -> bool:
+        for _ in range(repeats):
+            result.clear()
+            collide(one, one_at, two, two_at, request, result)
+            request.updateGuess(result)
+        return bool(result.isCollision())
+
+    def ours() -> bool:
+        for _ in range(repeats):
+            said = gjk_intersects(a, b, direction)
+        return said
+
+    said, true, mine, his = alternate(ours, theirs, 7)
+    assert said == true is False
+    rows = [row("18 one pair that stands still, yes/no", mine / repeats, his / repeats, 0.9)]
+    for words, other in (("apart", b), ("penetrating", ConvexHull(points[1] + [1.1, 0.3, 0.2]))):
+        cold = contact(a, other)
+
+        def warm(b: ConvexHull = other, cold: Contact = cold) -> Contact:
+            return contact(a, b, start=cold)
+
+        def again(b: ConvexHull = other) -> Contact:
+            return contact(a, b)
+
+        _, _, mine, his = alternate(warm, again, 51)
+        note = f"the other is not coal but ours without start: {his * 1e6:.0f} us"
+        rows.append(Row(f"contact(start=) that stands still, {words}", mine, {}, {}, (note,)))
+    return rows
+
+
 class Scene:
     """Bodies that move, in coal's tree."""
 
@@ -410,5 +453,6 @@ def main(quick: bool = False) -> None:
     lines += [scene_of_boxes(peer, count, quick, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
     lines += [hulls_yes(peer, *what) for what in ((32, quick, 3.0), (128, quick, 4.0), (500, quick, 2.5))]
     lines += [scene_of_hulls(peer, 1_000, quick), hulls_distant(peer, quick), hulls_that_move_little(peer, quick)]
+    lines += one_pair_that_stands_still(peer, quick)
     lines += front_door(peer, quick)
     show(lines)
