@@ -18,6 +18,7 @@ import numpy as np
 
 from contact_lens.core import (
     Box,
+    Contact,
     ConvexHull,
     Polytope,
     candidate_pairs,
