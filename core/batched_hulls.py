@@ -223,6 +223,9 @@ class HullAnswers:
     minus the radius of a ball around the origin inside the difference, less than the depth; where OPEN, 0."""
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
+    around: FloatArray | None = None
+    """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that, with the difference of the
+    mean corners, are around the origin."""
 
 
 def hulls_by_slabs(
@@ -399,6 +402,7 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
     """
     total = len(i)
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
+    around = np.zeros((3, 3, total))
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = pairs_at_once(table.corners)
@@ -412,9 +416,10 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
             search.run(0.0 if final else _LATE * len(some))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
+            around[:, :, some] = search.around
             late.append(some.take(search.rows))
         order = np.concatenate(late) if late else order
-    return HullAnswers(state, gap, normal)
+    return HullAnswers(state, gap, normal, around)
 
 
 class HullPairs:
@@ -486,6 +491,7 @@ class _Portals(HullPairs):
         super().__init__(table, i, j, memory)
         count = len(i)
         self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
+        self.around = np.zeros((3, 3, count))
 
     def parted(self, ways: FloatArray, points: FloatArray) -> BoolArray:
         """Tell which active pairs the support points for these ways show to be apart, and keep what they show."""
@@ -589,6 +595,7 @@ class _Portals(HullPairs):
         sure = np.flatnonzero((least > limit) | (most < -limit))
         at = self.rows.take(some.take(sure))
         self.state[at] = MEET
+        self.around[:, 0, at], self.around[:, 1, at], self.around[:, 2, at] = (v[:, sure] for v in (a, b, c))
         # Heights of the origin over the four faces, which rounding makes less by no more than the limit.
         faces = _cross(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
         areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
