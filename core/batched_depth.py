@@ -21,7 +21,7 @@ from .tolerance import EPA_CONVERGED, EPA_FILTER, EPS
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 512
+_CHUNK = 1_024
 """Pairs answered in one go: their faces fit the second cache."""
 _POINTS = 28
 """Corners of a polytope; of hulls of a hundred corners, one pair in a thousand needs more."""
@@ -160,9 +160,7 @@ class _Polytopes(HullPairs):
         self.normals = self.normals.take(kept, axis=1)
         self.offsets, self.corners_of = self.offsets.take(kept, axis=0), self.corners_of.take(kept, axis=0)
 
-    def note(
-        self, at: IntArray, nearest: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray
-    ) -> None:
+    def note(self, at: IntArray, nearest: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray) -> None:
         """Keep what active pairs `at` have come to."""
         rows = self.rows.take(at)
         self.ended[rows] = True

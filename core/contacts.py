@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import checked_length
 from .batched_box_contacts import box_witnesses, boxes_inside
 from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
+from .batched_depth import hulls_depth
 from .batched_distance import hulls_distance
 from .batched_hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
 from .box import Box
@@ -28,7 +29,7 @@ from .gjk import gjk_intersects
 from .polytope import FloatArray, IntArray, Polytope, frozen
 from .progress import Progress, part_of, tell
 from .region import Region, region_between
-from .relation import Relation
+from .relation import Relation, relation_of
 from .tolerance import (
     BATCH_MISS,
     BOX_PARALLEL,
@@ -274,6 +275,11 @@ class Rows:
         length = np.sqrt((reach * reach).sum(axis=0))
         self.upper_bound[rows] = length + SUPPORT_ROUNDING * EPS * length
 
+    def certified(self, rows: IntArray, signed_distance: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Fill in distances whose bounds meet."""
+        self.status[rows] = _STATUS_CODES[Status.CERTIFIED]
+        self.signed_distance[rows], self.lower_bound[rows], self.upper_bound[rows] = signed_distance, lower, upper
+
     def add_regions(self, rows: IntArray, bands: FloatArray, tolerances: FloatArray) -> None:
         """Fill in the regions of pairs of polytopes that are answered but for them."""
         for k, band, tolerance in zip(rows.tolist(), bands.tolist(), tolerances.tolist(), strict=True):
@@ -381,7 +387,7 @@ def _answer(rows: Rows, left: IntArray, progress: Progress | None) -> None:
         left = _answer_boxes(rows, left, part_of(progress, 0.0, 0.2))
         if not rows.distances:
             left = _apart_hulls(rows, left, part_of(progress, 0.2, 0.3))
-        left = _distant_hulls(rows, left, part_of(progress, 0.3, 0.4))
+        left = _answer_hulls(rows, left, part_of(progress, 0.3, 0.4))
     rows.one_by_one(left, part_of(progress, 0.4, 1.0))
 
 
@@ -432,8 +438,8 @@ def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntAr
     return np.setdiff1d(left, mine[apart], assume_unique=True)
 
 
-def _distant_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
-    """Answer pairs of polytopes that are apart by more than the band; return the rows that are left."""
+def _answer_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
+    """Answer pairs of polytopes that are apart or penetrate by more than the band; return the rows that are left."""
     fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
     fit &= rows.sizes.ordinary
     mine = left[fit[rows.pairs[left]].all(axis=1)]
@@ -441,30 +447,78 @@ def _distant_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> Int
         return left
     table, place = _table_of(rows.shapes, fit, rows.pairs[mine])
     i, j = np.ascontiguousarray(place[rows.pairs[mine]].T)
+    state = hulls_intersect(table, i, j, part_of(progress, 0.0, 0.2))
+    answered = []
+    for kind, answer, share in ((APART, _distant_hulls, (0.2, 0.4)), (MEET, _deep_hulls, (0.4, 1.0))):
+        some = np.flatnonzero(state == kind)
+        if len(some) >= _FEW_DISTANCES:
+            answered.append(answer(rows, mine[some], table, i[some], j[some], part_of(progress, *share)))
+    return np.setdiff1d(left, np.concatenate(answered), assume_unique=True) if answered else left
+
+
+def _distant_hulls(
+    rows: Rows, mine: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
+) -> IntArray:
+    """Answer pairs of polytopes that are apart; return the rows that are answered."""
     band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
-    # Pairs that meet are seen faster by the tests of yes or no.
-    apart = np.flatnonzero(hulls_intersect(table, i, j, part_of(progress, 0.0, 0.4)) == APART)
-    mine, i, j = mine[apart], i[apart], j[apart]
-    band, extent, magnitude = band[apart], extent[apart], magnitude[apart]
-    found = hulls_distance(table, i, j, rows.axes[mine].T, band, part_of(progress, 0.4, 1.0))
-    lower, upper = found.distance - found.rounding, found.upper + found.rounding
+    found = hulls_distance(table, i, j, rows.axes[mine].T, band, progress)
     tolerance = promised_many(found.distance, extent, magnitude)
-    miss = found.on_b - found.on_a - found.distance * found.normal
     # Where a face is opposite a face the witness points belong to its middle, which the single call finds.
-    good = found.found & ~found.slides & (found.distance > band) & (upper - lower <= tolerance)
-    good &= np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
+    good = found.found & ~found.slides & (found.distance > band)
+    lower, upper = found.distance - found.rounding, found.upper + found.rounding
+    good &= upper - lower <= tolerance
+    good &= _realised(found.distance, found.normal, found.on_a, found.on_b, tolerance)
     at = mine[good]
     rows.relation[at] = np.where(
         found.distance[good] <= rows.clearance,
         _RELATION_CODES[Relation.WITHIN_CLEARANCE],
         _RELATION_CODES[Relation.SEPARATED],
     )
-    rows.status[at] = _STATUS_CODES[Status.CERTIFIED]
-    rows.signed_distance[at] = found.distance[good]
-    rows.lower_bound[at], rows.upper_bound[at] = lower[good], upper[good]
+    rows.certified(at, found.distance[good], lower[good], upper[good])
     rows.normal[at] = found.normal[:, good].T + 0.0  # + 0.0 turns -0.0 into 0.0
     rows.point_on_a[at], rows.point_on_b[at] = found.on_a[:, good].T, found.on_b[:, good].T
-    return np.setdiff1d(left, at, assume_unique=True)
+    return at
+
+
+def _deep_hulls(
+    rows: Rows, mine: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
+) -> IntArray:
+    """Answer pairs of polytopes that penetrate; return the rows that are answered."""
+    band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
+    found = hulls_depth(table, i, j, progress)
+    tolerance = promised_many(found.depth, extent, magnitude)
+    # Which shapes coincide is asked of those that touch only, and of those with one box in the other.
+    good = found.found & (found.depth > band) & (found.inner > found.rounding)
+    lower, upper = -found.depth - found.rounding, found.rounding - found.inner
+    good &= upper - lower <= tolerance
+    good &= _realised(-found.depth, found.normal, found.on_a, found.on_b, tolerance)
+    at = mine[good]
+    rows.certified(at, -found.depth[good], lower[good], upper[good])
+    rows.normal[at] = found.normal[:, good].T + 0.0  # + 0.0 turns -0.0 into 0.0
+    rows.point_on_a[at], rows.point_on_b[at] = found.on_a[:, good].T, found.on_b[:, good].T
+    rows.relation[at] = _RELATION_CODES[Relation.PENETRATING]
+    a, b = rows.pairs[at].T
+    low, high, slack = rows.sizes.low, rows.sizes.high, band[good]
+    inside = ((low[:, a] >= low[:, b] - slack) & (high[:, a] <= high[:, b] + slack)).all(axis=0)
+    inside |= ((low[:, b] >= low[:, a] - slack) & (high[:, b] <= high[:, a] + slack)).all(axis=0)
+    for k in np.flatnonzero(inside).tolist():
+        one, other = rows.shapes[a[k]], rows.shapes[b[k]]
+        assert isinstance(one, Polytope)
+        assert isinstance(other, Polytope)
+        relation = relation_of(one, other, float(rows.signed_distance[at[k]]), float(slack[k]), rows.clearance)
+        rows.relation[at[k]] = _RELATION_CODES[relation]
+    if rows.regions:
+        rows.add_regions(at, slack, tolerance[good])
+    return at
+
+
+def _realised(
+    signed_distance: FloatArray, normal: FloatArray, on_a: FloatArray, on_b: FloatArray, tolerance: FloatArray
+) -> BoolArray:
+    """Tell which witness points (3, n) realise the signed distances (n,)."""
+    miss = on_b - on_a - signed_distance * normal
+    result: BoolArray = np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
+    return result
 
 
 def _table_of(shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray) -> tuple[HullTable, IntArray]:
@@ -577,9 +631,7 @@ def _boxes_chunk(
         left[meet] = False
         a_in_b, b_in_a = boxes_inside(boxes, i[meet], j[meet], low, high, band[meet])
         rows.relation[at] = _relation_codes(sd[meet], band[meet], rows.clearance, a_in_b, b_in_a)
-        rows.status[at] = _STATUS_CODES[Status.CERTIFIED]
-        rows.signed_distance[at] = sd[meet]
-        rows.lower_bound[at], rows.upper_bound[at] = lower[meet], upper[meet]
+        rows.certified(at, sd[meet], lower[meet], upper[meet])
         rows.normal[at] = found.normal[:, meet].T + 0.0  # + 0.0 turns -0.0 into 0.0
         rows.point_on_a[at], rows.point_on_b[at] = points.on_a[:, good].T, points.on_b[:, good].T
         if rows.regions:

@@ -33,6 +33,7 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.batched_boxes import OrientedBoxes, box_axes
+from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import (
     APART,
@@ -258,22 +259,41 @@ def test_extreme_and_ordinary_boxes_together():
         assert RELATIONS[found.relation[k]] == single.relation
 
 
-@pytest.mark.parametrize("count", [100, 1_000, 20_000])
-def test_hulls_that_are_apart_are_answered_together(count, monkeypatch):
+@pytest.mark.parametrize(
+    ("count", "room"), [(200, 9.0), (1_000, 9.0), (20_000, 9.0), (200, 1.5), (1_000, 1.5), (5_000, 1.5)]
+)
+def test_hulls_are_answered_together(count, room, monkeypatch):
     """That hulls in batches say what the single call says is shown above; this is that they were a batch."""
     rng = np.random.default_rng(count)
-    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-9, 9, 3)) for n in rng.integers(5, 60, 60)]
+    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-room, room, 3)) for n in rng.integers(5, 60, 60)]
     pairs = random_pairs(count, len(shapes))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     asked: list = []
     monkeypatch.setattr(
         sys.modules["contact_lens.core.contacts"], "contact", lambda a, b, **_: asked.append(0) or contact(a, b)
     )
     found = contacts(shapes, pairs, regions=False)
-    apart = found.signed_distance > 1e-3
-    assert apart.sum() > 0.4 * count
-    assert len(asked) <= (~apart).sum() + 0.02 * count
-    rows = rng.choice(count, min(count, 400), replace=False).tolist()
+    apart = found.signed_distance > 0.0
+    assert (apart.mean() > 0.5) == (room == 9.0)
+    assert len(asked) <= 0.1 * count + 64  # of either kind fewer than that are no batch
+    rows = rng.choice(len(pairs), min(len(pairs), 400), replace=False).tolist()
     check(found, shapes, singles_of(shapes, pairs, rows))
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_the_depth_of_many_hulls_is_that_of_epa(far):
+    shapes = [ConvexHull(s.vertices + far) for s in shapes_of_classes(3)]
+    i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
+    found = hulls_depth(HullTable.of(shapes), i, j)
+    told = np.flatnonzero(found.found)
+    assert len(told) > 800
+    for k in told.tolist():
+        a, b = shapes[i[k]], shapes[j[k]]
+        true = contact(a, b)
+        tol = promised(a, b, true.signed_distance)
+        assert found.depth[k] + found.rounding[k] >= -true.upper_bound
+        assert found.inner[k] - found.rounding[k] <= -true.lower_bound
+        assert gap_across(a, b, found.normal[:, k]) >= -found.depth[k] - tol
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
