@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Depth, normal and witness points of many pairs of convex polytopes that penetrate: EPA, all pairs at once.
 
-Every pair has its own polytope around the origin, inside A - B. In each step it grows at its nearest face: the faces that
-see the new point are taken away, and put a cone over their border. The surface stays closed whatever rounding does, and
+Every pair has its own polytope around the origin, inside A - B. In each step it grows at its nearest face: a cone over
+the border of the faces that see the new point takes their place. The surface stays closed whatever rounding does, and
 as long as all its faces look away from the origin it is around a ball as large as the nearest face is far: the proof of
-the depth, for which it need not be convex. Pairs of which that does not hold are told, for the single call. Source: S2.1.
+the depth, for which it need not be convex. Pairs of which that does not hold are told, for the single call.
+Source: S2.1; G. van den Bergen 2001.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .batched_hulls import MEET, HullPairs, HullTable, hulls_by_portals, room_for
+from .batched_hulls import MEET, HullPairs, HullTable, cross_rows, hulls_by_portals, room_for
 from .polytope import FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .tolerance import EPA_CONVERGED, EPA_FILTER, EPS
@@ -103,7 +104,7 @@ class _Polytopes(HullPairs):
             self.points[:, :, slot] = around[:, slot]
         self.edges = np.zeros(count * _POINTS * _POINTS, dtype=bool)
         first, second, third = (around[:, k] for k in range(3))
-        up = np.einsum("cm,cm->m", _cross(second - first, third - first), self.inner - first) > 0.0
+        up = np.einsum("cm,cm->m", cross_rows(second - first, third - first), self.inner - first) > 0.0
         turned = np.flatnonzero(up)
         for held in (self.points, self.on_a):
             held[:, turned, 0], held[:, turned, 1] = held[:, turned, 1].copy(), held[:, turned, 0].copy()
@@ -115,7 +116,7 @@ class _Polytopes(HullPairs):
     def put(self, rows: IntArray, slots: IntArray, corners: IntArray) -> None:
         """Add faces (k, 3) to polytopes `rows` (k,) in places `slots` (k,)."""
         p, q, r = (self.points[:, rows, corners[:, k]] for k in range(3))
-        normals = _cross(q - p, r - p)
+        normals = cross_rows(q - p, r - p)
         length = np.sqrt(np.einsum("ck,ck->k", normals, normals))
         normals /= np.where(length > 0.0, length, 1.0)
         offsets = np.einsum("ck,ck->k", normals, p)
@@ -248,11 +249,11 @@ def _measure(
 
 def _weights(p: FloatArray, q: FloatArray, r: FloatArray, normal: FloatArray, point: FloatArray) -> FloatArray:
     """Return the barycentric weights (3, m) of points in the planes of triangles; some negative when it is outside."""
-    whole = np.einsum("cm,cm->m", _cross(q - p, r - p), normal)
+    whole = np.einsum("cm,cm->m", cross_rows(q - p, r - p), normal)
     scale = 1.0 / np.where(whole > 0.0, whole, np.inf)
     way = point - p
-    second = np.einsum("cm,cm->m", _cross(way, r - p), normal) * scale
-    third = np.einsum("cm,cm->m", _cross(q - p, way), normal) * scale
+    second = np.einsum("cm,cm->m", cross_rows(way, r - p), normal) * scale
+    third = np.einsum("cm,cm->m", cross_rows(q - p, way), normal) * scale
     return np.stack([1.0 - second - third, second, third])
 
 
@@ -268,19 +269,9 @@ def _name(pairs: HullPairs, found: _Polytopes, at: IntArray, normal: FloatArray)
         bent = corner - middle[:, unknown]
         length = np.sqrt(np.einsum("cm,cm->m", bent, bent))
         ways = normal[:, unknown] + _BENT * bent / np.where(length > 0.0, length, 1.0)
-        full = np.tile(normal, 1)
+        full = normal.copy()
         full[:, unknown] = ways
         on_a = pairs.farthest(full, False)
         same = (pairs.inner + on_a - pairs.farthest(full, True))[:, unknown] == corner
         known = unknown[same.all(axis=0)]
         found.face_on_a[:, slot, at[known]] = on_a[:, known]
-
-
-def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the cross products (3, m) of rows (3, m)."""
-    result = np.empty_like(u)
-    for k in range(3):
-        one, two = (k + 1) % 3, (k + 2) % 3
-        np.multiply(u[one], v[two], out=result[k])
-        result[k] -= u[two] * v[one]
-    return result

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .batched_hulls import HullPairs, HullTable, pairs_at_once, room_for
+from .batched_hulls import HullPairs, HullTable, cross_rows, pairs_at_once, room_for
 from .polytope import FloatArray, IntArray
 from .progress import Progress, tell
 from .tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
@@ -66,12 +66,9 @@ def hulls_distance(
     `width` (n,) of the slab are opposite each other. Raises Cancelled when `progress` says so.
     """
     total = len(i)
-    answer = HullDistances(
-        np.zeros(total, dtype=bool),
-        *np.zeros((3, total)),
-        *np.zeros((3, 3, total)),
-        np.zeros(total, dtype=bool),
-    )
+    lengths, vectors = np.zeros((3, total)), np.zeros((3, 3, total))
+    found, slides = np.zeros((2, total), dtype=bool)
+    answer = HullDistances(found, *lengths, vectors[0], vectors[1], vectors[2], slides)
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = 2 * pairs_at_once(table.corners)  # the steps are many and short: it pays to take more at a time
@@ -151,11 +148,11 @@ def _stepped(
     best = squares.argmin(axis=0)
     columns = np.arange(count)
     # Is the origin on the inner side of all four faces? Equal points make a face without a side.
-    normals = _cross(u, v)
+    normals = cross_rows(u, v)
     origin = np.einsum("csm,cm->sm", normals, new)
     far = np.einsum("csm,csm->sm", normals, points.take([2, 0, 1], axis=1) - new[:, None])
     sides = -origin * far > 0.0
-    base = _cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    base = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
     height = np.einsum("cm,cm->m", base, points[:, 0])
     above = np.einsum("cm,cm->m", base, new) - height
     inside: BoolArray = sides.all(axis=0) & (-height * above > 0.0)
@@ -234,7 +231,7 @@ def _measure(
     points, corners, weights = search.points.take(at, axis=2), search.on_a.take(at, axis=2), search.weights[:, at]
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
-    normal = _cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    normal = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
     flat = (weights <= 0.0).any(axis=0) | ~normal.any(axis=0)
     normal = np.where(flat | (np.einsum("cm,cm->m", normal, v) > 0.0), -normal, normal)
     normal = np.where(flat, -v, normal)
@@ -250,7 +247,7 @@ def _measure(
         (a_way, a_count), (b_way, b_count) = (
             _level(pairs, normal.take(some, axis=1), width.take(at).take(some), of_b) for of_b in (False, True)
         )
-        parallel = _cross(a_way, b_way)
+        parallel = cross_rows(a_way, b_way)
         sine = np.einsum("cm,cm->m", parallel, parallel)
         both = np.einsum("cm,cm->m", a_way, a_way) * np.einsum("cm,cm->m", b_way, b_way)
         slides[some] = (a_count > 1) & (b_count > 1)
@@ -314,13 +311,3 @@ def _level(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) 
         count[some] += more.any(axis=1)
         ways[:, some] = np.where(has[:, None], other - top, 0.0).T
     return ways, count
-
-
-def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the cross products of vectors whose coordinates are rows."""
-    result = np.empty(np.broadcast_shapes(u.shape, v.shape))
-    for k in range(3):
-        one, two = (k + 1) % 3, (k + 2) % 3
-        np.multiply(u[one], v[two], out=result[k])
-        result[k] -= u[two] * v[one]
-    return result

@@ -224,8 +224,8 @@ class HullAnswers:
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
     around: FloatArray | None = None
-    """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that, with the difference of the
-    mean corners, are around the origin."""
+    """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that are around the origin,
+    together with the difference of the mean corners."""
 
 
 def hulls_by_slabs(
@@ -512,7 +512,7 @@ class _Portals(HullPairs):
         way = -self.inner
         v1 = self.supports(way)
         apart = self.parted(way, v1)
-        way = _cross(v1, self.inner)
+        way = cross_rows(v1, self.inner)
         kept = np.flatnonzero(~apart & way.any(axis=0))
         v1, way = v1.take(kept, axis=1), way.take(kept, axis=1)
         self.keep(kept)
@@ -523,7 +523,7 @@ class _Portals(HullPairs):
         kept = np.flatnonzero(~apart)
         v1, v2 = v1.take(kept, axis=1), v2.take(kept, axis=1)
         self.keep(kept)
-        way = _cross(v1 - self.inner, v2 - self.inner)
+        way = cross_rows(v1 - self.inner, v2 - self.inner)
         turned = np.einsum("cm,cm->m", way, self.inner) > 0.0
         v1, v2 = np.where(turned, v2, v1), np.where(turned, v1, v2)
         np.negative(way, out=way, where=turned)
@@ -538,7 +538,7 @@ class _Portals(HullPairs):
             self.discovered(corners, point, ready)
             # Of complete portals the normal, of others that of the plane of two corners and the inner point.
             base = np.where(ready, corners[2], self.inner)
-            way = _cross(corners[0] - base, corners[1] - base)
+            way = cross_rows(corners[0] - base, corners[1] - base)
             # With the portal complete the origin may be on the inner side of it already.
             done |= self.enclosed(corners, way, ready & ~apart)
             kept = np.flatnonzero(~done)
@@ -553,7 +553,7 @@ class _Portals(HullPairs):
         if not ready.any():
             return ready.copy()
         v1, v2, v3 = corners
-        across = _cross(point, self.inner)
+        across = cross_rows(point, self.inner)
         one, two, three = (np.einsum("cm,cm->m", across, v) >= 0.0 for v in (v1, v2, v3))
         old = (point == v1).all(axis=0) | (point == v2).all(axis=0) | (point == v3).all(axis=0)
         first = ready & ((one & two) | (~one & ~three))
@@ -570,8 +570,8 @@ class _Portals(HullPairs):
             return
         v1, v2, v3 = corners
         before = ~ready
-        beyond_one = np.einsum("cm,cm->m", _cross(v1, point), self.inner) < 0.0
-        beyond_two = np.einsum("cm,cm->m", _cross(point, v2), self.inner) < 0.0
+        beyond_one = np.einsum("cm,cm->m", cross_rows(v1, point), self.inner) < 0.0
+        beyond_two = np.einsum("cm,cm->m", cross_rows(point, v2), self.inner) < 0.0
         np.copyto(v2, point, where=before & beyond_one)
         np.copyto(v1, point, where=before & ~beyond_one & beyond_two)
         complete = before & ~beyond_one & ~beyond_two
@@ -590,14 +590,14 @@ class _Portals(HullPairs):
         limit = GJK_INSIDE * EPS * self.spread.take(some) ** 3
         first, second = np.concatenate([a, b, c, a], axis=1), np.concatenate([b, a, b, c], axis=1)
         third = np.concatenate([c, p, p, p], axis=1)
-        parts = np.einsum("cm,cm->m", _cross(first, second), third).reshape(4, -1)
+        parts = np.einsum("cm,cm->m", cross_rows(first, second), third).reshape(4, -1)
         least, most = parts.min(axis=0), parts.max(axis=0)
         sure = np.flatnonzero((least > limit) | (most < -limit))
         at = self.rows.take(some.take(sure))
         self.state[at] = MEET
         self.around[:, 0, at], self.around[:, 1, at], self.around[:, 2, at] = (v[:, sure] for v in (a, b, c))
         # Heights of the origin over the four faces, which rounding makes less by no more than the limit.
-        faces = _cross(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
+        faces = cross_rows(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
         areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
         volumes = np.abs(parts.take(sure, axis=1)) - limit.take(sure)
         rounding = self.limit.take(some).take(sure)
@@ -606,9 +606,9 @@ class _Portals(HullPairs):
         return done
 
 
-def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the cross products (3, m) of rows (3, m)."""
-    result = np.empty_like(u)
+def cross_rows(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the cross products of vectors whose coordinates are rows (3, ...)."""
+    result = np.empty(np.broadcast_shapes(u.shape, v.shape))
     for k in range(3):
         one, two = (k + 1) % 3, (k + 2) % 3
         np.multiply(u[one], v[two], out=result[k])

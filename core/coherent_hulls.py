@@ -89,7 +89,7 @@ def motions(before: HullTable, now: HullTable) -> FloatArray:
     What rounding may hide is added.
     """
     way = (now.centers[:3] + now.centers[3:]) - (before.centers[:3] + before.centers[3:])
-    result = np.sqrt(np.einsum("cn,cn->n", way, way))
+    result: FloatArray = np.sqrt(np.einsum("cn,cn->n", way, way))
     for kind, (one, other) in enumerate(zip(before.corners, now.corners, strict=True)):
         step = other - one
         np.multiply(step, step, out=step)

@@ -30,6 +30,7 @@ from contact_lens.core import (
 )
 from contact_lens.core.batched_box_contacts import box_witnesses
 from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_overlap
+from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
 from contact_lens.core.coherent_hulls import hulls_coherent, motions
@@ -130,9 +131,8 @@ def pairs_of_boxes(peer: Coal, count: int, overlapping: bool = False) -> Pairs:
     return Pairs(peer, boxes, np.arange(2 * count).reshape(-1, 2))
 
 
-def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int, apart: bool = False) -> Pairs:
-    """Hulls of points on unit spheres, 1.2 to 2.4 between the centres; about half of the pairs overlap; or, if asked
-    for, 2.1 to 2.4, and none."""
+def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int, near: float = 1.2, far: float = 2.4) -> Pairs:
+    """Hulls of points on unit spheres, `near` to `far` between the centres: of 1.2 to 2.4 about half overlap."""
     rng = np.random.default_rng(corners)
     hulls = []
     for _ in range(shapes):
@@ -142,7 +142,7 @@ def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int, apart: boo
     centers = np.array([hull.center for hull in hulls])
     pairs = rng.integers(0, shapes, (40 * count, 2))
     way = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
-    pairs = pairs[(way > (2.1 if apart else 1.2)) & (way < 2.4)][:count]
+    pairs = pairs[(way > near) & (way < far)][:count]
     return Pairs(peer, hulls, pairs)
 
 
@@ -187,7 +187,7 @@ def boxes_deep(peer: Coal, quick: bool) -> Row:
 
 def hulls_distant(peer: Coal, quick: bool) -> Row:
     count = 1_000 if quick else 10_000
-    pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, apart=True)
+    pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, 2.1)
     table = HullTable.of(pairs.shapes)
     nothing, width = np.zeros((3, count)), np.full(count, 1e-5)
     mine, other, ours, theirs = alternate(
@@ -200,6 +200,21 @@ def hulls_distant(peer: Coal, quick: bool) -> Row:
     assert np.abs(distance - np.array(other)).max() <= 1e-5
     note = f"{1.0 - mine.found.mean():.2%} left to the single call"
     return row("7 hulls 32 v, distance + witness points, a pair", ours / count, theirs / count, 1.5, note)
+
+
+def hulls_deep(peer: Coal, quick: bool) -> Row:
+    count = 1_000 if quick else 5_000
+    pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, 0.8, 1.7)
+    table = HullTable.of(pairs.shapes)
+    mine, other, ours, theirs = alternate(lambda: hulls_depth(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 5)
+    theirs_deep = np.array(other)
+    wrong = np.flatnonzero(mine.found & ~(np.abs(mine.depth - theirs_deep) <= 1e-5))
+    for k in wrong.tolist():
+        true = contact(*(pairs.shapes[n] for n in pairs.pairs[k].tolist()))
+        assert abs(true.depth - mine.depth[k]) <= 1e-9
+    left = float((~mine.found & ~np.isnan(theirs_deep)).mean())
+    note = f"{left:.1%} left to the single call; coal wrong on {len(wrong)} of {count} depths"
+    return row("6 hulls 32 v, depth + normal + witness points, a pair", ours / count, theirs / count, 1.0, note)
 
 
 def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
@@ -453,7 +468,12 @@ def main(quick: bool = False) -> None:
     lines = [boxes_yes(peer, quick), boxes_deep(peer, quick)]
     lines += [scene_of_boxes(peer, count, quick, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
     lines += [hulls_yes(peer, *what) for what in ((32, quick, 3.0), (128, quick, 4.0), (500, quick, 2.5))]
-    lines += [scene_of_hulls(peer, 1_000, quick), hulls_distant(peer, quick), hulls_that_move_little(peer, quick)]
+    lines += [
+        scene_of_hulls(peer, 1_000, quick),
+        hulls_deep(peer, quick),
+        hulls_distant(peer, quick),
+        hulls_that_move_little(peer, quick),
+    ]
     lines += one_pair_that_stands_still(peer, quick)
     lines += front_door(peer, quick)
     show(lines)
