@@ -30,6 +30,8 @@ _FACES = 112
 """Faces that a polytope has ever had."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and left."""
+_SHARE = 0.85
+"""Share of pairs still to be answered from which those that are answered are put away."""
 _BENT = 1e-3
 """By how much a normal is bent toward a corner of its face: others of the face are lower then, those beside it not yet
 higher."""
@@ -128,9 +130,11 @@ class _Polytopes(HullPairs):
     def grow(self) -> None:
         """Let all polytopes grow until their nearest faces are on the surface of A - B."""
         for _ in range(_POINTS - 4):
-            self.only(np.flatnonzero(self.good))
-            if len(self.rows) <= _LAST:
+            active = np.flatnonzero(self.good)
+            if len(active) <= _LAST:
                 return
+            if len(active) < _SHARE * len(self.rows):  # to copy all of them each time would cost more
+                self.only(active)
             lines = np.arange(len(self.rows))
             nearest = self.offsets[:, : int(self.faces.max())].argmin(axis=1)
             offset = self.offsets[lines, nearest]
@@ -140,21 +144,12 @@ class _Polytopes(HullPairs):
             depth = np.einsum("cm,cm->m", ways, new)
             ended = depth - offset <= EPA_CONVERGED * EPS * self.spread
             ended |= (new[:, :, None] == self.points).all(axis=0).any(axis=1)
-            self.note(np.flatnonzero(ended), nearest, ways, depth, offset)
+            self.note(np.flatnonzero(ended & self.good), nearest, ways, depth, offset)
             self.good &= ~ended
-            active = np.flatnonzero(self.good)
-            if len(active) < len(lines):
-                self.only(active)
-                new, on_a, nearest, ways = new[:, active], on_a[:, active], nearest[active], ways[:, active]
-                lines = np.arange(len(active))
-            if len(active):
-                self.add(new, on_a, nearest)
-        self.only(np.zeros(0, dtype=np.intp))
+            self.add(new, on_a, nearest)
 
     def only(self, kept: IntArray) -> None:
         """Go on with these of the active pairs only."""
-        if len(kept) == len(self.rows):
-            return
         self.keep(kept)
         self.count, self.faces, self.good = self.count[kept], self.faces[kept], self.good[kept]
         self.points, self.on_a = self.points.take(kept, axis=1), self.on_a.take(kept, axis=1)

@@ -68,7 +68,7 @@ def hulls_distance(
     total = len(i)
     lengths, vectors = np.zeros((3, total)), np.zeros((3, 3, total))
     found, slides = np.zeros((2, total), dtype=bool)
-    answer = HullDistances(found, *lengths, vectors[0], vectors[1], vectors[2], slides)
+    answer = HullDistances(found, lengths[0], lengths[1], lengths[2], vectors[0], vectors[1], vectors[2], slides)
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = 2 * pairs_at_once(table.corners)  # the steps are many and short: it pays to take more at a time
