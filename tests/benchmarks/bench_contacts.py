@@ -29,7 +29,7 @@ from contact_lens.core import (
     pairs_intersect,
 )
 from contact_lens.core.batched_box_contacts import box_witnesses
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_overlap
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted, boxes_overlap
 from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
@@ -377,10 +377,11 @@ def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
         boxes = OrientedBoxes.from_poses(scene.centers, scene.axes, half)
         low, high = boxes.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        yes, _ = boxes_overlap(boxes, i, j)
-        hit = np.flatnonzero(yes)
-        i, j = i.take(hit), j.take(hit)
+        near = boxes_not_parted(boxes, i, j)
+        i, j = i.take(near), j.take(near)
         found = box_axes(boxes, i, j)
+        hit = np.flatnonzero(found.signed_distance <= 0.0)
+        i, j, found = i.take(hit), j.take(hit), found.taken(hit)
         points = box_witnesses(boxes, i, j, found, np.full(len(hit), 1e-9))
         return len(points.good)
 

@@ -32,7 +32,7 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted
 from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import (
@@ -642,6 +642,18 @@ def test_the_axis_of_every_pair_of_boxes_is_that_of_one():
             assert found.axis[k] == single.axis
             assert np.isclose(found.signed_distance[k], single.signed_distance, rtol=0.0, atol=1e-13)
             assert np.allclose(found.normal[:, k], single.normal, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_boxes_that_intersect_are_parted_by_a_face(kind):
+    table = OrientedBoxes.of(boxes(250, kind))
+    i, j = np.ascontiguousarray(random_pairs(12_000, 250).T)
+    kept = np.zeros(len(i), dtype=bool)
+    kept[boxes_not_parted(table, i, j)] = True
+    found = box_axes(table, i, j)
+    assert kept[found.signed_distance <= 0.0].all()
+    faces = np.flatnonzero((found.signed_distance > 0.0) & (found.axis < 6))
+    assert not kept[faces[found.signed_distance[faces] > found.rounding[faces]]].any()
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
