@@ -8,6 +8,7 @@ and curved shapes, compounds and meshes.
     c = contact(a, b)
     print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
 
+Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`.
 Closed or open meshes: `mesh_contact(Mesh(points_a, triangles_a), Mesh(points_b, triangles_b))`.
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
@@ -25,6 +26,7 @@ from .compound import Compound, CompoundContact, CompoundStatus, compound_contac
 from .compound_region import MergedRegion, Patch
 from .contact import Contact, Method, Status, TieKind, contact
 from .contact_curves import ContactCurve, contact_curves
+from .contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
 from .convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
 from .curved_shape import CurvedShape
 from .cylinder import Cone, Cylinder
@@ -40,6 +42,7 @@ from .mesh import Mesh, loose_parts
 from .mesh_contact import MeshContact, mesh_contact
 from .mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
 from .mesh_pieces import mesh_pieces
+from .nearest_neighbours import nearest_neighbours
 from .polygon import Polygon
 from .polytope import Polytope
 from .progress import Cancelled, Progress
@@ -62,6 +65,8 @@ from .winding import Winding, contains, winding_numbers
 
 __all__ = [
     "REBUILD_COST",
+    "RELATIONS",
+    "STATUSES",
     "Arc",
     "Box",
     "BoxAxis",
@@ -78,6 +83,7 @@ __all__ = [
     "Cone",
     "Contact",
     "ContactCurve",
+    "Contacts",
     "ConvexHull",
     "Convexity",
     "Crossings",
@@ -129,6 +135,7 @@ __all__ = [
     "contact",
     "contact_curves",
     "contact_region",
+    "contacts",
     "contains",
     "crossing_triangles",
     "decomposed_mesh",
@@ -148,7 +155,9 @@ __all__ = [
     "minkowski_supports",
     "moved_extremes",
     "moved_kdops",
+    "nearest_neighbours",
     "overlapping_pairs",
+    "pairs_intersect",
     "points_to_mesh",
     "polygon_convexity",
     "refitted",

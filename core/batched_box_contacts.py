@@ -19,6 +19,8 @@ from .tolerance import BATCH_FLAT, BATCH_MISS
 
 BoolArray = NDArray[np.bool_]
 
+_CHUNK = 2_048
+"""Pairs answered in one go: what they take fits the second cache."""
 _OTHERS = np.array([[1, 2], [2, 0], [0, 1]])
 """The axes along a face across axis k."""
 _CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
@@ -45,6 +47,20 @@ def box_witnesses(
     `tolerance` (n,) is the promised one.
     """
     count = len(i)
+    on_a, on_b = np.empty((2, 3, count))
+    good = np.empty(count, dtype=bool)
+    for start in range(0, count, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        some = BoxAxes(found.signed_distance[part], found.normal[:, part], found.axis[part], found.rounding[part])
+        on_a[:, part], on_b[:, part], good[part] = _witnesses(boxes, i[part], j[part], some, tolerance[part])
+    return BoxWitnesses(on_a, on_b, good)
+
+
+def _witnesses(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Do what `box_witnesses` does, for some pairs."""
+    count = len(i)
     # P is the box whose face decides, Q the other; for edges P is A.
     by_b = (found.axis >= 3) & (found.axis < 6)
     sign = np.where(by_b, -1.0, 1.0)
@@ -66,7 +82,7 @@ def box_witnesses(
     miss = on_q - on_p
     miss -= found.signed_distance * out
     good = np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
-    return BoxWitnesses(np.where(by_b, on_q, on_p), np.where(by_b, on_p, on_q), good)
+    return np.where(by_b, on_q, on_p), np.where(by_b, on_p, on_q), good
 
 
 def _axes(frames: FloatArray) -> FloatArray:

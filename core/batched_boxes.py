@@ -298,6 +298,26 @@ def boxes_overlap(
     return result, np.concatenate(doubtful) if doubtful else np.zeros(0, dtype=np.intp)
 
 
+def boxes_not_parted(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> IntArray:
+    """Return the places of the pairs of boxes i (n,) and j (n,) that no axis of a face separates: nearly all of them
+    intersect, and `box_axes` tells which.
+
+    Where the axes are asked for anyway, this takes half as long as `boxes_overlap`. Raises Cancelled when `progress`
+    says so.
+    """
+    inside, open_ = _by_balls(boxes, i, j)
+    kept = inside
+    room = _Room()
+    for start in range(0, len(open_), CHUNK):
+        if start % (16 * CHUNK) == 0:
+            tell(progress, start / len(open_))
+        places = open_[start : start + CHUNK]
+        pairs = _Frames(boxes, i.take(places), j.take(places), room)
+        pairs.faces()
+        kept[places] = pairs.overlap[:6].min(axis=0) >= -pairs.rounding()
+    return np.flatnonzero(kept)
+
+
 def _by_balls(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> tuple[BoolArray, IntArray]:
     """Return (n,) which pairs intersect for sure, as the balls inside them do, and the places of those left when those
     whose balls around them do not meet are left out too."""

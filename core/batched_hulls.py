@@ -10,7 +10,7 @@ Gems 7 (2008).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -219,9 +219,13 @@ class HullAnswers:
     state: NDArray[np.int8]
     """(n,) APART, MEET or OPEN: unknown."""
     gap: FloatArray
-    """(n,) where APART, the width of an empty slab, less than the distance, with rounding taken off; else 0."""
+    """(n,) where APART, the width of an empty slab, less than the distance, with rounding taken off; where MEET, 0 or
+    minus the radius of a ball around the origin inside the difference, less than the depth; where OPEN, 0."""
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
+    around: FloatArray | None = None
+    """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that are around the origin,
+    together with the difference of the mean corners."""
 
 
 def hulls_by_slabs(
@@ -256,8 +260,35 @@ def hulls_intersect(table: HullTable, i: IntArray, j: IntArray, progress: Progre
 def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
     """Return (n,) which of shapes i (n,) and j (n,) have a common point between their mean corners, for sure."""
     result = np.zeros(len(i), dtype=bool)
+    for some, rest, one, other in _rays(table, i, j):
+        result[some] = rest - one - other <= 0.0
+    return result
+
+
+def hulls_by_balls(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
+    """Return (n,) the radius of a ball around the origin in the difference of shapes i (n,) and j (n,), 0 where none is
+    sure to be there: the depth is more.
+
+    What a shape reaches along the ray to the other's mean corner, and the ball inside it, have a cone between them that
+    is inside too: the balls about a common point in both cones add up.
+    """
+    result = np.zeros(len(i))
+    for some, rest, one, other in _rays(table, i, j):
+        both = one + other
+        # The common point divides the way as the reaches do.
+        share = 1.0 - rest / np.where(both > 0.0, both, 1.0)
+        balls = table.balls[1]
+        deep = (balls.take(i.take(some)) + balls.take(j.take(some))) * share
+        limit = table.balls[2].take(i.take(some)) + table.balls[2].take(j.take(some))
+        result[some] = np.maximum(np.where(both > rest, deep - limit, 0.0), 0.0)
+    return result
+
+
+def _rays(table: HullTable, i: IntArray, j: IntArray) -> Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]:
+    """Yield places of some pairs of shapes with an inside, how far their mean corners are apart, at most, and how far
+    each of both reaches toward the other's, at least."""
     members = np.flatnonzero((table.polar_size.take(i) >= 0) & (table.polar_size.take(j) >= 0))
-    step = _step(table.polars)
+    step = pairs_at_once(table.polars)
     for start in range(0, len(members), step):
         some = members[start : start + step]
         pair = i.take(some), j.take(some)
@@ -265,10 +296,7 @@ def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
         rest = np.sqrt(np.einsum("nc,nc->n", way, way))
         unit = way / np.where(rest > 0.0, rest, 1.0)[:, None]
         rest *= 1.0 + _RAY_ROUNDING * EPS
-        rest -= _reach(table, pair[0], unit)
-        rest -= _reach(table, pair[1], -unit)
-        result[some] = rest <= 0.0
-    return result
+        yield some, rest, _reach(table, pair[0], unit), _reach(table, pair[1], -unit)
 
 
 def _reach(table: HullTable, numbers: IntArray, unit: FloatArray) -> FloatArray:
@@ -286,7 +314,7 @@ def _reach(table: HullTable, numbers: IntArray, unit: FloatArray) -> FloatArray:
     return result
 
 
-def _step(blocks: tuple[FloatArray, ...]) -> int:
+def pairs_at_once(blocks: tuple[FloatArray, ...]) -> int:
     """Return how many pairs to answer in one go: fewer where they have many corners or facets."""
     most = max((block.shape[2] for block in blocks), default=1)
     return min(_CHUNK, max(_CHUNK // 4, _CORNERS // (2 * most)))
@@ -343,6 +371,30 @@ def _slabs(
         normal[:, at] = np.where(chosen < AXES, 1.0, -1.0) * _DIRECTIONS.take(chosen % AXES, axis=0).T
 
 
+def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray) -> FloatArray:
+    """Return (n,) how wide the slab across unit vectors (3, n), from A to B, between shapes i (n,) and j (n,) is at
+    least; <= 0 where none is sure.
+
+    What rounding may add is taken off.
+    """
+    result = np.empty(len(i))
+    step = pairs_at_once(table.corners)
+    memory = room_for(table, step)
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        search = HullPairs(table, i[part], j[part], memory)
+        ways = np.ascontiguousarray(normals[:, part])
+        points = search.supports(ways)
+        result[part] = -np.einsum("cm,cm->m", ways, points) - search.limit
+    return result
+
+
+def room_for(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
+    """Return room for the corners of so many pairs' shapes, and for their heights."""
+    most = max((block.shape[2] for block in table.corners), default=1)
+    return np.empty(step * 3 * most), np.empty(step * most)
+
+
 def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullAnswers:
     """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open.
 
@@ -350,11 +402,11 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
     """
     total = len(i)
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
+    around = np.zeros((3, 3, total))
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
-    step = _step(table.corners)
-    most = max((block.shape[2] for block in table.corners), default=1)
-    memory = np.empty(step * 3 * most), np.empty(step * most)
+    step = pairs_at_once(table.corners)
+    memory = room_for(table, step)
     for final in (False, True):
         late: list[IntArray] = []
         for start in range(0, len(order), step):
@@ -364,19 +416,18 @@ def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progr
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
             search.run(0.0 if final else _LATE * len(some))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
+            around[:, :, some] = search.around
             late.append(some.take(search.rows))
         order = np.concatenate(late) if late else order
-    return HullAnswers(state, gap, normal)
+    return HullAnswers(state, gap, normal, around)
 
 
-class _Portals:
-    """The search of some pairs, in rows (3, m) of the pairs that are still active."""
+class HullPairs:
+    """Some pairs of a table, in columns, of which fewer and fewer are active, and their support points."""
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
-        count = len(i)
         # New arrays of this size would be given back to the system and cleared by it each time.
         self.memory, self.heights = memory
-        self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
         balls = table.balls.take(i, axis=1)
         balls += table.balls.take(j, axis=1)
         self.limit = balls[2]
@@ -385,37 +436,62 @@ class _Portals:
         self.corners = table.corners
         self.sizes = np.stack([table.size.take(i), table.size.take(j)])
         self.places = np.stack([table.place.take(i), table.place.take(j)])
-        self.rows: IntArray = np.arange(count)
+        self.rows: IntArray = np.arange(len(i))
 
     def supports(self, ways: FloatArray) -> FloatArray:
         """Return the support points (3, m) of A - B of the active pairs for ways (3, m), of any length."""
         result = self.inner.copy()
-        turned = np.ascontiguousarray(ways.T)[:, None, :]
-        for sizes, places, against in zip(self.sizes, self.places, (False, True), strict=True):
-            for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
-                some = np.flatnonzero(sizes == kind)
-                if not len(some):
-                    continue
-                corners = self.corners[kind]
-                room = corners.shape[2]
-                alike = len(some) == len(sizes)
-                count = len(some)
-                block = self.memory[: count * 3 * room].reshape(count, 3, room)
-                corners.take(places if alike else places.take(some), axis=0, out=block, mode="clip")
-                products = self.heights[: count * room].reshape(count, 1, room)
-                heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
-                at = heights.argmin(axis=1) if against else heights.argmax(axis=1)
-                at += 3 * room * np.arange(count)
-                for row in result:  # x, y, z of a shape are `room` apart
-                    part = block.ravel().take(at)
-                    if against:
-                        np.negative(part, out=part)
-                    if alike:
-                        row += part
-                    else:
-                        row[some] += part
-                    at += room
+        for against in (False, True):
+            part = self.farthest(ways, against)
+            if against:
+                result -= part
+            else:
+                result += part
         return result
+
+    def farthest(self, ways: FloatArray, of_b: bool) -> FloatArray:
+        """Return, from the mean corner, the corners (3, m) of A farthest along the ways, or of B farthest against."""
+        turned = np.ascontiguousarray(ways.T)[:, None, :]
+        sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
+        result = np.empty_like(self.inner)
+        for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
+            some = np.flatnonzero(sizes == kind)
+            if not len(some):
+                continue
+            corners = self.corners[kind]
+            room = corners.shape[2]
+            alike = len(some) == len(sizes)
+            count = len(some)
+            block = self.memory[: count * 3 * room].reshape(count, 3, room)
+            corners.take(places if alike else places.take(some), axis=0, out=block, mode="clip")
+            products = self.heights[: count * room].reshape(count, 1, room)
+            heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
+            at = heights.argmin(axis=1) if of_b else heights.argmax(axis=1)
+            at += 3 * room * np.arange(count)
+            for row in result:  # x, y, z of a shape are `room` apart
+                if alike:
+                    block.ravel().take(at, out=row, mode="clip")
+                else:
+                    row[some] = block.ravel().take(at)
+                at += room
+        return result
+
+    def keep(self, kept: IntArray) -> None:
+        """Go on with these of the active pairs only."""
+        self.rows = self.rows.take(kept)
+        self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
+        self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
+        self.inner = self.inner.take(kept, axis=1)
+
+
+class _Portals(HullPairs):
+    """The search of some pairs, in rows (3, m) of the pairs that are still active."""
+
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
+        super().__init__(table, i, j, memory)
+        count = len(i)
+        self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
+        self.around = np.zeros((3, 3, count))
 
     def parted(self, ways: FloatArray, points: FloatArray) -> BoolArray:
         """Tell which active pairs the support points for these ways show to be apart, and keep what they show."""
@@ -430,20 +506,13 @@ class _Portals:
             self.normal[:, rows] = ways.take(found, axis=1) / length
         return apart
 
-    def keep(self, kept: IntArray) -> None:
-        """Go on with these of the active pairs only."""
-        self.rows = self.rows.take(kept)
-        self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
-        self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
-        self.inner = self.inner.take(kept, axis=1)
-
     def run(self, few: float) -> None:
         """Search until no more than `few` pairs are left, which `rows` tells; others that are not settled in the end
         stay OPEN."""
         way = -self.inner
         v1 = self.supports(way)
         apart = self.parted(way, v1)
-        way = _cross(v1, self.inner)
+        way = cross_rows(v1, self.inner)
         kept = np.flatnonzero(~apart & way.any(axis=0))
         v1, way = v1.take(kept, axis=1), way.take(kept, axis=1)
         self.keep(kept)
@@ -454,7 +523,7 @@ class _Portals:
         kept = np.flatnonzero(~apart)
         v1, v2 = v1.take(kept, axis=1), v2.take(kept, axis=1)
         self.keep(kept)
-        way = _cross(v1 - self.inner, v2 - self.inner)
+        way = cross_rows(v1 - self.inner, v2 - self.inner)
         turned = np.einsum("cm,cm->m", way, self.inner) > 0.0
         v1, v2 = np.where(turned, v2, v1), np.where(turned, v1, v2)
         np.negative(way, out=way, where=turned)
@@ -469,7 +538,7 @@ class _Portals:
             self.discovered(corners, point, ready)
             # Of complete portals the normal, of others that of the plane of two corners and the inner point.
             base = np.where(ready, corners[2], self.inner)
-            way = _cross(corners[0] - base, corners[1] - base)
+            way = cross_rows(corners[0] - base, corners[1] - base)
             # With the portal complete the origin may be on the inner side of it already.
             done |= self.enclosed(corners, way, ready & ~apart)
             kept = np.flatnonzero(~done)
@@ -484,7 +553,7 @@ class _Portals:
         if not ready.any():
             return ready.copy()
         v1, v2, v3 = corners
-        across = _cross(point, self.inner)
+        across = cross_rows(point, self.inner)
         one, two, three = (np.einsum("cm,cm->m", across, v) >= 0.0 for v in (v1, v2, v3))
         old = (point == v1).all(axis=0) | (point == v2).all(axis=0) | (point == v3).all(axis=0)
         first = ready & ((one & two) | (~one & ~three))
@@ -501,8 +570,8 @@ class _Portals:
             return
         v1, v2, v3 = corners
         before = ~ready
-        beyond_one = np.einsum("cm,cm->m", _cross(v1, point), self.inner) < 0.0
-        beyond_two = np.einsum("cm,cm->m", _cross(point, v2), self.inner) < 0.0
+        beyond_one = np.einsum("cm,cm->m", cross_rows(v1, point), self.inner) < 0.0
+        beyond_two = np.einsum("cm,cm->m", cross_rows(point, v2), self.inner) < 0.0
         np.copyto(v2, point, where=before & beyond_one)
         np.copyto(v1, point, where=before & ~beyond_one & beyond_two)
         complete = before & ~beyond_one & ~beyond_two
@@ -521,17 +590,25 @@ class _Portals:
         limit = GJK_INSIDE * EPS * self.spread.take(some) ** 3
         first, second = np.concatenate([a, b, c, a], axis=1), np.concatenate([b, a, b, c], axis=1)
         third = np.concatenate([c, p, p, p], axis=1)
-        parts = np.einsum("cm,cm->m", _cross(first, second), third).reshape(4, -1)
+        parts = np.einsum("cm,cm->m", cross_rows(first, second), third).reshape(4, -1)
         least, most = parts.min(axis=0), parts.max(axis=0)
-        inside = some[(least > limit) | (most < -limit)]
-        self.state[self.rows[inside]] = MEET
+        sure = np.flatnonzero((least > limit) | (most < -limit))
+        at = self.rows.take(some.take(sure))
+        self.state[at] = MEET
+        self.around[:, 0, at], self.around[:, 1, at], self.around[:, 2, at] = (v[:, sure] for v in (a, b, c))
+        # Heights of the origin over the four faces, which rounding makes less by no more than the limit.
+        faces = cross_rows(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
+        areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
+        volumes = np.abs(parts.take(sure, axis=1)) - limit.take(sure)
+        rounding = self.limit.take(some).take(sure)
+        self.gap[at] = -np.maximum((volumes / areas).min(axis=0) - rounding, 0.0)
         done[some] = True  # beyond the portal there is nothing more to find: what is not sure stays open
         return done
 
 
-def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the cross products (3, m) of rows (3, m)."""
-    result = np.empty_like(u)
+def cross_rows(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the cross products of vectors whose coordinates are rows (3, ...)."""
+    result = np.empty(np.broadcast_shapes(u.shape, v.shape))
     for k in range(3):
         one, two = (k + 1) % 3, (k + 2) % 3
         np.multiply(u[one], v[two], out=result[k])

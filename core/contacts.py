@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import checked_length
 from .batched_box_contacts import box_witnesses, boxes_inside
 from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
-from .batched_hulls import MEET, OPEN, HullTable, hulls_by_portals, hulls_by_slabs, hulls_intersect
+from .batched_depth import hulls_depth
+from .batched_distance import hulls_distance
+from .batched_hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
 from .box import Box
 from .broad_phase import candidate_pairs
 from .contact import Contact, Method, Status, contact
@@ -27,7 +29,7 @@ from .gjk import gjk_intersects
 from .polytope import FloatArray, IntArray, Polytope, frozen
 from .progress import Progress, part_of, tell
 from .region import Region, region_between
-from .relation import Relation
+from .relation import Relation, relation_of
 from .tolerance import (
     BATCH_MISS,
     BOX_PARALLEL,
@@ -55,6 +57,8 @@ _FEW_BOXES = 40
 """Pairs of boxes up to which one by one is as fast."""
 _FEW_HULLS = 300
 """Pairs of other polytopes up to which one by one is as fast."""
+_FEW_DISTANCES = 64
+"""Pairs of polytopes up to which one by one is as fast, when distances are asked for."""
 _CHUNK = 4_096
 """Pairs answered in one go."""
 _TELL = 64
@@ -70,7 +74,7 @@ class Contacts:
     """
 
     pairs: IntArray
-    """(p, 2) numbers of shapes A and B of each pair."""
+    """(p, 2) numbers of shapes A and B of each pair; of two sets, A is of `shapes` and B of `others`."""
     relation: CodeArray
     """(p,) places in `RELATIONS`, the order of `Relation`; `relations` gives them as words."""
     signed_distance: FloatArray
@@ -97,6 +101,8 @@ class Contacts:
     """As given."""
     shapes: tuple[ConvexShape, ...] | None
     """As given, for `contact`; None when certificates were not asked for."""
+    others: tuple[ConvexShape, ...] | None = None
+    """As given, the second set; None when there is none, or certificates were not asked for."""
 
     def __len__(self) -> int:
         """Return how many pairs there are."""
@@ -140,7 +146,7 @@ class Contacts:
         i, j = self.pairs[row].tolist()
         return contact(
             self.shapes[i],
-            self.shapes[j],
+            (self.shapes if self.others is None else self.others)[j],
             method=self.method,
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
@@ -151,12 +157,14 @@ def contacts(
     shapes: Sequence[ConvexShape],
     pairs: ArrayLike | None = None,
     *,
+    others: Sequence[ConvexShape] | None = None,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     method: Method = "auto",
     distances: bool = True,
     regions: bool = True,
     certificates: bool = True,
+    start: Contacts | None = None,
     progress: Progress | None = None,
 ) -> Contacts:
     """Return what `contact` tells of many pairs of shapes, which must all have one dimension.
@@ -165,28 +173,45 @@ def contacts(
         shapes: polytopes and curved shapes, mixed.
         pairs: (p, 2) numbers of shapes, in any order. None: all pairs whose bounding boxes are within the clearance or
             the band of TOUCHING, in ascending order; pairs left out are SEPARATED.
+        others: a second set: A of a pair is then of `shapes` and B of `others`. Without it both are of `shapes`.
         clearance, contact_tolerance, method: see `contact`. Methods other than "auto" answer pair by pair.
         distances: False: pairs shown to be SEPARATED get bounds only, which is much faster; see `Status.BOUNDS_ONLY`.
         regions: False: without contact regions, which is faster.
         certificates: keep the shapes, so that `Contacts.contact` can make the certificate of a row when it is asked.
+        start: the last answer, with its shapes (see certificates). Pairs of shapes that are the same objects are
+            taken over; of others with the same numbers the normals are tried first.
         progress: called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when a shape is none or has another dimension, a pair has no such shape, or
     an option is not valid; Cancelled when `progress` says so.
     """
-    known = _checked_shapes(shapes)
+    first = checked_many("shapes", shapes)
+    second = None if others is None else checked_many("others", others, first)
+    known = first if second is None else first + second
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
     clearance = checked_length("clearance", clearance)
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    if start is not None and not isinstance(start, Contacts):
+        raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
     tell(progress, 0.0)
+    # Both sets stand behind each other; of B the numbers are of the whole until the end.
+    offset = 0 if second is None else len(first)
     if pairs is None:
-        numbers = _candidates(known, clearance, contact_tolerance, part_of(progress, 0.0, 0.1))
+        numbers = _candidates(
+            known, None if second is None else offset, clearance, contact_tolerance, part_of(progress, 0.0, 0.1)
+        )
     else:
-        numbers = checked_pairs(pairs, len(known))
+        numbers = checked_pairs(pairs, len(first), len(known) - offset)
+    numbers[:, 1] += offset
     rows = Rows(known, numbers, method, clearance, contact_tolerance, distances, regions)
-    _answer(rows, part_of(progress, 0.1, 1.0))
+    left = np.arange(len(numbers))
+    if start is not None and start.shapes is not None:
+        left = _taken_over(rows, start, start.shapes, len(first), second is not None)
+    _answer(rows, left, part_of(progress, 0.1, 1.0))
     tell(progress, 1.0)
+    numbers = numbers.copy()
+    numbers[:, 1] -= offset
     return Contacts(
         pairs=frozen(numbers),
         relation=_read_only(rows.relation),
@@ -201,7 +226,8 @@ def contacts(
         clearance=clearance,
         contact_tolerance=contact_tolerance,
         method=method,
-        shapes=known if certificates else None,
+        shapes=first if certificates else None,
+        others=second if certificates else None,
     )
 
 
@@ -228,6 +254,8 @@ class Rows:
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
         self.normal, self.point_on_a, self.point_on_b = np.zeros((3, count, dim))
         self.region: list[Region | None] = [None] * count if regions else []
+        self.axes = np.zeros((count, dim))
+        """Normals that may still separate; zero where none is known."""
 
     @cached_property
     def sizes(self) -> _Sizes:
@@ -246,6 +274,11 @@ class Rows:
         reach = np.maximum(sizes.high[:, i], sizes.high[:, j]) - np.minimum(sizes.low[:, i], sizes.low[:, j])
         length = np.sqrt((reach * reach).sum(axis=0))
         self.upper_bound[rows] = length + SUPPORT_ROUNDING * EPS * length
+
+    def certified(self, rows: IntArray, signed_distance: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Fill in distances whose bounds meet."""
+        self.status[rows] = _STATUS_CODES[Status.CERTIFIED]
+        self.signed_distance[rows], self.lower_bound[rows], self.upper_bound[rows] = signed_distance, lower, upper
 
     def add_regions(self, rows: IntArray, bands: FloatArray, tolerances: FloatArray) -> None:
         """Fill in the regions of pairs of polytopes that are answered but for them."""
@@ -292,15 +325,70 @@ _RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 _STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
 
 
-def _answer(rows: Rows, progress: Progress | None) -> None:
-    """Answer all rows, each by the way that fits."""
-    left = np.arange(len(rows.pairs))
+def _taken_over(rows: Rows, start: Contacts, shapes: tuple[ConvexShape, ...], first: int, two: bool) -> IntArray:
+    """Fill in the rows of which nothing has changed, and the axes of those that are told of before; return the rows
+    that are left.
+
+    `shapes` are the ones that the start was made of, `first` the number of the first set's now.
+    """
+    count = len(rows.pairs)
+    if not count or not len(start) or two != (start.others is not None) or start.normal.shape[1] != rows.dim:
+        return np.arange(count)
+    others = shapes if start.others is None else start.others
+    width = len(others)
+    codes = start.pairs[:, 0] * width + start.pairs[:, 1]
+    order = np.argsort(codes, kind="stable")
+
+    def find(i: IntArray, j: IntArray) -> tuple[IntArray, BoolArray]:
+        wanted = i * width + j
+        place = np.minimum(np.searchsorted(codes, wanted, sorter=order), len(codes) - 1)
+        row = order[place]
+        return row, (codes[row] == wanted) & (i >= 0) & (j >= 0)
+
+    # Of the same numbers: where to look first.
+    i, j = rows.pairs.T.copy()
+    if two:
+        j -= first
+    row, known = find(np.where(i < len(shapes), i, -1), np.where(j < width, j, -1))
+    at = np.flatnonzero(known)
+    rows.axes[at] = start.normal[row[at]]
+    if (start.clearance, start.contact_tolerance, start.method) != (
+        rows.clearance,
+        rows.contact_tolerance,
+        rows.method,
+    ):
+        return np.arange(count)
+    # The same objects, whatever their numbers: they are frozen, and the start still holds them.
+    was = {id(shape): k for k, shape in enumerate(shapes)}
+    before = [was.get(id(shape), -1) for shape in rows.shapes[: first if two else None]]
+    if two:
+        was = {id(shape): k for k, shape in enumerate(others)}
+        before += [was.get(id(shape), -1) for shape in rows.shapes[first:]]
+    i, j = np.array(before, dtype=np.intp)[rows.pairs].T
+    row, known = find(i, j)
+    if rows.distances:
+        known &= start.status[row] != _STATUS_CODES[Status.BOUNDS_ONLY]
+    if rows.regions and start.region is None:
+        known[:] = False
+    at, row = np.flatnonzero(known), row[known]
+    for name in ("relation", "status", "signed_distance", "lower_bound", "upper_bound"):
+        getattr(rows, name)[at] = getattr(start, name)[row]
+    for name in ("normal", "point_on_a", "point_on_b"):
+        getattr(rows, name)[at] = getattr(start, name)[row]
+    if rows.regions and start.region is not None:
+        for k, n in zip(at.tolist(), row.tolist(), strict=True):
+            rows.region[k] = start.region[n]
+    return np.flatnonzero(~known)
+
+
+def _answer(rows: Rows, left: IntArray, progress: Progress | None) -> None:
+    """Answer the rows that are left, each by the way that fits."""
     if rows.method == "auto" and len(left) >= _FEW_BOXES and rows.dim == 3:
         left = _answer_boxes(rows, left, part_of(progress, 0.0, 0.2))
         if not rows.distances:
             left = _apart_hulls(rows, left, part_of(progress, 0.2, 0.3))
-            progress = part_of(progress, 0.1, 1.0)
-    rows.one_by_one(left, part_of(progress, 0.2, 1.0))
+        left = _answer_hulls(rows, left, part_of(progress, 0.3, 0.4))
+    rows.one_by_one(left, part_of(progress, 0.4, 1.0))
 
 
 def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
@@ -335,15 +423,102 @@ def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntAr
     pairs = place[rows.pairs[mine]]
     band, _, _ = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
     limit = np.maximum(band, rows.clearance)
-    found = hulls_by_slabs(table, pairs[:, 0], pairs[:, 1], part_of(progress, 0.0, 0.2))
-    gap, normal = found.gap.copy(), found.normal.copy()
+    gap, normal = np.zeros(len(mine)), rows.axes[mine].T.copy()
+    some = np.flatnonzero(normal.any(axis=0))
+    gap[some] = hulls_along(table, pairs[some, 0], pairs[some, 1], normal[:, some])
+    some = np.flatnonzero(~(gap > limit))
+    found = hulls_by_slabs(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.0, 0.2))
+    gap[some], normal[:, some] = found.gap, found.normal
     # Portals tell a slab of any width, which is enough where no more than that is asked.
-    some = np.flatnonzero(found.state == OPEN)
+    some = some[found.state == OPEN]
     deeper = hulls_by_portals(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.2, 1.0))
     gap[some], normal[:, some] = deeper.gap, deeper.normal
     apart = gap > limit
     rows.bounds_only(mine[apart], gap[apart], normal[:, apart].T)
     return np.setdiff1d(left, mine[apart], assume_unique=True)
+
+
+def _answer_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
+    """Answer pairs of polytopes that are apart or penetrate by more than the band; return the rows that are left."""
+    fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
+    fit &= rows.sizes.ordinary
+    mine = left[fit[rows.pairs[left]].all(axis=1)]
+    if len(mine) < _FEW_DISTANCES:
+        return left
+    table, place = _table_of(rows.shapes, fit, rows.pairs[mine])
+    i, j = np.ascontiguousarray(place[rows.pairs[mine]].T)
+    state = hulls_intersect(table, i, j, part_of(progress, 0.0, 0.2))
+    answered = []
+    for kind, answer, share in ((APART, _distant_hulls, (0.2, 0.4)), (MEET, _deep_hulls, (0.4, 1.0))):
+        some = np.flatnonzero(state == kind)
+        if len(some) >= _FEW_DISTANCES:
+            answered.append(answer(rows, mine[some], table, i[some], j[some], part_of(progress, *share)))
+    return np.setdiff1d(left, np.concatenate(answered), assume_unique=True) if answered else left
+
+
+def _distant_hulls(
+    rows: Rows, mine: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
+) -> IntArray:
+    """Answer pairs of polytopes that are apart; return the rows that are answered."""
+    band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
+    found = hulls_distance(table, i, j, rows.axes[mine].T, band, progress)
+    tolerance = promised_many(found.distance, extent, magnitude)
+    # Where a face is opposite a face the witness points belong to its middle, which the single call finds.
+    good = found.found & ~found.slides & (found.distance > band)
+    lower, upper = found.distance - found.rounding, found.upper + found.rounding
+    good &= upper - lower <= tolerance
+    good &= _realised(found.distance, found.normal, found.on_a, found.on_b, tolerance)
+    at = mine[good]
+    rows.relation[at] = np.where(
+        found.distance[good] <= rows.clearance,
+        _RELATION_CODES[Relation.WITHIN_CLEARANCE],
+        _RELATION_CODES[Relation.SEPARATED],
+    )
+    rows.certified(at, found.distance[good], lower[good], upper[good])
+    rows.normal[at] = found.normal[:, good].T + 0.0  # + 0.0 turns -0.0 into 0.0
+    rows.point_on_a[at], rows.point_on_b[at] = found.on_a[:, good].T, found.on_b[:, good].T
+    return at
+
+
+def _deep_hulls(
+    rows: Rows, mine: IntArray, table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
+) -> IntArray:
+    """Answer pairs of polytopes that penetrate; return the rows that are answered."""
+    band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
+    found = hulls_depth(table, i, j, progress)
+    tolerance = promised_many(found.depth, extent, magnitude)
+    # Which shapes coincide is asked of those that touch only, and of those with one box in the other.
+    good = found.found & (found.depth > band) & (found.inner > found.rounding)
+    lower, upper = -found.depth - found.rounding, found.rounding - found.inner
+    good &= upper - lower <= tolerance
+    good &= _realised(-found.depth, found.normal, found.on_a, found.on_b, tolerance)
+    at = mine[good]
+    rows.certified(at, -found.depth[good], lower[good], upper[good])
+    rows.normal[at] = found.normal[:, good].T + 0.0  # + 0.0 turns -0.0 into 0.0
+    rows.point_on_a[at], rows.point_on_b[at] = found.on_a[:, good].T, found.on_b[:, good].T
+    rows.relation[at] = _RELATION_CODES[Relation.PENETRATING]
+    a, b = rows.pairs[at].T
+    low, high, slack = rows.sizes.low, rows.sizes.high, band[good]
+    inside = ((low[:, a] >= low[:, b] - slack) & (high[:, a] <= high[:, b] + slack)).all(axis=0)
+    inside |= ((low[:, b] >= low[:, a] - slack) & (high[:, b] <= high[:, a] + slack)).all(axis=0)
+    for k in np.flatnonzero(inside).tolist():
+        one, other = rows.shapes[a[k]], rows.shapes[b[k]]
+        assert isinstance(one, Polytope)
+        assert isinstance(other, Polytope)
+        relation = relation_of(one, other, float(rows.signed_distance[at[k]]), float(slack[k]), rows.clearance)
+        rows.relation[at[k]] = _RELATION_CODES[relation]
+    if rows.regions:
+        rows.add_regions(at, slack, tolerance[good])
+    return at
+
+
+def _realised(
+    signed_distance: FloatArray, normal: FloatArray, on_a: FloatArray, on_b: FloatArray, tolerance: FloatArray
+) -> BoolArray:
+    """Tell which witness points (3, n) realise the signed distances (n,)."""
+    miss = on_b - on_a - signed_distance * normal
+    result: BoolArray = np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
+    return result
 
 
 def _table_of(shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray) -> tuple[HullTable, IntArray]:
@@ -362,8 +537,8 @@ def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress
     have one dimension. Raises ValueError, naming the argument, when a shape is none or has another dimension, or a pair
     has no such shape; Cancelled when `progress` says so. Source: S0.4, S4.4.
     """
-    known = _checked_shapes(shapes)
-    numbers = checked_pairs(pairs, len(known))
+    known = checked_many("shapes", shapes)
+    numbers = checked_pairs(pairs, len(known), len(known))
     tell(progress, 0.0)
     result = np.zeros(len(numbers), dtype=bool)
     left = np.arange(len(numbers))
@@ -456,9 +631,7 @@ def _boxes_chunk(
         left[meet] = False
         a_in_b, b_in_a = boxes_inside(boxes, i[meet], j[meet], low, high, band[meet])
         rows.relation[at] = _relation_codes(sd[meet], band[meet], rows.clearance, a_in_b, b_in_a)
-        rows.status[at] = _STATUS_CODES[Status.CERTIFIED]
-        rows.signed_distance[at] = sd[meet]
-        rows.lower_bound[at], rows.upper_bound[at] = lower[meet], upper[meet]
+        rows.certified(at, sd[meet], lower[meet], upper[meet])
         rows.normal[at] = found.normal[:, meet].T + 0.0  # + 0.0 turns -0.0 into 0.0
         rows.point_on_a[at], rows.point_on_b[at] = points.on_a[:, good].T, points.on_b[:, good].T
         if rows.regions:
@@ -526,24 +699,30 @@ def _read_only(codes: CodeArray) -> CodeArray:
     return codes
 
 
-def _checked_shapes(shapes: Sequence[ConvexShape]) -> tuple[ConvexShape, ...]:
+def checked_many(
+    name: str, shapes: Sequence[ConvexShape], alike: tuple[ConvexShape, ...] = ()
+) -> tuple[ConvexShape, ...]:
+    """Return shapes of one dimension, that of `alike` if there is one. Raises ValueError, naming `name`."""
     try:
         known = tuple(shapes)
     except TypeError as error:
-        raise ValueError(f"shapes: a sequence of shapes expected, not {type(shapes).__name__}") from error
-    for k, shape in enumerate(known):
+        raise ValueError(f"{name}: a sequence of shapes expected, not {type(shapes).__name__}") from error
+    dim = None
+    for k, shape in enumerate((*alike[:1], *known), -len(alike[:1])):
         # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
         if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):
             raise ValueError(
-                f"shapes: number {k} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}"
+                f"{name}: number {k} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}"
             )
-        if shape.dim != known[0].dim:
-            raise ValueError(f"shapes: number {k} has dimension {shape.dim}, but the first has {known[0].dim}")
+        dim = shape.dim if dim is None else dim
+        if shape.dim != dim:
+            raise ValueError(f"{name}: number {k} has dimension {shape.dim}, but the first has {dim}")
     return known
 
 
-def checked_pairs(pairs: ArrayLike, count: int) -> IntArray:
-    """Return a copy of pairs (p, 2) of whole numbers from 0 to count - 1. Raises ValueError, naming `pairs`."""
+def checked_pairs(pairs: ArrayLike, count: int, others: int) -> IntArray:
+    """Return a copy of pairs (p, 2) of whole numbers from 0 to count - 1 and others - 1. Raises ValueError, naming
+    `pairs`."""
     try:
         array = np.asarray(pairs)
     except (TypeError, ValueError) as error:
@@ -554,17 +733,24 @@ def checked_pairs(pairs: ArrayLike, count: int) -> IntArray:
         raise ValueError(f"pairs: whole numbers expected, not dtype {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"pairs: an array (p, 2) expected, got the shape {array.shape}")
-    if int(array.min()) < 0 or int(array.max()) >= count:
-        row = int(np.flatnonzero(((array < 0) | (array >= count)).any(axis=1))[0])
-        raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {count} shapes")
+    wrong = (array < 0) | (array >= np.array([count, others]))
+    if wrong.any():
+        row = int(wrong.any(axis=1).argmax())
+        there = f"{count} shapes" if count == others else f"{count} shapes and {others} others"
+        raise ValueError(f"pairs: row {row} is {array[row].tolist()}, but there are {there}")
     return np.array(array, dtype=np.intp)
 
 
 def _candidates(
-    shapes: tuple[ConvexShape, ...], clearance: float, contact_tolerance: float, progress: Progress | None
+    shapes: tuple[ConvexShape, ...],
+    offset: int | None,
+    clearance: float,
+    contact_tolerance: float,
+    progress: Progress | None,
 ) -> IntArray:
-    """Return the pairs whose bounding boxes are within the clearance or the band of TOUCHING of each other."""
-    if not shapes:
+    """Return the pairs whose bounding boxes are within the clearance or the band of TOUCHING of each other; of the
+    shapes before `offset` and those from there on, these counted from 0, if it is not None."""
+    if not shapes or offset in (0, len(shapes)):
         return np.zeros((0, 2), dtype=np.intp)
     corners = np.array([shape.bounds_floats for shape in shapes])
     low, high = corners[:, 0], corners[:, 1]
@@ -574,4 +760,9 @@ def _candidates(
     wider = (contact_tolerance + PROMISE_EXTENT) * extents + PROMISE_ROUNDING * EPS * largest
     low = np.maximum(low - wider[:, None], -LARGEST_COORDINATE)
     high = np.minimum(high + wider[:, None], LARGEST_COORDINATE)
-    return candidate_pairs(low, high, margin=clearance, progress=progress).pairs.copy()
+    if offset is None:
+        return candidate_pairs(low, high, margin=clearance, progress=progress).pairs.copy()
+    found = candidate_pairs(
+        low[:offset], high[:offset], low[offset:], high[offset:], margin=clearance, progress=progress
+    )
+    return found.pairs.copy()

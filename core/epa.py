@@ -12,8 +12,8 @@ Computation on 3D Game Objects, 2001.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from heapq import heappop, heappush
+from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
 from math import frexp, inf, sqrt
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ import numpy as np
 from .arguments import checked_shapes
 from .directions import Directions
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
-from .gjk import Simplex, is_ordinary, scaled_vertices, size_of_difference
+from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
 from .polytope import Polytope, extreme_exponent
 from .simplex import (
     Vector,
@@ -42,6 +42,7 @@ from .tolerance import (
     PROMISE_RELATIVE,
     SAME_DIRECTION,
     SLIVER,
+    SUPPORT_ROUNDING,
     THIN_START,
     TIE_WIDTH,
     promised,
@@ -103,6 +104,10 @@ class Penetration(NamedTuple):
 
 _Support = Callable[[float, float, float], Vertex]
 
+_Triangle = tuple[float, float, float, float, int, int, int, float]
+"""Of a growing polytope, one entry per triangle ever made: its plane, its corners, and minus the height below which
+floats cannot tell on which side of it a point is; None once a new point has replaced it."""
+
 
 def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     """Return depth, normals and polytope of two shapes that GJK found to intersect, or to touch within rounding.
@@ -122,6 +127,52 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
         if exponent:
             return epa(a.scaled(-exponent), b.scaled(-exponent), simplex.scaled(-exponent)).scaled(exponent)
     return _grow_polytope(a, b, simplex, size) if a.dim == 3 else _grow_polygon(a, b, simplex, size)
+
+
+def epa_again(
+    a: Polytope, b: Polytope, pairs: Sequence[tuple[int, int]], facets: Sequence[tuple[int, ...]]
+) -> Penetration | None:
+    """Return depth, normals and polytope of two shapes in space that still intersect, grown from their last polytope.
+
+    `pairs` and `facets` are those of the last `Certificate`. None where, of the points of A - B that have these numbers
+    now, the facets are no convex polytope around the origin any more, or rounding could hide it: then `gjk` and `epa`
+    are to be asked. Source: S1.8, S2.1.
+    """
+    size = size_of_difference(a, b)
+    points = list(simplex_of(a, b, pairs))
+    if a.dim != 3 or len(facets) < 4 or len(points) != len(pairs) or not is_ordinary(size):
+        return None
+    filtered = EPA_FILTER * EPS * size
+    grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
+    triangles: list[_Triangle | None] = []
+    triangle_at: dict[tuple[int, int], int] = {}
+    for index, (i, j, k) in enumerate(facets):
+        x, y, z, offset, sliver = grid.plane(i, j, k)
+        if sliver or offset <= filtered:
+            return None
+        triangles.append((x, y, z, offset, i, j, k, -filtered))
+        triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
+    # The facets all face away from the origin, so the polytope's depth is proved; to grow it must bend nowhere inward.
+    convex = True
+    for index, (i, j, k) in enumerate(facets):
+        x, y, z, offset, *_ = triangles[index]  # type: ignore[misc]
+        for edge in ((j, i), (k, j), (i, k)):
+            across = triangle_at.get(edge)
+            if across is None:
+                return None
+            far = next(corner for corner in facets[across] if corner not in edge)
+            px, py, pz, _, _ = points[far]
+            height = x * px + y * py + z * pz - offset
+            if height > filtered:
+                return None
+            if height >= -filtered and grid.height(index, i, j, k, far) > 0:
+                convex = False
+    heap = [(triangle[3], index) for index, triangle in enumerate(triangles) if triangle is not None]
+    heapify(heap)
+    found = _grow(a, b, size, points, grid, triangles, triangle_at, heap, [], 0)
+    if found.inner <= SUPPORT_ROUNDING * EPS * size or not (convex or len(found.points) == len(pairs)):
+        return None
+    return found
 
 
 def _tie_width(a: Polytope, b: Polytope) -> float:
@@ -209,23 +260,43 @@ class _Grid:
 
 
 def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
-    converged = EPA_CONVERGED * EPS * size
     filtered = EPA_FILTER * EPS * size
     start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(a, b, simplex, start)
-    tie_width = _tie_width(a, b)
     points = list(start.points)
     grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
     above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
     if above == 0:
         return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
+    # The base of the tetrahedron, seen by no corner; its other sides are the first cone, with the last corner as apex.
+    i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
+    x, y, z, offset, sliver = grid.plane(i, j, k)
+    triangles: list[_Triangle | None] = [(x, y, z, offset, i, j, k, -inf if sliver else -filtered)]
+    triangle_at = {(i, j): 0, (j, k): 0, (k, i): 0}
+    pending = [(k, i), (j, k), (i, j)]
+    return _grow(a, b, size, points, grid, triangles, triangle_at, [(offset, 0)], pending, start.iterations)
+
+
+def _grow(
+    a: Polytope,
+    b: Polytope,
+    size: float,
+    points: list[Vertex],
+    grid: _Grid,
+    triangles: list[_Triangle | None],
+    triangle_at: dict[tuple[int, int], int],
+    heap: list[tuple[float, int]],
+    pending: list[tuple[int, int]],
+    iterations: int,
+) -> Penetration:
+    """Let a polytope with these points and triangles grow, the last point first where edges that may see it are
+    pending. `triangle_at` tells the triangle with an edge, `heap` has offsets and numbers of triangles; all are
+    written over."""
+    converged = EPA_CONVERGED * EPS * size
+    usual = -EPA_FILTER * EPS * size
+    tie_width = _tie_width(a, b)
     known = {(i, j) for _, _, _, i, j in points}
-    # One entry per triangle ever made: its plane, its corners, and minus the height below which floats cannot tell on
-    # which side of it a point is; None once a new point has replaced it.
-    triangles: list[tuple[float, float, float, float, int, int, int, float] | None] = []
-    triangle_at: dict[tuple[int, int], int] = {}
-    heap: list[tuple[float, int]] = []
     limit = inf
     sliver2 = SLIVER * SLIVER
     # What `support` does, without the call.
@@ -233,23 +304,15 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
     dot_a, dot_b = a.centred.dot, b.centred.dot
     towards, heights_a, heights_b = np.empty(3), np.empty(len(rows_a)), np.empty(len(rows_b))
     highest_a, lowest_b = heights_a.argmax, heights_b.argmin
-
-    # The base of the tetrahedron, seen by no corner; its other sides are the first cone, with the last corner as apex.
-    usual = -filtered
-    i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
-    x, y, z, offset, sliver = grid.plane(i, j, k)
-    triangles.append((x, y, z, offset, i, j, k, -inf if sliver else usual))
-    heap.append((offset, 0))
-    triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = 0
-    pending = [(k, i), (j, k), (i, j)]
-    apex = 3
+    apex = len(points) - 1
     wx, wy, wz, _, _ = points[apex]
 
     faces: list[Face] = []
     directions = Directions()
     best = inner = inf
-    iterations = start.iterations
-    while pending:
+    growing = True
+    while growing:
+        growing = False
         # Walk over the faces that see the new point, from edge to edge in order around them, and put a cone over their
         # border on the way: an edge of it ends where the one before started. Edges are written as the face across has
         # them, from q to p.
@@ -335,6 +398,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
                     known.add((w_a, w_b))
                     triangles[index] = None
                     pending = [(j, i), (k, j), (i, k)]
+                    growing = True
                     break
                 grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))

@@ -7,14 +7,14 @@ points. `-v` points from A to B. Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import cos, inf, pi, radians, sin, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .arguments import checked_direction, checked_shapes
+from .arguments import checked_direction, checked_floats, checked_shapes
 from .exact import nearest_on_simplex_exactly, weights_exactly
 from .polytope import FloatArray, Polytope, extreme_exponent
 from .simplex import (
@@ -28,7 +28,7 @@ from .simplex import (
     triangle_normal,
     weighted_mean,
 )
-from .tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
+from .tolerance import DIRECTION_ROUNDING, EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
 
 
 class Simplex(NamedTuple):
@@ -98,26 +98,62 @@ def size_of_difference(a: Polytope, b: Polytope) -> float:
     return a.extent + b.extent + sqrt(x * x + y * y + z * z)
 
 
-def gjk_intersects(a: Polytope, b: Polytope) -> bool:
+def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None) -> bool:
     """Tell whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4.
 
-    Raises ValueError, naming the argument, when one is no shape or their dimensions differ.
-    """
-    checked_shapes(a, b)
-    return _gjk(a, b, distance=False).intersects
-
-
-def gjk(a: Polytope, b: Polytope, direction: ArrayLike | None = None) -> Simplex:
-    """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
-
-    `direction` (dim,), any length, world frame, is where the search starts: a direction from B to A that is likely to
-    separate. Without it the line of the centres is taken.
+    `direction` is as in `gjk`: one that still separates, such as that of the last answer, settles it at once.
 
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or the direction has another
     length or is not finite.
     """
     checked_shapes(a, b)
-    return _gjk(a, b, distance=True, direction=direction)
+    if direction is not None:
+        x, y, *rest = checked_floats("direction", direction, a.dim)
+        if _parts(a, b, np.asarray(direction), x, y, rest[0] if rest else 0.0):
+            return False
+    return _gjk(a, b, distance=False, direction=direction).intersects
+
+
+def _parts(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
+    """Tell whether a direction from B to A, with these components, separates for sure: what the search asks first,
+    without the search."""
+    heights_a, heights_b = a.centred.dot(direction), b.centred.dot(direction)
+    ax, ay, az = a.middle
+    bx, by, bz = b.middle
+    gap = heights_a.item(heights_a.argmin()) - heights_b.item(heights_b.argmax())
+    gap += x * (ax - bx) + y * (ay - by) + z * (az - bz)
+    size = size_of_difference(a, b)
+    separates: bool = gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
+    return separates
+
+
+def gjk(
+    a: Polytope, b: Polytope, direction: ArrayLike | None = None, *, start: Sequence[tuple[int, int]] = ()
+) -> Simplex:
+    """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
+
+    `direction` (dim,), any length, world frame, is where the search starts: a direction from B to A that is likely to
+    separate. Without it the line of the centres is taken. `start` is a simplex to start from instead: numbers of a
+    vertex of A and one of B for each of up to three points of A - B, such as those of the last answer; any others are
+    only slower.
+
+    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, the direction has another
+    length or is not finite, or there are more points or no such vertices.
+    """
+    checked_shapes(a, b)
+    if len(start) > 3 or not all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start):
+        raise ValueError(f"start: up to three pairs of a vertex of A and one of B expected, not {start!r}")
+    return _gjk(a, b, distance=True, direction=direction, start=tuple(start))
+
+
+def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tuple[Vertex, ...]:
+    """Return the points of A - B with these numbers of vertices of A and B, each once."""
+    rows_a, rows_b = a.rows, b.rows
+    result = []
+    for i, j in dict.fromkeys(start):
+        (ax, ay, az), (bx, by, bz) = rows_a[i], rows_b[j]
+        result.append((ax - bx, ay - by, az - bz, i, j))
+    return tuple(result)
 
 
 def is_ordinary(size: float) -> bool:
@@ -125,12 +161,19 @@ def is_ordinary(size: float) -> bool:
     return 2.0**-EXTREME_EXPONENT < size < 2.0**EXTREME_EXPONENT
 
 
-def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: ArrayLike | None = None) -> Simplex:
+def _gjk(
+    a: Polytope,
+    b: Polytope,
+    *,
+    distance: bool,
+    direction: ArrayLike | None = None,
+    start: tuple[tuple[int, int], ...] = (),
+) -> Simplex:
     size = size_of_difference(a, b)
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
         if exponent:
-            found = _gjk(a.scaled(-exponent), b.scaled(-exponent), distance=distance, direction=direction)
+            found = _gjk(a.scaled(-exponent), b.scaled(-exponent), distance=distance, direction=direction, start=start)
             return found.scaled(exponent)
     if direction is None:
         ax, ay, az = a.middle
@@ -143,7 +186,7 @@ def _gjk(a: Polytope, b: Polytope, *, distance: bool, direction: ArrayLike | Non
         x = largest = 1.0
     # Of length 1 to 2: the square of a tiny direction would vanish.
     x, y, z = x / largest, y / largest, z / largest
-    found, settled = _search(a, b, size, (x, y, z), (), _FLOATS, distance)
+    found, settled = _search(a, b, size, (x, y, z), simplex_of(a, b, start), _FLOATS, distance)
     if not settled:
         # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
         exact, _ = _search(a, b, size, found.nearest, found.vertices, _WHOLE_NUMBERS, distance)

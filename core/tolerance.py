@@ -380,3 +380,7 @@ BATCH_FLAT = 0.1
 BATCH_MISS = 0.25
 """Times the promised tolerance: witness points of a batch that realise the signed distance less exactly are looked for
 by the single call."""
+
+DIRECTION_ROUNDING = 16.0
+"""Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate for sure. A
+product of three terms for each shape and for the way between the centres, and their sums."""

@@ -16,11 +16,24 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core import Box, ConvexHull, Polytope, candidate_pairs, gjk_intersects
+from contact_lens.core import (
+    Box,
+    Contact,
+    ConvexHull,
+    Polytope,
+    candidate_pairs,
+    contact,
+    contacts,
+    gjk,
+    gjk_intersects,
+    pairs_intersect,
+)
 from contact_lens.core.batched_box_contacts import box_witnesses
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_overlap
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted, boxes_overlap
+from contact_lens.core.batched_depth import hulls_depth
+from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
-from contact_lens.core.contacts import contacts, pairs_intersect
+from contact_lens.core.coherent_hulls import hulls_coherent, motions
 
 from .peers import Coal
 from .table import Against, Row, show
@@ -65,7 +78,7 @@ class Pairs:
     def __init__(self, peer: Coal, shapes: list[Any], pairs: np.ndarray) -> None:
         self.shapes, self.pairs = shapes, pairs
         self.i, self.j = np.ascontiguousarray(pairs.T)
-        made = [peer.shape(shape) for shape in shapes]
+        made = self.made = [peer.shape(shape) for shape in shapes]
         self.arguments = [(*made[i], *made[j]) for i, j in pairs.tolist()]
         self.peer = peer
 
@@ -76,6 +89,16 @@ class Pairs:
         for arguments in self.arguments:
             result.clear()
             said.append(collide(*arguments, request, result) > 0)
+        return said
+
+    def distances(self) -> list[float]:
+        """Coal's distances, with its nearest points read."""
+        distance, request, result = self.peer.coal.distance, self.peer.distance_request, self.peer.distances
+        said = []
+        for arguments in self.arguments:
+            result.clear()
+            said.append(distance(*arguments, request, result))
+            result.getNearestPoint1(), result.getNearestPoint2()
         return said
 
     def deep(self) -> list[float]:
@@ -108,8 +131,8 @@ def pairs_of_boxes(peer: Coal, count: int, overlapping: bool = False) -> Pairs:
     return Pairs(peer, boxes, np.arange(2 * count).reshape(-1, 2))
 
 
-def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int) -> Pairs:
-    """Hulls of points on unit spheres, 1.2 to 2.4 between the centres; about half of the pairs overlap."""
+def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int, near: float = 1.2, far: float = 2.4) -> Pairs:
+    """Hulls of points on unit spheres, `near` to `far` between the centres: of 1.2 to 2.4 about half overlap."""
     rng = np.random.default_rng(corners)
     hulls = []
     for _ in range(shapes):
@@ -117,9 +140,9 @@ def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int) -> Pairs:
         points /= np.linalg.norm(points, axis=1)[:, None]
         hulls.append(ConvexHull(points + rng.uniform(-1.3, 1.3, 3)))
     centers = np.array([hull.center for hull in hulls])
-    pairs = rng.integers(0, shapes, (12 * count, 2))
-    apart = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
-    pairs = pairs[(apart > 1.2) & (apart < 2.4)][:count]
+    pairs = rng.integers(0, shapes, (40 * count, 2))
+    way = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
+    pairs = pairs[(way > near) & (way < far)][:count]
     return Pairs(peer, hulls, pairs)
 
 
@@ -160,6 +183,127 @@ def boxes_deep(peer: Coal, quick: bool) -> Row:
             assert abs(single - mine.signed_distance[k]) <= 1e-9 or single > 0.0
         note = f"coal wrong on {int(wrong.sum())} of {count} depths"
     return row("2 boxes, depth + normal, a pair", ours / count, theirs / count, 8.0, note)
+
+
+def hulls_distant(peer: Coal, quick: bool) -> Row:
+    count = 1_000 if quick else 10_000
+    pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, 2.1)
+    table = HullTable.of(pairs.shapes)
+    nothing, width = np.zeros((3, count)), np.full(count, 1e-5)
+    mine, other, ours, theirs = alternate(
+        lambda: hulls_distance(table, pairs.i, pairs.j, nothing, width), pairs.distances, 3 if quick else 7
+    )
+    assert mine.found.mean() > 0.99
+    distance = mine.distance.copy()
+    for k in np.flatnonzero(~mine.found).tolist():
+        distance[k] = gjk(*(pairs.shapes[n] for n in pairs.pairs[k].tolist())).gap
+    assert np.abs(distance - np.array(other)).max() <= 1e-5
+    note = f"{1.0 - mine.found.mean():.2%} left to the single call"
+    return row("7 hulls 32 v, distance + witness points, a pair", ours / count, theirs / count, 1.5, note)
+
+
+def hulls_deep(peer: Coal, quick: bool) -> Row:
+    count = 1_000 if quick else 5_000
+    pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, 0.8, 1.7)
+    table = HullTable.of(pairs.shapes)
+    mine, other, ours, theirs = alternate(lambda: hulls_depth(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 5)
+    theirs_deep = np.array(other)
+    wrong = np.flatnonzero(mine.found & ~(np.abs(mine.depth - theirs_deep) <= 1e-5))
+    for k in wrong.tolist():
+        true = contact(*(pairs.shapes[n] for n in pairs.pairs[k].tolist()))
+        assert abs(true.depth - mine.depth[k]) <= 1e-9
+    left = float((~mine.found & ~np.isnan(theirs_deep)).mean())
+    note = f"{left:.1%} left to the single call; coal wrong on {len(wrong)} of {count} depths"
+    return row("6 hulls 32 v, depth + normal + witness points, a pair", ours / count, theirs / count, 1.0, note)
+
+
+def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
+    """Hulls of which every one moves by a thousandth of its size and turns by as much in each frame."""
+    count, shapes, rounds = (1_000, 400, 5) if quick else (10_000, 2_000, 15)
+    pairs = pairs_of_hulls(peer, 32, count, shapes)
+    rng = np.random.default_rng(8)
+    local = HullTable.of(pairs.shapes)
+    arguments = pairs.arguments
+    places = {id(a[0]): a[1] for a in arguments} | {id(a[2]): a[3] for a in arguments}
+    moving = [(k, places[id(shape)]) for k, (shape, _) in enumerate(pairs.made) if id(shape) in places]
+    centers, axes = np.zeros((shapes, 3)), np.array([np.eye(3)] * shapes)
+    before = local
+    last = hulls_coherent(local, pairs.i, pairs.j)
+    spent: tuple[list[float], list[float]] = ([], [])
+    wrong = 0
+    for _ in range(rounds):
+        # All turn about the origin, which is not far.
+        angle = 1e-3 * rng.normal(size=(shapes, 3))
+        across = np.zeros((shapes, 3, 3))
+        for c in range(3):
+            across[:, (c + 1) % 3, (c + 2) % 3], across[:, (c + 2) % 3, (c + 1) % 3] = -angle[:, c], angle[:, c]
+        axes = np.linalg.qr(axes + axes @ across)[0]
+        axes *= np.sign(np.einsum("nii->ni", axes))[:, None, :]
+        centers = centers + 1e-3 * rng.normal(size=(shapes, 3))
+        now = local.moved(axes, centers)
+        for k, place in moving:
+            place.setRotation(np.ascontiguousarray(axes[k].T))
+            place.setTranslation(centers[k])
+        start = perf_counter()
+        last = hulls_coherent(now, pairs.i, pairs.j, last, motions(before, now))
+        spent[0].append(perf_counter() - start)
+        start = perf_counter()
+        said = pairs.yes()
+        spent[1].append(perf_counter() - start)
+        before = now
+        for k in np.flatnonzero((last.state == MEET) != np.array(said)).tolist():
+            a, b = (moved(pairs.shapes[n], axes[n], centers[n]) for n in pairs.pairs[k].tolist())
+            true = contact(a, b).signed_distance
+            assert last.state[k] == OPEN or (last.state[k] == MEET) == (true <= 0.0)
+            wrong += last.state[k] != OPEN
+    ours, theirs = median(spent[0]), median(spent[1])
+    note = (
+        f"{(last.state == OPEN).mean():.2%} left to the single call; coal wrong {wrong} times; without making the table"
+    )
+    return row("8 hulls 32 v that move by 1e-3, yes/no, a pair", ours / count, theirs / count, 10.0, note)
+
+
+def one_pair_that_stands_still(peer: Coal, quick: bool) -> list[Row]:
+    """The same pair again and again: ours is told the last direction, coal the last guess."""
+    rng = np.random.default_rng(18)
+    points = rng.normal(size=(2, 32, 3))
+    points /= np.linalg.norm(points, axis=2)[:, :, None]
+    a, b = ConvexHull(points[0]), ConvexHull(points[1] + [2.1, 0.3, 0.2])
+    last = contact(a, b)
+    direction = -last.normal
+    (one, one_at), (two, two_at) = peer.shape(a), peer.shape(b)
+    collide, request, result = peer.coal.collide, peer.coal.CollisionRequest(), peer.result
+    request.enable_contact, request.gjk_initial_guess = False, peer.coal.CachedGuess
+    repeats = 300 if quick else 3_000
+
+    def theirs() -> bool:
+        for _ in range(repeats):
+            result.clear()
+            collide(one, one_at, two, two_at, request, result)
+            request.updateGuess(result)
+        return bool(result.isCollision())
+
+    def ours() -> bool:
+        for _ in range(repeats):
+            said = gjk_intersects(a, b, direction)
+        return said
+
+    said, true, mine, his = alternate(ours, theirs, 7)
+    assert said == true is False
+    rows = [row("18 one pair that stands still, yes/no", mine / repeats, his / repeats, 0.9)]
+    for words, other in (("apart", b), ("penetrating", ConvexHull(points[1] + [1.1, 0.3, 0.2]))):
+        cold = contact(a, other)
+
+        def warm(b: ConvexHull = other, cold: Contact = cold) -> Contact:
+            return contact(a, b, start=cold)
+
+        def again(b: ConvexHull = other) -> Contact:
+            return contact(a, b)
+
+        _, _, mine, his = alternate(warm, again, 51)
+        note = f"the other is not coal but ours without start: {his * 1e6:.0f} us"
+        rows.append(Row(f"contact(start=) that stands still, {words}", mine, {}, {}, (note,)))
+    return rows
 
 
 class Scene:
@@ -233,10 +377,11 @@ def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
         boxes = OrientedBoxes.from_poses(scene.centers, scene.axes, half)
         low, high = boxes.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        yes, _ = boxes_overlap(boxes, i, j)
-        hit = np.flatnonzero(yes)
-        i, j = i.take(hit), j.take(hit)
+        near = boxes_not_parted(boxes, i, j)
+        i, j = i.take(near), j.take(near)
         found = box_axes(boxes, i, j)
+        hit = np.flatnonzero(found.signed_distance <= 0.0)
+        i, j, found = i.take(hit), j.take(hit), found.taken(hit)
         points = box_witnesses(boxes, i, j, found, np.full(len(hit), 1e-9))
         return len(points.good)
 
@@ -324,6 +469,12 @@ def main(quick: bool = False) -> None:
     lines = [boxes_yes(peer, quick), boxes_deep(peer, quick)]
     lines += [scene_of_boxes(peer, count, quick, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
     lines += [hulls_yes(peer, *what) for what in ((32, quick, 3.0), (128, quick, 4.0), (500, quick, 2.5))]
-    lines += [scene_of_hulls(peer, 1_000, quick)]
+    lines += [
+        scene_of_hulls(peer, 1_000, quick),
+        hulls_deep(peer, quick),
+        hulls_distant(peer, quick),
+        hulls_that_move_little(peer, quick),
+    ]
+    lines += one_pair_that_stands_still(peer, quick)
     lines += front_door(peer, quick)
     show(lines)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from functools import cache
 from itertools import pairwise
 
@@ -11,10 +12,13 @@ import numpy as np
 import pytest
 
 from contact_lens.core import (
+    RELATIONS,
+    STATUSES,
     Box,
     Cancelled,
     Capsule,
     Contact,
+    Contacts,
     ConvexHull,
     Cylinder,
     Polytope,
@@ -23,9 +27,14 @@ from contact_lens.core import (
     Status,
     box_sat,
     contact,
+    contacts,
+    nearest_neighbours,
+    pairs_intersect,
     verify,
 )
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted
+from contact_lens.core.batched_depth import hulls_depth
+from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import (
     APART,
     OPEN,
@@ -35,7 +44,6 @@ from contact_lens.core.batched_hulls import (
     hulls_by_slabs,
     hulls_intersect,
 )
-from contact_lens.core.contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
 from .oracles import EPS
@@ -251,6 +259,62 @@ def test_extreme_and_ordinary_boxes_together():
         assert RELATIONS[found.relation[k]] == single.relation
 
 
+@pytest.mark.parametrize(
+    ("count", "room"), [(200, 9.0), (1_000, 9.0), (20_000, 9.0), (200, 1.5), (1_000, 1.5), (5_000, 1.5)]
+)
+def test_hulls_are_answered_together(count, room, monkeypatch):
+    """That hulls in batches say what the single call says is shown above; this is that they were a batch."""
+    rng = np.random.default_rng(count)
+    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-room, room, 3)) for n in rng.integers(5, 60, 60)]
+    pairs = random_pairs(count, len(shapes))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    asked: list = []
+    monkeypatch.setattr(
+        sys.modules["contact_lens.core.contacts"], "contact", lambda a, b, **_: asked.append(0) or contact(a, b)
+    )
+    found = contacts(shapes, pairs, regions=False)
+    apart = found.signed_distance > 0.0
+    assert (apart.mean() > 0.5) == (room == 9.0)
+    assert len(asked) <= 0.1 * count + 64  # of either kind fewer than that are no batch
+    rows = rng.choice(len(pairs), min(len(pairs), 400), replace=False).tolist()
+    check(found, shapes, singles_of(shapes, pairs, rows))
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_the_depth_of_many_hulls_is_that_of_epa(far):
+    shapes = [ConvexHull(s.vertices + far) for s in shapes_of_classes(3)]
+    i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
+    found = hulls_depth(HullTable.of(shapes), i, j)
+    told = np.flatnonzero(found.found)
+    assert len(told) > 800
+    for k in told.tolist():
+        a, b = shapes[i[k]], shapes[j[k]]
+        true = contact(a, b)
+        tol = promised(a, b, true.signed_distance)
+        assert found.depth[k] + found.rounding[k] >= -true.upper_bound
+        assert found.inner[k] - found.rounding[k] <= -true.lower_bound
+        assert gap_across(a, b, found.normal[:, k]) >= -found.depth[k] - tol
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_the_distance_of_many_hulls_is_that_of_gjk(far):
+    shapes = [ConvexHull(s.vertices + far) for s in shapes_of_classes(3)]
+    i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
+    table = HullTable.of(shapes)
+    nothing = np.zeros((3, len(i)))
+    found = hulls_distance(table, i, j, nothing, np.zeros(len(i)))
+    again = hulls_distance(table, i, j, found.normal, np.zeros(len(i)))
+    assert found.found.sum() > 300
+    for k in np.flatnonzero(found.found).tolist():
+        a, b = shapes[i[k]], shapes[j[k]]
+        true = contact(a, b)
+        tol = promised(a, b, true.signed_distance)
+        assert found.distance[k] - found.rounding[k] <= true.upper_bound
+        assert found.upper[k] + found.rounding[k] >= true.lower_bound
+        assert gap_across(a, b, found.normal[:, k]) >= found.distance[k] - tol
+        assert again.distance[k] - again.rounding[k] <= true.upper_bound
+
+
 def test_swapped_pairs_say_the_same():
     shapes = [*boxes(60, "turned"), *shapes_of_classes(3)[:60]]
     pairs = random_pairs(1_500, len(shapes))
@@ -396,6 +460,96 @@ def test_nothing_to_do():
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Two sets, and the nearest of each
+
+
+@pytest.mark.parametrize(("count", "other"), [(1, 1), (7, 1), (30, 40), (150, 100)])
+def test_a_set_against_another_says_what_the_single_call_says(count, other):
+    first = [*boxes(count, "turned", seed=1), *shapes_of_classes(3)[: count // 2]]
+    second = [*boxes(other, "turned", seed=2), *shapes_of_classes(3)[-other // 2 :]]
+    for options in ({}, {"distances": False, "regions": False}):
+        found = contacts(first, others=second, clearance=0.4, **options)
+        i, j = found.pairs.T
+        assert found.shapes is not None
+        assert found.others is not None
+        together = contacts([*first, *second], np.stack([i, j + len(first)], axis=1), clearance=0.4, **options)
+        assert found.relations == together.relations
+        assert np.array_equal(found.signed_distance, together.signed_distance)
+        for k in range(0, len(found), 9):
+            single = contact(first[i[k]], second[j[k]], clearance=0.4)
+            assert found.contact(k).signed_distance == single.signed_distance
+            assert found.relations[k] == single.relation
+        near = set(map(tuple, found.pairs.tolist()))
+        for a, x in enumerate(first):
+            for b, y in enumerate(second):
+                if (a, b) not in near and (a + b) % 13 == 0:
+                    assert contact(x, y, clearance=0.4).relation == Relation.SEPARATED
+
+
+def test_a_set_against_another_by_pairs_and_against_nothing():
+    first, second = boxes(5, "turned", seed=1), boxes(3, "turned", seed=2)
+    found = contacts(first, [[4, 2], [0, 0]], others=second)
+    assert found.pairs.tolist() == [[4, 2], [0, 0]]
+    assert found.signed_distance[0] == contact(first[4], second[2]).signed_distance
+    assert len(contacts(first, others=[])) == len(contacts([], others=second)) == 0
+    with pytest.raises(ValueError, match=r"^pairs: row 1.*3 others"):
+        contacts(first, [[4, 2], [4, 3]], others=second)
+    with pytest.raises(ValueError, match=r"^others: number 0 has dimension 2"):
+        contacts(first, others=[ConvexHull(CUBE[:, :2])])
+    with pytest.raises(ValueError, match=r"^others"):
+        contacts(first, others=[None])
+
+
+def mixed(count: int, seed: int = 6) -> list:
+    rng = np.random.default_rng(seed)
+    result: list = []
+    for k in range(count):
+        place, size = rng.uniform(-4, 4, 3), 10.0 ** rng.uniform(-2, 0.3)
+        if k % 3 == 0:
+            result.append(Box(place, size * rng.uniform(0.2, 1.0, 3), rng.normal(size=4)))
+        elif k % 3 == 1:
+            result.append(ConvexHull(place + size * rng.normal(size=(9, 3))))
+        else:
+            result.append(Sphere(place, 0.5 * size))
+    return result
+
+
+@pytest.mark.parametrize(("count", "other"), [(2, None), (40, None), (90, None), (1, 1), (3, 40), (60, 5)])
+def test_the_nearest_neighbour_is_that_of_all_pairs(count, other):
+    shapes, others = mixed(count), None if other is None else mixed(other, seed=9)
+    found = nearest_neighbours(shapes, others, clearance=0.1)
+    assert found.pairs[:, 0].tolist() == list(range(count))
+    for k, j in found.pairs.tolist():
+        every = [
+            (np.inf if others is None and m == k else contact(shapes[k], b).signed_distance)
+            for m, b in enumerate(shapes if others is None else others)
+        ]
+        a, b = shapes[k], (shapes if others is None else others)[j]
+        assert not (others is None and j == k)
+        assert every[j] <= min(every) + promised(a, b, min(every))
+        assert abs(found.signed_distance[k] - min(every)) <= 2 * promised(a, b, min(every))
+
+
+def test_the_nearest_neighbour_in_the_plane_on_a_lattice_and_of_none():
+    flat = shapes_of_classes(2)
+    found = nearest_neighbours(flat, regions=False)
+    for k in range(0, len(flat), 5):
+        assert found.signed_distance[k] <= 1e-9 + min(
+            contact(flat[k], b).signed_distance for m, b in enumerate(flat) if m != k
+        )
+    lattice = [Box((2.0 * x, 2.0 * y, 2.0 * z), (1, 1, 1)) for x in range(6) for y in range(6) for z in range(6)]
+    assert np.allclose(nearest_neighbours(lattice, regions=False).signed_distance, 1.0)
+    assert len(nearest_neighbours([])) == len(nearest_neighbours(lattice[:1])) == 0
+    assert len(nearest_neighbours(lattice, [])) == len(nearest_neighbours([], lattice)) == 0
+    told: list[float] = []
+    nearest_neighbours(lattice[:20], progress=told.append)
+    assert told[-1] == 1.0
+    assert all(x <= y for x, y in pairwise(told))
+    with pytest.raises(Cancelled):
+        nearest_neighbours(lattice[:20], progress=lambda _: False)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Yes or no
 
 
@@ -488,6 +642,18 @@ def test_the_axis_of_every_pair_of_boxes_is_that_of_one():
             assert found.axis[k] == single.axis
             assert np.isclose(found.signed_distance[k], single.signed_distance, rtol=0.0, atol=1e-13)
             assert np.allclose(found.normal[:, k], single.normal, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_boxes_that_intersect_are_parted_by_a_face(kind):
+    table = OrientedBoxes.of(boxes(250, kind))
+    i, j = np.ascontiguousarray(random_pairs(12_000, 250).T)
+    kept = np.zeros(len(i), dtype=bool)
+    kept[boxes_not_parted(table, i, j)] = True
+    found = box_axes(table, i, j)
+    assert kept[found.signed_distance <= 0.0].all()
+    faces = np.flatnonzero((found.signed_distance > 0.0) & (found.axis < 6))
+    assert not kept[faces[found.signed_distance[faces] > found.rounding[faces]]].any()
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Do many pairs of convex polytopes still intersect, or are they still apart, after they have moved a little.
+
+An answer comes with a margin: how far both shapes together may move before it must be looked at again. A slab that is
+empty stays so until they have moved by its width; a ball around the origin in the Minkowski difference stays around it
+until they have moved by its radius. So nothing is asked about most pairs of a scene in which little moved.
+Source: S1.8, S4.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .batched_hulls import (
+    APART,
+    MEET,
+    OPEN,
+    HullTable,
+    hulls_along,
+    hulls_by_balls,
+    hulls_by_portals,
+    hulls_by_slabs,
+)
+from .polytope import FloatArray, IntArray
+from .progress import Progress, part_of
+from .tolerance import BATCH_CORNERS, EPS
+
+
+@dataclass(frozen=True, eq=False)
+class CoherentAnswers:
+    """What is known of many pairs of polytopes A and B, and for how long."""
+
+    state: NDArray[np.int8]
+    """(n,) APART, MEET or OPEN: unknown, for the single call."""
+    margin: FloatArray
+    """(n,) the state stays as it is while both shapes together have moved by less: the sum of how far the corner of
+    each that moved most has; 0 where nothing is sure."""
+    normal: FloatArray
+    """(3, n) where APART, unit vectors from A to B across an empty slab; else 0."""
+
+
+def hulls_coherent(
+    table: HullTable,
+    i: IntArray,
+    j: IntArray,
+    start: CoherentAnswers | None = None,
+    motion: FloatArray | None = None,
+    progress: Progress | None = None,
+) -> CoherentAnswers:
+    """Return whether shapes i (n,) and j (n,) intersect.
+
+    `start` is the last answer for the same pairs, `motion` what `motions` says of the table it was made of and this
+    one. Raises Cancelled when `progress` says so.
+    """
+    if start is None or motion is None:
+        count = len(i)
+        start = CoherentAnswers(np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count)))
+        motion = np.zeros(len(table))
+    margin = start.margin - motion.take(i)
+    margin -= motion.take(j)
+    left = np.flatnonzero(~(margin > 0.0))
+    if not len(left):
+        return CoherentAnswers(start.state, margin, start.normal)
+    state, normal = start.state.copy(), start.normal.copy()
+    state[left], margin[left] = OPEN, 0.0
+    # Along the last normal first: one support point of each.
+    before = left[start.state.take(left) == APART]
+    gap = hulls_along(table, i.take(before), j.take(before), normal.take(before, axis=1))
+    still = gap > 0.0
+    state[before[still]], margin[before[still]] = APART, gap[still]
+    left = left[state.take(left) == OPEN]
+    deep = hulls_by_balls(table, i.take(left), j.take(left))
+    some = left[deep > 0.0]
+    state[some], margin[some] = MEET, deep[deep > 0.0]
+    for ask, share in ((hulls_by_slabs, 0.3), (hulls_by_portals, 1.0)):
+        left = left[state.take(left) == OPEN]
+        found = ask(table, i.take(left), j.take(left), part_of(progress, 0.0, share))
+        state[left], normal[:, left] = found.state, found.normal
+        margin[left] = np.abs(found.gap)
+    return CoherentAnswers(state, margin, normal)
+
+
+def motions(before: HullTable, now: HullTable) -> FloatArray:
+    """Return (n,) how far the corner of each shape that moved most has: of a table, and the same one moved.
+
+    What rounding may hide is added.
+    """
+    way = (now.centers[:3] + now.centers[3:]) - (before.centers[:3] + before.centers[3:])
+    result: FloatArray = np.sqrt(np.einsum("cn,cn->n", way, way))
+    for kind, (one, other) in enumerate(zip(before.corners, now.corners, strict=True)):
+        step = other - one
+        np.multiply(step, step, out=step)
+        members = np.flatnonzero(now.size == kind)
+        result[members] += np.sqrt(step.sum(axis=1).max(axis=1).take(now.place.take(members)))
+    reach = np.abs(now.centers[:3]).max(axis=0, initial=0.0) + np.abs(before.centers[:3]).max(axis=0, initial=0.0)
+    result += BATCH_CORNERS * EPS * (reach + before.balls[0] + now.balls[0])
+    return result
