@@ -74,9 +74,9 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
     pieces: list[ConvexHull] = []
     distance = 0.0
     for k, (points, triangles) in enumerate(parts):
-        tell(progress, 0.5 * k / len(parts))
-        hull = ConvexHull(points)
-        dent = deepest_dent(hull, hull.vertex_ids, points, triangles)
+        share = part_of(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
+        hull = ConvexHull(points, progress=part_of(share, 0.0, 0.8))
+        dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=part_of(share, 0.8, 1.0))
         distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
         pieces.append(hull)
     # A part of which a point is deep in another's hull sticks in it at least as deep.
