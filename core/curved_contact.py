@@ -2,7 +2,9 @@
 """Contact of shapes of which at least one is curved.
 
 The radii come off first: two shapes are as far apart as their cores, less both radii. Cores that are polytopes are
-solved as such, exactly. A smooth core is bracketed: the polytope of some of its points is inside of it, and the plane
+solved as such, exactly. Of points and segments (spheres, capsules) and a sphere with a box or hull that is the closed
+form in effect: GJK ends with the feature in whose Voronoi region the nearest point is, EPA with the nearest facet, and
+a formula beside it would save a fiftieth of the time (about 15 of 300 microseconds and more). A smooth core is bracketed: the polytope of some of its points is inside of it, and the plane
 across any direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed
 distance and a direction; support points there give a lower bound and new points for the polytopes; and so on until
 both bounds meet. Near a smooth optimum the direction is improved by Newton's method, and rings of points close around
@@ -152,7 +154,9 @@ def curved_contact(
         assert axis is not None
         on_a, on_b = in_space(axis, on_a, True), in_space(axis, on_b, True)
     on_a, on_b = _nearest(one, other, (on_a, on_b), normal, slab, None)
-    region = curved_region(feature_a, feature_b, normal, one.radius, other.radius, band, a, b, (on_a, on_b))
+    region = None
+    if signed_distance <= band or (feature_a.extended and feature_b.extended):  # or there is no choice of points
+        region = curved_region(feature_a, feature_b, normal, one.radius, other.radius, band, a, b, (on_a, on_b))
     middle_of = None
     if region is not None and _holds(feature_a, normal, region.centroid) and _holds(feature_b, normal, region.centroid):
         middle_of = region.centroid
