@@ -47,7 +47,7 @@ class ConvexHull(Polytope):
         """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
 
         `progress` is called with the share done, 0 to 1; False cancels. A million points take a fraction of a second
-        where few of them are corners; the time grows little faster than the number of corners (100,000 in about two seconds).
+        where few of them are corners; 100,000 corners a few seconds, little more than in proportion.
 
         Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. They are
         not changed. Raises Cancelled when `progress` says so.
