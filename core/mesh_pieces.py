@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .broad_phase import candidate_pairs
@@ -32,8 +34,8 @@ def mesh_pieces(
     """Return convex pieces that stand for a mesh.
 
     Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else
-    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `distance` and
-    `message` of the result tell which, how far they are from the mesh, and why.
+    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `message`,
+    `distance` and `reason` of the result tell which, how near to their surfaces that of the mesh is, and why.
 
     Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
     """
@@ -62,7 +64,8 @@ def mesh_pieces(
                 why = str(error).split(": ", 1)[-1].split(";", 1)[0]
     if coacd_available():
         try:
-            return approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
+            found = approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
+            return replace(found, reason=why)
         except (RuntimeError, ValueError) as error:
             why += f"; CoACD: {error}"
     return _hulls(whole, why, part_of(progress, 0.8, 1.0))
@@ -87,8 +90,7 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
         distance = max(distance, contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
-    words = f"{one}, nowhere more than {distance:.3g} from the mesh ({why})"
-    return Decomposition(tuple(pieces), False, distance, -1, words)
+    return Decomposition(tuple(pieces), False, distance, -1, one, why)
 
 
 def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
