@@ -15,8 +15,8 @@ from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.polytope import Polytope
 from ..core.rounded import Capsule, Circle, Rounded
+from ..core.solid_facets import Solid
 from . import collision_shape
-from .finding import Solid
 
 FloatArray = NDArray[np.float64]
 

@@ -54,14 +54,6 @@ def stand_in(shape: ConvexShape | Compound | Mesh) -> Polytope:
     return known
 
 
-def fans(shape: Polytope) -> NDArray[np.intp]:
-    """Return triangles (t, 3) of the facets of a polytope; a point or a segment is one without area."""
-    facets = shape.facets if shape.rank == 3 else shape.facets[:1]
-    found = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
-    last = len(shape.vertices) - 1
-    return np.array(found or [(0, last, last)], dtype=np.intp)
-
-
 def surface_points(shape: ConvexShape) -> FloatArray:
     """Return some hundred points (n, 3) of a shape's surface, the extreme ones and those between them."""
     if isinstance(shape, Polytope):

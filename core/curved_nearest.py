@@ -91,7 +91,9 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
 
     Where pieces and surface do not meet either, they share nothing.
     """
-    middles = np.array([piece.vertices.mean(axis=0) if isinstance(piece, Polytope) else piece.center for piece in pieces])
+    middles = np.array(
+        [piece.vertices.mean(axis=0) if isinstance(piece, Polytope) else piece.center for piece in pieces]
+    )
     if mesh.holds(middles).any():
         return True
     for piece in pieces:

@@ -50,7 +50,15 @@ from .progress import Progress, part_of, tell
 from .relation import Relation
 from .separation import Separation
 from .solid_facets import Solid, SolidFacets, pieces_of, solid_facets
-from .tolerance import CONVEX_COVERED, CURVED_ROUNDING, DEFAULT_CONTACT_TOLERANCE, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
+from .tolerance import (
+    CONVEX_COVERED,
+    CURVED_ROUNDING,
+    DEFAULT_CONTACT_TOLERANCE,
+    EPS,
+    MESH_DEPTH_STEP,
+    MESH_GAP,
+    promised,
+)
 from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 
 _TRY = 50  # nodes of the budget that a translation of meshes counts for
@@ -139,8 +147,8 @@ def mesh_contact(
     """Return where, how deep and which way a mesh and any other solid collide, or how far apart they are.
 
     Args:
-        a, b: at least one a Mesh; the other a Mesh, a Compound or a convex shape. Closed meshes stand for solids, others
-            for bare surfaces; faults are told in `notes` and never refused.
+        a, b: at least one a Mesh; the other a Mesh, a Compound or a convex shape. Closed meshes stand for solids,
+            others for bare surfaces; faults are told in `notes` and never refused.
         clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
         contact_tolerance: relative to the smaller non-zero diagonal of the two: the band of TOUCHING around 0.
         budget: how many nodes searches for the smallest translation may look at, >= 0.
@@ -161,14 +169,14 @@ def mesh_contact(
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
-    for name, solid, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
+    for name, given, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
         if pieces is None:
             continue
-        if not isinstance(solid, Mesh):
-            raise ValueError(f"{name} must be None: a {type(solid).__name__} is its own pieces")
+        if not isinstance(given, Mesh):
+            raise ValueError(f"{name} must be None: a {type(given).__name__} is its own pieces")
         if not (isinstance(pieces, Decomposition) and pieces.pieces):
             raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
-        check_pieces(name, solid, pieces)
+        check_pieces(name, given, pieces)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
     pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, progress)
     if facets[0].curved:
@@ -630,7 +638,7 @@ class _Curved:
             point_on_a=frozen(np.array(points[0])),
             point_on_b=frozen(np.array(points[1])),
             surface_distance=gap,
-            crossings=no_crossings(),
+            crossings=Crossings.none(),
             curves=(),
             regions=() if beside is None else beside.regions,
             a_solid=pair.a.solid,
@@ -681,8 +689,10 @@ class _Curved:
             # All of it is in the solid, though in more than one of the pieces.
             relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if self._around and not len(crossings):
-            trees = pair.a.mesh, pair.b.mesh
-            room = mesh_distance(*(part for m in trees for part in (m.points, m.triangles, m.tree))).distance
+            one, other = pair.a.mesh, pair.b.mesh
+            room = mesh_distance(
+                *(one.points, one.triangles, one.tree), *(other.points, other.triangles, other.tree)
+            ).distance
         return MeshContact(
             relation=relation,
             intersects=True,
@@ -787,7 +797,8 @@ class _Curved:
         inside = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if of_facets is inside:
             # Facets may be inside of what is not: it is deeper in the surface than a touch then.
-            return inside if near.signed_distance >= -self.band or near.signed_distance == -inf else Relation.PENETRATING
+            crosses = -inf < near.signed_distance < -self.band
+            return Relation.PENETRATING if crosses else inside
         return of_facets if of_facets in (Relation.A_INSIDE_B, Relation.B_INSIDE_A) else Relation.PENETRATING
 
     @cached_property
@@ -814,19 +825,8 @@ class _Curved:
         """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
         middles = np.array([piece.center for piece in self.pieces])
         held = self.mesh.holds(middles)
-        return middles[held][0] if held.any() else self.mesh.starts[0]
-
-
-def no_crossings() -> Crossings:
-    """Return those of meshes that do not meet."""
-    return Crossings(
-        frozen(np.zeros((0, 2), dtype=np.intp)),
-        frozen(np.zeros(0, dtype=np.uint8)),
-        frozen(np.zeros((0, 2, 3))),
-        frozen(np.zeros((0, 2, 2), dtype=np.uint8)),
-        0,
-        0,
-    )
+        found: FloatArray = middles[held][0] if held.any() else self.mesh.starts[0]
+        return found
 
 
 def _bounded(found: MeshContact) -> MeshContact:

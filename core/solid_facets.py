@@ -72,8 +72,8 @@ def mesh_of(pieces: list[ConvexHull] | list[Polytope]) -> Mesh:
 
 
 def fans(shape: Polytope) -> IntArray:
-    """Return triangles (t, 3) of the facets of a polytope in space, as indices into its vertices, counter-clockwise seen
-    from outside; of a flat one one side only, of a point or a segment one without area."""
+    """Return triangles (t, 3) of the facets of a polytope in space, as indices into its vertices, counter-clockwise
+    seen from outside; of a flat one one side only, of a point or a segment one without area."""
     facets = shape.facets if shape.rank == 3 else shape.facets[:1]
     found = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
     last = len(shape.vertices) - 1
