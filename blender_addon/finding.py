@@ -28,8 +28,8 @@ from ..core.verify import verify
 from .shape_outline import extent_of
 
 FloatArray = NDArray[np.float64]
-PIECES_MEET = 1e-6
-"""Relative to the depth of pieces or the coordinates: bounds that differ by no more meet."""
+BOUNDS_MEET = 1e-6
+"""Relative to the size of the larger object: bounds that differ by no more meet."""
 NO_INSIDE = "an open surface has no inside"
 
 
@@ -64,8 +64,8 @@ class Found:
     clearance: float
     contact_tolerance: float
     of_pieces: tuple[CompoundContact, Compound | ConvexShape, Compound | ConvexShape] | None = None
-    """Where the depth is that of convex pieces that stand for a mesh, whose surface is open and has none: their contact,
-    and they."""
+    """Where the depth is that of convex pieces that stand for a mesh, whose surface is open and has none: their
+    contact, and they."""
     region: None = None
     cross_check: None = None
     feature_a: None = None
@@ -149,7 +149,7 @@ def find(
         filled = _filled(of_mesh, a, b, stood, progress)
         if filled is not None:
             return filled
-    return _of_mesh(of_mesh)
+    return _of_mesh(of_mesh, max(extent_of(a), extent_of(b)))
 
 
 def _filled(
@@ -172,7 +172,7 @@ def _filled(
         return None
     told = replace(of_mesh, pieces_a=pieces[0] or of_mesh.pieces_a, pieces_b=pieces[1] or of_mesh.pieces_b)
     return replace(
-        _of_mesh(told),
+        _of_mesh(told, max(extent_of(a), extent_of(b))),
         signed_distance=of_pieces.signed_distance,
         normal=of_pieces.normal,
         lower_bound=of_pieces.lower_bound,
@@ -212,20 +212,20 @@ def _of_compound(c: CompoundContact) -> Found:
     )
 
 
-def _of_mesh(c: MeshContact) -> Found:
+def _of_mesh(c: MeshContact, size: float) -> Found:
+    """Return it in one form; size: of the larger of the two, world units."""
     inner = c.compound
     closed = [
         np.concatenate([curve.points, curve.points[:1]]) if curve.is_closed else curve.points for curve in c.curves
     ]
-    magnitude = max(float(np.abs(c.point_on_a).max()), float(np.abs(c.point_on_b).max()), abs(c.signed_distance))
     normal = np.zeros(3) if c.normal is None else c.normal
     status, reason = "certified", ""
     if c.intersects and not normal.any():
         status, reason = "no_depth", f"{NO_INSIDE}, so there is no depth"
-    elif c.upper_bound - c.lower_bound > PIECES_MEET * magnitude:
+    elif c.upper_bound - c.lower_bound > BOUNDS_MEET * size:
         status, reason = "bracket", "the smallest translation that separates was not found, only bounds of it"
         if c.signed_distance > 0.0:
-            reason = "too many triangles are about as near to the curved surface"
+            reason = "only bounds of the distance were found"
     same = inner is not None and c.signed_distance < 0.0 and np.array_equal(inner.normal, normal)
     return Found(
         source=c,

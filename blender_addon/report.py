@@ -187,7 +187,7 @@ def _of_pieces(found: Contact | Found, units: UnitFormat) -> Report:
         "curves": found.curves,
         "curves_length": found.curve_length,
         "of_pieces": found.of_pieces is not None,
-        "notes": [note.words(units.rough) for note in found.notes],
+        "notes": [note.words(units.length) for note in found.notes],
     }
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.compound import Compound
 from ..core.curved_shape import ConvexShape, across

@@ -183,7 +183,7 @@ def mesh_contact(
         return _Curved(a, b, pair).contact()  # type: ignore[arg-type]
     if facets[1].curved:
         return _Curved(b, a, pair).contact()  # type: ignore[arg-type]
-    return _bounded(pair.contact())
+    return pair.contact()
 
 
 @dataclass
@@ -608,7 +608,7 @@ class _Curved:
         if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
             answer = self._apart(near)
         else:
-            answer = _bounded(self._by_pieces(near) or self._by_facets(near))
+            answer = self._by_pieces(near) or self._by_facets(near)
         tell(self.pair.progress, 1.0)
         return answer
 
@@ -624,8 +624,7 @@ class _Curved:
             relation = Relation.WITHIN_CLEARANCE if gap <= pair.clearance else Relation.SEPARATED
         points = (near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece)
         if gap - near.lower_bound > 2.0 * self.tolerance:
-            words = "very many triangles are about as near: the signed distance is from {} to {}"
-            pair.notes.append(Note(words, (near.lower_bound, gap)))
+            pair.notes.append(Note("very many triangles are about as near, so only bounds of the distance are known"))
         beside = self._compound() if gap <= self.band and self.mesh.solid else None
         return MeshContact(
             relation=relation,
@@ -827,14 +826,6 @@ class _Curved:
         held = self.mesh.holds(middles)
         found: FloatArray = middles[held][0] if held.any() else self.mesh.starts[0]
         return found
-
-
-def _bounded(found: MeshContact) -> MeshContact:
-    """Return an answer with a note where of the depth only bounds are known."""
-    if found.depth <= 0.0 or found.depth - found.least_depth <= MESH_DEPTH_STEP * found.depth:
-        return found
-    note = Note("only bounds of the depth are known: it is from {} to {}", (found.least_depth, found.depth))
-    return replace(found, notes=(*found.notes, note))
 
 
 def _of_pieces(letter: str, pieces: Decomposition) -> Note:
