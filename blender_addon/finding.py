@@ -19,7 +19,7 @@ from ..core.curved_shape import ConvexShape
 from ..core.decompose_mesh import Decomposition
 from ..core.mesh import Mesh
 from ..core.mesh_contact import MeshContact, mesh_contact
-from ..core.mesh_pieces import mesh_pieces
+from ..core.mesh_pieces import mesh_pieces, note_of_pieces
 from ..core.note import Note
 from ..core.progress import Progress
 from ..core.relation import Relation
@@ -171,6 +171,11 @@ def _filled(
     if of_pieces.depth <= 0.0:
         return None
     told = replace(of_mesh, pieces_a=pieces[0] or of_mesh.pieces_a, pieces_b=pieces[1] or of_mesh.pieces_b)
+    notes = [
+        note_of_pieces(about, found)
+        for about, found in zip("AB", pieces, strict=True)
+        if found is not None and not found.exact
+    ]
     return replace(
         _of_mesh(told, max(extent_of(a), extent_of(b))),
         signed_distance=of_pieces.signed_distance,
@@ -180,6 +185,7 @@ def _filled(
         ties=of_pieces.ties,
         iterations=of_pieces.nodes,
         status="of_pieces",
+        notes=(*told.notes, *notes),
         reason=f"{NO_INSIDE}: the depth is that of its convex pieces",
         of_pieces=(of_pieces, solids[0], solids[1]),
     )

@@ -43,7 +43,7 @@ from .mesh_depth import (
     share_nothing,
 )
 from .mesh_distance import mesh_distance
-from .mesh_pieces import check_pieces, inner_pieces, mesh_pieces
+from .mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
 from .note import Note
 from .polytope import FloatArray, Polytope, frozen
 from .progress import Progress, part_of, tell
@@ -73,8 +73,8 @@ class MeshContact(Separation):
     """Where, how deep and which way A and B collide, of which one at least is a mesh. World frame, the unit of the
     coordinates, float64.
 
-    `crossings`, `curves`, `regions`, `compound` and pieces are of meshes: of any other solid its facets stand for it. Of
-    a curved one these are inside of it by up to `slack_a` or `slack_b`; all else that is told holds for the solid."""
+    `crossings`, `curves` and pieces are of meshes: of any other solid its facets stand for it. Of a curved one these are
+    inside of it by up to `slack_a` or `slack_b`; all else that is told holds for the solid itself."""
 
     relation: Relation
     """What a person would call it. Between exact pieces certain; otherwise `notes` tell what was decided by samples."""
@@ -111,8 +111,8 @@ class MeshContact(Separation):
     b_solid: bool
     """Whether B is closed and stands for the solid inside."""
     slack_a: float
-    """Certified: no point of A is farther from its facets, where they stood for it; 0.0 when they are A itself, and when
-    they were not needed."""
+    """Certified: no point of A is farther from its facets, where they stood for it; 0.0 when they are A itself, and
+    when they were not needed."""
     slack_b: float
     """The same of B."""
     notes: tuple[Note, ...]
@@ -382,7 +382,7 @@ class _Pair:
             self.pieces[k] = pieces
             found.append(pieces)
             if not self._fit(pieces):
-                self.notes.append(_of_pieces("AB"[k], pieces))
+                self.notes.append(note_of_pieces("AB"[k], pieces))
         return found[0], found[1]
 
     def _fit(self, pieces: Decomposition) -> bool:
@@ -826,15 +826,6 @@ class _Curved:
         held = self.mesh.holds(middles)
         found: FloatArray = middles[held][0] if held.any() else self.mesh.starts[0]
         return found
-
-
-def _of_pieces(letter: str, pieces: Decomposition) -> Note:
-    """Return what there is to know about pieces that are not exact."""
-    count = len(pieces.pieces)
-    many = f"{count} convex pieces stand" if count != 1 else "1 convex piece stands"
-    why = (pieces.reason or pieces.message).replace("{", "{{").replace("}", "}}")
-    words = f"{many} for it ({why}): its surface is within {{}} of theirs, but hollows that they fill may be deeper"
-    return Note(words, (pieces.distance,), letter)
 
 
 def _work(one: Compound, other: Compound) -> int:

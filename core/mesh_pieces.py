@@ -14,6 +14,7 @@ from .decompose_mesh import Decomposition, approximately_decomposed, coacd_avail
 from .dent import deepest_dent
 from .hull import ConvexHull
 from .mesh import Mesh, separated
+from .note import Note
 from .polytope import FloatArray
 from .progress import Progress, part_of, tell
 from .tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE
@@ -91,6 +92,15 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
     return Decomposition(tuple(pieces), False, distance, -1, one, why)
+
+
+def note_of_pieces(about: str, pieces: Decomposition) -> Note:
+    """Return what to know about pieces that are not exact; `about` is "A" or "B"."""
+    count = len(pieces.pieces)
+    many = f"{count} convex pieces stand" if count != 1 else "1 convex piece stands"
+    why = (pieces.reason or pieces.message).replace("{", "{{").replace("}", "}}")
+    words = f"{many} for it ({why}): its surface is within {{}} of theirs, but hollows that they fill may be deeper"
+    return Note(words, (pieces.distance,), about)
 
 
 def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
