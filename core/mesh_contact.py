@@ -73,7 +73,7 @@ class MeshContact(Separation):
     """Where, how deep and which way A and B collide, of which one at least is a mesh. World frame, the unit of the
     coordinates, float64.
 
-    `crossings`, `curves` and pieces are of meshes: of any other solid its facets stand for it. Of a curved one these are
+    `crossings`, `curves` and pieces are of meshes: of any other solid its facets stand for it. Of a curved one they are
     inside of it by up to `slack_a` or `slack_b`; all else that is told holds for the solid itself."""
 
     relation: Relation
