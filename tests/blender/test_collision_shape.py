@@ -384,6 +384,10 @@ def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
     assert lines(part)["A as"] == "compound, 2 pieces, exact, as its rigid body"
     assert warnings(part) == []
     assert found(part).verification.ok, found(part).verification
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    assert geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))
+    report = part("blender_addon.report")
+    assert report.to_json(report.report(bpy.context))
     b.contact_lens_shape = "MESH"
     inspect(parent, b)
     assert found(part).contact.depth == pytest.approx(depth, abs=1e-6)
