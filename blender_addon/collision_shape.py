@@ -35,9 +35,10 @@ from ..core.cylinder import Cone, Cylinder
 from ..core.mesh_distance import points_to_mesh
 from ..core.polytope import Polytope
 from ..core.rounded import Capsule, Sphere
+from ..core.solid_facets import fans
 from ..core.volumes import volumes_of_triangles
 from ..core.winding import contains
-from .shape_outline import fans, surface_points
+from .shape_outline import surface_points
 
 if TYPE_CHECKING:
     import bpy

@@ -21,7 +21,8 @@ from ..core.contact import Contact
 from ..core.mesh import Mesh
 from ..core.polytope import FloatArray, Polytope
 from ..core.relation import Relation
-from .finding import Found, Solid, curves, outlines
+from ..core.solid_facets import Solid
+from .finding import Found, curves, outlines
 from .shape_outline import bent_edges, stand_in, wires
 
 GlyphArray = NDArray[np.void]

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compound import Compound
+from ..core.curved_shape import ConvexShape
 from ..core.decompose_polygon import decomposed_polygon
 from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.polytope import Polytope
 from ..core.rounded import Capsule, Circle, Rounded
+from ..core.solid_facets import Solid
 from . import collision_shape
-from .finding import Solid
 
 FloatArray = NDArray[np.float64]
 
@@ -89,8 +90,11 @@ def flattened(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plan
     Raises ValueError, with a sentence that names the object, when its shape has no counterpart there.
     """
     if isinstance(solid, Compound | Mesh):
-        assert mesh is not None
-        return flat_pieces(mesh, plane)
+        if mesh is not None:
+            return flat_pieces(mesh, plane)
+        assert isinstance(solid, Compound)  # a compound parent: its children's shapes
+        pieces = [flattened(name, kind, piece, None, plane, slack) for piece in solid.pieces]
+        return Compound([piece for piece in pieces if isinstance(piece, ConvexShape)])
     words = collision_shape.WORDS[kind]
     if isinstance(solid, Polytope):
         if plane.off(solid.vertices) > slack:
@@ -136,8 +140,8 @@ def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:
 def drawn(solid: Solid, plane: Plane) -> Solid:
     """Return a shape of the plane as one in space, to be drawn."""
     if isinstance(solid, Compound):
-        flat = [piece for piece in solid.pieces if isinstance(piece, Polytope)]
-        return Compound([ConvexHull(plane.point + piece.vertices @ plane.axes) for piece in flat])
+        pieces = [drawn(piece, plane) for piece in solid.pieces]
+        return Compound([piece for piece in pieces if isinstance(piece, ConvexShape)])
     if isinstance(solid, Polytope):
         corners = solid.vertices
     else:

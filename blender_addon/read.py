@@ -22,19 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.compound import Compound
-from ..core.curved_shape import ConvexShape, CurvedShape
+from ..core.curved_shape import ConvexShape
 from ..core.decompose_mesh import Decomposition
 from ..core.dent import Dent, deepest_dent
 from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_pieces import mesh_pieces
-from ..core.polytope import Polytope
 from ..core.progress import Progress
+from ..core.solid_facets import Solid, pieces_of, solid_facets
 from . import collision_shape
 from .collision_shape import Choice, Fit
-from .finding import Solid, polytope_of
 from .session import State, matrix_numbers
-from .shape_outline import fans
 
 FloatArray = NDArray[np.float64]
 
@@ -279,34 +277,26 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
     parts = [shaped(child, progress) for child in copy.children]
 
     def joined() -> tuple[Compound, Decomposition, ConvexHull, Dent]:
-        pieces: list[Polytope] = []
+        pieces: list[ConvexShape] = []
         exact, distance, words = True, 0.0, []
         for child, part in zip(copy.children, parts, strict=True):
-            if isinstance(part.solid, CurvedShape):
-                hull, slack = polytope_of(part.solid)
-                pieces.append(hull)
-                exact, distance = False, max(distance, slack)
-                words.append(f"'{child.name}' is round and taken as {len(hull.facets)} facets inside of it")
-            elif isinstance(part.solid, Polytope):
-                pieces.append(part.solid)
+            found = part.make_pieces() if part.make_pieces is not None else None
+            if isinstance(part.solid, Mesh):
+                assert found is not None
+                pieces += found.pieces
             else:
-                assert part.make_pieces is not None or isinstance(part.solid, Compound)
-                found = part.make_pieces() if part.make_pieces is not None else None
-                own = part.solid.pieces if isinstance(part.solid, Compound) else ()
-                pieces += found.pieces if found is not None else (p for p in own if isinstance(p, Polytope))
-                if found is not None and not found.exact:
-                    exact, distance = False, max(distance, found.distance)
-                    words.append(f"'{child.name}': {found.message}")
-        points = np.concatenate([piece.vertices for piece in pieces])
-        counts = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
-        triangles = np.concatenate(
-            [fans(piece) + first for piece, first in zip(pieces, counts[:-1].tolist(), strict=True)]
-        )
-        hull = ConvexHull(points)
-        dent = deepest_dent(hull, hull.vertex_ids, points, triangles)
-        hulls = tuple(piece if isinstance(piece, ConvexHull) else ConvexHull(piece.vertices) for piece in pieces)
-        made = Decomposition(hulls, exact, distance, -1, "; ".join(words) or "the children are its pieces")
-        return Compound(hulls), made, hull, dent
+                pieces += pieces_of(part.solid)
+            if found is not None and not found.exact:
+                exact, distance = False, max(distance, found.distance)
+                words.append(f"'{child.name}': {found.reason or found.message}")
+        compound = Compound(pieces)
+        # The dent is only looked at, so facets do.
+        facets = solid_facets(f"'{copy.name}'", compound)
+        assert facets.pieces is not None
+        hull = ConvexHull(facets.mesh.points)
+        dent = deepest_dent(hull, hull.vertex_ids, facets.mesh.points, facets.mesh.triangles)
+        made = Decomposition(facets.pieces.pieces, exact, distance, -1, "the children are its pieces", "; ".join(words))
+        return compound, made, hull, dent
 
     solid, pieces, hull, dent = _parents.get((state.digest, state.matrix), joined)
     return Shape(

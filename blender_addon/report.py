@@ -27,9 +27,10 @@ from ..core.mesh import Mesh
 from ..core.polytope import Polytope
 from ..core.region import Region
 from ..core.rounded import Rounded
+from ..core.solid_facets import Solid
 from . import session
 from .collision_shape import WORDS
-from .finding import Found, Solid
+from .finding import Found
 from .read import OPEN_SHARE
 from .session import Inspection, Stand
 from .units import UnitFormat, counted, direction
@@ -185,8 +186,8 @@ def _of_pieces(found: Contact | Found, units: UnitFormat) -> Report:
         "regions_centroid": found.centroid,
         "curves": found.curves,
         "curves_length": found.curve_length,
-        "of_pieces": found.of_pieces,
-        "notes": [note.words(units.rough) for note in found.notes],
+        "of_pieces": found.of_pieces is not None,
+        "notes": [note.words(units.length) for note in found.notes],
     }
 
 
@@ -210,6 +211,7 @@ def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Dent,
             "exact": None if stand.pieces is None else stand.pieces.exact,
             "distance_from_mesh": None if stand.pieces is None else stand.pieces.distance,
             "how": None if stand.pieces is None else stand.pieces.message,
+            "why_not_exact": None if stand.pieces is None else stand.pieces.reason or None,
         },
         "hull": {
             "vertices": len(hull.vertices),
@@ -484,7 +486,7 @@ def warnings(data: Report) -> list[str]:
                     f"{units.length(shape['mesh_sticks_out'])}"
                 )
             continue
-        if shape["exact"] is False:
+        if shape["exact"] is False and thing["inspected_as"] == "compound":  # of a mesh the notes tell
             lines.append(pieces_words(thing, units))
         if thing["inspected_as"] in ("compound", "mesh"):
             continue
@@ -542,8 +544,7 @@ def warnings(data: Report) -> list[str]:
 def pieces_words(thing: Report, units: UnitFormat) -> str:
     """What to know of pieces that are not exact: what of them is bounded, and in which direction."""
     shape = thing["collision_shape"]
-    _, _, why = shape["how"].rpartition(" (")
-    because = f" ({why}" if why.endswith(")") else f" ({shape['how']})"
+    because = f" ({shape['why_not_exact'] or shape['how']})"
     return (
         f"'{thing['name']}' has {counted(shape['stand_ins'], 'convex piece')}{because}: its surface is within "
         f"{units.length(shape['distance_from_mesh'])} of theirs, but hollows that they fill may be deeper"

@@ -17,10 +17,11 @@ from ..core.decompose_mesh import Decomposition
 from ..core.dent import Dent
 from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
+from ..core.solid_facets import Solid
 from ..core.verify import Verification
 from . import collision_shape
 from .collision_shape import Choice, Fit
-from .finding import Found, Solid
+from .finding import Found
 from .plane import Plane
 from .units import UnitFormat
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.compound import Compound
 from ..core.curved_shape import ConvexShape, across
@@ -52,14 +51,6 @@ def stand_in(shape: ConvexShape | Compound | Mesh) -> Polytope:
             return known
         known = _stand_ins[shape] = ConvexHull(np.concatenate([shape.supports(_spread()), *wires(shape)]))
     return known
-
-
-def fans(shape: Polytope) -> NDArray[np.intp]:
-    """Return triangles (t, 3) of the facets of a polytope; a point or a segment is one without area."""
-    facets = shape.facets if shape.rank == 3 else shape.facets[:1]
-    found = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
-    last = len(shape.vertices) - 1
-    return np.array(found or [(0, last, last)], dtype=np.intp)
 
 
 def surface_points(shape: ConvexShape) -> FloatArray:

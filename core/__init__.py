@@ -9,7 +9,7 @@ and curved shapes, compounds and meshes.
     print(c.relation, c.signed_distance, c.normal, verify(c, a, b).ok)
 
 Many pairs in one call: `contacts(shapes)`, and `nearest_neighbours(shapes)`.
-Closed or open meshes: `mesh_contact(Mesh(points_a, triangles_a), Mesh(points_b, triangles_b))`.
+Closed or open meshes: `mesh_contact(Mesh(points, triangles), other)`, the other a mesh, a compound or any shape.
 
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
 """
@@ -43,6 +43,7 @@ from .mesh_contact import MeshContact, mesh_contact
 from .mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
 from .mesh_pieces import mesh_pieces
 from .nearest_neighbours import nearest_neighbours
+from .note import Note
 from .polygon import Polygon
 from .polytope import Polytope
 from .progress import Cancelled, Progress
@@ -104,6 +105,7 @@ __all__ = [
     "MeshPoints",
     "Method",
     "MinkowskiPoints",
+    "Note",
     "Patch",
     "Penetration",
     "Polygon",

@@ -544,6 +544,7 @@ class _Pair:
                     vertices=frozen(region.vertices - 0.5 * translation),
                     centroid=frozen(region.centroid - 0.5 * translation),
                     depths=frozen(region.depths + float(c.normal @ translation)),
+                    arcs=tuple(replace(arc, center=frozen(arc.center - 0.5 * translation)) for arc in region.arcs),
                 )
             patches.append(Patch(i, j, c.normal, region))
         return patches

@@ -14,6 +14,7 @@ from .hull import ConvexHull
 from .polytope import FloatArray, frozen
 from .region import Region, RegionKind
 
+_ARC_STEPS = 360  # the area of a disk made of pieces is 5e-5 of it too small
 _SAME_WAY = 0.999  # cosine between the normals of patches that may be one plane; their distances decide
 
 
@@ -185,12 +186,14 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     """Return the union of convex polygons in one plane: sides (s, 2, 3), area, length of the outline, centroid.
 
     Of each side what is inside of another polygon is left out, and what lies on another's side too: twice where the two
-    are on different sides of it, once where they are on the same. Area and centroid are integrals along the rest.
+    are on different sides of it, once where they are on the same. Area and centroid are integrals along the rest. Arcs
+    are `_ARC_STEPS` short sides to a full circle.
     """
     normal = patches[0].normal
     region = patches[0].region
     if len(patches) == 1:
-        sides = np.stack((region.vertices, np.roll(region.vertices, -1, axis=0)), axis=1)
+        around = region.outline(normal, _ARC_STEPS)
+        sides = np.stack((around, np.roll(around, -1, axis=0)), axis=1)
         return sides, region.area, region.length, region.centroid
     u = np.eye(3)[int(np.abs(normal).argmin())]
     u = u - (u @ normal) * normal
@@ -198,7 +201,7 @@ def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArra
     v = np.cross(normal, u)
     frame = np.stack((u, v), axis=1)
     origin = region.centroid
-    loops = [((patch.region.vertices - origin) @ frame) for patch in patches]
+    loops = [((patch.region.outline(patch.normal, _ARC_STEPS) - origin) @ frame) for patch in patches]
     rows: list[list[tuple[float, float]]] = [[(x, y) for x, y in loop.tolist()] for loop in loops]
     low = np.array([loop.min(axis=0) for loop in loops])
     high = np.array([loop.max(axis=0) for loop in loops])

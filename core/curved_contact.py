@@ -2,12 +2,16 @@
 """Contact of shapes of which at least one is curved.
 
 The radii come off first: two shapes are as far apart as their cores, less both radii. Cores that are polytopes are
-solved as such, exactly. A smooth core is bracketed: the polytope of some of its points is inside of it, and the plane
-across any direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed
-distance and a direction; support points there give a lower bound and new points for the polytopes; and so on until
-both bounds meet. Near a smooth optimum the direction is improved by Newton's method, and rings of points close around
-it close the bracket at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetration Depth Computation
-on 3D Game Objects, 2001 (the bracket).
+solved as such, exactly. Of points and segments (spheres, capsules) and a sphere with a box or hull that is the closed
+form in effect: GJK ends with the feature in whose Voronoi region the nearest point is, EPA with the nearest facet, and
+a formula beside it would save a tenth of the time at most (13 to 50 of 190 to 1000 microseconds, measured).
+
+A smooth core is bracketed: the polytope of some of its points is inside of it, and the plane across any direction at
+its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance and a
+direction; support points there give a lower bound and new points for the polytopes; and so on until both bounds meet.
+Near a smooth optimum the direction is improved by Newton's method, and rings of points close around it close the
+bracket at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetration Depth Computation on 3D Game
+Objects, 2001 (the bracket).
 """
 
 from __future__ import annotations
@@ -152,7 +156,9 @@ def curved_contact(
         assert axis is not None
         on_a, on_b = in_space(axis, on_a, True), in_space(axis, on_b, True)
     on_a, on_b = _nearest(one, other, (on_a, on_b), normal, slab, None)
-    region = curved_region(feature_a, feature_b, normal, one.radius, other.radius, band, a, b, (on_a, on_b))
+    region = None
+    if signed_distance <= band or (feature_a.extended and feature_b.extended):  # or there is no choice of points
+        region = curved_region(feature_a, feature_b, normal, one.radius, other.radius, band, a, b, (on_a, on_b))
     middle_of = None
     if region is not None and _holds(feature_a, normal, region.centroid) and _holds(feature_b, normal, region.centroid):
         middle_of = region.centroid
@@ -352,8 +358,11 @@ def _holds(feature: FlatFeature, normal: FloatArray, place: FloatArray) -> bool:
     if float(np.ptp(heights)) > slack:
         return False
     foot = place - float((place - first) @ normal) * normal
-    if len(feature.points) == 1:
-        return float(np.linalg.norm(foot - first)) <= slack
+    if len(feature.points) <= 2:
+        way = feature.points[-1] - first
+        square = float(way @ way)
+        share = min(max(float((foot - first) @ way) / square, 0.0), 1.0) if square > 0.0 else 0.0
+        return float(np.linalg.norm(foot - first - share * way)) <= slack
     return contact(ConvexHull(foot[None]), ConvexHull(feature.points)).signed_distance <= slack
 
 

@@ -36,6 +36,11 @@ class FlatFeature:
     ids: tuple[int, ...] = ()
     """Which vertices of the core the points are, when the core is a polytope."""
 
+    @property
+    def extended(self) -> bool:
+        """Whether it is more than a point."""
+        return self.disk_radius > 0.0 or len(self.points) > 1
+
 
 @dataclass(frozen=True)
 class Revolution:

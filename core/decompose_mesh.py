@@ -57,9 +57,11 @@ class Decomposition:
     """Certified, unit of the coordinates: no point of the mesh is deeper inside a piece, or farther from the nearest
     piece, than this. See `distance_from_mesh`."""
     reflex_edges: int
-    """How many edges of the mesh bend inward."""
+    """How many edges of the mesh bend inward; -1 where that was not asked."""
     message: str
     """What was done, in words."""
+    reason: str = ""
+    """Why the pieces are not exact, where there was a choice; empty otherwise."""
 
 
 def decomposed_mesh(
@@ -758,5 +760,5 @@ def approximately_decomposed(
         raise RuntimeError("CoACD found no piece of any volume")
     distance = distance_from_mesh(pieces, array, corners, part_of(progress, 0.8, 1.0))
     reflex = len(dented_edges(array, corners, CONVEX_FLAT * EPS * float(np.abs(p).max()))[0])
-    words = f"{len(pieces)} convex pieces by CoACD, nowhere more than {distance:.3g} from the mesh"
+    words = f"{len(pieces)} convex pieces by CoACD"
     return Decomposition(tuple(pieces), False, distance, reflex, words)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .polytope import FloatArray, Polytope
+from .progress import Progress, tell
 from .tolerance import DENT_FLOOR, DENT_RELATIVE, EPS
 
 _CHUNK = 2_000_000  # plane-by-point products at a time
@@ -37,7 +38,12 @@ class Dent:
 
 
 def deepest_dent(
-    hull: Polytope, corner_ids: NDArray[np.integer], points: FloatArray, triangles: NDArray[np.integer]
+    hull: Polytope,
+    corner_ids: NDArray[np.integer],
+    points: FloatArray,
+    triangles: NDArray[np.integer],
+    *,
+    progress: Progress | None = None,
 ) -> Dent:
     """Return how far a mesh is from its convex hull.
 
@@ -48,6 +54,8 @@ def deepest_dent(
 
     The distance to the surface of a hull is the least distance to its planes, a concave function inside it: on a
     triangle it can be larger than at any corner, so triangles are split until none can hide a deeper point.
+
+    `progress` is called with the share done, 0 to 1; False cancels. Raises Cancelled then.
     """
     triangles = np.asarray(triangles, dtype=np.intp).reshape(-1, 3)
     closed = _is_closed(triangles)
@@ -67,7 +75,7 @@ def deepest_dent(
     pieces = np.concatenate([pieces, np.repeat(np.flatnonzero(loose)[:, None], pieces.shape[1], axis=1)])
     local = np.asarray(points, dtype=np.float64) - hull.center
     start = _bounds_at_corners(hull, normals, offsets, on_hull, local, pieces)
-    depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent)
+    depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, progress)
     floor = DENT_FLOOR * EPS * max(hull.magnitude, hull.extent)
     share = None
     # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
@@ -145,14 +153,20 @@ def _bounds_at_corners(
 
 
 def _deepest(
-    normals: FloatArray, offsets: FloatArray, pieces: FloatArray, bound: FloatArray, extent: float
+    normals: FloatArray,
+    offsets: FloatArray,
+    pieces: FloatArray,
+    bound: FloatArray,
+    extent: float,
+    progress: Progress | None,
 ) -> tuple[float, FloatArray]:
     """Depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`.
 
     The depth under some planes bounds the depth under all of them from above: most pieces never meet most planes.
     """
     k = pieces.shape[1]
-    best, place = 0.0, np.zeros(normals.shape[1])
+    best, place, done = 0.0, np.zeros(normals.shape[1]), 0.0
+    tell(progress, done)
     least = DENT_RELATIVE * DENT_RELATIVE * DENT_RELATIVE * extent
     pieces, bound = pieces[bound > least], bound[bound > least]
     chosen = _spread(normals)
@@ -165,6 +179,8 @@ def _deepest(
         pieces, bound = pieces[keep], bound[keep]
         if len(pieces) == 0:
             return best, place
+        done = max(done, best / float(bound.max()))  # all is done when no piece can be deeper than the best
+        tell(progress, done)
         top = np.argsort(bound)[-batch:]
         # Where a piece may be deepest: its corners and its middle, under all planes.
         candidates = np.concatenate([pieces[top], pieces[top].mean(axis=1, keepdims=True)], axis=1)

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .hull_grid import HullGrid, polygon_normal
+from .pair_keys import different, within
 from .polygon_hull import bends
 from .polytope import FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .quickhull import Solid
 
 _ATTEMPTS = 16
+_EDGES = 1_000_000  # edges that are gone along at a time
+NO_PAIRS: tuple[IntArray, IntArray] = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +30,9 @@ class Facets:
     normals: FloatArray
     edges: IntArray
     edge_facets: IntArray
-    merged: bool
-    """Whether any facet is not simply a triangle of the hull."""
+    reaching: tuple[IntArray, IntArray]
+    """Pairs of a facet and an input point, a corner of the triangles: those that may reach beyond the facet's own
+    corners, if any does. Of facets that are triangles of the hull there are none."""
 
 
 @dataclass(eq=False)
@@ -68,6 +72,7 @@ def merge(solid: Solid, progress: Progress | None = None) -> Facets | FloatArray
                 result = _assemble(loops, merger.normals())
                 if result is None:
                     break
+                result = replace(result, reaching=merger.reaching(result))
                 if not merger.misses(result):
                     return result
     result = _assemble_triangles(used, triangles, planes)
@@ -102,6 +107,7 @@ class _Merger:
     ) -> None:
         self.grid = grid
         self.x = grid.x
+        self.corners = triangles
         self.triangles: list[list[int]] = triangles.tolist()
         self.beside: list[list[int]] = beside.tolist()
         self.planes = planes
@@ -294,17 +300,62 @@ class _Merger:
         dents: list[int] = np.unique(facet[out < -2.0 * self.grid.merge * length]).tolist()
         return dents
 
+    def reaching(self, facets: Facets) -> tuple[IntArray, IntArray]:
+        """Return pairs of a merged facet and a corner of the triangles about as high above it as its own corners.
+
+        The part of a convex surface above a plane is in one piece. So all that is higher than a facet's highest corner
+        is found along edges that begin there and go down by no more than rounding.
+        """
+        count, most = self.x.shape[1], len(self.regions)
+        if not most:
+            return NO_PAIRS
+        start = self.corners.ravel()
+        end = np.roll(self.corners, -1, axis=1).ravel()[start.argsort(kind="stable")]
+        degree = np.bincount(start, minlength=count)
+        first = np.cumsum(degree) - degree
+        found = []
+        sizes = np.array([len(loop) for loop in facets.loops[:most]])
+        edges = np.array([int(degree[facets.corners[loop]].sum()) for loop in facets.loops[:most]])
+        for part in np.split(np.arange(most), np.flatnonzero(np.diff(np.cumsum(edges) // _EDGES)) + 1):
+            facet = np.repeat(part, sizes[part])
+            corner = facets.corners[np.concatenate(facets.loops[part[0] : part[-1] + 1])]
+            height = self._above(facets.normals, facet, corner)
+            least = np.maximum.reduceat(height, np.cumsum(sizes[part]) - sizes[part]) - 2.0 * self.grid.filter
+            keys = np.sort((facet * count + corner)[height >= least[facet - part[0]]])
+            before = keys[:0]
+            while len(keys):
+                found.append(keys)
+                facet, corner = np.divmod(keys, count)
+                many = degree[corner]
+                last = np.cumsum(many)
+                to = end[np.arange(last[-1]) - np.repeat(last - many - first[corner], many)]
+                beyond = different(np.repeat(facet, many) * count + to)
+                beyond = beyond[~(within(keys, beyond) | within(before, beyond))]
+                facet, corner = np.divmod(beyond, count)
+                higher = self._above(facets.normals, facet, corner) >= least[facet - part[0]]
+                before, keys = keys, beyond[higher]
+        facet, corner = np.divmod(np.concatenate(found), count)
+        return facet, corner
+
+    def _above(self, normals: FloatArray, facet: IntArray, corner: IntArray) -> FloatArray:
+        """Return the height of corners along the normals of facets, pair by pair."""
+        normal, p = normals.take(facet, axis=0), self.x.take(corner, axis=1)
+        height: FloatArray = normal[:, 0] * p[0] + normal[:, 1] * p[1] + normal[:, 2] * p[2]
+        return height
+
     def misses(self, facets: Facets) -> bool:
         """Tell whether corners left out together stand out too far after all; if so, they have to be kept."""
-        dropped = np.setdiff1d(np.array(list(self.points), dtype=np.intp), facets.corners, assume_unique=True)
-        if not len(dropped):
+        facet, corner = facets.reaching
+        out = ~np.isin(corner, facets.corners)
+        if not out.any():
             return False
-        flat = np.concatenate(facets.loops)
         sizes = np.array([len(loop) for loop in facets.loops])
-        own = (np.repeat(facets.normals, sizes, axis=0) * self.x[:, facets.corners[flat]].T).sum(axis=1)
+        own = self._above(
+            facets.normals, np.repeat(np.arange(len(sizes)), sizes), facets.corners[np.concatenate(facets.loops)]
+        )
         reach = np.maximum.reduceat(own, np.cumsum(sizes) - sizes)
-        excess = (facets.normals @ self.x[:, dropped] - reach[:, None]).max(axis=0)
-        lost = dropped[excess > self.grid.buried + self.grid.drop]
+        excess = self._above(facets.normals, facet[out], corner[out]) - reach[facet[out]]
+        lost = corner[out][excess > self.grid.buried + self.grid.drop]
         self.kept.update(lost.tolist())
         return len(lost) > 0
 
@@ -337,7 +388,7 @@ def _assemble(loops: list[list[int]], normals: FloatArray) -> Facets | None:
         tuple(np.split(flat, last[:-1] + 1)),
         np.ascontiguousarray(normals.T),
         *edges,
-        merged=True,
+        reaching=NO_PAIRS,
     )
 
 
@@ -350,7 +401,7 @@ def _assemble_triangles(corners: IntArray, triangles: IntArray, planes: FloatArr
     edges = _edges(loops.ravel(), following.ravel(), facet, len(corners), len(loops))
     if edges is None:
         return None
-    return Facets(corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges, merged=False)
+    return Facets(corners, tuple(loops), np.ascontiguousarray(planes[:3].T), *edges, reaching=NO_PAIRS)
 
 
 def _edges(

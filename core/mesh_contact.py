@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two meshes, convex or not: whether, where and how deep they collide, or how far apart they are.
+"""A mesh and another solid: whether, where and how deep they collide, or how far apart they are.
 
 A closed mesh is the solid inside of it, any other a bare surface. Whether triangles meet is decided exactly, whether
 one solid holds the other by winding numbers, and the depth of two solids by convex pieces that stand for them. Pieces
 are only believed as far as they are the meshes: unless they are exact, both bounds of the depth are proved on the
 meshes themselves.
+
+A polytope, or a compound of them, is the mesh of its facets with itself as pieces. Curved shapes are measured exactly
+while they are apart from a mesh; where they enter it, facets inside of them tell what no translation can do better, and
+the translation told separates the curved shapes themselves.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -17,7 +22,11 @@ import numpy as np
 from .arguments import checked_length
 from .compound import DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus, compound_contact
 from .compound_region import MergedRegion
+from .contact import contact
 from .contact_curves import ContactCurve, contact_curves
+from .curved_inside import sticks_out
+from .curved_nearest import Nearest, has_entered, nearest_to_mesh, way_out
+from .curved_shape import ConvexShape
 from .decompose_mesh import Decomposition
 from .hull import ConvexHull
 from .mesh import Mesh
@@ -34,29 +43,44 @@ from .mesh_depth import (
     share_nothing,
 )
 from .mesh_distance import mesh_distance
-from .mesh_pieces import check_pieces, inner_pieces, mesh_pieces
+from .mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
+from .note import Note
 from .polytope import FloatArray, Polytope, frozen
 from .progress import Progress, part_of, tell
 from .relation import Relation
 from .separation import Separation
-from .tolerance import CONVEX_COVERED, DEFAULT_CONTACT_TOLERANCE, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
+from .solid_facets import Solid, SolidFacets, pieces_of, solid_facets
+from .tolerance import (
+    CONVEX_COVERED,
+    CURVED_ROUNDING,
+    DEFAULT_CONTACT_TOLERANCE,
+    EPS,
+    MESH_DEPTH_STEP,
+    MESH_GAP,
+    promised,
+)
 from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 
 _TRY = 50  # nodes of the budget that a translation of meshes counts for
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_EDGES = 6_000  # of pieces that are made smaller
+_MOST_CURVED = 64  # pairs of pieces of which one is curved: a second or two
 _INNER_SHARE = 4  # pieces without their rims get this part of the budget
 
 
 @dataclass(frozen=True, eq=False)
 class MeshContact(Separation):
-    """Where, how deep and which way two meshes A and B collide. World frame, the unit of the coordinates, float64."""
+    """Where, how deep and which way A and B collide, of which one at least is a mesh. World frame, the unit of the
+    coordinates, float64.
+
+    `crossings`, `curves` and pieces are of meshes: of any other solid its facets stand for it. Of a curved one they are
+    inside of it by up to `slack_a` or `slack_b`; all else that is told holds for the solid itself."""
 
     relation: Relation
     """What a person would call it. Between exact pieces certain; otherwise `notes` tell what was decided by samples."""
     intersects: bool
     """The bare truth, no tolerance: triangles have a common point, or a part of one mesh is inside the other's solid.
-    Exact."""
+    Exact; of curved solids to the rounding of their distance."""
     distance: float
     """How far apart they are; 0.0 when they intersect."""
     signed_distance: float
@@ -86,12 +110,19 @@ class MeshContact(Separation):
     """Whether A is closed and stands for the solid inside."""
     b_solid: bool
     """Whether B is closed and stands for the solid inside."""
-    notes: tuple[str, ...]
-    """What to know about the meshes ("A: ...", "B: ...": open edges, edges of many faces, faces there twice, crossings
-    with itself) and about the answer, in words."""
+    slack_a: float
+    """Certified: no point of A is farther from its facets, where they stood for it; 0.0 when they are A itself, and
+    when they were not needed."""
+    slack_b: float
+    """The same of B."""
+    notes: tuple[Note, ...]
+    """What to know about the meshes (open edges, edges of many faces, faces there twice, crossings with itself), about
+    the facets that stand for curved solids and about the answer, in words."""
     compound: CompoundContact | None
     """The contact of the pieces, for two solids that are not apart, with the depth of the pieces. None when they have
-    too many edges for that."""
+    too many edges for that. Of a curved solid's own pieces where those of the mesh are exact, else of its facets."""
+    compound_of_facets: bool
+    """Whether facets stand for a curved solid in `compound`."""
     pieces_a: Decomposition | None
     """What stood for A in `compound`."""
     pieces_b: Decomposition | None
@@ -103,8 +134,8 @@ class MeshContact(Separation):
 
 
 def mesh_contact(
-    a: Mesh,
-    b: Mesh,
+    a: Solid,
+    b: Solid,
     *,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
@@ -113,33 +144,46 @@ def mesh_contact(
     pieces_b: Decomposition | None = None,
     progress: Progress | None = None,
 ) -> MeshContact:
-    """Return where, how deep and which way two meshes collide, or how far apart they are.
+    """Return where, how deep and which way a mesh and any other solid collide, or how far apart they are.
 
     Args:
-        a, b: closed ones stand for solids, others for bare surfaces; faults are told in `notes` and never refused.
+        a, b: at least one a Mesh; the other a Mesh, a Compound or a convex shape. Closed meshes stand for solids,
+            others for bare surfaces; faults are told in `notes` and never refused.
         clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
         contact_tolerance: relative to the smaller non-zero diagonal of the two: the band of TOUCHING around 0.
         budget: how many nodes searches for the smallest translation may look at, >= 0.
         pieces_a, pieces_b: what `mesh_pieces` returned for these meshes as they are now, to spare the time; made when
-            they are needed and not given.
+            they are needed and not given. Other solids are their own pieces.
         progress: called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
     """
-    for name, mesh in (("a", a), ("b", b)):
-        if not isinstance(mesh, Mesh):
-            raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+    if not isinstance(a, Mesh) and not isinstance(b, Mesh):
+        for name, solid in (("a", a), ("b", b)):
+            if not isinstance(solid, Compound | ConvexShape):
+                raise ValueError(f"{name} must be a Mesh, a Compound or a shape, not {type(solid).__name__}")
+        by = "compound_contact()" if isinstance(a, Compound) or isinstance(b, Compound) else "contact()"
+        raise ValueError(f"a or b must be a Mesh; for a {type(a).__name__} and a {type(b).__name__} use {by}")
+    facets = solid_facets("a", a), solid_facets("b", b)
     clearance = checked_length("clearance", clearance)
     contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
-    for name, mesh, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
+    for name, given, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
         if pieces is None:
             continue
+        if not isinstance(given, Mesh):
+            raise ValueError(f"{name} must be None: a {type(given).__name__} is its own pieces")
         if not (isinstance(pieces, Decomposition) and pieces.pieces):
             raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
-        check_pieces(name, mesh, pieces)
-    return _Pair(a, b, clearance, contact_tolerance, int(budget), [pieces_a, pieces_b], progress).contact()
+        check_pieces(name, given, pieces)
+    known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
+    pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, progress)
+    if facets[0].curved:
+        return _Curved(a, b, pair).contact()  # type: ignore[arg-type]
+    if facets[1].curved:
+        return _Curved(b, a, pair).contact()  # type: ignore[arg-type]
+    return pair.contact()
 
 
 @dataclass
@@ -161,14 +205,15 @@ class _Pair:
 
     def __init__(
         self,
-        a: Mesh,
-        b: Mesh,
+        facets: tuple[SolidFacets, SolidFacets],
         clearance: float,
         contact_tolerance: float,
         budget: int,
         pieces: list[Decomposition | None],
         progress: Progress | None,
     ) -> None:
+        self.facets = facets
+        a, b = facets[0].mesh, facets[1].mesh
         self.a, self.b = Body.of(a), Body.of(b)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
         self.pieces, self.progress = pieces, progress
@@ -176,11 +221,13 @@ class _Pair:
         self.magnitude = max(a.magnitude, b.magnitude)
         self.promise = promised(0.0, small, self.magnitude)
         self.band = max(contact_tolerance * (small or large), self.promise)
-        self.notes: list[str] = []
-        for k, (name, given, body) in enumerate((("A", a, self.a), ("B", b, self.b))):
-            self.notes += [
-                f"{name}: {words}" for words in _faults(given, body, part_of(progress, 0.05 * k, 0.05 * (k + 1)))
-            ]
+        self.notes: list[Note] = []
+        for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
+            part = part_of(progress, 0.05 * k, 0.05 * (k + 1))
+            if given.pieces is None:
+                self.notes += [Note(words, about=name) for words in _faults(given.mesh, body, part)]
+            elif not body.solid and not given.curved:
+                self.notes.append(Note("it is flat, taken as a bare surface", about=name))
 
     def contact(self) -> MeshContact:
         a, b = self.a, self.b
@@ -241,8 +288,11 @@ class _Pair:
             regions=deep.regions,
             a_solid=a.solid,
             b_solid=b.solid,
+            slack_a=0.0,
+            slack_b=0.0,
             notes=tuple(self.notes),
             compound=deep.compound,
+            compound_of_facets=any(facets.curved for facets in self.facets),
             pieces_a=self.pieces[0],
             pieces_b=self.pieces[1],
             clearance=self.clearance,
@@ -272,7 +322,7 @@ class _Pair:
                 relation = Relation.A_INSIDE_B if a_in_b.all() else relation
             elif b_in_a.all():
                 relation = Relation.B_INSIDE_A
-            self.notes.append("a bare surface has no inside, so no depth is told")
+            self.notes.append(Note("a bare surface has no inside, so no depth is told"))
             return _Depth(relation, 0.0, 0.0, 0.0, None)
         of_a, of_b = samples_of(a, b, crossings, 0, self.band), samples_of(b, a, crossings, 1, self.band)
         if self._coincide(of_a, of_b):
@@ -290,8 +340,8 @@ class _Pair:
             if leaving is not None:
                 return _Depth(Relation.TOUCHING, 0.0, 0.0, 0.0, leaving)
             relation = Relation.PENETRATING
-            self.notes.append("no translation as short as the contact tolerance was found that parts them")
-        self.notes.append("a bare surface has no inside, so no depth is told")
+            self.notes.append(Note("no translation as short as the contact tolerance was found that parts them"))
+        self.notes.append(Note("a bare surface has no inside, so no depth is told"))
         return _Depth(relation, 0.0, 0.0, 0.0, None)
 
     def _touch(self, surface: float, proved: float) -> tuple[float, float, float]:
@@ -332,7 +382,7 @@ class _Pair:
             self.pieces[k] = pieces
             found.append(pieces)
             if not self._fit(pieces):
-                self.notes.append(f"{'AB'[k]}: pieces are not exact: {pieces.message}")
+                self.notes.append(note_of_pieces("AB"[k], pieces))
         return found[0], found[1]
 
     def _fit(self, pieces: Decomposition) -> bool:
@@ -344,7 +394,7 @@ class _Pair:
     ) -> CompoundContact | None:
         one, other = (Compound(found.pieces) for found in pieces)
         if _work(one, other) > _MOST_WORK:
-            self.notes.append("the pieces have too many edges: the depth is told by the meshes alone")
+            self.notes.append(Note("the pieces have too many edges: the depth is told by the meshes alone"))
             return None
         return compound_contact(
             one,
@@ -405,8 +455,6 @@ class _Pair:
                 least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
                 upper = -min(max(0.0, least), found.depth)
                 lower = min(found.lower_bound - spare, -length)
-                if not exact:
-                    self._told(least, length)
                 chosen = taken / length
                 same = float(chosen @ found.normal) > 1.0 - 1e-9
                 return _Depth(
@@ -463,7 +511,7 @@ class _Pair:
         escape.improve([*escape.ties, *all_around(a, b)], least)
         escape.refine(least)
         if not escape.proved:
-            self.notes.append("no translation was found that is known to separate the meshes")
+            self.notes.append(Note("no translation was found that is known to separate the meshes"))
         length = escape.length
         chosen = escape.best / length if length > 0.0 else None
         deep = _Depth(Relation.PENETRATING, -length, -length if escape.proved else -inf, -min(least, length), chosen)
@@ -479,19 +527,14 @@ class _Pair:
         elif least <= self.band and max(of_a.deepest, of_b.deepest) <= self.band:
             # Nothing is known to be inside: a shape that fits into a hollow, for one.
             deep.relation, deep.signed_distance, deep.normal = Relation.TOUCHING, 0.0, None
-            self.notes.append("that they only touch is told by samples of their surfaces")
+            self.notes.append(Note("that they only touch is told by samples of their surfaces"))
         elif of_a.farthest <= self.band and of_b.deepest <= self.band:
             deep.relation = Relation.A_INSIDE_B
-            self.notes.append("that A is inside B is told by samples of its surface")
+            self.notes.append(Note("that A is inside B is told by samples of its surface"))
         elif of_b.farthest <= self.band and of_a.deepest <= self.band:
             deep.relation = Relation.B_INSIDE_A
-            self.notes.append("that B is inside A is told by samples of its surface")
-        self._told(least, length)
+            self.notes.append(Note("that B is inside A is told by samples of its surface"))
         return deep
-
-    def _told(self, least: float, length: float) -> None:
-        if length - least > max(2.0 * self.promise, 1e-3 * length):
-            self.notes.append(f"the depth is from {least:.4g} to {length:.4g}: the pieces are not exact")
 
     def _proved(
         self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None
@@ -544,6 +587,245 @@ class _Pair:
         if b_in_a.all() and not a_in_b.any():
             return Relation.B_INSIDE_A
         return Relation.PENETRATING
+
+
+class _Curved:
+    """The work of `mesh_contact` for a solid of which pieces are curved, and a mesh."""
+
+    def __init__(self, solid: Compound | ConvexShape, mesh: Mesh, pair: _Pair) -> None:
+        """Get ready; `pair` is of the mesh and of the solid's facets, in the order asked for."""
+        self.solid, self.pieces, self.pair = solid, pieces_of(solid), pair
+        self.of_a = pair.facets[0].curved > 0
+        self.mesh = pair.b if self.of_a else pair.a
+        self.slack = pair.facets[0 if self.of_a else 1].slack
+        small, large = sorted((solid.extent, mesh.diagonal))
+        magnitude = max(solid.magnitude, mesh.magnitude)
+        self.tolerance = promised(0.0, small, magnitude) + CURVED_ROUNDING * EPS * magnitude
+        self.band = max(pair.contact_tolerance * (small or large), self.tolerance)
+
+    def contact(self) -> MeshContact:
+        near = nearest_to_mesh(self.pieces, self.mesh, self.tolerance)
+        if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
+            answer = self._apart(near)
+        else:
+            answer = self._by_pieces(near) or self._by_facets(near)
+        tell(self.pair.progress, 1.0)
+        return answer
+
+    def _signed(self, normal: FloatArray) -> FloatArray:
+        """Return a vector from the solid to the mesh as one from A to B, or the other way round."""
+        return normal if self.of_a else -normal
+
+    def _apart(self, near: Nearest) -> MeshContact:
+        """Return the answer for what shares no more than a touch: nothing in it is of facets."""
+        pair, gap = self.pair, max(near.signed_distance, 0.0)
+        relation = Relation.TOUCHING
+        if gap > self.band:
+            relation = Relation.WITHIN_CLEARANCE if gap <= pair.clearance else Relation.SEPARATED
+        points = (near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece)
+        if gap - near.lower_bound > 2.0 * self.tolerance:
+            pair.notes.append(Note("very many triangles are about as near, so only bounds of the distance are known"))
+        beside = self._compound() if gap <= self.band and self.mesh.solid else None
+        return MeshContact(
+            relation=relation,
+            intersects=near.signed_distance <= 0.0,
+            distance=gap,
+            signed_distance=gap,
+            lower_bound=min(near.lower_bound, gap),
+            upper_bound=max(near.upper_bound, gap),
+            normal=frozen(self._signed(near.normal) + 0.0),
+            point_on_a=frozen(np.array(points[0])),
+            point_on_b=frozen(np.array(points[1])),
+            surface_distance=gap,
+            crossings=Crossings.none(),
+            curves=(),
+            regions=() if beside is None else beside.regions,
+            a_solid=pair.a.solid,
+            b_solid=pair.b.solid,
+            slack_a=0.0,
+            slack_b=0.0,
+            notes=tuple(pair.notes),
+            compound=beside,
+            compound_of_facets=False,
+            pieces_a=pair.pieces[0],
+            pieces_b=pair.pieces[1],
+            clearance=pair.clearance,
+            contact_tolerance=pair.contact_tolerance,
+        )
+
+    def _compound(self) -> CompoundContact | None:
+        """Return the contact of the solid itself with the pieces of the mesh; None when these are not exact, or too
+        many."""
+        pair, k = self.pair, 1 if self.of_a else 0
+        pieces = pair.pieces[k]
+        if pieces is None:
+            pieces = pair.pieces[k] = mesh_pieces(self.mesh.mesh, progress=part_of(pair.progress, 0.1, 0.3))
+        if not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
+            return None
+        one, other = Compound(self.pieces), Compound(pieces.pieces)
+        if not self.of_a:
+            one, other = other, one
+        found = compound_contact(
+            one,
+            other,
+            budget=pair.budget,
+            clearance=pair.clearance,
+            contact_tolerance=pair._relative(one, other),
+            progress=part_of(pair.progress, 0.3, 0.9),
+        )
+        return None if found.status is CompoundStatus.UNVERIFIED else found
+
+    def _by_pieces(self, near: Nearest) -> MeshContact | None:
+        """Return the answer for what has points in common with a solid of exact pieces; None for any other."""
+        pair = self.pair
+        found = self._compound() if self.mesh.solid else None
+        if found is None:
+            return None
+        crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, part_of(pair.progress, 0.9, 1.0))
+        spare = max(0.0, *(pieces.distance for pieces in pair.pieces if pieces is not None))
+        room, relation = max(near.signed_distance, 0.0), found.relation
+        if near.signed_distance > 0.0 and relation is Relation.PENETRATING:
+            # All of it is in the solid, though in more than one of the pieces.
+            relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
+        if self._around and not len(crossings):
+            one, other = pair.a.mesh, pair.b.mesh
+            room = mesh_distance(
+                *(one.points, one.triangles, one.tree), *(other.points, other.triangles, other.tree)
+            ).distance
+        return MeshContact(
+            relation=relation,
+            intersects=True,
+            distance=0.0,
+            signed_distance=min(found.signed_distance, 0.0),
+            lower_bound=min(found.lower_bound - spare, found.signed_distance, 0.0),
+            upper_bound=max(min(found.upper_bound + spare, 0.0), min(found.signed_distance, 0.0)),
+            normal=found.normal,
+            point_on_a=found.point_on_a,
+            point_on_b=found.point_on_b,
+            surface_distance=room,
+            crossings=crossings,
+            curves=tuple(contact_curves(crossings, pair.a.mesh, pair.b.mesh)),
+            regions=found.regions,
+            a_solid=pair.a.solid,
+            b_solid=pair.b.solid,
+            slack_a=self.slack if self.of_a else 0.0,
+            slack_b=0.0 if self.of_a else self.slack,
+            notes=tuple(pair.notes),
+            compound=found,
+            compound_of_facets=False,
+            pieces_a=pair.pieces[0],
+            pieces_b=pair.pieces[1],
+            clearance=pair.clearance,
+            contact_tolerance=pair.contact_tolerance,
+        )
+
+    def _by_facets(self, near: Nearest) -> MeshContact:
+        """Return the answer for what has points in common, from that of the facets."""
+        found, letter = self.pair.contact(), "A" if self.of_a else "B"
+        note = Note(f"its surface is taken as {self._facets} facets, at most {{}} inside of it", (self.slack,), letter)
+        found = replace(
+            found,
+            intersects=True,
+            distance=0.0,
+            slack_a=self.slack if self.of_a else 0.0,
+            slack_b=0.0 if self.of_a else self.slack,
+            surface_distance=0.0 if near.signed_distance <= 0.0 and not self._around else found.surface_distance,
+            notes=(*found.notes, note),
+        )
+        start = self._signed(-found.mtv) if found.depth > 0.0 else np.zeros(3)
+        out = way_out(self.pieces, self.mesh, start, self.tolerance, part_of(self.pair.progress, 1.0, 1.0))
+        if not self.mesh.solid:
+            return self._of_surface(found, near, None if out is None else out.translation)
+        if out is not None and length_of(out.translation) > 0.0:
+            translation, touch = out.translation, out.touch
+        else:
+            whole = self.solid.hull if isinstance(self.solid, Compound) and len(self.pieces) > 1 else self.pieces[0]
+            over = contact(whole, ConvexHull(self.mesh.mesh.points))
+            translation, touch = -over.mtv, None
+        length = length_of(translation)
+        upper = found.upper_bound if found.signed_distance < 0.0 else 0.0
+        if near.signed_distance > -inf:
+            upper = min(upper, near.upper_bound)
+        a, b = found.point_on_a, found.point_on_b
+        if touch is not None:
+            a, b = (touch - translation, touch) if self.of_a else (touch, touch - translation)
+        elif found.depth > 0.0 or not np.array_equal(a, b):
+            a = b = near.on_piece if near.signed_distance > -inf else self._inside()
+        way = self._signed(-translation) / length if length > 0.0 else None
+        kept = way is not None and found.normal is not None and float(way @ found.normal) > 1.0 - EPS**0.5
+        return replace(
+            found,
+            relation=self._relation(found.relation, near, length, -upper),
+            signed_distance=-length,
+            lower_bound=-length - self.tolerance,
+            upper_bound=max(-length, min(upper, 0.0)),
+            normal=None if way is None else frozen(way + 0.0),
+            point_on_a=frozen(np.array(a)),
+            point_on_b=frozen(np.array(b)),
+            regions=found.regions if kept else (),
+        )
+
+    def _of_surface(self, found: MeshContact, near: Nearest, translation: FloatArray | None) -> MeshContact:
+        """Return the answer for a mesh that is a bare surface."""
+        point = near.on_mesh if near.signed_distance > -inf else found.point_on_a
+        told = replace(
+            found,
+            signed_distance=0.0,
+            lower_bound=0.0,
+            upper_bound=0.0,
+            point_on_a=frozen(np.array(point)),
+            point_on_b=frozen(np.array(point)),
+            regions=(),
+        )
+        if translation is not None and 0.0 < length_of(translation) <= self.band:
+            way = self._signed(-translation) / length_of(translation)
+            return replace(told, relation=Relation.TOUCHING, normal=frozen(way + 0.0))
+        words = "a bare surface has no inside, so no depth is told"
+        notes = found.notes if any(note.text == words for note in found.notes) else (*found.notes, Note(words))
+        relation = self._relation(found.relation, near, inf, inf)
+        return replace(told, relation=relation, normal=None, notes=notes)
+
+    def _relation(self, of_facets: Relation, near: Nearest, length: float, least: float) -> Relation:
+        """Return the relation of a solid that is left after `length`, and after no less than `least`."""
+        if self._around:
+            return Relation.B_INSIDE_A if self.of_a else Relation.A_INSIDE_B
+        if of_facets is Relation.COINCIDENT:
+            return of_facets
+        if length <= self.band:
+            return Relation.TOUCHING
+        inside = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
+        if of_facets is inside:
+            # Facets may be inside of what is not: it is deeper in the surface than a touch then.
+            crosses = -inf < near.signed_distance < -self.band
+            return Relation.PENETRATING if crosses else inside
+        return of_facets if of_facets in (Relation.A_INSIDE_B, Relation.B_INSIDE_A) else Relation.PENETRATING
+
+    @cached_property
+    def _around(self) -> bool:
+        """Whether one piece holds all of the mesh, but for the contact tolerance."""
+        low, high = self.mesh.mesh.bounds
+        around = [
+            piece
+            for piece in self.pieces
+            if (piece.bounds[0] <= low + self.band).all() and (piece.bounds[1] >= high - self.band).all()
+        ]
+        if not around:
+            return False
+        corners = ConvexHull(self.mesh.mesh.points.take(np.unique(self.mesh.mesh.triangles), axis=0))
+        return any(sticks_out(corners, piece, self.band) <= self.band for piece in around)
+
+    @property
+    def _facets(self) -> int:
+        found = self.pair.facets[0 if self.of_a else 1].pieces
+        assert found is not None
+        return sum(len(hull.facets) for hull, piece in zip(found.pieces, self.pieces, strict=True) if hull is not piece)
+
+    def _inside(self) -> FloatArray:
+        """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
+        middles = np.array([piece.center for piece in self.pieces])
+        held = self.mesh.holds(middles)
+        found: FloatArray = middles[held][0] if held.any() else self.mesh.starts[0]
+        return found
 
 
 def _work(one: Compound, other: Compound) -> int:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .broad_phase import candidate_pairs
@@ -12,6 +14,7 @@ from .decompose_mesh import Decomposition, approximately_decomposed, coacd_avail
 from .dent import deepest_dent
 from .hull import ConvexHull
 from .mesh import Mesh, separated
+from .note import Note
 from .polytope import FloatArray
 from .progress import Progress, part_of, tell
 from .tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE
@@ -32,8 +35,8 @@ def mesh_pieces(
     """Return convex pieces that stand for a mesh.
 
     Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else
-    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `distance` and
-    `message` of the result tell which, how far they are from the mesh, and why.
+    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `message`,
+    `distance` and `reason` of the result tell which, how near to their surfaces that of the mesh is, and why.
 
     Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
     """
@@ -62,7 +65,8 @@ def mesh_pieces(
                 why = str(error).split(": ", 1)[-1].split(";", 1)[0]
     if coacd_available():
         try:
-            return approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
+            found = approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
+            return replace(found, reason=why)
         except (RuntimeError, ValueError) as error:
             why += f"; CoACD: {error}"
     return _hulls(whole, why, part_of(progress, 0.8, 1.0))
@@ -74,9 +78,9 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
     pieces: list[ConvexHull] = []
     distance = 0.0
     for k, (points, triangles) in enumerate(parts):
-        tell(progress, 0.5 * k / len(parts))
-        hull = ConvexHull(points)
-        dent = deepest_dent(hull, hull.vertex_ids, points, triangles)
+        share = part_of(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
+        hull = ConvexHull(points, progress=part_of(share, 0.0, 0.8))
+        dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=part_of(share, 0.8, 1.0))
         distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
         pieces.append(hull)
     # A part of which a point is deep in another's hull sticks in it at least as deep.
@@ -87,8 +91,16 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
         distance = max(distance, contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
-    words = f"{one}, nowhere more than {distance:.3g} from the mesh ({why})"
-    return Decomposition(tuple(pieces), False, distance, -1, words)
+    return Decomposition(tuple(pieces), False, distance, -1, one, why)
+
+
+def note_of_pieces(about: str, pieces: Decomposition) -> Note:
+    """Return what to know about pieces that are not exact; `about` is "A" or "B"."""
+    count = len(pieces.pieces)
+    many = f"{count} convex pieces stand" if count != 1 else "1 convex piece stands"
+    why = (pieces.reason or pieces.message).replace("{", "{{").replace("}", "}}")
+    words = f"{many} for it ({why}): its surface is within {{}} of theirs, but hollows that they fill may be deeper"
+    return Note(words, (pieces.distance,), about)
 
 
 def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:

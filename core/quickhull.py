@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .hull_grid import HullGrid, dots, squares_of
+from .pair_keys import different, within
 from .polytope import PRODUCTS, FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .small_hull import SmallHull
@@ -29,7 +30,7 @@ BoolArray = NDArray[np.bool_]
 _ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
 _FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
 _MANY = 400  # points; from here on twice as many extreme points come first
-_TABLE = 2_000_000  # entries of the point-by-facet table of one round
+_TABLE = 2_000_000  # pairs of a point and a facet it sees, in one round
 _SLIVER = HULL_SLIVER**2
 
 
@@ -189,7 +190,6 @@ class Solid:
             chosen = farthest[farthest >= 0]
             if len(chosen) > 1:
                 chosen = chosen[height[chosen].argsort(kind="stable")]
-                chosen = chosen[-max(1, _TABLE // self.count) :]
             inserted, blind, takers, new, first, rings = self._insert(ids[chosen], owner[chosen])
             taker = takers[owner]
             taker[chosen[inserted]] = -2
@@ -251,29 +251,28 @@ class Solid:
         and the new facets with, for each point, where its ring of them begins and how many there are.
         """
         count, many = self.count, len(points)
-        row = np.arange(many)
-        known = np.zeros(many * count, dtype=np.int8)  # 1: the point sees the facet, 2: it does not
-        keys = row * count + facets
         sees = self._sees(points, facets)
         blind = ~sees
-        known[keys] = 2 - sees
-        found = [keys[sees]]
-        while len(found[-1]):
-            who, facet = np.divmod(found[-1], count)
-            keys = (who[:, None] * count + self.beside[facet]).ravel()
-            keys = keys[known[keys] == 0]
-            if not len(keys):
-                break
-            keys.sort()
-            keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
+        keys = np.flatnonzero(sees) * count + facets[sees]  # a point and a facet; ascending
+        before = keys[:0]
+        found = [keys]
+        first = 0
+        while len(keys):
+            # Breadth first: what a point sees beside a facet is on the same step, the last one or the next one.
             who, facet = np.divmod(keys, count)
-            sees = self._sees(points[who], facet)
-            known[keys] = 2 - sees
-            found.append(keys[sees])
+            beyond = different((who[:, None] * count + self.beside[facet]).ravel())
+            beyond = beyond[~(within(keys, beyond) | within(before, beyond))]
+            who, facet = np.divmod(beyond, count)
+            before, keys = keys, beyond[self._sees(points[who], facet)]
+            found.append(keys)
+            if sum(map(len, found)) > _TABLE and first < many - 1:
+                first = (first + many) // 2  # later ones go first; the others have their turn in another round
+                found = [part[part >= first * count] for part in found]
+                before, keys = found[-2:]
         keys = np.sort(np.concatenate(found))
         who, facet = np.divmod(keys, count)
         across = self.beside[facet]
-        edge, side = np.nonzero(known[who[:, None] * count + across] == 2)
+        edge, side = np.nonzero(~within(keys, who[:, None] * count + across))
         rim_who, rim_facet, rim_beyond = who[edge], facet[edge], across[edge, side]
 
         # Two points are at odds when one sees a facet of the other's region or rim. Later points go first; then those
@@ -395,22 +394,22 @@ class Solid:
         count = len(ids)
         while len(ids):
             tell(progress, 1.0 - len(ids) / count)
-            heights = self.planes[:3, : self.count].T @ self.x[:, ids] - self.planes[3, : self.count, None]
             pending, facets = [], []
-            for k, point in enumerate(ids.tolist()):
-                for facet in np.flatnonzero(heights[:, k] >= -self.grid.filter).tolist():
-                    a, b, c = self.corners[facet].tolist()
-                    if self.grid.exact.side(a, b, c, point) > 0:
-                        pending.append(point)
-                        facets.append(facet)
-                        break
+            step = max(1, PRODUCTS // self.count)
+            for begin in range(0, len(ids), step):
+                part = ids[begin : begin + step]
+                heights = self.planes[:3, : self.count].T @ self.x[:, part] - self.planes[3, : self.count, None]
+                for k, point in enumerate(part.tolist()):
+                    for facet in np.flatnonzero(heights[:, k] >= -self.grid.filter).tolist():
+                        a, b, c = self.corners[facet].tolist()
+                        if self.grid.exact.side(a, b, c, point) > 0:
+                            pending.append(point)
+                            facets.append(facet)
+                            break
             if not pending:
                 return
             ids = np.array(pending, dtype=np.intp)
-            limit = max(1, _TABLE // self.count)
-            rows = ids[-limit:]
-            inserted = self._insert(rows, np.array(facets[-limit:], dtype=np.intp))[0]
-            ids = np.concatenate([ids[:-limit], rows[~inserted]])
+            ids = ids[~self._insert(ids, np.array(facets, dtype=np.intp))[0]]
 
 
 def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:

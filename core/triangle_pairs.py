@@ -66,6 +66,12 @@ class Crossings:
     unclear: int
     """How many decisions rounding would have left open; they were made exactly."""
 
+    @classmethod
+    def none(cls) -> Crossings:
+        """Return those of meshes that do not meet."""
+        arrays = (np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=np.uint8), np.zeros((0, 2, 3)))
+        return cls(*arrays, np.zeros((0, 2, 2), dtype=np.uint8), 0, 0)
+
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.pairs)

@@ -14,15 +14,19 @@ import numpy as np
 
 from .check import Check, Verification
 from .compound import Compound, CompoundContact
+from .contact import contact
 from .contact_curves import ContactCurve
+from .curved_inside import support_points
 from .decompose_mesh import Decomposition
+from .hull import ConvexHull
 from .mesh import Mesh
 from .mesh_contact import MeshContact
 from .mesh_depth import Body, share_nothing
 from .mesh_distance import point_triangle_distances
 from .polytope import FloatArray
 from .relation import Relation
-from .tolerance import DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
+from .solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
+from .tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
 from .triangle_distance import rows_of, triangle_distances
 from .triangle_pairs import Crossings
 from .verify_compound import verify_compound
@@ -30,22 +34,25 @@ from .verify_form import first, is_array, is_number
 
 _MOST_PAIRS = 400_000
 """Pairs of triangles that are all measured where no plane proves a distance."""
+_MOST_CURVED = 400
+"""Triangles that curved pieces are measured against one by one."""
 _CHUNK = 20_000
 """Pairs of triangles measured in one go."""
 
 
-def verify_mesh(told: MeshContact, a: Mesh, b: Mesh) -> Verification:
-    """Return what `verify` does, for two meshes."""
-    form = first("the contact is well-formed", _faults(told, a, b))
+def verify_mesh(told: MeshContact, a: Solid, b: Solid) -> Verification:
+    """Return what `verify` does, for a mesh and any other solid."""
+    facets = solid_facets("a", a), solid_facets("b", b)
+    form = first("the contact is well-formed", _faults(told, facets[0].mesh, facets[1].mesh))
     if not form.ok:
         return Verification((form,), float("nan"))
-    return Verification((form, *_Pair(told, a, b).checks()), told.upper_bound - told.lower_bound)
+    return Verification((form, *_Pair(told, (a, b), facets).checks()), told.upper_bound - told.lower_bound)
 
 
 def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
     if not isinstance(c.relation, Relation):
         yield f"relation is {c.relation!r}"
-    for name in ("intersects", "a_solid", "b_solid"):
+    for name in ("intersects", "a_solid", "b_solid", "compound_of_facets"):
         if not isinstance(getattr(c, name), bool | np.bool_):
             yield f"{name} is {getattr(c, name)!r}"
     for name in ("signed_distance", "upper_bound"):
@@ -53,7 +60,7 @@ def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
             yield f"{name} is {getattr(c, name)!r}"
     if not (is_number(c.lower_bound) or (isinstance(c.lower_bound, float) and c.lower_bound == -np.inf)):
         yield f"lower_bound is {c.lower_bound!r}"
-    for name in ("distance", "surface_distance", "clearance", "contact_tolerance"):
+    for name in ("distance", "surface_distance", "slack_a", "slack_b", "clearance", "contact_tolerance"):
         if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
             yield f"{name} is {getattr(c, name)!r}"
     for name in ("point_on_a", "point_on_b"):
@@ -83,14 +90,18 @@ def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
 
 
 class _Pair:
-    """Two meshes and what was told of them."""
+    """A mesh and another solid and what was told of them."""
 
-    def __init__(self, told: MeshContact, a: Mesh, b: Mesh) -> None:
-        self.told = told
-        self.a, self.b = Body.of(a), Body.of(b)
-        small, large = sorted((a.diagonal, b.diagonal))
+    def __init__(self, told: MeshContact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
+        self.told, self.solids, self.facets = told, solids, facets
+        self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
+        self.curved = facets[0].curved > 0 or facets[1].curved > 0
+        a, b = solids
+        small, large = sorted(x.diagonal if isinstance(x, Mesh) else x.extent for x in solids)
         self.magnitude = max(a.magnitude, b.magnitude)
         self.promise = promised(told.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
+        if self.curved:
+            self.promise += CURVED_ROUNDING * EPS * self.magnitude
         self.band = max(told.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
         self.fit = all(found is not None and found.exact for found in (told.pieces_a, told.pieces_b))
 
@@ -107,6 +118,7 @@ class _Pair:
                 told.lower_bound <= told.signed_distance <= told.upper_bound,
                 f"{told.lower_bound:.9g} to {told.upper_bound:.9g}, told {told.signed_distance:.9g}",
             ),
+            *self._slack(),
             self._crossings(),
             self._curves(),
             self._meeting(),
@@ -121,6 +133,15 @@ class _Pair:
         if told.depth > 0.0:
             checks += self._depth()
         return checks
+
+    def _slack(self) -> list[Check]:
+        """Facets of curved solids are made alike again, and their distance from the surface is certain."""
+        if not self.curved:
+            return []
+        told, found = (self.told.slack_a, self.told.slack_b), tuple(facets.slack for facets in self.facets)
+        unused = told == (0.0, 0.0) and not len(self.told.crossings) and self.told.depth == 0.0
+        ok = unused or told == found
+        return [Check("facets are as far inside as told", ok, f"{told}, found {found}")]
 
     def _crossings(self) -> Check:
         found = self.told.crossings
@@ -144,13 +165,22 @@ class _Pair:
         """Tell again whether they intersect: crossings are checked one by one, containment by solid angles."""
         held = _inside(self.a, self.b) or _inside(self.b, self.a)
         found = held or bool(len(self.told.crossings))
+        if self.curved and not found:
+            # Facets do not tell of what is between them and the surface.
+            gap = self._gap(np.zeros(3), 0.0)
+            found = bool(self.told.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
         same = bool(self.told.intersects) == found and (self.told.distance == 0.0 or not found)
         return Check("they intersect where they cross or one is inside", same, f"told {self.told.intersects}")
 
     def _witness(self) -> Check:
         off = 0.0
-        for point, body in ((self.told.point_on_a, self.a), (self.told.point_on_b, self.b)):
-            if not (body.solid and abs(_turns(point, body.mesh)) > 0.5):
+        points = (self.told.point_on_a, self.told.point_on_b)
+        for point, body, solid, facets in zip(points, (self.a, self.b), self.solids, self.facets, strict=True):
+            if facets.curved:
+                assert not isinstance(solid, Mesh)
+                spot = ConvexHull(point[None])
+                off = max(off, min(contact(spot, piece).signed_distance for piece in pieces_of(solid)))
+            elif not (body.solid and abs(_turns(point, body.mesh)) > 0.5):
                 off = max(off, _off(point, body.mesh))
         limit = 2.0 * self.promise + self._spare() + (self.told.compound.tolerance if self.told.compound else 0.0)
         return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
@@ -164,7 +194,8 @@ class _Pair:
             return []
         error = abs(float(np.linalg.norm(told.normal)) - 1.0)
         checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
-        if told.signed_distance > 0.0 or (self.fit and told.depth > 0.0):
+        exact = self.fit and not told.compound_of_facets
+        if told.signed_distance > 0.0 or (exact and told.depth > 0.0):
             between = told.point_on_b - told.point_on_a
             miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
             limit = 2.0 * self.promise + (told.compound.tolerance if told.compound else 0.0)
@@ -202,9 +233,15 @@ class _Pair:
         a, b = self.a.mesh, self.b.mesh
         if reach > 0.0:
             way = across / reach
-            gap = float((b.points[np.unique(b.triangles)] @ way).min() - (a.points[np.unique(a.triangles)] @ way).max())
+            gap = -_farthest(self.solids[1], b, -way) - _farthest(self.solids[0], a, way)
             if gap >= told.lower_bound - self.promise:
                 return [*checks, Check(name, True, f"bound {told.lower_bound:.9g}, plane {gap:.9g}")]
+        if self.curved:
+            found = self._gap(np.zeros(3), told.lower_bound)
+            if found is None:
+                words = f"more than {_MOST_CURVED} triangles are near, and no plane parts them"
+                return [*checks, Check("not checked: the lower bound of the distance", True, words)]
+            return [*checks, Check(name, told.lower_bound <= found[0] + self.promise, f"triangles {found[0]:.9g}")]
         if len(a.triangles) * len(b.triangles) > _MOST_PAIRS:
             words = f"{len(a.triangles)} by {len(b.triangles)} triangles, and no plane parts them"
             return [*checks, Check("not checked: the lower bound of the distance", True, words)]
@@ -216,7 +253,11 @@ class _Pair:
         name = "the contact of the pieces holds"
         if told.compound is None or told.pieces_a is None or told.pieces_b is None:
             return Check(name, False, "pieces are missing")
-        found = verify_compound(told.compound, Compound(told.pieces_a.pieces), Compound(told.pieces_b.pieces))
+        one, other = (
+            Compound(pieces_of(solid) if facets.curved and not told.compound_of_facets else pieces.pieces)  # type: ignore
+            for solid, facets, pieces in zip(self.solids, self.facets, (told.pieces_a, told.pieces_b), strict=True)
+        )
+        found = verify_compound(told.compound, one, other)
         words = "; ".join(f"{check.name}: {check.detail}" for check in found.failed)
         if not found.failed:
             words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
@@ -226,8 +267,13 @@ class _Pair:
         told = self.told
         checks = []
         if self.fit:
-            for name, body, pieces in (("A", self.a, told.pieces_a), ("B", self.b, told.pieces_b)):
+            for name, body, solid, pieces in (
+                ("A", self.a, self.solids[0], told.pieces_a),
+                ("B", self.b, self.solids[1], told.pieces_b),
+            ):
                 assert pieces is not None
+                if not isinstance(solid, Mesh):
+                    continue
                 volume, wanted = sum(piece.volume for piece in pieces.pieces), abs(body.mesh.volume)
                 room = 4.0 * DECOMPOSE_VOLUME * wanted + self._spare() * body.mesh.area + self.promise * body.mesh.area
                 checks.append(
@@ -238,7 +284,7 @@ class _Pair:
                     )
                 )
         of_pieces = told.compound
-        by_pieces = of_pieces is not None and self.fit
+        by_pieces = of_pieces is not None and self.fit and not told.compound_of_facets
         apart = share_nothing(self.a, self.b.moved(told.mtv + (self.band + self.promise) * self._way()))
         if by_pieces:
             assert of_pieces is not None
@@ -254,16 +300,56 @@ class _Pair:
                     "by the band more, no triangles meet",
                 )
             )
+            if self.curved:
+                checks.append(self._curved_apart())
             words = "balls, pairs of triangles and inner pieces prove it; none of them is kept"
             checks.append(Check("not checked: that no shorter translation separates", True, words))
             over = told.least_depth * (1.0 - 1e-6) - self.promise
-            if over > 0.0 and told.normal is not None:
+            if over > 0.0 and told.normal is not None and not self.curved:
                 shorter = share_nothing(self.a, self.b.moved(over * told.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
+    def _curved_apart(self) -> Check:
+        """The translation must separate the curved surface itself, not only its facets."""
+        found = self._gap(self.told.mtv, -self.promise)
+        if found is None:
+            words = f"more than {_MOST_CURVED} triangles are near the pieces"
+            return Check("not checked: that the translation separates the curved surface", True, words)
+        name = "the translation separates the curved surface from all triangles"
+        return Check(name, found[0] >= -2.0 * self.promise, f"{found[0]:.3g}")
+
+    def _gap(self, translation: FloatArray, reach: float) -> tuple[float, float] | None:
+        """Return what is proved of the signed distance of the pieces of the solid that is no mesh, and of all triangles
+        within `reach`, B moved by a vector (3,): least and most; infinite when none is near. None when too many are."""
+        of_a = not isinstance(self.solids[0], Mesh)
+        solid, mesh = self.solids if of_a else self.solids[::-1]
+        assert not isinstance(solid, Mesh)
+        assert isinstance(mesh, Mesh)
+        corners = mesh.points[mesh.triangles] + (translation if of_a else -translation)
+        lows, highs = bounds_of(corners)
+        least, most, count = np.inf, np.inf, 0
+        for piece in pieces_of(solid):
+            low, high = piece.bounds
+            between = np.maximum(np.maximum(lows - high, low - highs), 0.0)
+            near = np.flatnonzero(np.sqrt((between * between).sum(axis=1)) <= reach)
+            count += len(near)
+            if count > _MOST_CURVED:
+                return None
+            for k in near.tolist():
+                found = contact(piece, ConvexHull(corners[k]))
+                least, most = min(least, found.lower_bound), min(most, found.upper_bound)
+        return least, most
+
     def _way(self) -> FloatArray:
         return np.zeros(3) if self.told.normal is None else self.told.normal
+
+
+def _farthest(solid: Solid, facets: Mesh, way: FloatArray) -> float:
+    """Return how far a solid reaches along a unit vector; its facets where it is no curved one."""
+    if isinstance(solid, Mesh):
+        return float((facets.points[np.unique(facets.triangles)] @ way).max())
+    return max(float(support_points(piece, way[None])[0] @ way) for piece in pieces_of(solid))
 
 
 def _distances(points: FloatArray, corners: FloatArray) -> FloatArray:

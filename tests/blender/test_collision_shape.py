@@ -377,12 +377,21 @@ def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
     arms[1].rigid_body.collision_shape = "SPHERE"
     bpy.context.view_layer.update()
     inspect(parent, b)
-    assert any("'Left' is round and taken as" in text for text in warnings(part))
-    as_hull = found(part).contact.depth
+    # The sphere stays round: its radius less the distance of its middle from the nearest edge of the cube.
+    depth = 1.5 - np.hypot(1.2, 0.2)
+    assert found(part).contact.depth == pytest.approx(depth, abs=1e-6)
+    assert found(part).contact.status == "certified"
+    assert lines(part)["A as"] == "compound, 2 pieces, exact, as its rigid body"
+    assert warnings(part) == []
+    assert found(part).verification.ok, found(part).verification
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    assert geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))
+    report = part("blender_addon.report")
+    assert report.to_json(report.report(bpy.context))
     b.contact_lens_shape = "MESH"
     inspect(parent, b)
-    assert found(part).contact.depth == pytest.approx(as_hull, rel=1e-6)
-    assert as_hull > 0.2
+    assert found(part).contact.depth == pytest.approx(depth, abs=1e-6)
+    assert found(part).verification.ok, found(part).verification
 
 
 # --- automatic --------------------------------------------------------------------------------------------------------

@@ -177,7 +177,9 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     report = part("blender_addon.report")
     data = report.report(bpy.context)
     warnings = report.warnings(data)
-    assert any(text.startswith("'Suzanne' has 1 convex piece (the mesh is not closed): ") for text in warnings)
+    assert any(
+        text.startswith("'Suzanne': 1 convex piece stands for it (the mesh is not closed): ") for text in warnings
+    )
     assert any("the depth is that of its convex pieces" in text for text in warnings)
     assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(data)
     assert inspection.contact.curves

@@ -21,7 +21,9 @@ from contact_lens.core.decompose_mesh import (
 )
 from contact_lens.core.decompose_polygon import triangulated
 from contact_lens.core.hull import ConvexHull
+from contact_lens.core.mesh import Mesh as MeshShape
 from contact_lens.core.mesh import loose_parts, signed_volume
+from contact_lens.core.mesh_pieces import mesh_pieces
 from contact_lens.core.progress import Cancelled
 
 from .generators import rotation
@@ -299,9 +301,24 @@ def test_coacd_is_optional(monkeypatch):
     assert found.distance < 0.8
 
 
-@pytest.mark.skipif(not coacd_available(), reason="the optional package coacd is not installed")
-def test_coacd_decomposes_a_torus():
+def test_coacd_decomposes_a_torus(coacd, capfd):
     points, triangles = torus(16, 8)
     found = approximately_decomposed(points * 1e-3 + 5.0, triangles, threshold=0.1)
     assert len(found.pieces) > 2
     assert found.distance < 3e-4
+    assert capfd.readouterr() == ("", "")  # it says nothing of its own
+
+
+def test_where_cuts_would_be_too_many_the_pieces_are_those_of_coacd(coacd):
+    found = mesh_pieces(MeshShape(*torus(16, 8)), most_reflex=0)
+    assert "by CoACD" in found.message
+    assert not found.exact
+    assert len(found.pieces) > 2
+    assert found.distance < 0.1
+
+
+def test_without_coacd_the_pieces_are_the_hulls_of_the_loose_parts():
+    found = mesh_pieces(MeshShape(*torus(16, 8)), most_reflex=0)
+    assert "the convex hull of the mesh" in found.message
+    assert len(found.pieces) == 1
+    assert found.distance > 0.29

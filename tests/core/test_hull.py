@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from time import process_time
 
 import numpy as np
 import pytest
@@ -520,3 +521,47 @@ def test_a_matrix_that_is_none_is_refused(matrix):
         ConvexHull(CUBE * 1e3).moved(matrix)
     with pytest.raises(ValueError, match=r"^matrix: a hull in the plane"):
         ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).moved(np.eye(4))
+
+
+@pytest.mark.parametrize("kind", ["sphere", "single precision", "quads", "cone", "circles across"])
+def test_time_grows_in_step_with_the_corners(kind):
+    """Five times the corners take twenty-five times as long where it grows with the square."""
+
+    def points(count: int) -> np.ndarray:
+        way = np.random.default_rng(52).normal(size=(count, 3))
+        way /= np.linalg.norm(way, axis=1)[:, None]
+        x, y = np.cos(turn := 2 * np.pi * np.arange(count) / count), np.sin(turn)
+        return {
+            "sphere": way,
+            "single precision": way.astype(np.float32).astype(np.float64),
+            "quads": sphere_mesh(int((count / 2) ** 0.5)),
+            "cone": np.concatenate([np.stack([x, y, 0 * x], axis=1), [[0.0, 0.0, 2.0]]]),
+            "circles across": np.concatenate([np.stack([x, y, 0 * x], axis=1), np.stack([0 * x + 1, x, y], axis=1)]),
+        }[kind]
+
+    def seconds(count: int) -> float:
+        given, begin = points(count), process_time()
+        hull = ConvexHull(given)
+        took = process_time() - begin
+        some = np.random.default_rng(53).integers(0, len(hull.normals), 300)
+        reach = ((given - hull.center) @ hull.normals[some].T).max(axis=0)
+        np.testing.assert_allclose(hull.offsets[some], reach, rtol=0, atol=4 * EPS * np.abs(given).max())
+        assert len(hull.vertices) > 0.7 * count
+        return took
+
+    assert seconds(30_000) < 12 * seconds(6_000)
+
+
+def test_a_merged_facet_reaches_as_far_as_the_points_beside_it_that_were_left_out():
+    """Quads that noise of a few roundings has bent, and points in them that are no corners."""
+    rng = np.random.default_rng(54)
+    for rings in (8, 20):
+        for noise in (0.0, 1.0, 4.0):
+            mesh = sphere_mesh(rings)
+            whole = ConvexHull(mesh)
+            middles = np.array([whole.vertices[f].mean(axis=0) for f in whole.facets if len(f) == 4])
+            points = np.concatenate([mesh, middles])
+            points += noise * EPS * rng.uniform(-1, 1, points.shape)
+            hull = ConvexHull(points)
+            reach = ((points - hull.center) @ hull.normals.T).max(axis=0)
+            np.testing.assert_allclose(hull.offsets, reach, rtol=0, atol=2 * EPS)

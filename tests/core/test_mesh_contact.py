@@ -15,10 +15,13 @@ from shapely import Polygon as Flat
 
 from contact_lens.core import (
     Cancelled,
+    Circle,
+    Compound,
     ConvexHull,
     Mesh,
     MeshContact,
     Relation,
+    Sphere,
     contact,
     mesh_contact,
     mesh_pieces,
@@ -216,7 +219,10 @@ def test_depth_of_large_meshes_is_bounded_by_the_meshes():
     c = met(ring, ball)
     assert c.pieces_a is not None
     assert not c.pieces_a.exact
-    assert "A: pieces are not exact" in "; ".join(c.notes)
+    (note,) = [note for note in c.notes if note.about == "A"]
+    assert note.text.startswith("1 convex piece stands for it (")
+    assert note.lengths == (c.pieces_a.distance,)
+    assert c.pieces_a.reason in note.words()
     assert c.relation is Relation.PENETRATING
     assert 0.3 < c.least_depth < c.depth < 1.3
     assert not c.regions
@@ -276,20 +282,20 @@ def test_faults_are_told_and_not_refused():
     assert not c.a_solid
     assert c.b_solid
     assert c.intersects
-    assert c.notes[0] == "A: not closed, taken as a bare surface: 3 open edges"
+    assert str(c.notes[0]) == "A: not closed, taken as a bare surface: 3 open edges"
     doubled = whole[0], np.concatenate([whole[1], whole[1][:1]])
-    told = "; ".join(met(BOX, doubled).notes)
+    told = "; ".join(map(str, met(BOX, doubled).notes))
     assert "B: not closed, taken as a bare surface: 3 edges of more than two faces" in told
     assert "B: 1 face is there twice" in told
     crossing = joined([block([2, 2, 2]), block([2, 2, 2], [1, 1, 1])])
     c = met(crossing, moved(BOX, [1.2, 1.2, 1.2]))
     assert c.a_solid
-    assert any(note.startswith("A: crosses itself") for note in c.notes)
+    assert any(str(note).startswith("A: crosses itself") for note in c.notes)
     assert c.relation is Relation.B_INSIDE_A
     soup = whole[0].take(whole[1].ravel(), axis=0), np.arange(36).reshape(-1, 3)
     c = met(soup, moved(BOX, [0.5, 0.5, 0.5]))
     assert c.a_solid
-    assert "A: closed once points in the same place are made one" in c.notes
+    assert "A: closed once points in the same place are made one" in map(str, c.notes)
     assert c.depth == pytest.approx(0.5)
     flat = PANE[0], np.concatenate([PANE[1], PANE[1][:, ::-1]])
     assert not met(flat, BOX).a_solid
@@ -324,6 +330,15 @@ def test_arguments_are_checked():
     mesh = Mesh(*BOX)
     with pytest.raises(ValueError, match=r"^a must be a Mesh"):
         mesh_contact(BOX, mesh)  # type: ignore[arg-type]
+    ball = Sphere([0.0, 0.0, 0.0], 1.0)
+    with pytest.raises(ValueError, match=r"^a or b must be a Mesh; .* use contact\(\)$"):
+        mesh_contact(ball, ball)
+    with pytest.raises(ValueError, match=r"^a or b must be a Mesh; .* use compound_contact\(\)$"):
+        mesh_contact(ball, Compound([ball]))
+    with pytest.raises(ValueError, match=r"^b must be in space"):
+        mesh_contact(mesh, Circle([0.0, 0.0], 1.0))
+    with pytest.raises(ValueError, match=r"^pieces_b must be None: a Sphere is its own pieces"):
+        mesh_contact(mesh, ball, pieces_b=mesh_pieces(mesh))
     with pytest.raises(ValueError, match=r"^clearance"):
         mesh_contact(mesh, mesh, clearance=-1.0)
     with pytest.raises(ValueError, match=r"^contact_tolerance"):

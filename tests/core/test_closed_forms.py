@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pairs of spheres, capsules, boxes and hulls that a short formula solves, against that formula.
+
+A core of a sphere is a point and of a capsule a segment: GJK's simplex is then the feature in whose Voronoi region the
+nearest point is, and EPA's facet the nearest face, so that the general way ends with the closed form. The formulas here
+are computed with fractions of whole numbers, but for the last square root.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import isqrt
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Box, Capsule, ConvexHull, Relation, Sphere, contact, verify
+
+Row = list[Fraction]
+LEAST = 2.0**-40
+"""Relative to the place and the sizes: a distance below has a direction that rounding of the input decides."""
+
+
+def exact(point) -> Row:
+    return [Fraction(float(x)) for x in point]
+
+
+def minus(p: Row, q: Row) -> Row:
+    return [x - y for x, y in zip(p, q, strict=True)]
+
+
+def along(p: Row, share: Fraction, way: Row) -> Row:
+    return [x + share * y for x, y in zip(p, way, strict=True)]
+
+
+def dot(p: Row, q: Row) -> Fraction:
+    return sum((x * y for x, y in zip(p, q, strict=True)), Fraction(0))
+
+
+def cross(p: Row, q: Row) -> Row:
+    return [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+
+
+def root(square: Fraction) -> float:
+    """The square root, right to rounding however large or small."""
+    shift = 1 << 400
+    return float(Fraction(isqrt(int(square * shift * shift)), shift))
+
+
+def unit(way: Row) -> np.ndarray:
+    square = dot(way, way)
+    return np.array([float(np.sign(float(x))) * root(x * x / square) for x in way])
+
+
+def clamped(share: Fraction) -> Fraction:
+    return min(max(share, Fraction(0)), Fraction(1))
+
+
+def on_segment(p: Row, a: Row, b: Row) -> Row:
+    """The point of a segment that is nearest to p."""
+    way = minus(b, a)
+    square = dot(way, way)
+    return along(a, clamped(dot(minus(p, a), way) / square), way) if square else a
+
+
+def between_segments(a: Row, b: Row, c: Row, d: Row) -> tuple[Row, Row]:
+    """Nearest points of two segments: inside of both, or at one of the four ends."""
+    pairs = [(a, on_segment(a, c, d)), (b, on_segment(b, c, d)), (on_segment(c, a, b), c), (on_segment(d, a, b), d)]
+    u, v, w = minus(b, a), minus(d, c), minus(a, c)
+    uu, uv, vv, uw, vw = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
+    if scale := uu * vv - uv * uv:
+        s, t = (uv * vw - vv * uw) / scale, (uu * vw - uv * uw) / scale
+        if 0 <= s <= 1 and 0 <= t <= 1:
+            pairs.append((along(a, s, u), along(c, t, v)))
+    return min(pairs, key=lambda pair: dot(minus(*pair), minus(*pair)))
+
+
+def on_box(p: Row, low: Row, high: Row) -> tuple[Row, bool]:
+    """The point of a box's surface nearest to p, and whether p is inside."""
+    near = [min(max(x, lo), hi) for x, lo, hi in zip(p, low, high, strict=True)]
+    if near != p:
+        return near, False
+    k, place = min(((k, side[k]) for k in range(3) for side in (low, high)), key=lambda face: abs(face[1] - p[face[0]]))
+    near[k] = place
+    return near, True
+
+
+def on_hull(p: Row, hull: ConvexHull) -> tuple[Row, bool]:
+    """The point of a tetrahedron's surface nearest to p, and whether p is inside: over its vertices, edges, faces."""
+    corners = [exact(v) for v in hull.vertices]
+    found, inside = list(corners), True
+    found += [on_segment(p, corners[i], corners[j]) for i, j in hull.edges.tolist()]
+    for loop in hull.facets:
+        a, b, c = (corners[k] for k in loop[:3])
+        normal = cross(minus(b, a), minus(c, a))
+        height = dot(minus(p, a), normal)
+        inside = inside and height <= 0
+        foot = along(p, -height / dot(normal, normal), normal)
+        if all(
+            dot(cross(minus(corners[j], corners[i]), minus(foot, corners[i])), normal) >= 0
+            for i, j in zip(loop, np.roll(loop, -1), strict=True)
+        ):
+            found.append(foot)
+    return min(found, key=lambda q: dot(minus(q, p), minus(q, p))), inside
+
+
+def check(a, b, of_a: Row, of_b: Row, radii: float, inside: bool = False, alone: bool = True) -> None:
+    """Compare a contact with the nearest points of the two cores; `alone`: no other pair is as near."""
+    found = contact(a, b)
+    gap = minus(of_b, of_a)
+    length = root(dot(gap, gap))
+    expected = (-length if inside else length) - radii
+    size = max(a.extent, b.extent, length)
+    scale = size + max(a.magnitude, b.magnitude)
+    assert found.signed_distance == pytest.approx(expected, rel=0, abs=1e-12 * size + 8 * 2.0**-52 * scale)
+    assert found.lower_bound <= expected + 2.0**-52 * scale
+    assert expected - 2.0**-52 * scale <= found.upper_bound
+    band = 1e-6 * min(e for e in (a.extent, b.extent) if e > 0.0) if max(a.extent, b.extent) > 0.0 else 0.0
+    if expected > 2.0 * band + 1e-9 * scale:
+        assert found.relation is Relation.SEPARATED
+    elif expected < -2.0 * band - 1e-9 * scale:
+        assert found.relation not in (Relation.SEPARATED, Relation.TOUCHING, Relation.WITHIN_CLEARANCE)
+    apart = found.point_on_b - found.point_on_a
+    np.testing.assert_allclose(apart, found.signed_distance * found.normal, rtol=0, atol=1e-12 * size + 1e-15 * scale)
+    if alone and length > LEAST * scale:
+        normal = -unit(gap) if inside else unit(gap)
+        slack = 1e-12 + 16 * 2.0**-52 * scale / length
+        np.testing.assert_allclose(found.normal, normal, rtol=0, atol=slack)
+    assert verify(found, a, b).ok
+
+
+SIZES = (1e-6, 1e-2, 1.0, 1e3, 1e6)
+FAR = (0.0, 1e6)
+
+
+def places(rng: np.random.Generator, size: float, far: float) -> np.ndarray:
+    """Five points of about a size, some of them with equal coordinates, at a place."""
+    points = rng.uniform(-1, 1, (5, 3)) if rng.random() < 0.6 else rng.integers(-2, 3, (5, 3)) / 2.0
+    return far * np.array([1.0, -1.0, 1.0]) + size * points
+
+
+CASES = [(size, far) for size, far in product(SIZES, FAR) if size >= 1e-2 or far == 0.0]
+
+
+@pytest.mark.parametrize(("size", "far"), CASES)
+def test_pairs_with_a_formula_are_solved_by_it(size, far):
+    rng = np.random.default_rng([int(1e6 * size), int(far)])
+    for _ in range(12):
+        p, q, r, s, _ = places(rng, size, far)
+        e = [exact(x) for x in (p, q, r, s)]
+        one, other = (size * rng.choice([0.0, 0.125, 0.5, 2.0], 2) * rng.uniform(0.5, 1)).tolist()
+        both = one + other
+        check(Sphere(p, one), Sphere(q, other), e[0], e[1], both)
+        check(Sphere(p, one), Capsule(q, r, other), e[0], on_segment(e[0], e[1], e[2]), both)
+        nearest = between_segments(*e)
+        parallel = not any(cross(minus(e[1], e[0]), minus(e[3], e[2])))
+        check(Capsule(p, q, one), Capsule(r, s, other), *nearest, both, alone=not parallel)
+
+
+@pytest.mark.parametrize(("size", "far"), CASES)
+def test_spheres_and_boxes_and_tetrahedra(size, far):
+    rng = np.random.default_rng([int(1e6 * size), int(far), 1])
+    for _ in range(12):
+        p, *rest = places(rng, size, far)
+        corners = np.array(rest)
+        radius = size * float(rng.choice([0.0, 0.125, 1.0]))
+        point = exact(p)
+        low, high = corners[:2].min(axis=0), corners[:2].max(axis=0)
+        if (high > low).all():
+            box = Box(0.5 * (low + high), high - low)
+            bottom, top = exact(box.vertices.min(axis=0)), exact(box.vertices.max(axis=0))
+            near, inside = on_box(point, bottom, top)
+            faces = sorted(abs(side[k] - point[k]) for k in range(3) for side in (bottom, top))
+            check(Sphere(p, radius), box, point, near, radius, inside, not inside or faces[0] < faces[1])
+        hull = ConvexHull(corners)
+        if hull.rank == 3 and len(hull.vertices) == 4 and hull.volume > 1e-3 * size**3:
+            near, inside = on_hull(point, hull)
+            check(Sphere(p, radius), hull, point, near, radius, inside, alone=not inside)
+
+
+@pytest.mark.parametrize("size", SIZES[::2])
+@pytest.mark.parametrize("start", list(product((-1.0, -0.5, 0.0, 0.25, 1.0, 1.5), repeat=2)))
+def test_a_sphere_with_its_centre_on_or_in_or_beside_a_box(size, start):
+    """On a face, an edge, a corner, in the middle, beside each: where the Voronoi regions meet."""
+    box = Box([0, 0, 0], [2 * size, 2 * size, 2 * size])
+    bottom, top = exact([-size] * 3), exact([size] * 3)
+    for z in (0.0, 0.5, 1.0, 1.25):
+        p = size * np.array([*start, z])
+        near, inside = on_box(exact(p), bottom, top)
+        faces = sorted(abs(side[k] - x) for k, x in enumerate(exact(p)) for side in (bottom, top))
+        check(Sphere(p, 0.5 * size), box, exact(p), near, 0.5 * size, inside, not inside or faces[0] < faces[1])
+
+
+@pytest.mark.parametrize("size", SIZES[::2])
+def test_segments_that_are_parallel_cross_or_are_points(size):
+    lines = [
+        ([-1, 0, 0], [1, 0, 0]),
+        ([-3, 1, 0], [-2, 1, 0]),  # parallel, beside
+        ([-0.5, 1, 0], [0.5, 1, 0]),  # parallel, over
+        ([0.5, 0, 0], [3, 0, 0]),  # on one line, overlapping
+        ([2, 0, 0], [3, 0, 0]),  # on one line, apart
+        ([1, 0, 0], [1, 2, 0]),  # end on end
+        ([0, -1, 0], [0, 1, 0]),  # crossing
+        ([0, -1, 0.5], [0, 1, 0.5]),  # crossing over
+        ([-1, 1e-9, 0], [1, -1e-9, 0]),  # crossing, nearly parallel
+        ([-1, 1, 0], [1, 1 + 1e-9, 0]),
+        ([0, 0, 0], [0, 0, 0]),
+        ([1, 0, 0], [1, 0, 0]),
+        ([0, 2, 0], [0, 2, 0]),
+    ]
+    for (p, q), (r, s) in combinations_with_replacement(lines, 2):
+        points = size * np.array([p, q, r, s], dtype=float)
+        e = [exact(x) for x in points]
+        turn = minus(e[1], e[0]), minus(e[3], e[2])
+        for one, other in ((0.25, 0.25), (1.0, 0.0)):
+            capsules = Capsule(*points[:2], one * size), Capsule(*points[2:], other * size)
+            check(*capsules, *between_segments(*e), (one + other) * size, alone=any(cross(*turn)))
