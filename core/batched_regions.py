@@ -1,0 +1,585 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contact regions of many pairs of boxes at once: what `contact_region` makes of one pair.
+
+A support feature of a box is a corner, an edge or a face: in the contact plane its middle and up to two arms. Each of
+the four sides of one face is cut by those of the other, and what is left of all eight, in the order of their directions,
+is the outline. A region is told when the sides that are left are closed and turn left all the way: each is in both faces
+and on the border of one, so that nothing is missing and nothing is beside. The others, and features that rounding makes
+unclear, are told to be left to `region_between`. Source: S2.2 to S2.6; M. Cyrus and J. Beck 1978.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .batched_boxes import OrientedBoxes
+from .batched_hulls import cross_rows
+from .box import Box
+from .feature import Feature, FeatureKind
+from .polytope import FloatArray, IntArray, frozen
+from .region import Region, RegionKind
+from .tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+
+BoolArray = NDArray[np.bool_]
+
+_CHUNK = 1_024
+"""Pairs answered in one go: what they take fits the second cache."""
+_CLOSED = 2.0
+"""Times REGION_ROUNDING EPS M: how far the end of a side may be from the start of the next one."""
+
+
+def _features() -> tuple[Feature, ...]:
+    """Return the features of boxes that are not mirrored, then of those that are; of each 27, told by the place along
+    each axis: low, between or high."""
+    facets = [facet.tolist() for facet in Box((0, 0, 0), (1, 1, 1)).facets]
+    result = []
+    for mirrored in (False, True):
+        for signs in product((-1, 0, 1), repeat=3):
+            on = [k for k in range(8) if all(s == 0 or (k >> (2 - c)) % 2 == (s > 0) for c, s in enumerate(signs))]
+            kind = FeatureKind.VERTEX if len(on) == 1 else FeatureKind.EDGE if len(on) == 2 else FeatureKind.FACE
+            if len(on) == 4:
+                on = next(facet for facet in facets if sorted(facet) == on)
+            result.append(Feature(kind, tuple(on[::-1] if mirrored and len(on) == 4 else on)))
+    return tuple(result)
+
+
+_FEATURES = _features()
+_KINDS = (RegionKind.POINT, RegionKind.SEGMENT, RegionKind.POLYGON)
+
+
+@dataclass(frozen=True, eq=False)
+class _Patches:
+    """The support features of one box of each pair, in the contact plane; columns are pairs."""
+
+    boxes: IntArray
+    """(n,) whose they are."""
+    middle: FloatArray
+    """(2, n) x and y of the middle."""
+    arms: FloatArray
+    """(2, 2, n) first and second arm: x and y of the way from the middle to the end of an edge, or to the sides of a
+    face; 0 where there is none."""
+    rise: FloatArray
+    """(2, n) how much higher the end of each arm is."""
+    height: FloatArray
+    """(n,) of the middle."""
+    support: FloatArray
+    """(n,) of the corner that is farthest toward the other box."""
+    level: BoolArray
+    """(n,) whether all is as high as the support, to rounding."""
+    count: IntArray
+    """(n,) number of arms."""
+    axes: IntArray
+    """(2, n) along which axis of the box each arm is."""
+    ends: IntArray
+    """(3, n) on which end of each axis of the box the middle is: -1 or 1; 0 along the arms."""
+    clear: BoolArray
+    """(n,) whether this is the whole support feature."""
+
+    def taken(self, at: IntArray) -> _Patches:
+        """Return those of some pairs."""
+        return _Patches(*(getattr(self, field.name).take(at, axis=-1) for field in fields(self)))
+
+    def heights(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Return how high the features are at these places (n,)."""
+        shares = self.shares(x, y)
+        result: FloatArray = self.height + shares[0] * self.rise[0] + shares[1] * self.rise[1]
+        return np.where(self.level, self.support, result)
+
+    def shares(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Return (2, n) how far along their arms these places (n,) are: -1 to 1."""
+        dx, dy = x - self.middle[0], y - self.middle[1]
+        (ux, uy), (vx, vy) = self.arms
+        # An edge has a second arm across it for this: what it would say does not count.
+        edge = self.count == 1
+        vx, vy = np.where(edge, -uy, vx), np.where(edge, ux, vy)
+        area = ux * vy - uy * vx
+        area = np.where(area == 0.0, 1.0, area)
+        result = np.array([dx * vy - dy * vx, ux * dy - uy * dx]) / area
+        result[1, edge] = 0.0
+        return np.clip(result, -1.0, 1.0)
+
+    def codes(self, x: FloatArray, y: FloatArray, near: FloatArray) -> IntArray:
+        """Return (n,) which of the 27 features of a box these places (n,) are on, to `near` (n,)."""
+        shares = self.shares(x, y)
+        ends = self.ends.copy()
+        columns = np.arange(len(x))
+        (ux, uy), (vx, vy) = self.arms
+        area = np.abs(ux * vy - uy * vx)
+        for k, (other, own) in enumerate(((np.hypot(vx, vy), np.hypot(ux, uy)), (np.hypot(ux, uy), np.hypot(vx, vy)))):
+            width = np.where(self.count == 2, area / np.where(other > 0.0, other, 1.0), own)
+            share = shares[k]
+            on = (self.count > k) & ((1.0 - np.abs(share)) * width <= near)
+            ends[self.axes[k, on], columns[on]] = np.where(share[on] > 0.0, 1, -1)
+        result: IntArray = 9 * ends[0] + 3 * ends[1] + ends[2] + 13
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class BoxRegions:
+    """The regions of many pairs of boxes. World frame, unit of the coordinates; the fields of `Region`, read-only."""
+
+    found: BoolArray
+    """(n,) whether the region is told; where not, ask `region_between`."""
+    first: IntArray
+    """(n + 1,) vertices of region k are rows first[k] to first[k + 1] - 1; none where it is not told."""
+    vertices: FloatArray
+    """(v, 3) counter-clockwise seen from the tip of the normal."""
+    depths: FloatArray
+    """(v,) how far the features are inside each other."""
+    area: FloatArray
+    """(n,)."""
+    length: FloatArray
+    """(n,)."""
+    centroid: FloatArray
+    """(n, 3)."""
+    _places: tuple[FloatArray, FloatArray, _Patches, _Patches, FloatArray, BoolArray]
+    """Of each vertex x and y in the contact plane; of each pair the lower and the upper feature, how near is on a side,
+    and whether A is the upper one."""
+    _mirrored: BoolArray
+    """(boxes,) whether the box's axes are left-handed."""
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.found)
+
+    @cached_property
+    def features(self) -> IntArray:
+        """(2, v) of each vertex the number of the feature of A and of B that it is on."""
+        x, y, lower, upper, near, turned = self._places
+        pair = np.repeat(np.arange(len(self)), np.diff(self.first))
+        near, turned = near.take(pair), turned.take(pair)
+        codes = []
+        for patches in (lower, upper):
+            own = patches.taken(pair)
+            codes.append(own.codes(x, y, near) + 27 * self._mirrored.take(own.boxes))
+        return frozen(np.array([np.where(turned, codes[1], codes[0]), np.where(turned, codes[0], codes[1])]))
+
+    def region(self, k: int) -> Region:
+        """Return the region of pair k, which must be told."""
+        part = slice(int(self.first[k]), int(self.first[k + 1]))
+        a, b = self.features[:, part].tolist()
+        return Region(
+            _KINDS[min(len(a), 3) - 1],
+            self.vertices[part],
+            float(self.area[k]),
+            float(self.length[k]),
+            self.centroid[k],
+            self.depths[part],
+            tuple((_FEATURES[p], _FEATURES[q]) for p, q in zip(a, b, strict=True)),
+        )
+
+
+def box_regions(
+    boxes: OrientedBoxes,
+    i: IntArray,
+    j: IntArray,
+    normal: FloatArray,
+    width: FloatArray,
+    extents: FloatArray,
+    magnitude: FloatArray,
+    on_a: FloatArray,
+    on_b: FloatArray,
+) -> BoxRegions:
+    """Return the contact regions of boxes i (n,) and j (n,), which must be solid.
+
+    `normal` (3, n) are those of the contacts, `width` (n,) as in `contact_region`, `extents` (2, n) those of A and B,
+    `magnitude` (n,) of their largest coordinates, `on_a` and `on_b` (3, n) the witness points.
+    """
+    parts = []
+    for start in range(0, max(1, len(i)), _CHUNK):
+        at = slice(start, start + _CHUNK)
+        parts.append(
+            _regions(
+                boxes,
+                i[at],
+                j[at],
+                normal[:, at],
+                width[at],
+                extents[:, at],
+                magnitude[at],
+                0.5 * on_a[:, at] + 0.5 * on_b[:, at],
+            )
+        )
+    found, count, vertices, depths, area, length, centroid, x, y, near, turned = (
+        np.concatenate(part) for part in list(zip(*parts, strict=True))[:-2]
+    )
+    lower, upper = (
+        _Patches(*(np.concatenate([getattr(p[k], f.name) for p in parts], axis=-1) for f in fields(_Patches)))
+        for k in (-2, -1)
+    )
+    first = np.concatenate([[0], np.cumsum(count)])
+    axes = boxes.frames[3:12].reshape(3, 3, -1)
+    mirrored = np.einsum("cn,cn->n", cross_rows(axes[0], axes[1]), axes[2]) < 0.0
+    arrays = (frozen(one) for one in (vertices, depths, area, length, centroid))
+    return BoxRegions(found, frozen(first), *arrays, (x, y, lower, upper, near, turned), mirrored)
+
+
+def _regions(
+    boxes: OrientedBoxes,
+    i: IntArray,
+    j: IntArray,
+    normal: FloatArray,
+    width: FloatArray,
+    extents: FloatArray,
+    magnitude: FloatArray,
+    origin: FloatArray,
+) -> tuple[FloatArray | BoolArray | IntArray | _Patches, ...]:
+    """Do what `box_regions` does for some pairs; return arrays of pairs and of vertices, and the features."""
+    total = len(i)
+    # Along the axis of the normal that points up: (A, B, n) and (B, A, -n) are then the very same computation.
+    nx, ny, nz = normal
+    turned = (nz < 0.0) | ((nz == 0.0) & ((ny < 0.0) | ((ny == 0.0) & (nx < 0.0))))
+    up = np.where(turned, -normal, normal) + 0.0
+    basis = np.empty((3, 3, total))
+    nx, ny, nz = basis[2] = up
+    down = -1.0 / (1.0 + nz)
+    basis[0, 0], basis[0, 1], basis[0, 2] = 1.0 + nx * nx * down, nx * ny * down, -nx
+    basis[1, 0], basis[1, 1], basis[1, 2] = basis[0, 1], 1.0 + ny * ny * down, -ny
+
+    rounding = EPS * magnitude
+    slack, tolerance = REGION_SUPPORT * rounding, REGION_ROUNDING * rounding
+    tilt = np.minimum(slack / extents.min(axis=0), REGION_TILT)
+    wide_a, wide_b = np.maximum(width, slack + tilt * extents)
+    lower = _patches(boxes, np.where(turned, j, i), basis, origin, np.where(turned, wide_b, wide_a), slack, True)
+    upper = _patches(boxes, np.where(turned, i, j), basis, origin, np.where(turned, wide_a, wide_b), slack, False)
+
+    found = np.zeros(total, dtype=bool)
+    count = np.zeros(total, dtype=np.intp)
+    area, length, x, y = np.zeros((4, total))
+    outlines: list[tuple[IntArray, _Outlines]] = []
+    kinds = np.where(lower.clear & upper.clear, 3 * lower.count + upper.count, -1)
+    for kind in np.unique(kinds[kinds >= 0]).tolist():
+        some = np.flatnonzero(kinds == kind)
+        of_lower, of_upper = divmod(kind, 3)
+        one, other, limit = lower.taken(some), upper.taken(some), tolerance.take(some)
+        if of_lower > of_upper:
+            one, other, of_lower, of_upper = other, one, of_upper, of_lower
+        if of_lower == 2:
+            outlines += [(some.take(at), outline) for at, outline in _common(one, other, limit)]
+        elif of_lower == 1:
+            outlines.append((some, (_along_face if of_upper == 2 else _across)(one, other, limit)))
+        else:
+            outlines.append((some, _corner(one, other, of_upper, limit)))
+    for some, outline in outlines:
+        found[some], count[some] = outline.found, outline.count
+        area[some], length[some], x[some], y[some] = outline.area, outline.length, outline.x, outline.y
+
+    first = np.cumsum(count) - count
+    corners = np.empty((2, int(count.sum())))
+    for some, outline in outlines:
+        pair = np.repeat(some, outline.count)
+        place = np.arange(len(pair)) - np.repeat(np.cumsum(outline.count) - outline.count, outline.count)
+        place = np.where(turned[pair], count[pair] - 1 - place, place)
+        corners[:, first[pair] + place] = outline.corners
+    pair = np.repeat(np.arange(total), count)
+    deepest = lower.support - upper.support
+    depths = deepest.take(pair)
+    bent = np.flatnonzero((~(lower.level & upper.level)).take(pair))
+    if len(bent):
+        one, other, at = lower.taken(pair[bent]), upper.taken(pair[bent]), corners[:, bent]
+        depths[bent] = one.heights(*at) - other.heights(*at)
+    middle = 0.5 * (lower.support + upper.support)
+    base = origin + middle * basis[2]
+    centroid = base + x * basis[0] + y * basis[1]
+    vertices = base.take(pair, axis=1)
+    for k in (0, 1):
+        vertices += corners[k] * basis[k].take(pair, axis=1)
+    return (
+        found,
+        count,
+        np.ascontiguousarray(vertices.T),
+        depths,
+        area,
+        length,
+        np.ascontiguousarray(centroid.T),
+        corners[0],
+        corners[1],
+        REGION_NAMED * tolerance,
+        turned,
+        lower,
+        upper,
+    )
+
+
+def _patches(
+    boxes: OrientedBoxes,
+    numbers: IntArray,
+    basis: FloatArray,
+    origin: FloatArray,
+    width: FloatArray,
+    slack: FloatArray,
+    top: bool,
+) -> _Patches:
+    """Return the features of boxes `numbers` (n,) within `width` (n,) of their highest corners, or of their lowest."""
+    frames = boxes.frames.take(numbers, axis=1)
+    half = frames[12:15]
+    local = np.empty((4, 3, len(numbers)))  # half axes and middle along the basis
+    for k in range(4):
+        way = frames[3 + 3 * k : 6 + 3 * k] if k < 3 else frames[:3] - origin
+        np.einsum("dcn,cn->dn", basis, way, out=local[k])
+    local[:3] *= half[:, None]
+    steep = np.abs(local[:3, 2])
+    span = 2.0 * steep
+    free = span <= width
+    flat = np.where(free, span, 0.0).sum(axis=0)
+    side = np.where(local[:3, 2] < 0.0, -1.0, 1.0) * (1.0 if top else -1.0)
+    ends = np.where(free, 0.0, side)
+    middle = local[3] + np.einsum("kn,kdn->dn", ends, local[:3])
+    support = local[3, 2] + (1.0 if top else -1.0) * steep.sum(axis=0)
+    count = free.sum(axis=0)
+    axes = np.stack([free.argmax(axis=0), 2 - free[::-1].argmax(axis=0)])
+    arms, rise = np.zeros((2, 2, len(numbers))), np.zeros((2, len(numbers)))
+    for k in (0, 1):
+        at = np.flatnonzero(count > k)
+        for c in (0, 1):
+            arms[k, c, at] = local[axes[k, at], c, at]
+        rise[k, at] = local[axes[k, at], 2, at]
+    return _Patches(
+        numbers,
+        middle[:2],
+        arms,
+        rise,
+        middle[2],
+        support,
+        flat <= slack,
+        count,
+        axes,
+        ends.astype(np.intp),
+        (count <= 2) & (flat <= width),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Outlines:
+    """Regions in their contact planes: (n,) each, but for the corners (2, v), one pair after the other."""
+
+    found: BoolArray
+    count: IntArray
+    corners: FloatArray
+    area: FloatArray
+    length: FloatArray
+    x: FloatArray
+    y: FloatArray
+
+    @classmethod
+    def of_few(cls, found: BoolArray, start: FloatArray, end: FloatArray, point: BoolArray) -> _Outlines:
+        """Return segments from `start` (2, n) to `end` (2, n), and points where these are the same."""
+        count = np.where(found, np.where(point, 1, 2), 0)
+        corners = np.stack([start, end], axis=2)  # coordinate, pair, end
+        kept = np.stack([found, found & ~point], axis=1)
+        length = np.where(found & ~point, np.hypot(end[0] - start[0], end[1] - start[1]), 0.0)
+        x, y = np.where(point, start, 0.5 * (start + end))
+        return cls(found, count, corners[:, kept], np.zeros(len(found)), length, x, y)
+
+
+def _corner(one: _Patches, other: _Patches, kind: int, tolerance: FloatArray) -> _Outlines:
+    """Return corners that are in a feature of the other box with `kind` arms."""
+    x, y = one.middle
+    dx, dy = x - other.middle[0], y - other.middle[1]
+    (ux, uy), (vx, vy) = other.arms
+    u, v = np.hypot(ux, uy), np.hypot(vx, vy)
+    point = one.middle
+    if kind == 0:
+        point = 0.5 * (one.middle + other.middle)
+        found = np.hypot(dx, dy) <= tolerance
+    elif kind == 1:
+        found = np.abs(dx * uy - dy * ux) <= tolerance * u
+        found &= np.abs(dx * ux + dy * uy) <= (u + tolerance) * u
+    else:
+        area = np.abs(ux * vy - uy * vx)
+        found = np.abs(dx * vy - dy * vx) <= area + tolerance * v
+        found &= np.abs(dx * uy - dy * ux) <= area + tolerance * u
+    return _Outlines.of_few(found, point, point, np.ones(len(x), dtype=bool))
+
+
+def _across(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
+    """Return where edges cross that are not parallel."""
+    (dx, dy), (ex, ey) = one.arms[0], other.arms[0]
+    wx, wy = other.middle - one.middle
+    d, e = np.hypot(dx, dy), np.hypot(ex, ey)
+    turn = dx * ey - dy * ex
+    # How far the middle and the ends of each are from the line through the other.
+    p, q = np.abs(wx * ey - wy * ex) / e, np.abs(turn) / e
+    r, s = np.abs(wx * dy - wy * dx) / d, np.abs(turn) / d
+    found = (q > 2.0 * tolerance) & (s > 2.0 * tolerance) & (p <= q + tolerance) & (r <= s + tolerance)
+    share = (wx * ey - wy * ex) / np.where(turn == 0.0, 1.0, turn)
+    # Kept within the reach of both: at a small angle rounding moves the crossing far.
+    place, reach = (wx * dx + wy * dy) / (d * d), np.abs(ex * dx + ey * dy) / (d * d)
+    low, high = np.maximum(place - reach, -1.0), np.minimum(place + reach, 1.0)
+    found &= (low - high) * d <= tolerance
+    point = one.middle + np.minimum(np.maximum(share, low), high) * one.arms[0]
+    return _Outlines.of_few(found, point, point, np.ones(len(wx), dtype=bool))
+
+
+def _along_face(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
+    """Return what is in a face of an edge of the other box."""
+    low, high, empty = _cut(one.middle, one.arms[0], other, tolerance)
+    start, end = one.middle + low * one.arms[0], one.middle + high * one.arms[0]
+    point = np.hypot(*(end - start)) <= tolerance
+    # A piece of the border that is so short may be as well the corner of the face.
+    return _Outlines.of_few(~empty & (~point | (low == high)), start, end, point)
+
+
+def _cut(
+    middle: FloatArray, arm: FloatArray, face: _Patches, tolerance: FloatArray
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return what part of segments (2, ..., n), from -1 to 1 along their arms, is in faces, and where there is none.
+
+    An end within the tolerance of a side stays. Sides that are nearly parallel to the segment come last: the part that
+    the others leave may be within the tolerance of them, when the ends are not.
+    """
+    (ux, uy), (vx, vy) = face.arms
+    turn = ux * vy - uy * vx
+    slabs = []
+    dx, dy = (middle.T - face.middle.T[:, None] if middle.ndim == 3 else middle.T - face.middle.T).T
+    for gx, gy in ((ux, uy), (vx, vy)):
+        length = np.hypot(gx, gy)
+        hx, hy = gx / length, gy / length
+        slabs.append((dx * hy - dy * hx, arm[0] * hy - arm[1] * hx, np.abs(turn) / length))
+    (from_u, step_u, wide_u), (from_v, step_v, wide_v) = slabs
+    swap = np.abs(step_u) < np.abs(step_v)
+    low, high = np.full(from_u.shape, -1.0), np.ones(from_u.shape)
+    empty = np.zeros(from_u.shape, dtype=bool)
+    outside = -tolerance
+    for later in (False, True):
+        second = swap ^ later
+        start, step = np.where(second, from_v, from_u), np.where(second, step_v, step_u)
+        wide = np.where(second, wide_v, wide_u)
+        divisor = np.where(step == 0.0, 1.0, step)
+        for sign in (-1.0, 1.0):
+            at_low = wide - sign * (start + low * step)
+            at_high = wide - sign * (start + high * step)
+            cut_low, cut_high = at_low < outside, at_high < outside
+            crossing = (sign * wide - start) / divisor
+            empty |= cut_low & cut_high
+            new_low = np.where(cut_low, np.where(at_high > 0.0, crossing, high), low)
+            high = np.where(cut_high, np.where(at_low > 0.0, crossing, low), high)
+            low = new_low
+    return low, high, empty
+
+
+def _sides(arms: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the middles and arms (2, 4, n) of the sides of faces, counter-clockwise for arms (2, 2, n) that are so."""
+    u, v = arms
+    ways = np.stack([u, v, -u, -v], axis=1)
+    return np.stack([-v, u, v, -u], axis=1) + middle[:, None], ways
+
+
+def _leftward(arms: FloatArray) -> FloatArray:
+    """Return arms (2, 2, n) of faces, swapped where the second is not to the left of the first."""
+    (ux, uy), (vx, vy) = arms
+    return np.where(ux * vy - uy * vx < 0.0, arms[::-1], arms)
+
+
+def _common(one: _Patches, other: _Patches, tolerance: FloatArray) -> list[tuple[IntArray, _Outlines]]:
+    """Return what faces have in common, and of which pairs that is."""
+    count = len(tolerance)
+    p, q = (_leftward(patches.arms) for patches in (one, other))
+    # The sides of q are turned until the first one's direction is between those of the first two of p: then the sides
+    # of both, one after the other, are in the order of their directions.
+    sine = p[0, 0] * q[0, 1] - p[0, 1] * q[0, 0]
+    cosine = q[0, 0] * p[1, 1] - q[0, 1] * p[1, 0]
+    for wrong, places, signs in (
+        ((sine > 0.0) & (cosine <= 0.0), (1, 0), (-1.0, 1.0)),
+        ((sine <= 0.0) & (cosine < 0.0), (0, 1), (-1.0, -1.0)),
+        ((sine < 0.0) & (cosine >= 0.0), (1, 0), (1.0, -1.0)),
+    ):
+        at = np.flatnonzero(wrong)
+        if len(at):
+            old = q.take(at, axis=2)
+            for k in (0, 1):
+                q[k, :, at] = (signs[k] * old[places[k]]).T
+    middles, ways, lows, highs, empties = [], [], [], [], []
+    for arms, patches, face in ((p, one, other), (q, other, one)):
+        middle, way = _sides(arms, patches.middle)
+        low, high, empty = _cut(middle, way, face, tolerance)
+        for held, new in ((middles, middle), (ways, way), (lows, low), (highs, high), (empties, empty)):
+            held.append(new)
+    middle, way = (np.stack(both, axis=2).reshape(2, 8, count) for both in (middles, ways))
+    low, high, empty = (np.stack(both, axis=1).reshape(8, count) for both in (lows, highs, empties))
+    starts, ends = middle + low * way, middle + high * way
+    kept = (high - low) * np.hypot(*way) > tolerance
+    kept &= ~empty
+    # Of sides on one line that of p stays.
+    (ux, uy), (vx, vy) = p
+    turn = ux * vy - uy * vx
+    for gx, gy in ((ux, uy), (vx, vy)):
+        size = np.hypot(gx, gy)
+        beside = [
+            np.abs(np.abs((at[0, 1::2] - one.middle[0]) * gy - (at[1, 1::2] - one.middle[1]) * gx) - turn)
+            <= tolerance * size
+            for at in (starts, ends)
+        ]
+        along = [
+            (at[0, 1::2] - one.middle[0]) * gy - (at[1, 1::2] - one.middle[1]) * gx > 0.0 for at in (starts, ends)
+        ]
+        kept[1::2] &= ~(beside[0] & beside[1] & (along[0] == along[1]))
+    number = kept.sum(axis=0)
+    few = np.flatnonzero(number < 2)
+    result = [(few, _flush(p, q, one, other, (starts, ends, kept, empty), few, tolerance))] if len(few) else []
+    many = np.flatnonzero(number > 2)
+    if len(many):
+        result.append((many, _closed(starts, ends, kept, many, tolerance)))
+    return result
+
+
+def _closed(starts: FloatArray, ends: FloatArray, kept: BoolArray, many: IntArray, tolerance: FloatArray) -> _Outlines:
+    """Return the polygons `many` (m,) of columns of sides from `starts` to `ends` (2, 8, n), of which some are kept."""
+    pair, slot = np.nonzero(kept.T.take(many, axis=0))
+    flat = slot * kept.shape[1] + many.take(pair)
+    corners = starts.reshape(2, -1).take(flat, axis=1)
+    number = np.bincount(pair)
+    first = np.cumsum(number) - number
+    after, before = np.arange(1, len(pair) + 1), np.arange(-1, len(pair) - 1)
+    after[first + number - 1], before[first] = first, first + number - 1
+    following = corners.take(after, axis=1)
+    gap = np.abs(ends.reshape(2, -1).take(flat, axis=1) - following).max(axis=0)
+    step = following - corners
+    long = np.hypot(*step)
+    back, limit = step.take(before, axis=1), tolerance.take(many).take(pair)
+    wrong = (gap > _CLOSED * limit) | (long <= limit)
+    wrong |= back[0] * step[1] - back[1] * step[0] <= limit * (long + long.take(before))
+    # About the first corner of each: the terms stay as small as the polygon.
+    local = corners - corners.take(np.repeat(first, number), axis=1)
+    cross = local[0] * step[1] - local[1] * step[0]
+    twice, length = np.add.reduceat(cross, first), np.add.reduceat(long, first)
+    found = (np.bincount(pair[wrong], minlength=len(many)) == 0) & (twice > tolerance.take(many) * length)
+    sixth = 1.0 / (3.0 * np.where(found, twice, 1.0))
+    x, y = (corners[c].take(first) + sixth * np.add.reduceat(cross * (2.0 * local[c] + step[c]), first) for c in (0, 1))
+    if not found.all():
+        corners, number = corners[:, found.take(pair)], np.where(found, number, 0)
+    return _Outlines(found, number, corners, 0.5 * twice, length, x, y)
+
+
+def _flush(
+    p: FloatArray,
+    q: FloatArray,
+    one: _Patches,
+    other: _Patches,
+    sides: tuple[FloatArray, FloatArray, BoolArray, BoolArray],
+    few: IntArray,
+    tolerance: FloatArray,
+) -> _Outlines:
+    """Return the segments and points of faces `few` (m,) of which no more than one side is left: one beside another.
+
+    So it is where a side of the first that is not empty has all of the second on its outer side.
+    """
+    starts, ends, kept, empty = (array.take(few, axis=-1) for array in sides)
+    middle, way = _sides(p.take(few, axis=2), one.middle.take(few, axis=1))
+    (wx, wy), long = way, np.hypot(*way)
+    far = other.middle.take(few, axis=1)[:, None] - middle
+    inside = wx * far[1] - wy * far[0]
+    for arm in q.take(few, axis=2):
+        inside += np.abs(wx * arm[1] - wy * arm[0])
+    beside = ~empty[0::2] & (inside <= tolerance.take(few) * long)
+    lone = kept.any(axis=0)
+    chosen = np.where(lone, kept[0::2].argmax(axis=0), beside.argmax(axis=0))
+    columns = np.arange(len(few))
+    found = beside[chosen, columns] & (kept[2 * chosen, columns] | ~lone)
+    start, end = starts[:, 2 * chosen, columns], ends[:, 2 * chosen, columns]
+    return _Outlines.of_few(found, np.where(lone, start, 0.5 * (start + end)), end, ~lone)
