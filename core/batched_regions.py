@@ -23,14 +23,12 @@ from .box import Box
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, frozen
 from .region import Region, RegionKind
-from .tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+from .tolerance import BATCH_CLOSED, BATCH_SLIVER, EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 
 BoolArray = NDArray[np.bool_]
 
 _CHUNK = 1_024
 """Pairs answered in one go: what they take fits the second cache."""
-_CLOSED = 2.0
-"""Times REGION_ROUNDING EPS M: how far the end of a side may be from the start of the next one."""
 
 
 def _features() -> tuple[Feature, ...]:
@@ -542,13 +540,13 @@ def _closed(starts: FloatArray, ends: FloatArray, kept: BoolArray, many: IntArra
     step = following - corners
     long = np.hypot(*step)
     back, limit = step.take(before, axis=1), tolerance.take(many).take(pair)
-    wrong = (gap > _CLOSED * limit) | (long <= limit)
+    wrong = (gap > BATCH_CLOSED * limit) | (long <= limit)
     wrong |= back[0] * step[1] - back[1] * step[0] <= limit * (long + long.take(before))
     # About the first corner of each: the terms stay as small as the polygon.
     local = corners - corners.take(np.repeat(first, number), axis=1)
     cross = local[0] * step[1] - local[1] * step[0]
     twice, length = np.add.reduceat(cross, first), np.add.reduceat(long, first)
-    found = (np.bincount(pair[wrong], minlength=len(many)) == 0) & (twice > tolerance.take(many) * length)
+    found = (np.bincount(pair[wrong], minlength=len(many)) == 0) & (twice > BATCH_SLIVER * length * length)
     sixth = 1.0 / (3.0 * np.where(found, twice, 1.0))
     x, y = (corners[c].take(first) + sixth * np.add.reduceat(cross * (2.0 * local[c] + step[c]), first) for c in (0, 1))
     if not found.all():
