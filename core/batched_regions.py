@@ -23,11 +23,11 @@ from .box import Box
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, frozen
 from .region import Region, RegionKind
-from .tolerance import BATCH_CLOSED, BATCH_SLIVER, EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+from .tolerance import BATCH_CLOSE, BATCH_CLOSED, BATCH_SLIVER, EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 1_024
+_CHUNK = 2_048
 """Pairs answered in one go: what they take fits the second cache."""
 
 
@@ -254,7 +254,9 @@ def _regions(
     for kind in np.unique(kinds[kinds >= 0]).tolist():
         some = np.flatnonzero(kinds == kind)
         of_lower, of_upper = divmod(kind, 3)
-        one, other, limit = lower.taken(some), upper.taken(some), tolerance.take(some)
+        one, other, limit = lower, upper, tolerance
+        if len(some) < total:
+            one, other, limit = lower.taken(some), upper.taken(some), tolerance.take(some)
         if of_lower > of_upper:
             one, other, of_lower, of_upper = other, one, of_upper, of_lower
         if of_lower == 2:
@@ -316,10 +318,12 @@ def _patches(
     """Return the features of boxes `numbers` (n,) within `width` (n,) of their highest corners, or of their lowest."""
     frames = boxes.frames.take(numbers, axis=1)
     half = frames[12:15]
-    local = np.empty((4, 3, len(numbers)))  # half axes and middle along the basis
+    local, part = np.empty((4, 3, len(numbers))), np.empty((3, len(numbers)))  # half axes and middle along the basis
     for k in range(4):
         way = frames[3 + 3 * k : 6 + 3 * k] if k < 3 else frames[:3] - origin
-        np.einsum("dcn,cn->dn", basis, way, out=local[k])
+        np.multiply(basis[:, 0], way[0], out=local[k])
+        for c in (1, 2):
+            local[k] += np.multiply(basis[:, c], way[c], out=part)
     local[:3] *= half[:, None]
     steep = np.abs(local[:3, 2])
     span = 2.0 * steep
@@ -416,56 +420,88 @@ def _across(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
 
 def _along_face(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
     """Return what is in a face of an edge of the other box."""
-    low, high, empty = _cut(one.middle, one.arms[0], other, tolerance)
-    start, end = one.middle + low * one.arms[0], one.middle + high * one.arms[0]
-    point = np.hypot(*(end - start)) <= tolerance
-    # A piece of the border that is so short may be as well the corner of the face.
-    return _Outlines.of_few(~empty & (~point | (low == high)), start, end, point)
+    arm = one.arms[0]
+    pieces = _cut(one.middle[:, None], arm[:, None], other.middle, other.arms, tolerance)
+    low, high = pieces.low[0], pieces.high[0]
+    long = _length(arm)
+    start, end = one.middle + low * arm, one.middle + high * arm
+    # Where a side of the face is nearly along the edge, or a corner of it near, it depends on rounding what is left.
+    return _Outlines.of_few(
+        ~pieces.close[0] & ((high - low) * long > tolerance), start, end, np.zeros(len(long), dtype=bool)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """What is in faces of segments (s, n)."""
+
+    low: FloatArray
+    """(s, n) from where to where along their arms, -1 to 1; above `high` where nothing is."""
+    high: FloatArray
+    beside: BoolArray
+    """(s, n) whether the segment is along a side of the face."""
+    close: BoolArray
+    """(s, n) whether a side of the face cuts the segment at a very small angle."""
+
+
+def _length(way: FloatArray) -> FloatArray:
+    """Return the lengths (...) of vectors (2, ...)."""
+    result: FloatArray = np.sqrt(way[0] * way[0] + way[1] * way[1])
+    return result
 
 
 def _cut(
-    middle: FloatArray, arm: FloatArray, face: _Patches, tolerance: FloatArray
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return what part of segments (2, ..., n), from -1 to 1 along their arms, is in faces, and where there is none.
+    middle: FloatArray, arms: FloatArray, center: FloatArray, sides: FloatArray, tolerance: FloatArray
+) -> _Pieces:
+    """Return what part of segments with the `middle` and arms (2, s, n) is in faces with the `center` (2, n) and the
+    arms `sides` (2, 2, n).
 
-    An end within the tolerance of a side stays. Sides that are nearly parallel to the segment come last: the part that
-    the others leave may be within the tolerance of them, when the ends are not.
+    A segment along a side that is within the tolerance of it is inside.
     """
-    (ux, uy), (vx, vy) = face.arms
-    turn = ux * vy - uy * vx
-    slabs = []
-    dx, dy = (middle.T - face.middle.T[:, None] if middle.ndim == 3 else middle.T - face.middle.T).T
-    for gx, gy in ((ux, uy), (vx, vy)):
-        length = np.hypot(gx, gy)
-        hx, hy = gx / length, gy / length
-        slabs.append((dx * hy - dy * hx, arm[0] * hy - arm[1] * hx, np.abs(turn) / length))
-    (from_u, step_u, wide_u), (from_v, step_v, wide_v) = slabs
-    swap = np.abs(step_u) < np.abs(step_v)
-    low, high = np.full(from_u.shape, -1.0), np.ones(from_u.shape)
-    empty = np.zeros(from_u.shape, dtype=bool)
-    outside = -tolerance
-    for later in (False, True):
-        second = swap ^ later
-        start, step = np.where(second, from_v, from_u), np.where(second, step_v, step_u)
-        wide = np.where(second, wide_v, wide_u)
-        divisor = np.where(step == 0.0, 1.0, step)
-        for sign in (-1.0, 1.0):
-            at_low = wide - sign * (start + low * step)
-            at_high = wide - sign * (start + high * step)
-            cut_low, cut_high = at_low < outside, at_high < outside
-            crossing = (sign * wide - start) / divisor
-            empty |= cut_low & cut_high
-            new_low = np.where(cut_low, np.where(at_high > 0.0, crossing, high), low)
-            high = np.where(cut_high, np.where(at_low > 0.0, crossing, low), high)
-            low = new_low
-    return low, high, empty
+    shape = arms.shape[1:]
+    low, high = np.full(shape, -1.0), np.ones(shape)
+    beside, close = np.zeros((2, *shape), dtype=bool)
+    turn = np.abs(sides[0, 0] * sides[1, 1] - sides[0, 1] * sides[1, 0])
+    way = middle - center[:, None]
+    first, last = np.empty((2, *shape))
+    for side in sides:
+        scale = 1.0 / _length(side)
+        (hx, hy), wide = side * scale, turn * scale
+        start = np.multiply(way[0], hy)
+        start -= np.multiply(way[1], hx, out=first)
+        step = np.multiply(arms[0], hy)
+        step -= np.multiply(arms[1], hx, out=first)
+        size = np.abs(step)
+        along = size <= tolerance
+        level = along.any()
+        if level:
+            np.copyto(step, 1.0, where=along)
+        with np.errstate(over="ignore"):
+            inverse = np.divide(-1.0, step, out=step)
+        np.multiply(start, inverse, out=first)
+        np.abs(inverse, out=inverse)
+        inverse *= wide
+        np.add(first, inverse, out=last)
+        first -= inverse
+        if level:
+            off = np.abs(start) - wide
+            inside = off <= tolerance
+            np.copyto(first, np.where(inside, -1.0, 2.0), where=along)
+            np.copyto(last, np.where(inside, 1.0, -2.0), where=along)
+            beside |= along & inside & (off >= -tolerance)
+        if (size.min(initial=np.inf, axis=0) <= BATCH_CLOSE * tolerance).any():
+            close |= ~along & (size <= BATCH_CLOSE * tolerance) & (np.minimum(np.abs(first), np.abs(last)) <= 1.5)
+        np.maximum(low, first, out=low)
+        np.minimum(high, last, out=high)
+    return _Pieces(low, high, beside, close)
 
 
 def _sides(arms: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the middles and arms (2, 4, n) of the sides of faces, counter-clockwise for arms (2, 2, n) that are so."""
-    u, v = arms
-    ways = np.stack([u, v, -u, -v], axis=1)
-    return np.stack([-v, u, v, -u], axis=1) + middle[:, None], ways
+    ways = np.empty((2, 4, arms.shape[2]))
+    ways[:, :2] = arms.transpose(1, 0, 2)
+    np.negative(ways[:, :2], out=ways[:, 2:])
+    return ways[:, [3, 0, 1, 2]] + middle[:, None], ways
 
 
 def _leftward(arms: FloatArray) -> FloatArray:
@@ -482,43 +518,30 @@ def _common(one: _Patches, other: _Patches, tolerance: FloatArray) -> list[tuple
     # of both, one after the other, are in the order of their directions.
     sine = p[0, 0] * q[0, 1] - p[0, 1] * q[0, 0]
     cosine = q[0, 0] * p[1, 1] - q[0, 1] * p[1, 0]
-    for wrong, places, signs in (
-        ((sine > 0.0) & (cosine <= 0.0), (1, 0), (-1.0, 1.0)),
-        ((sine <= 0.0) & (cosine < 0.0), (0, 1), (-1.0, -1.0)),
-        ((sine < 0.0) & (cosine >= 0.0), (1, 0), (1.0, -1.0)),
-    ):
-        at = np.flatnonzero(wrong)
-        if len(at):
-            old = q.take(at, axis=2)
-            for k in (0, 1):
-                q[k, :, at] = (signs[k] * old[places[k]]).T
-    middles, ways, lows, highs, empties = [], [], [], [], []
-    for arms, patches, face in ((p, one, other), (q, other, one)):
+    second = np.where(((sine > 0.0) & (cosine <= 0.0)) | ((sine <= 0.0) & (cosine < 0.0)), -1.0, 1.0)
+    odd = ((sine > 0.0) & (cosine <= 0.0)) | ((sine < 0.0) & (cosine >= 0.0))
+    # By a quarter one arm takes the other's place, with the sign that keeps the second to the left of the first.
+    q = np.where(odd, np.array([q[1], -q[0]]), q) * second
+    starts, ends, ways = np.empty((3, 2, 8, count))
+    lows, highs = np.empty((2, 8, count))
+    pieces = []
+    for k, (arms, patches, face, sides) in enumerate(((p, one, other, q), (q, other, one, p))):
         middle, way = _sides(arms, patches.middle)
-        low, high, empty = _cut(middle, way, face, tolerance)
-        for held, new in ((middles, middle), (ways, way), (lows, low), (highs, high), (empties, empty)):
-            held.append(new)
-    middle, way = (np.stack(both, axis=2).reshape(2, 8, count) for both in (middles, ways))
-    low, high, empty = (np.stack(both, axis=1).reshape(8, count) for both in (lows, highs, empties))
-    starts, ends = middle + low * way, middle + high * way
-    kept = (high - low) * np.hypot(*way) > tolerance
-    kept &= ~empty
+        found = _cut(middle, way, face.middle, sides, tolerance)
+        pieces.append(found)
+        lows[k::2], highs[k::2] = found.low, found.high
+        np.multiply(way, found.low, out=starts[:, k::2])
+        starts[:, k::2] += middle
+        np.multiply(way, found.high, out=ends[:, k::2])
+        ends[:, k::2] += middle
+        ways[:, k::2] = way
+    ends_off = (highs - lows) * _length(ways)
+    kept = ends_off > tolerance
     # Of sides on one line that of p stays.
-    (ux, uy), (vx, vy) = p
-    turn = ux * vy - uy * vx
-    for gx, gy in ((ux, uy), (vx, vy)):
-        size = np.hypot(gx, gy)
-        beside = [
-            np.abs(np.abs((at[0, 1::2] - one.middle[0]) * gy - (at[1, 1::2] - one.middle[1]) * gx) - turn)
-            <= tolerance * size
-            for at in (starts, ends)
-        ]
-        along = [
-            (at[0, 1::2] - one.middle[0]) * gy - (at[1, 1::2] - one.middle[1]) * gx > 0.0 for at in (starts, ends)
-        ]
-        kept[1::2] &= ~(beside[0] & beside[1] & (along[0] == along[1]))
+    kept[1::2] &= ~pieces[1].beside
     number = kept.sum(axis=0)
     few = np.flatnonzero(number < 2)
+    empty = ends_off < -tolerance
     result = [(few, _flush(p, q, one, other, (starts, ends, kept, empty), few, tolerance))] if len(few) else []
     many = np.flatnonzero(number > 2)
     if len(many):
@@ -528,8 +551,10 @@ def _common(one: _Patches, other: _Patches, tolerance: FloatArray) -> list[tuple
 
 def _closed(starts: FloatArray, ends: FloatArray, kept: BoolArray, many: IntArray, tolerance: FloatArray) -> _Outlines:
     """Return the polygons `many` (m,) of columns of sides from `starts` to `ends` (2, 8, n), of which some are kept."""
-    pair, slot = np.nonzero(kept.T.take(many, axis=0))
-    flat = slot * kept.shape[1] + many.take(pair)
+    places = np.flatnonzero(np.ascontiguousarray(kept.T).take(many, axis=0))
+    pair, flat = places >> 3, places & 7
+    flat *= kept.shape[1]
+    flat += many.take(pair)
     corners = starts.reshape(2, -1).take(flat, axis=1)
     number = np.bincount(pair)
     first = np.cumsum(number) - number
@@ -538,7 +563,7 @@ def _closed(starts: FloatArray, ends: FloatArray, kept: BoolArray, many: IntArra
     following = corners.take(after, axis=1)
     gap = np.abs(ends.reshape(2, -1).take(flat, axis=1) - following).max(axis=0)
     step = following - corners
-    long = np.hypot(*step)
+    long = _length(step)
     back, limit = step.take(before, axis=1), tolerance.take(many).take(pair)
     wrong = (gap > BATCH_CLOSED * limit) | (long <= limit)
     wrong |= back[0] * step[1] - back[1] * step[0] <= limit * (long + long.take(before))
@@ -569,7 +594,7 @@ def _flush(
     """
     starts, ends, kept, empty = (array.take(few, axis=-1) for array in sides)
     middle, way = _sides(p.take(few, axis=2), one.middle.take(few, axis=1))
-    (wx, wy), long = way, np.hypot(*way)
+    (wx, wy), long = way, _length(way)
     far = other.middle.take(few, axis=1)[:, None] - middle
     inside = wx * far[1] - wy * far[0]
     for arm in q.take(few, axis=2):

@@ -385,6 +385,10 @@ BATCH_CLOSED = 2.0
 """Times REGION_ROUNDING EPS M: how far the end of a side of a region may be from the start of the next one, which is
 made of the rounded corners of the other box."""
 
+BATCH_CLOSE = 1e3
+"""Times REGION_ROUNDING EPS M: half an edge's way across a side of a face, below which rounding may move the end of what
+is left of the edge by a thousandth of it, and more."""
+
 BATCH_SLIVER = 1e-3
 """Relative: twice the area over the square of the perimeter, below which a region is left to the single call: rounding
 moves the centroid of a thin one by more than its own size."""
