@@ -329,18 +329,24 @@ def _patches(
     span = 2.0 * steep
     free = span <= width
     flat = np.where(free, span, 0.0).sum(axis=0)
+    support = steep.sum(axis=0)
+    np.add(local[3, 2], support if top else -support, out=support)
     side = np.where(local[:3, 2] < 0.0, -1.0, 1.0) * (1.0 if top else -1.0)
     ends = np.where(free, 0.0, side)
-    middle = local[3] + np.einsum("kn,kdn->dn", ends, local[:3])
-    support = local[3, 2] + (1.0 if top else -1.0) * steep.sum(axis=0)
+    middle = local[3]
+    for k in range(3):
+        middle += np.multiply(local[k], ends[k], out=part)
     count = free.sum(axis=0)
     axes = np.stack([free.argmax(axis=0), 2 - free[::-1].argmax(axis=0)])
     arms, rise = np.zeros((2, 2, len(numbers))), np.zeros((2, len(numbers)))
-    for k in (0, 1):
-        at = np.flatnonzero(count > k)
-        for c in (0, 1):
-            arms[k, c, at] = local[axes[k, at], c, at]
-        rise[k, at] = local[axes[k, at], 2, at]
+    some = int(count.max(initial=0))
+    for k in range(min(some, 2)):
+        place = axes[k] * (3 * len(numbers))
+        place += np.arange(len(numbers))
+        there = count > k
+        for row in (arms[k, 0], arms[k, 1], rise[k]):
+            np.multiply(local.ravel().take(place), there, out=row)
+            place += len(numbers)
     return _Patches(
         numbers,
         middle[:2],
@@ -408,7 +414,7 @@ def _across(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
     # How far the middle and the ends of each are from the line through the other.
     p, q = np.abs(wx * ey - wy * ex) / e, np.abs(turn) / e
     r, s = np.abs(wx * dy - wy * dx) / d, np.abs(turn) / d
-    found = (q > 2.0 * tolerance) & (s > 2.0 * tolerance) & (p <= q + tolerance) & (r <= s + tolerance)
+    found = (np.minimum(q, s) > BATCH_CLOSE * tolerance) & (p <= q + tolerance) & (r <= s + tolerance)
     share = (wx * ey - wy * ex) / np.where(turn == 0.0, 1.0, turn)
     # Kept within the reach of both: at a small angle rounding moves the crossing far.
     place, reach = (wx * dx + wy * dy) / (d * d), np.abs(ex * dx + ey * dy) / (d * d)
@@ -498,10 +504,12 @@ def _cut(
 
 def _sides(arms: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the middles and arms (2, 4, n) of the sides of faces, counter-clockwise for arms (2, 2, n) that are so."""
-    ways = np.empty((2, 4, arms.shape[2]))
+    ways, middles = np.empty((2, 2, 4, arms.shape[2]))
     ways[:, :2] = arms.transpose(1, 0, 2)
     np.negative(ways[:, :2], out=ways[:, 2:])
-    return ways[:, [3, 0, 1, 2]] + middle[:, None], ways
+    np.add(ways[:, 3], middle, out=middles[:, 0])
+    np.add(ways[:, :3], middle[:, None], out=middles[:, 1:])
+    return middles, ways
 
 
 def _leftward(arms: FloatArray) -> FloatArray:
@@ -535,45 +543,61 @@ def _common(one: _Patches, other: _Patches, tolerance: FloatArray) -> list[tuple
         np.multiply(way, found.high, out=ends[:, k::2])
         ends[:, k::2] += middle
         ways[:, k::2] = way
-    ends_off = (highs - lows) * _length(ways)
-    kept = ends_off > tolerance
+    longs = _length(ways)
+    longs *= np.subtract(highs, lows, out=highs)
+    kept = longs > tolerance
     # Of sides on one line that of p stays.
     kept[1::2] &= ~pieces[1].beside
     number = kept.sum(axis=0)
     few = np.flatnonzero(number < 2)
-    empty = ends_off < -tolerance
-    result = [(few, _flush(p, q, one, other, (starts, ends, kept, empty), few, tolerance))] if len(few) else []
+    result = []
+    if len(few):
+        result.append((few, _flush(p, q, one, other, (starts, ends, kept, longs < -tolerance), few, tolerance)))
     many = np.flatnonzero(number > 2)
+    if len(many) < count:
+        starts, ends, longs, kept = (array.take(many, axis=-1) for array in (starts, ends, longs, kept))
     if len(many):
-        result.append((many, _closed(starts, ends, kept, many, tolerance)))
+        result.append((many, _closed(starts, ends, longs, kept, tolerance.take(many))))
     return result
 
 
-def _closed(starts: FloatArray, ends: FloatArray, kept: BoolArray, many: IntArray, tolerance: FloatArray) -> _Outlines:
-    """Return the polygons `many` (m,) of columns of sides from `starts` to `ends` (2, 8, n), of which some are kept."""
-    places = np.flatnonzero(np.ascontiguousarray(kept.T).take(many, axis=0))
+def _closed(
+    starts: FloatArray, ends: FloatArray, longs: FloatArray, kept: BoolArray, tolerance: FloatArray
+) -> _Outlines:
+    """Return polygons of columns of sides from `starts` to `ends` (2, 8, n), `longs` (8, n), of which three or more are
+    kept."""
+    count = kept.shape[1]
+    columns = np.arange(count)
+    # About the first corner of each: the terms stay as small as the polygon.
+    place = kept.argmax(axis=0) * count + columns
+    base = starts.reshape(2, -1).take(place, axis=1)
+    p, q = starts - base[:, None], ends - base[:, None]
+    cross = p[0] * q[1]
+    cross -= p[1] * q[0]
+    cross *= kept
+    p += q
+    p *= cross
+    twice, length = cross.sum(axis=0), (longs * kept).sum(axis=0)
+    found = twice > BATCH_SLIVER * length * length
+    x, y = base + p.sum(axis=1) / (3.0 * np.where(found, twice, 1.0))
+
+    places = np.flatnonzero(np.ascontiguousarray(kept.T))
     pair, flat = places >> 3, places & 7
-    flat *= kept.shape[1]
-    flat += many.take(pair)
+    flat *= count
+    flat += pair
     corners = starts.reshape(2, -1).take(flat, axis=1)
-    number = np.bincount(pair)
+    number = kept.sum(axis=0)
     first = np.cumsum(number) - number
     after, before = np.arange(1, len(pair) + 1), np.arange(-1, len(pair) - 1)
     after[first + number - 1], before[first] = first, first + number - 1
     following = corners.take(after, axis=1)
-    gap = np.abs(ends.reshape(2, -1).take(flat, axis=1) - following).max(axis=0)
     step = following - corners
-    long = _length(step)
-    back, limit = step.take(before, axis=1), tolerance.take(many).take(pair)
-    wrong = (gap > BATCH_CLOSED * limit) | (long <= limit)
+    gap = ends.reshape(2, -1).take(flat, axis=1)
+    gap -= following
+    limit, long, back = tolerance.take(pair), _length(step), step.take(before, axis=1)
+    wrong = (np.abs(gap, out=gap).max(axis=0) > BATCH_CLOSED * limit) | (long <= limit)
     wrong |= back[0] * step[1] - back[1] * step[0] <= limit * (long + long.take(before))
-    # About the first corner of each: the terms stay as small as the polygon.
-    local = corners - corners.take(np.repeat(first, number), axis=1)
-    cross = local[0] * step[1] - local[1] * step[0]
-    twice, length = np.add.reduceat(cross, first), np.add.reduceat(long, first)
-    found = (np.bincount(pair[wrong], minlength=len(many)) == 0) & (twice > BATCH_SLIVER * length * length)
-    sixth = 1.0 / (3.0 * np.where(found, twice, 1.0))
-    x, y = (corners[c].take(first) + sixth * np.add.reduceat(cross * (2.0 * local[c] + step[c]), first) for c in (0, 1))
+    found[pair[wrong]] = False
     if not found.all():
         corners, number = corners[:, found.take(pair)], np.where(found, number, 0)
     return _Outlines(found, number, corners, 0.5 * twice, length, x, y)
