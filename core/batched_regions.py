@@ -135,9 +135,9 @@ class BoxRegions:
     """(n,)."""
     centroid: FloatArray
     """(n, 3)."""
-    _places: tuple[FloatArray, FloatArray, _Patches, _Patches, FloatArray, BoolArray]
-    """Of each vertex x and y in the contact plane; of each pair the lower and the upper feature, how near is on a side,
-    and whether A is the upper one."""
+    _places: list[tuple[FloatArray, IntArray, _Patches, _Patches, FloatArray, BoolArray]]
+    """Of some pairs after the other: x and y in the contact plane of each vertex; of each pair their number, the lower
+    and the upper feature, how near is on a side, and whether A is the upper one."""
     _mirrored: BoolArray
     """(boxes,) whether the box's axes are left-handed."""
 
@@ -148,14 +148,15 @@ class BoxRegions:
     @cached_property
     def features(self) -> IntArray:
         """(2, v) of each vertex the number of the feature of A and of B that it is on."""
-        x, y, lower, upper, near, turned = self._places
-        pair = np.repeat(np.arange(len(self)), np.diff(self.first))
-        near, turned = near.take(pair), turned.take(pair)
-        codes = []
-        for patches in (lower, upper):
-            own = patches.taken(pair)
-            codes.append(own.codes(x, y, near) + 27 * self._mirrored.take(own.boxes))
-        return frozen(np.array([np.where(turned, codes[1], codes[0]), np.where(turned, codes[0], codes[1])]))
+        numbers = []
+        for corners, count, lower, upper, near, turned in self._places:
+            pair = np.repeat(np.arange(len(count)), count)
+            codes = []
+            for patches in (lower, upper):
+                own = patches.taken(pair)
+                codes.append(own.codes(*corners, near.take(pair)) + 27 * self._mirrored.take(own.boxes))
+            numbers.append(np.where(turned.take(pair), codes[::-1], codes))
+        return frozen(np.concatenate(numbers, axis=1))
 
     def region(self, k: int) -> Region:
         """Return the region of pair k, which must be told."""
@@ -203,18 +204,14 @@ def box_regions(
                 0.5 * on_a[:, at] + 0.5 * on_b[:, at],
             )
         )
-    found, count, vertices, depths, area, length, centroid, x, y, near, turned = (
-        np.concatenate(part) for part in list(zip(*parts, strict=True))[:-2]
-    )
-    lower, upper = (
-        _Patches(*(np.concatenate([getattr(p[k], f.name) for p in parts], axis=-1) for f in fields(_Patches)))
-        for k in (-2, -1)
+    found, count, vertices, depths, area, length, centroid = (
+        np.concatenate(part) for part in list(zip(*parts, strict=True))[:7]
     )
     first = np.concatenate([[0], np.cumsum(count)])
     axes = boxes.frames[3:12].reshape(3, 3, -1)
     mirrored = np.einsum("cn,cn->n", cross_rows(axes[0], axes[1]), axes[2]) < 0.0
     arrays = (frozen(one) for one in (vertices, depths, area, length, centroid))
-    return BoxRegions(found, frozen(first), *arrays, (x, y, lower, upper, near, turned), mirrored)
+    return BoxRegions(found, frozen(first), *arrays, [part[7:] for part in parts], mirrored)
 
 
 def _regions(
@@ -251,7 +248,7 @@ def _regions(
     area, length, x, y = np.zeros((4, total))
     outlines: list[tuple[IntArray, _Outlines]] = []
     kinds = np.where(lower.clear & upper.clear, 3 * lower.count + upper.count, -1)
-    for kind in np.unique(kinds[kinds >= 0]).tolist():
+    for kind in np.flatnonzero(np.bincount(kinds + 1, minlength=10)[1:]).tolist():
         some = np.flatnonzero(kinds == kind)
         of_lower, of_upper = divmod(kind, 3)
         one, other, limit = lower, upper, tolerance
@@ -297,12 +294,12 @@ def _regions(
         area,
         length,
         np.ascontiguousarray(centroid.T),
-        corners[0],
-        corners[1],
-        REGION_NAMED * tolerance,
-        turned,
+        corners,
+        count,
         lower,
         upper,
+        REGION_NAMED * tolerance,
+        turned,
     )
 
 
@@ -427,27 +424,16 @@ def _across(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
 def _along_face(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
     """Return what is in a face of an edge of the other box."""
     arm = one.arms[0]
-    pieces = _cut(one.middle[:, None], arm[:, None], other.middle, other.arms, tolerance)
-    low, high = pieces.low[0], pieces.high[0]
-    long = _length(arm)
+    low, high, _ = _cut(one.middle[:, None], arm[:, None], other.middle, other.arms, tolerance)
+    low, high, long = low[0], high[0], _length(arm)
     start, end = one.middle + low * arm, one.middle + high * arm
     # Where a side of the face is nearly along the edge, or a corner of it near, it depends on rounding what is left.
-    return _Outlines.of_few(
-        ~pieces.close[0] & ((high - low) * long > tolerance), start, end, np.zeros(len(long), dtype=bool)
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Pieces:
-    """What is in faces of segments (s, n)."""
-
-    low: FloatArray
-    """(s, n) from where to where along their arms, -1 to 1; above `high` where nothing is."""
-    high: FloatArray
-    beside: BoolArray
-    """(s, n) whether the segment is along a side of the face."""
-    close: BoolArray
-    """(s, n) whether a side of the face cuts the segment at a very small angle."""
+    found = (high - low) * long > tolerance
+    for side in other.arms:
+        across = np.abs(arm[0] * side[1] - arm[1] * side[0])
+        limit = tolerance * _length(side)
+        found &= (across <= limit) | (across > BATCH_CLOSE * limit)
+    return _Outlines.of_few(found, start, end, np.zeros(len(long), dtype=bool))
 
 
 def _length(way: FloatArray) -> FloatArray:
@@ -458,48 +444,48 @@ def _length(way: FloatArray) -> FloatArray:
 
 def _cut(
     middle: FloatArray, arms: FloatArray, center: FloatArray, sides: FloatArray, tolerance: FloatArray
-) -> _Pieces:
+) -> tuple[FloatArray, FloatArray, BoolArray | None]:
     """Return what part of segments with the `middle` and arms (2, s, n) is in faces with the `center` (2, n) and the
-    arms `sides` (2, 2, n).
+    arms `sides` (2, 2, n): from where to where (s, n), -1 to 1, where it is none the other way round; and which (s, n)
+    are along a side, None for none.
 
     A segment along a side that is within the tolerance of it is inside.
     """
     shape = arms.shape[1:]
     low, high = np.full(shape, -1.0), np.ones(shape)
-    beside, close = np.zeros((2, *shape), dtype=bool)
+    beside = None
     turn = np.abs(sides[0, 0] * sides[1, 1] - sides[0, 1] * sides[1, 0])
     way = middle - center[:, None]
-    first, last = np.empty((2, *shape))
+    start, step, first, last = np.empty((4, *shape))
     for side in sides:
         scale = 1.0 / _length(side)
         (hx, hy), wide = side * scale, turn * scale
-        start = np.multiply(way[0], hy)
+        np.multiply(way[0], hy, out=start)
         start -= np.multiply(way[1], hx, out=first)
-        step = np.multiply(arms[0], hy)
+        np.multiply(arms[0], hy, out=step)
         step -= np.multiply(arms[1], hx, out=first)
-        size = np.abs(step)
-        along = size <= tolerance
+        along = np.abs(step, out=first) <= tolerance
         level = along.any()
         if level:
             np.copyto(step, 1.0, where=along)
-        with np.errstate(over="ignore"):
-            inverse = np.divide(-1.0, step, out=step)
+        inverse = np.divide(-1.0, step, out=step)
         np.multiply(start, inverse, out=first)
         np.abs(inverse, out=inverse)
         inverse *= wide
         np.add(first, inverse, out=last)
         first -= inverse
         if level:
-            off = np.abs(start) - wide
+            off = np.abs(start, out=start)
+            off -= wide
             inside = off <= tolerance
             np.copyto(first, np.where(inside, -1.0, 2.0), where=along)
             np.copyto(last, np.where(inside, 1.0, -2.0), where=along)
-            beside |= along & inside & (off >= -tolerance)
-        if (size.min(initial=np.inf, axis=0) <= BATCH_CLOSE * tolerance).any():
-            close |= ~along & (size <= BATCH_CLOSE * tolerance) & (np.minimum(np.abs(first), np.abs(last)) <= 1.5)
+            along &= inside
+            along &= off >= -tolerance
+            beside = along if beside is None else beside | along
         np.maximum(low, first, out=low)
         np.minimum(high, last, out=high)
-    return _Pieces(low, high, beside, close)
+    return low, high, beside
 
 
 def _sides(arms: FloatArray, middle: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -530,24 +516,23 @@ def _common(one: _Patches, other: _Patches, tolerance: FloatArray) -> list[tuple
     odd = ((sine > 0.0) & (cosine <= 0.0)) | ((sine < 0.0) & (cosine >= 0.0))
     # By a quarter one arm takes the other's place, with the sign that keeps the second to the left of the first.
     q = np.where(odd, np.array([q[1], -q[0]]), q) * second
-    starts, ends, ways = np.empty((3, 2, 8, count))
-    lows, highs = np.empty((2, 8, count))
-    pieces = []
+    starts, ends = np.empty((2, 2, 8, count))
+    longs = np.empty((8, count))
+    beside: BoolArray | None = None
     for k, (arms, patches, face, sides) in enumerate(((p, one, other, q), (q, other, one, p))):
         middle, way = _sides(arms, patches.middle)
-        found = _cut(middle, way, face.middle, sides, tolerance)
-        pieces.append(found)
-        lows[k::2], highs[k::2] = found.low, found.high
-        np.multiply(way, found.low, out=starts[:, k::2])
+        low, high, beside = _cut(middle, way, face.middle, sides, tolerance)
+        np.multiply(way, low, out=starts[:, k::2])
         starts[:, k::2] += middle
-        np.multiply(way, found.high, out=ends[:, k::2])
+        np.multiply(way, high, out=ends[:, k::2])
         ends[:, k::2] += middle
-        ways[:, k::2] = way
-    longs = _length(ways)
-    longs *= np.subtract(highs, lows, out=highs)
+        high -= low
+        size = _length(arms.transpose(1, 0, 2))
+        np.multiply(high[:2], size, out=longs[k:4:2])
+        np.multiply(high[2:], size, out=longs[k + 4 :: 2])
     kept = longs > tolerance
-    # Of sides on one line that of p stays.
-    kept[1::2] &= ~pieces[1].beside
+    if beside is not None:  # of sides on one line that of p stays
+        kept[1::2] &= ~beside
     number = kept.sum(axis=0)
     few = np.flatnonzero(number < 2)
     result = []
