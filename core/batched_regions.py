@@ -73,7 +73,7 @@ class _Patches:
     """(n,) number of arms."""
     axes: IntArray
     """(2, n) along which axis of the box each arm is."""
-    ends: IntArray
+    ends: FloatArray
     """(3, n) on which end of each axis of the box the middle is: -1 or 1; 0 along the arms."""
     clear: BoolArray
     """(n,) whether this is the whole support feature."""
@@ -112,8 +112,8 @@ class _Patches:
             width = np.where(self.count == 2, area / np.where(other > 0.0, other, 1.0), own)
             share = shares[k]
             on = (self.count > k) & ((1.0 - np.abs(share)) * width <= near)
-            ends[self.axes[k, on], columns[on]] = np.where(share[on] > 0.0, 1, -1)
-        result: IntArray = 9 * ends[0] + 3 * ends[1] + ends[2] + 13
+            ends[self.axes[k, on], columns[on]] = np.where(share[on] > 0.0, 1.0, -1.0)
+        result: IntArray = (9.0 * ends[0] + 3.0 * ends[1] + ends[2] + 13.0).astype(np.intp)
         return result
 
 
@@ -138,8 +138,7 @@ class BoxRegions:
     _places: list[tuple[FloatArray, IntArray, _Patches, _Patches, FloatArray, BoolArray]]
     """Of some pairs after the other: x and y in the contact plane of each vertex; of each pair their number, the lower
     and the upper feature, how near is on a side, and whether A is the upper one."""
-    _mirrored: BoolArray
-    """(boxes,) whether the box's axes are left-handed."""
+    _boxes: OrientedBoxes
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -148,13 +147,15 @@ class BoxRegions:
     @cached_property
     def features(self) -> IntArray:
         """(2, v) of each vertex the number of the feature of A and of B that it is on."""
+        axes = self._boxes.frames[3:12].reshape(3, 3, -1)
+        mirrored = np.einsum("cn,cn->n", cross_rows(axes[0], axes[1]), axes[2]) < 0.0
         numbers = []
         for corners, count, lower, upper, near, turned in self._places:
             pair = np.repeat(np.arange(len(count)), count)
             codes = []
             for patches in (lower, upper):
                 own = patches.taken(pair)
-                codes.append(own.codes(*corners, near.take(pair)) + 27 * self._mirrored.take(own.boxes))
+                codes.append(own.codes(*corners, near.take(pair)) + 27 * mirrored.take(own.boxes))
             numbers.append(np.where(turned.take(pair), codes[::-1], codes))
         return frozen(np.concatenate(numbers, axis=1))
 
@@ -205,13 +206,12 @@ def box_regions(
             )
         )
     found, count, vertices, depths, area, length, centroid = (
-        np.concatenate(part) for part in list(zip(*parts, strict=True))[:7]
+        np.concatenate(part, axis=-1) for part in list(zip(*parts, strict=True))[:7]
     )
     first = np.concatenate([[0], np.cumsum(count)])
-    axes = boxes.frames[3:12].reshape(3, 3, -1)
-    mirrored = np.einsum("cn,cn->n", cross_rows(axes[0], axes[1]), axes[2]) < 0.0
+    vertices, centroid = np.ascontiguousarray(vertices.T), np.ascontiguousarray(centroid.T)
     arrays = (frozen(one) for one in (vertices, depths, area, length, centroid))
-    return BoxRegions(found, frozen(first), *arrays, [part[7:] for part in parts], mirrored)
+    return BoxRegions(found, frozen(first), *arrays, [part[7:] for part in parts], boxes)
 
 
 def _regions(
@@ -266,14 +266,18 @@ def _regions(
         found[some], count[some] = outline.found, outline.count
         area[some], length[some], x[some], y[some] = outline.area, outline.length, outline.x, outline.y
 
-    first = np.cumsum(count) - count
-    corners = np.empty((2, int(count.sum())))
-    for some, outline in outlines:
-        pair = np.repeat(some, outline.count)
-        place = np.arange(len(pair)) - np.repeat(np.cumsum(outline.count) - outline.count, outline.count)
-        place = np.where(turned[pair], count[pair] - 1 - place, place)
-        corners[:, first[pair] + place] = outline.corners
     pair = np.repeat(np.arange(total), count)
+    first = np.cumsum(count) - count
+    if len(outlines) == 1 and len(outlines[0][0]) == total:
+        corners = outlines[0][1].corners
+    else:
+        corners = np.empty((2, len(pair)))
+        for some, outline in outlines:
+            own = np.cumsum(outline.count) - outline.count
+            corners[:, np.repeat(first[some] - own, outline.count) + np.arange(outline.corners.shape[1])] = outline.corners
+    if turned.any():  # seen from the tip of the other normal: the other way round
+        back = np.where(turned, 2 * first + count - 1, 0).take(pair) - np.where(turned, 1, -1).take(pair) * np.arange(len(pair))
+        corners = corners.take(back, axis=1)
     deepest = lower.support - upper.support
     depths = deepest.take(pair)
     bent = np.flatnonzero((~(lower.level & upper.level)).take(pair))
@@ -283,17 +287,20 @@ def _regions(
     middle = 0.5 * (lower.support + upper.support)
     base = origin + middle * basis[2]
     centroid = base + x * basis[0] + y * basis[1]
-    vertices = base.take(pair, axis=1)
+    vertices, part = np.empty((2, 3, len(pair)))
+    base.take(pair, axis=1, out=vertices, mode="clip")
     for k in (0, 1):
-        vertices += corners[k] * basis[k].take(pair, axis=1)
+        basis[k].take(pair, axis=1, out=part, mode="clip")
+        part *= corners[k]
+        vertices += part
     return (
         found,
         count,
-        np.ascontiguousarray(vertices.T),
+        vertices,
         depths,
         area,
         length,
-        np.ascontiguousarray(centroid.T),
+        centroid,
         corners,
         count,
         lower,
@@ -313,7 +320,7 @@ def _patches(
     top: bool,
 ) -> _Patches:
     """Return the features of boxes `numbers` (n,) within `width` (n,) of their highest corners, or of their lowest."""
-    frames = boxes.frames.take(numbers, axis=1)
+    frames = boxes.frames[:15].take(numbers, axis=1)
     half = frames[12:15]
     local, part = np.empty((4, 3, len(numbers))), np.empty((3, len(numbers)))  # half axes and middle along the basis
     for k in range(4):
@@ -354,7 +361,7 @@ def _patches(
         flat <= slack,
         count,
         axes,
-        ends.astype(np.intp),
+        ends,
         (count <= 2) & (flat <= width),
     )
 
@@ -573,15 +580,15 @@ def _closed(
     corners = starts.reshape(2, -1).take(flat, axis=1)
     number = kept.sum(axis=0)
     first = np.cumsum(number) - number
-    after, before = np.arange(1, len(pair) + 1), np.arange(-1, len(pair) - 1)
-    after[first + number - 1], before[first] = first, first + number - 1
+    after = np.arange(1, len(pair) + 1)
+    after[first + number - 1] = first
     following = corners.take(after, axis=1)
     step = following - corners
     gap = ends.reshape(2, -1).take(flat, axis=1)
     gap -= following
-    limit, long, back = tolerance.take(pair), _length(step), step.take(before, axis=1)
+    limit, long, ahead = tolerance.take(pair), _length(step), step.take(after, axis=1)
     wrong = (np.abs(gap, out=gap).max(axis=0) > BATCH_CLOSED * limit) | (long <= limit)
-    wrong |= back[0] * step[1] - back[1] * step[0] <= limit * (long + long.take(before))
+    wrong |= step[0] * ahead[1] - step[1] * ahead[0] <= limit * (long + long.take(after))
     found[pair[wrong]] = False
     if not found.all():
         corners, number = corners[:, found.take(pair)], np.where(found, number, 0)
