@@ -159,8 +159,18 @@ class BoxRegions:
             numbers.append(np.where(turned.take(pair), codes[::-1], codes))
         return frozen(np.concatenate(numbers, axis=1))
 
+    @cached_property
+    def _made(self) -> dict[int, Region]:
+        return {}
+
     def region(self, k: int) -> Region:
-        """Return the region of pair k, which must be told."""
+        """Return the region of pair k, which must be told; the same each time."""
+        made = self._made.get(k)
+        if made is None:
+            made = self._made[k] = self._region(k)
+        return made
+
+    def _region(self, k: int) -> Region:
         part = slice(int(self.first[k]), int(self.first[k + 1]))
         a, b = self.features[:, part].tolist()
         return Region(

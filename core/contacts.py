@@ -89,8 +89,14 @@ class Regions(Sequence["Region | None"]):
         held = self._held[row]
         if isinstance(held, tuple):
             regions, k = held
-            held = self._held[row] = regions.region(k)
+            return regions.region(k)
         return held
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the other has the very same regions."""
+        return isinstance(other, Regions) and self[:] == other[:]
+
+    __hash__ = None  # type: ignore[assignment]
 
     def held(self, row: int) -> Region | tuple[BoxRegions, int] | None:
         """Return the region of a row, as it is kept here: made, or where it is."""
