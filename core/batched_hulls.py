@@ -160,7 +160,7 @@ class HullTable:
             self.polars,
             self.polar_size,
             self.polar_place,
-            axes,
+            axes if self.axes is None else np.matmul(self.axes, axes),
         )
 
     def at(self, numbers: IntArray, corners: NDArray[np.int32]) -> FloatArray:
@@ -685,9 +685,14 @@ class _Portals(HullPairs):
 
 def cross_rows(u: FloatArray, v: FloatArray) -> FloatArray:
     """Return the cross products of vectors whose coordinates are rows (3, ...)."""
-    result = np.empty(np.broadcast_shapes(u.shape, v.shape))
-    for k in range(3):
-        one, two = (k + 1) % 3, (k + 2) % 3
-        np.multiply(u[one], v[two], out=result[k])
-        result[k] -= u[two] * v[one]
+    result = np.empty(u.shape if u.shape == v.shape else np.broadcast_shapes(u.shape, v.shape))
+    a, b, c = u
+    d, e, f = v
+    x, y, z = result  # views
+    np.multiply(b, f, out=x)
+    x -= c * e
+    np.multiply(c, d, out=y)
+    y -= a * f
+    np.multiply(a, e, out=z)
+    z -= b * d
     return result

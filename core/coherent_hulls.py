@@ -98,17 +98,19 @@ def hulls_coherent(
 
 
 def motions(before: HullTable, now: HullTable) -> FloatArray:
-    """Return (n,) how far the corner of each shape that moved most has: of a table, and the same one moved.
+    """Return (n,) how far the corner of each shape that moved most may have: of a table, and the same one moved.
 
-    What rounding may hide is added.
+    The way of the mean corner, and how far a turn takes the corner that is farthest from there; what rounding may hide
+    is added.
     """
     way = (now.centers[:3] + now.centers[3:]) - (before.centers[:3] + before.centers[3:])
     result: FloatArray = np.sqrt(np.einsum("cn,cn->n", way, way))
-    for kind, (one, other) in enumerate(zip(before.corners, now.corners, strict=True)):
-        step = other - one
-        np.multiply(step, step, out=step)
-        members = np.flatnonzero(now.size == kind)
-        result[members] += np.sqrt(step.sum(axis=1).max(axis=1).take(now.place.take(members)))
+    # A difference of two rotations takes no unit vector farther than its norm over the root of 2.
+    still = np.eye(3)
+    turn = (still if now.axes is None else now.axes) - (still if before.axes is None else before.axes)
+    turn = turn.reshape(-1, 9)
+    far = np.sqrt(0.5 * np.einsum("nk,nk->n", turn, turn))
+    result += far * np.maximum(before.balls[0], now.balls[0])
     reach = np.abs(now.centers[:3]).max(axis=0, initial=0.0) + np.abs(before.centers[:3]).max(axis=0, initial=0.0)
     result += BATCH_CORNERS * EPS * (reach + before.balls[0] + now.balls[0])
     return result
