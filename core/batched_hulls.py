@@ -240,7 +240,8 @@ class HullAnswers:
     """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that are around the origin,
     together with the difference of the mean corners."""
     corners: NDArray[np.int32] | None = None
-    """(2, 3, n) of portals, if asked for: which corner of A, and of B, made each of these three points; where MEET."""
+    """(2, 3, n) of portals, if asked for: which corner of A, and of B, made each corner of the last one, which are those
+    `around` where MEET; -1 where there was no portal."""
 
 
 def hulls_by_slabs(
@@ -446,27 +447,33 @@ def _enclosing(
 
 
 def hulls_by_portals(
-    table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None, *, named: bool = False
+    table: HullTable,
+    i: IntArray,
+    j: IntArray,
+    progress: Progress | None = None,
+    *,
+    start: NDArray[np.int32] | None = None,
 ) -> HullAnswers:
-    """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open; `named`:
-    with the corners that make them.
+    """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open.
 
-    Source: XenoCollide. Raises Cancelled when `progress` says so.
+    `start` are the corners (2, 3, n) of portals to begin with, as `HullAnswers` has them, which may be of before a
+    move; -1 for none. With it the answer has corners too. Source: XenoCollide. Raises Cancelled when `progress` says so.
     """
     total = len(i)
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
     around = np.zeros((3, 3, total))
-    corners = np.zeros((2, 3, total), dtype=np.int32) if named else None
+    corners = None if start is None else np.full((2, 3, total), -1, dtype=np.int32)
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = pairs_at_once(table.corners)
     memory = room_for(table, step)
     for final in (False, True):
         late: list[IntArray] = []
-        for start in range(0, len(order), step):
-            some = order[start : start + step]
-            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * start / len(order))
-            search = _Portals(table, i.take(some), j.take(some), memory, named)
+        for begin in range(0, len(order), step):
+            some = order[begin : begin + step]
+            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * begin / len(order))
+            first = None if start is None else start.take(some, axis=2)
+            search = _Portals(table, i.take(some), j.take(some), memory, first)
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
             search.run(0.0 if final else _LATE * len(some))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
@@ -550,14 +557,22 @@ class _Portals(HullPairs):
     """The search of some pairs, in rows (3, m) of the pairs that are still active."""
 
     def __init__(
-        self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray], named: bool
+        self,
+        table: HullTable,
+        i: IntArray,
+        j: IntArray,
+        memory: tuple[FloatArray, FloatArray],
+        start: NDArray[np.int32] | None,
     ) -> None:
         super().__init__(table, i, j, memory)
         count = len(i)
-        if named:
+        self.table, self.pair, self.start = table, (i, j), start
+        if start is not None:
             self.named = np.zeros((2, count), dtype=np.int32)
-        self.names, self.settled_names = np.zeros((2, 2, 3, count if named else 0), dtype=np.int32)
-        """Which corners of A and B make those of the portals: of active pairs, and of those settled."""
+        self.names = np.zeros((2, 3, 0 if start is None else count), dtype=np.int32)
+        """Which corners of A and B make those of the portals of active pairs."""
+        self.settled_names = np.full(self.names.shape, -1, dtype=np.int32)
+        """The same of all pairs in the end."""
         self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
         self.around = np.zeros((3, 3, count))
 
@@ -601,8 +616,11 @@ class _Portals(HullPairs):
             self.names[:, :2] = np.where(turned, self.names[:, 1::-1], self.names[:, :2])
         corners = np.stack([v1, v2, np.zeros_like(v1)])
         ready = np.zeros(len(self.rows), dtype=bool)
+        if self.start is not None:
+            self.resume(corners, ready, way)
         for _ in range(_PORTALS):
             if len(self.rows) <= max(few, _LAST):
+                self.settle_names(np.flatnonzero(ready))
                 return
             point = self.supports(way)
             apart = self.parted(way, point)
@@ -615,10 +633,40 @@ class _Portals(HullPairs):
             done |= self.enclosed(corners, way, ready & ~apart)
             kept = np.flatnonzero(~done)
             if len(kept) < len(done):
+                self.settle_names(np.flatnonzero(done & ready))
                 corners, way = corners.take(kept, axis=2), way.take(kept, axis=1)
                 ready = ready.take(kept)
                 self.keep(kept)
         self.keep(np.arange(0))
+
+    def resume(self, corners: FloatArray, ready: BoolArray, way: FloatArray) -> None:
+        """Put the portals to begin with in the place of those of active pairs, where the ray still passes them."""
+        assert self.start is not None
+        start = self.start.take(self.rows, axis=2)
+        some = np.flatnonzero(start[0, 0] >= 0)
+        rows = self.rows.take(some)
+        start, inner = start.take(some, axis=2), self.inner.take(some, axis=1)
+        points = self.table.at(self.pair[0].take(rows), start[0]) - self.table.at(self.pair[1].take(rows), start[1])
+        points += inner[:, None]
+        v1, v2, v3 = points.transpose(1, 0, 2)
+        across = cross_rows(v1 - v3, v2 - v3)
+        turned = np.einsum("cm,cm->m", across, inner) > np.einsum("cm,cm->m", across, v3)
+        np.negative(across, out=across, where=turned)
+        sides = [np.einsum("cm,cm->m", cross_rows(u, v), inner) for u, v in ((v1, v2), (v2, v3), (v3, v1))]
+        sides = np.where(turned, -1.0, 1.0) * sides
+        passed = np.flatnonzero((sides <= 0.0).all(axis=0))
+        at = some.take(passed)
+        order = np.where(turned.take(passed), [[1], [0], [2]], [[0], [1], [2]])
+        columns = np.arange(len(at))
+        corners[:, :, at] = points.take(passed, axis=2).transpose(1, 0, 2)[order, :, columns].transpose(0, 2, 1)
+        self.names[:, :, at] = start.take(passed, axis=2)[:, order, columns]
+        way[:, at] = across.take(passed, axis=1)
+        ready[at] = True
+
+    def settle_names(self, at: IntArray) -> None:
+        """Keep which corners make the portals of active pairs `at`."""
+        if self.named is not None:
+            self.settled_names[:, :, self.rows.take(at)] = self.names.take(at, axis=2)
 
     def name(self, slot: int, where: BoolArray | None = None) -> None:
         """Let the corners farthest last be those of the portal's corner `slot`, of some active pairs or all."""
@@ -677,8 +725,6 @@ class _Portals(HullPairs):
         self.state[at] = MEET
         self.around[:, 0, at], self.around[:, 1, at], self.around[:, 2, at] = (v[:, sure] for v in (a, b, c))
         self.gap[at] = -radius
-        if self.named is not None:
-            self.settled_names[:, :, at] = self.names[:, :, some.take(sure)]
         done[some] = True  # beyond the portal there is nothing more to find: what is not sure stays open
         return done
 

@@ -42,8 +42,8 @@ class CoherentAnswers:
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across an empty slab; else 0."""
     corners: NDArray[np.int32]
-    """(2, 3, n) where MEET, and no more was needed to tell so, -1; else three corners of A and of B, the differences of
-    which are around the origin together with that of the mean corners."""
+    """(2, 3, n) three corners of A and of B, the differences of which are the last portal: where MEET, they are around
+    the origin together with that of the mean corners; -1 where no portal was needed."""
 
 
 def hulls_coherent(
@@ -77,12 +77,11 @@ def hulls_coherent(
     still = gap > 0.0
     state[before[still]], margin[before[still]] = APART, gap[still]
     # In the last tetrahedron: where its corners are now.
-    inside = left[corners[0, 0].take(left) >= 0]
+    inside = left[(corners[0, 0].take(left) >= 0) & (start.state.take(left) == MEET)]
     deep = hulls_around(table, i.take(inside), j.take(inside), corners.take(inside, axis=2))
     some = inside[deep > 0.0]
     state[some], margin[some] = MEET, deep[deep > 0.0]
     left = left[state.take(left) == OPEN]
-    corners[:, :, left] = -1
     deep = hulls_by_balls(table, i.take(left), j.take(left))
     some = left[deep > 0.0]
     state[some], margin[some] = MEET, deep[deep > 0.0]
@@ -90,10 +89,10 @@ def hulls_coherent(
     found = hulls_by_slabs(table, i.take(left), j.take(left), part_of(progress, 0.0, 0.3))
     state[left], normal[:, left], margin[left] = found.state, found.normal, np.abs(found.gap)
     left = left[state.take(left) == OPEN]
-    found = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.3, 1.0), named=True)
+    found = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.3, 1.0), start=corners[:, :, left])
     state[left], normal[:, left], margin[left] = found.state, found.normal, np.abs(found.gap)
     assert found.corners is not None
-    corners[:, :, left] = np.where(found.state == MEET, found.corners, -1)
+    corners[:, :, left] = found.corners
     return CoherentAnswers(state, margin, normal, corners)
 
 
