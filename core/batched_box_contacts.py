@@ -60,20 +60,19 @@ def _witnesses(
     boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Do what `box_witnesses` does, for some pairs."""
-    count = len(i)
     # P is the box whose face decides, Q the other; for edges P is A.
     by_b = (found.axis >= 3) & (found.axis < 6)
     sign = np.where(by_b, -1.0, 1.0)
-    p = boxes.frames.take(np.where(by_b, j, i), axis=1)
-    q = boxes.frames.take(np.where(by_b, i, j), axis=1)
+    one, other = np.where(by_b, j, i), np.where(by_b, i, j)
     out = found.normal * sign  # from P to Q
-    on_p, on_q = np.empty((2, 3, count))
+    on_p, on_q = np.empty((2, 3, len(i)))
     edges = found.axis >= 6
+    frames = boxes.frames[:15]
     for rows, solve in ((np.flatnonzero(~edges), _faces), (np.flatnonzero(edges), _edges)):
         if len(rows):
             on_p[:, rows], on_q[:, rows] = solve(
-                p.take(rows, axis=1),
-                q.take(rows, axis=1),
+                frames.take(one.take(rows), axis=1),
+                frames.take(other.take(rows), axis=1),
                 out.take(rows, axis=1),
                 found.axis.take(rows),
                 found.signed_distance.take(rows),

@@ -32,6 +32,7 @@ _FEW = 0.35
 
 _NEXT = np.array([1, 2, 0, 1])
 """Axes i + 1 and i + 2 of i are _NEXT[i] and _NEXT[i + 1]."""
+_LEFT = np.arange(15, 0, -1, dtype=np.int8)[:, None]
 _TURN = (1, 2, 0, 1)
 """The same as whole numbers."""
 
@@ -152,6 +153,7 @@ class _Room:
         self.along = np.empty((15, CHUNK))
         self.product, self.other = np.empty((2, 9, CHUNK))
         self.line = np.empty(CHUNK)
+        self.good = np.empty((15, CHUNK), dtype=bool)
 
 
 class _Frames:
@@ -373,9 +375,10 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress 
         limit = np.abs(least)
         limit *= BOX_PREFER_FACE
         limit += least
-        best = np.full(count, 14, dtype=np.int8)
-        for k in range(13, -1, -1):
-            np.copyto(best, np.int8(k), where=overlap[k] <= limit)
+        # The first one within the limit: the largest of numbers that go down.
+        good = np.less_equal(overlap, limit, out=room.good[:, :count]).view(np.int8)
+        good *= _LEFT
+        best = 15 - np.maximum.reduce(good, axis=0)
         columns = np.arange(count)
         # By places in flat memory: numbers of rows and columns together take several times as long.
         place = best.astype(np.intp)
