@@ -468,6 +468,8 @@ def hulls_by_portals(
     step = pairs_at_once(table.corners)
     memory = room_for(table, step)
     for final in (False, True):
+        if final and len(order) <= _LAST:
+            break
         late: list[IntArray] = []
         for begin in range(0, len(order), step):
             some = order[begin : begin + step]
@@ -475,7 +477,7 @@ def hulls_by_portals(
             first = None if start is None else start.take(some, axis=2)
             search = _Portals(table, i.take(some), j.take(some), memory, first)
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
-            search.run(0.0 if final else _LATE * len(some))
+            search.run(0.0 if final or step >= total else _LATE * len(some))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
             around[:, :, some] = search.around
             if corners is not None:
