@@ -101,7 +101,8 @@ def _axis(frames: FloatArray, k: IntArray) -> FloatArray:
 def _half(frames: FloatArray, k: IntArray) -> FloatArray:
     """Return (n,) the half size of each box along its axis k (n,)."""
     count = frames.shape[1]
-    return frames.ravel().take((12 + k) * count + np.arange(count))
+    result: FloatArray = frames.ravel().take((12 + k) * count + np.arange(count))
+    return result
 
 
 def _faces(

@@ -240,8 +240,8 @@ class HullAnswers:
     """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that are around the origin,
     together with the difference of the mean corners."""
     corners: NDArray[np.int32] | None = None
-    """(2, 3, n) of portals, if asked for: which corner of A, and of B, made each corner of the last one, which are those
-    `around` where MEET; -1 where there was no portal."""
+    """(2, 3, n) of portals, if asked for: which corner of A, and of B, made each corner of the last one, which are
+    those `around` where MEET; -1 where there was no portal."""
 
 
 def hulls_by_slabs(
@@ -457,7 +457,9 @@ def hulls_by_portals(
     """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open.
 
     `start` are the corners (2, 3, n) of portals to begin with, as `HullAnswers` has them, which may be of before a
-    move; -1 for none. With it the answer has corners too. Source: XenoCollide. Raises Cancelled when `progress` says so.
+    move; -1 for none. With it the answer has corners too.
+
+    Source: XenoCollide. Raises Cancelled when `progress` says so.
     """
     total = len(i)
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
@@ -702,7 +704,7 @@ class _Portals(HullPairs):
         """Put the new point in the place of a corner of portals that are not complete, or complete them."""
         if ready.all():
             return
-        v1, v2, v3 = corners
+        v1, v2, _ = corners
         before = ~ready
         beyond_one = np.einsum("cm,cm->m", cross_rows(v1, point), self.inner) < 0.0
         beyond_two = np.einsum("cm,cm->m", cross_rows(point, v2), self.inner) < 0.0

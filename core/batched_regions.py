@@ -2,10 +2,10 @@
 """Contact regions of many pairs of boxes at once: what `contact_region` makes of one pair.
 
 A support feature of a box is a corner, an edge or a face: in the contact plane its middle and up to two arms. Each of
-the four sides of one face is cut by those of the other, and what is left of all eight, in the order of their directions,
-is the outline. A region is told when the sides that are left are closed and turn left all the way: each is in both faces
-and on the border of one, so that nothing is missing and nothing is beside. The others, and features that rounding makes
-unclear, are told to be left to `region_between`. Source: S2.2 to S2.6; M. Cyrus and J. Beck 1978.
+the four sides of one face is cut by those of the other, and what is left of all eight, in the order of their
+directions, is the outline. A region is told when the sides that are left are closed and turn left all the way: each is
+in both faces and on the border of one, so that nothing is missing and nothing is beside. The others, and features that
+rounding makes unclear, are told to be left to `region_between`. Source: S2.2 to S2.6; M. Cyrus and J. Beck 1978.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,16 @@ from .box import Box
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, frozen
 from .region import Region, RegionKind
-from .tolerance import BATCH_CLOSE, BATCH_CLOSED, BATCH_SLIVER, EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+from .tolerance import (
+    BATCH_CLOSE,
+    BATCH_CLOSED,
+    BATCH_SLIVER,
+    EPS,
+    REGION_NAMED,
+    REGION_ROUNDING,
+    REGION_SUPPORT,
+    REGION_TILT,
+)
 
 BoolArray = NDArray[np.bool_]
 
@@ -117,6 +127,9 @@ class _Patches:
         return result
 
 
+_Places = tuple[FloatArray, IntArray, _Patches, _Patches, FloatArray, BoolArray]
+
+
 @dataclass(frozen=True, eq=False)
 class BoxRegions:
     """The regions of many pairs of boxes. World frame, unit of the coordinates; the fields of `Region`, read-only."""
@@ -135,7 +148,7 @@ class BoxRegions:
     """(n,)."""
     centroid: FloatArray
     """(n, 3)."""
-    _places: list[tuple[FloatArray, IntArray, _Patches, _Patches, FloatArray, BoolArray]]
+    _places: list[_Places]
     """Of some pairs after the other: x and y in the contact plane of each vertex; of each pair their number, the lower
     and the upper feature, how near is on a side, and whether A is the upper one."""
     _boxes: OrientedBoxes
@@ -155,7 +168,7 @@ class BoxRegions:
             codes = []
             for patches in (lower, upper):
                 own = patches.taken(pair)
-                codes.append(own.codes(*corners, near.take(pair)) + 27 * mirrored.take(own.boxes))
+                codes.append(own.codes(corners[0], corners[1], near.take(pair)) + 27 * mirrored.take(own.boxes))
             numbers.append(np.where(turned.take(pair), codes[::-1], codes))
         return frozen(np.concatenate(numbers, axis=1))
 
@@ -216,12 +229,15 @@ def box_regions(
             )
         )
     found, count, vertices, depths, area, length, centroid = (
-        np.concatenate(part, axis=-1) for part in list(zip(*parts, strict=True))[:7]
+        np.concatenate(arrays, axis=-1) for arrays in zip(*(part[0] for part in parts), strict=True)
     )
     first = np.concatenate([[0], np.cumsum(count)])
     vertices, centroid = np.ascontiguousarray(vertices.T), np.ascontiguousarray(centroid.T)
-    arrays = (frozen(one) for one in (vertices, depths, area, length, centroid))
-    return BoxRegions(found, frozen(first), *arrays, [part[7:] for part in parts], boxes)
+    for array in (vertices, depths, area, length, centroid):
+        array.flags.writeable = False
+    return BoxRegions(
+        found, frozen(first), vertices, depths, area, length, centroid, [part[1] for part in parts], boxes
+    )
 
 
 def _regions(
@@ -233,8 +249,8 @@ def _regions(
     extents: FloatArray,
     magnitude: FloatArray,
     origin: FloatArray,
-) -> tuple[FloatArray | BoolArray | IntArray | _Patches, ...]:
-    """Do what `box_regions` does for some pairs; return arrays of pairs and of vertices, and the features."""
+) -> tuple[tuple[NDArray[Any], ...], _Places]:
+    """Do what `box_regions` does for some pairs; return arrays of pairs and of vertices, and where these are."""
     total = len(i)
     # Along the axis of the normal that points up: (A, B, n) and (B, A, -n) are then the very same computation.
     nx, ny, nz = normal
@@ -284,9 +300,13 @@ def _regions(
         corners = np.empty((2, len(pair)))
         for some, outline in outlines:
             own = np.cumsum(outline.count) - outline.count
-            corners[:, np.repeat(first[some] - own, outline.count) + np.arange(outline.corners.shape[1])] = outline.corners
+            corners[:, np.repeat(first[some] - own, outline.count) + np.arange(outline.corners.shape[1])] = (
+                outline.corners
+            )
     if turned.any():  # seen from the tip of the other normal: the other way round
-        back = np.where(turned, 2 * first + count - 1, 0).take(pair) - np.where(turned, 1, -1).take(pair) * np.arange(len(pair))
+        back = np.where(turned, 2 * first + count - 1, 0).take(pair) - np.where(turned, 1, -1).take(pair) * np.arange(
+            len(pair)
+        )
         corners = corners.take(back, axis=1)
     deepest = lower.support - upper.support
     depths = deepest.take(pair)
@@ -303,21 +323,8 @@ def _regions(
         basis[k].take(pair, axis=1, out=part, mode="clip")
         part *= corners[k]
         vertices += part
-    return (
-        found,
-        count,
-        vertices,
-        depths,
-        area,
-        length,
-        centroid,
-        corners,
-        count,
-        lower,
-        upper,
-        REGION_NAMED * tolerance,
-        turned,
-    )
+    places = (corners, count, lower, upper, REGION_NAMED * tolerance, turned)
+    return (found, count, vertices, depths, area, length, centroid), places
 
 
 def _patches(
@@ -557,7 +564,8 @@ def _common(one: _Patches, other: _Patches, tolerance: FloatArray) -> list[tuple
         result.append((few, _flush(p, q, one, other, (starts, ends, kept, longs < -tolerance), few, tolerance)))
     many = np.flatnonzero(number > 2)
     if len(many) < count:
-        starts, ends, longs, kept = (array.take(many, axis=-1) for array in (starts, ends, longs, kept))
+        starts, ends, longs = (array.take(many, axis=-1) for array in (starts, ends, longs))
+        kept = kept.take(many, axis=1)
     if len(many):
         result.append((many, _closed(starts, ends, longs, kept, tolerance.take(many))))
     return result
@@ -618,7 +626,8 @@ def _flush(
 
     So it is where a side of the first that is not empty has all of the second on its outer side.
     """
-    starts, ends, kept, empty = (array.take(few, axis=-1) for array in sides)
+    starts, ends = (array.take(few, axis=2) for array in sides[:2])
+    kept, empty = (array.take(few, axis=1) for array in sides[2:])
     middle, way = _sides(p.take(few, axis=2), one.middle.take(few, axis=1))
     (wx, wy), long = way, _length(way)
     far = other.middle.take(few, axis=1)[:, None] - middle
@@ -626,7 +635,7 @@ def _flush(
     for arm in q.take(few, axis=2):
         inside += np.abs(wx * arm[1] - wy * arm[0])
     beside = ~empty[0::2] & (inside <= tolerance.take(few) * long)
-    lone = kept.any(axis=0)
+    lone = np.logical_or.reduce(kept, axis=0)
     chosen = np.where(lone, kept[0::2].argmax(axis=0), beside.argmax(axis=0))
     columns = np.arange(len(few))
     found = beside[chosen, columns] & (kept[2 * chosen, columns] | ~lone)

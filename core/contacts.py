@@ -20,8 +20,8 @@ from .batched_box_contacts import box_witnesses, boxes_inside
 from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
 from .batched_depth import hulls_depth
 from .batched_distance import hulls_distance
-from .batched_regions import BoxRegions, box_regions
 from .batched_hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
+from .batched_regions import BoxRegions, box_regions
 from .box import Box
 from .broad_phase import candidate_pairs
 from .contact import Contact, Method, Status, contact
@@ -82,7 +82,7 @@ class Regions(Sequence["Region | None"]):
     @overload
     def __getitem__(self, row: slice) -> tuple[Region | None, ...]: ...
 
-    def __getitem__(self, row: int | slice) -> Region | None | tuple[Region | None, ...]:
+    def __getitem__(self, row: int | slice) -> Region | tuple[Region | None, ...] | None:
         """Return the region of a row, or of some."""
         if isinstance(row, slice):
             return tuple(self[k] for k in range(*row.indices(len(self))))
@@ -130,7 +130,7 @@ class Contacts:
     status: CodeArray
     """(p,) places in `STATUSES`, the order of `Status`; `statuses` gives them as words."""
     region: Regions | None
-    """One a row, a sequence; None where the gap is wider than the band of TOUCHING; None when regions were not asked for."""
+    """One a row; None where the gap is wider than the band of TOUCHING. None when regions were not asked for."""
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float

@@ -386,8 +386,8 @@ BATCH_CLOSED = 2.0
 made of the rounded corners of the other box."""
 
 BATCH_CLOSE = 1e3
-"""Times REGION_ROUNDING EPS M: half an edge's way across a side of a face, below which rounding may move the end of what
-is left of the edge by a thousandth of it, and more."""
+"""Times REGION_ROUNDING EPS M: half an edge's way across a side of a face or another edge, below which rounding may
+move the end of what is left of the edge, or the crossing, by a thousandth of it and more."""
 
 BATCH_SLIVER = 1e-3
 """Relative: twice the area over the square of the perimeter, below which a region is left to the single call: rounding

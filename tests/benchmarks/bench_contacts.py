@@ -234,9 +234,7 @@ def boxes_touch(peer: Coal, quick: bool) -> Row:
     width = 1e-6 * extents.min(axis=0)
 
     def ask() -> Any:
-        return box_regions(
-            table, pairs.i, pairs.j, axes.normal, width, extents, magnitude, points.on_a, points.on_b
-        )
+        return box_regions(table, pairs.i, pairs.j, axes.normal, width, extents, magnitude, points.on_a, points.on_b)
 
     mine, other, ours, theirs = alternate(ask, pairs.patches, 3 if quick else 15)
     assert mine.found.mean() > 0.99

@@ -33,7 +33,6 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted
-from contact_lens.core.batched_regions import BoxRegions, box_regions
 from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import (
@@ -45,6 +44,7 @@ from contact_lens.core.batched_hulls import (
     hulls_by_slabs,
     hulls_intersect,
 )
+from contact_lens.core.batched_regions import BoxRegions, box_regions
 from contact_lens.core.region import region_between
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation

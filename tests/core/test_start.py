@@ -21,7 +21,7 @@ from contact_lens.core import (
     gjk_intersects,
     verify,
 )
-from contact_lens.core.batched_hulls import hulls_by_balls, APART, MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
 from contact_lens.core.coherent_hulls import hulls_coherent, motions
 from contact_lens.core.epa import epa_again
 
