@@ -60,20 +60,19 @@ def _witnesses(
     boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Do what `box_witnesses` does, for some pairs."""
-    count = len(i)
     # P is the box whose face decides, Q the other; for edges P is A.
     by_b = (found.axis >= 3) & (found.axis < 6)
     sign = np.where(by_b, -1.0, 1.0)
-    p = boxes.frames.take(np.where(by_b, j, i), axis=1)
-    q = boxes.frames.take(np.where(by_b, i, j), axis=1)
+    one, other = np.where(by_b, j, i), np.where(by_b, i, j)
     out = found.normal * sign  # from P to Q
-    on_p, on_q = np.empty((2, 3, count))
+    on_p, on_q = np.empty((2, 3, len(i)))
     edges = found.axis >= 6
+    frames = boxes.frames[:15]
     for rows, solve in ((np.flatnonzero(~edges), _faces), (np.flatnonzero(edges), _edges)):
         if len(rows):
             on_p[:, rows], on_q[:, rows] = solve(
-                p.take(rows, axis=1),
-                q.take(rows, axis=1),
+                frames.take(one.take(rows), axis=1),
+                frames.take(other.take(rows), axis=1),
                 out.take(rows, axis=1),
                 found.axis.take(rows),
                 found.signed_distance.take(rows),
@@ -89,17 +88,33 @@ def _axes(frames: FloatArray) -> FloatArray:
     return frames[3:12].reshape(3, 3, -1)
 
 
+def _axis(frames: FloatArray, k: IntArray) -> FloatArray:
+    """Return (3, n) axis k (n,) of each box; by places in flat memory, which is several times as fast."""
+    count = frames.shape[1]
+    result, at = np.empty((3, count)), (3 + 3 * k) * count + np.arange(count)
+    for row in result:
+        frames.ravel().take(at, out=row, mode="clip")
+        at += count
+    return result
+
+
+def _half(frames: FloatArray, k: IntArray) -> FloatArray:
+    """Return (n,) the half size of each box along its axis k (n,)."""
+    count = frames.shape[1]
+    result: FloatArray = frames.ravel().take((12 + k) * count + np.arange(count))
+    return result
+
+
 def _faces(
     p: FloatArray, q: FloatArray, out: FloatArray, axis: NDArray[np.int8], gap: FloatArray, tolerance: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return points of a face of P and of the feature of Q farthest against it."""
-    columns = np.arange(len(axis))
     face = axis.astype(np.intp) % 3
     one, two = _OTHERS[face].T
-    axes_p, axes_q = _axes(p), _axes(q)
-    along = axes_p[one, :, columns].T, axes_p[two, :, columns].T  # (3, n) each
-    half_p = p[12 + one, columns], p[12 + two, columns]
-    middle_p = p[:3] + out * p[12 + face, columns]
+    axes_q = _axes(q)
+    along = _axis(p, one), _axis(p, two)
+    half_p = _half(p, one), _half(p, two)
+    middle_p = p[:3] + out * _half(p, face)
     rise = np.einsum("kcn,cn->kn", axes_q, out)
     free = 2.0 * np.abs(rise) * q[12:15] <= BATCH_FLAT * tolerance
     shift = np.where(free, 0.0, -np.sign(rise) * q[12:15])
@@ -207,8 +222,8 @@ def _edges(
         shift = sign * np.sign(np.einsum("kcn,cn->kn", axes, out)) * frames[12:15]
         shift[own, columns] = 0.0
         middles.append(frames[:3] + np.einsum("kn,kcn->cn", shift, axes))
-        ways.append(axes[own, :, columns].T)
-        halves.append(frames[12 + own, columns])
+        ways.append(_axis(frames, own))
+        halves.append(_half(frames, own))
     way = middles[1] - middles[0] - gap * out
     cosine = np.einsum("cn,cn->n", *ways)
     d, e = (np.einsum("cn,cn->n", way, w) for w in ways)

@@ -30,8 +30,11 @@ _LOOK = 4_096
 _FEW = 0.35
 """Share of a chunk's pairs, left by the axes of the faces, from which the edges are measured of all of them."""
 
+_NEXT = np.array([1, 2, 0, 1])
+"""Axes i + 1 and i + 2 of i are _NEXT[i] and _NEXT[i + 1]."""
+_LEFT = np.arange(15, 0, -1, dtype=np.int8)[:, None]
 _TURN = (1, 2, 0, 1)
-"""Axes i + 1 and i + 2 of i are _TURN[i] and _TURN[i + 1]."""
+"""The same as whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +144,8 @@ class _Room:
     """Memory for what is made of a chunk on the way, used for chunk after chunk."""
 
     def __init__(self) -> None:
-        self.a, self.b = np.empty((2, 20, CHUNK))
+        self.both = np.empty((2, 20, CHUNK))
+        self.a, self.b = self.both
         self.way, self.local = np.empty((2, 3, CHUNK))
         self.r, self.q = np.empty((2, 3, 5, CHUNK))
         self.overlap = np.empty((15, CHUNK))
@@ -149,6 +153,7 @@ class _Room:
         self.along = np.empty((15, CHUNK))
         self.product, self.other = np.empty((2, 9, CHUNK))
         self.line = np.empty(CHUNK)
+        self.good = np.empty((15, CHUNK), dtype=bool)
 
 
 class _Frames:
@@ -370,32 +375,48 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress 
         limit = np.abs(least)
         limit *= BOX_PREFER_FACE
         limit += least
-        best = np.full(count, 14, dtype=np.int8)
-        for k in range(13, -1, -1):
-            np.copyto(best, np.int8(k), where=overlap[k] <= limit)
+        # The first one within the limit: the largest of numbers that go down.
+        good = np.less_equal(overlap, limit, out=room.good[:, :count]).view(np.int8)
+        good *= _LEFT
+        best = 15 - np.maximum.reduce(good, axis=0)
         columns = np.arange(count)
+        # By places in flat memory: numbers of rows and columns together take several times as long.
         place = best.astype(np.intp)
-        flat = place * count
+        flat = place * CHUNK
         flat += columns
-        least = overlap.ravel().take(flat) if overlap.flags.c_contiguous else overlap[place, columns]
-        side = pairs.along[place, columns]
+        least = room.overlap.ravel().take(flat)
+        side = room.along.ravel().take(flat)
         distance[part] = 0.0 - least
         chosen[part] = best
         rounding[part] = pairs.rounding()
         # Faces: an axis of A or of B. Rows 3 to 11 of both frames are the axes.
         way = normal[:, part]
         is_b = place >= 3
-        row = np.where(place < 6, 3 + 3 * (place - 3 * is_b), 3)
+        at = np.where(place < 6, 3 + 3 * (place - 3 * is_b), 3)
+        at *= count
+        at += is_b * (20 * CHUNK)
+        at += columns
         for c in range(3):
-            from_a, from_b = pairs.a[row + c, columns], pairs.b[row + c, columns]
-            way[c] = np.where(is_b, from_b, from_a)
+            room.both.ravel().take(at, out=way[c], mode="clip")
+            at += count
         edges = np.flatnonzero(place >= 6)
         if len(edges):
             which = place.take(edges) - 6
-            first, other = which // 3, which % 3
-            one, two = (first + 1) % 3, (first + 2) % 3
-            sine = square[which, edges]
-            u, v = pairs.r[one, other, edges] / sine, pairs.r[two, other, edges] / sine
-            way[:, edges] = u * pairs.axes_a[two, :, edges].T - v * pairs.axes_a[one, :, edges].T
+            first = which // 3
+            other = which - 3 * first
+            one, two = _NEXT.take(first), _NEXT.take(first + 1)
+            scale = 1.0 / room.square.ravel().take(which * CHUNK + edges)
+            products, axes = pairs.r.ravel(), pairs.a.ravel()
+            other *= count
+            other += edges
+            u = products.take(one * (5 * count) + other)
+            v = products.take(two * (5 * count) + other)
+            u *= scale
+            v *= scale
+            at_one, at_two = ((3 + 3 * k) * count + edges for k in (one, two))
+            for c in range(3):
+                way[c, edges] = u * axes.take(at_two) - v * axes.take(at_one)
+                at_one += count
+                at_two += count
         np.negative(way, out=way, where=side < 0.0)
     return BoxAxes(distance, normal, chosen, rounding)

@@ -79,7 +79,7 @@ def hulls_distance(
             tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * start / len(order))
             some = order[start : start + step]
             search = _Search(table, i.take(some), j.take(some), memory)
-            search.run(normals.take(some, axis=1), 0.0 if final else _LATE * len(some))
+            search.run(normals.take(some, axis=1), 0.0 if final or step >= total else _LATE * len(some))
             late.append(some.take(search.rows))
             _measure(table, i.take(some), j.take(some), memory, search, width.take(some), some, answer)
         order = np.concatenate(late) if late else order

@@ -160,8 +160,21 @@ class HullTable:
             self.polars,
             self.polar_size,
             self.polar_place,
-            axes,
+            axes if self.axes is None else np.matmul(self.axes, axes),
         )
+
+    def at(self, numbers: IntArray, corners: NDArray[np.int32]) -> FloatArray:
+        """Return (3, k, n) the corners (k, n) of shapes `numbers` (n,), from the mean corner."""
+        result = np.empty((3, *corners.shape))
+        sizes, places = self.size.take(numbers), self.place.take(numbers)
+        for kind, block in enumerate(self.corners):
+            some = np.flatnonzero(sizes == kind)
+            if len(some):
+                room = block.shape[2]
+                place = 3 * room * places.take(some) + corners[:, some]
+                for c in range(3):
+                    result[c][:, some] = block.ravel().take(place + c * room)
+        return result
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return lowest and highest corner (3, n) of the axis-aligned bounding boxes, to rounding."""
@@ -226,6 +239,9 @@ class HullAnswers:
     around: FloatArray | None = None
     """(3, 3, n) of portals: coordinate, corner, pair; where MEET, three points of A - B that are around the origin,
     together with the difference of the mean corners."""
+    corners: NDArray[np.int32] | None = None
+    """(2, 3, n) of portals, if asked for: which corner of A, and of B, made each corner of the last one, which are
+    those `around` where MEET; -1 where there was no portal."""
 
 
 def hulls_by_slabs(
@@ -395,31 +411,82 @@ def room_for(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
     return np.empty(step * 3 * most), np.empty(step * most)
 
 
-def hulls_by_portals(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullAnswers:
+def hulls_around(table: HullTable, i: IntArray, j: IntArray, corners: NDArray[np.int32]) -> FloatArray:
+    """Return (n,) the radius of a ball around the origin in the difference of shapes i (n,) and j (n,), 0 where none is
+    sure: in the tetrahedron of `corners` (2, 3, n), as `HullAnswers` has them, which may be of before a move."""
+    result = np.zeros(len(i))
+    step = pairs_at_once(table.corners)
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        one, other = i[part], j[part]
+        inner = -_ways(table, one, other)
+        points = table.at(one, corners[0, :, part]) - table.at(other, corners[1, :, part]) + inner[:, None]
+        balls = table.balls.take(one, axis=1) + table.balls.take(other, axis=1)
+        spread = balls[0] + np.abs(inner).max(axis=0)
+        sure, radius = _enclosing(inner, points[:, 0], points[:, 1], points[:, 2], spread, balls[2])
+        result[start + sure] = radius
+    return result
+
+
+def _enclosing(
+    p: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray, spread: FloatArray, rounding: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Return which of the tetrahedra with the corners p, a, b, c (3, m) hold the origin for sure, and of these (k,) the
+    radius of a ball around it that is inside."""
+    limit = GJK_INSIDE * EPS * spread**3
+    first, second = np.concatenate([a, b, c, a], axis=1), np.concatenate([b, a, b, c], axis=1)
+    third = np.concatenate([c, p, p, p], axis=1)
+    parts = np.einsum("cm,cm->m", cross_rows(first, second), third).reshape(4, -1)
+    least, most = parts.min(axis=0), parts.max(axis=0)
+    sure = np.flatnonzero((least > limit) | (most < -limit))
+    # Heights of the origin over the four faces, which rounding makes less by no more than the limit.
+    faces = cross_rows(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
+    areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
+    volumes = np.abs(parts.take(sure, axis=1)) - limit.take(sure)
+    return sure, np.maximum((volumes / areas).min(axis=0) - rounding.take(sure), 0.0)
+
+
+def hulls_by_portals(
+    table: HullTable,
+    i: IntArray,
+    j: IntArray,
+    progress: Progress | None = None,
+    *,
+    start: NDArray[np.int32] | None = None,
+) -> HullAnswers:
     """Return whether shapes i (n,) and j (n,) intersect, by portals; for pairs that cheaper tests leave open.
+
+    `start` are the corners (2, 3, n) of portals to begin with, as `HullAnswers` has them, which may be of before a
+    move; -1 for none. With it the answer has corners too.
 
     Source: XenoCollide. Raises Cancelled when `progress` says so.
     """
     total = len(i)
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
     around = np.zeros((3, 3, total))
+    corners = None if start is None else np.full((2, 3, total), -1, dtype=np.int32)
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = pairs_at_once(table.corners)
     memory = room_for(table, step)
     for final in (False, True):
+        if final and len(order) <= _LAST:
+            break
         late: list[IntArray] = []
-        for start in range(0, len(order), step):
-            some = order[start : start + step]
-            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * start / len(order))
-            search = _Portals(table, i.take(some), j.take(some), memory)
+        for begin in range(0, len(order), step):
+            some = order[begin : begin + step]
+            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * begin / len(order))
+            first = None if start is None else start.take(some, axis=2)
+            search = _Portals(table, i.take(some), j.take(some), memory, first)
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
-            search.run(0.0 if final else _LATE * len(some))
+            search.run(0.0 if final or step >= total else _LATE * len(some))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
             around[:, :, some] = search.around
+            if corners is not None:
+                corners[:, :, some] = search.settled_names
             late.append(some.take(search.rows))
         order = np.concatenate(late) if late else order
-    return HullAnswers(state, gap, normal, around)
+    return HullAnswers(state, gap, normal, around, corners)
 
 
 class HullPairs:
@@ -437,6 +504,8 @@ class HullPairs:
         self.sizes = np.stack([table.size.take(i), table.size.take(j)])
         self.places = np.stack([table.place.take(i), table.place.take(j)])
         self.rows: IntArray = np.arange(len(i))
+        self.named: NDArray[np.int32] | None = None
+        """(2, m) if asked for, which corners of A and B the last ones farthest were."""
 
     def supports(self, ways: FloatArray) -> FloatArray:
         """Return the support points (3, m) of A - B of the active pairs for ways (3, m), of any length."""
@@ -467,6 +536,8 @@ class HullPairs:
             products = self.heights[: count * room].reshape(count, 1, room)
             heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
             at = heights.argmin(axis=1) if of_b else heights.argmax(axis=1)
+            if self.named is not None:
+                self.named[int(of_b), some] = at
             at += 3 * room * np.arange(count)
             for row in result:  # x, y, z of a shape are `room` apart
                 if alike:
@@ -482,14 +553,30 @@ class HullPairs:
         self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
         self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
         self.inner = self.inner.take(kept, axis=1)
+        if self.named is not None:
+            self.named = self.named.take(kept, axis=1)
 
 
 class _Portals(HullPairs):
     """The search of some pairs, in rows (3, m) of the pairs that are still active."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
+    def __init__(
+        self,
+        table: HullTable,
+        i: IntArray,
+        j: IntArray,
+        memory: tuple[FloatArray, FloatArray],
+        start: NDArray[np.int32] | None,
+    ) -> None:
         super().__init__(table, i, j, memory)
         count = len(i)
+        self.table, self.pair, self.start = table, (i, j), start
+        if start is not None:
+            self.named = np.zeros((2, count), dtype=np.int32)
+        self.names = np.zeros((2, 3, 0 if start is None else count), dtype=np.int32)
+        """Which corners of A and B make those of the portals of active pairs."""
+        self.settled_names = np.full(self.names.shape, -1, dtype=np.int32)
+        """The same of all pairs in the end."""
         self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
         self.around = np.zeros((3, 3, count))
 
@@ -512,6 +599,7 @@ class _Portals(HullPairs):
         way = -self.inner
         v1 = self.supports(way)
         apart = self.parted(way, v1)
+        self.name(0)
         way = cross_rows(v1, self.inner)
         kept = np.flatnonzero(~apart & way.any(axis=0))
         v1, way = v1.take(kept, axis=1), way.take(kept, axis=1)
@@ -520,6 +608,7 @@ class _Portals(HullPairs):
             return
         v2 = self.supports(way)
         apart = self.parted(way, v2)
+        self.name(1)
         kept = np.flatnonzero(~apart)
         v1, v2 = v1.take(kept, axis=1), v2.take(kept, axis=1)
         self.keep(kept)
@@ -527,10 +616,15 @@ class _Portals(HullPairs):
         turned = np.einsum("cm,cm->m", way, self.inner) > 0.0
         v1, v2 = np.where(turned, v2, v1), np.where(turned, v1, v2)
         np.negative(way, out=way, where=turned)
+        if self.named is not None:
+            self.names[:, :2] = np.where(turned, self.names[:, 1::-1], self.names[:, :2])
         corners = np.stack([v1, v2, np.zeros_like(v1)])
         ready = np.zeros(len(self.rows), dtype=bool)
+        if self.start is not None:
+            self.resume(corners, ready, way)
         for _ in range(_PORTALS):
             if len(self.rows) <= max(few, _LAST):
+                self.settle_names(np.flatnonzero(ready))
                 return
             point = self.supports(way)
             apart = self.parted(way, point)
@@ -543,10 +637,51 @@ class _Portals(HullPairs):
             done |= self.enclosed(corners, way, ready & ~apart)
             kept = np.flatnonzero(~done)
             if len(kept) < len(done):
+                self.settle_names(np.flatnonzero(done & ready))
                 corners, way = corners.take(kept, axis=2), way.take(kept, axis=1)
                 ready = ready.take(kept)
                 self.keep(kept)
         self.keep(np.arange(0))
+
+    def resume(self, corners: FloatArray, ready: BoolArray, way: FloatArray) -> None:
+        """Put the portals to begin with in the place of those of active pairs, where the ray still passes them."""
+        assert self.start is not None
+        start = self.start.take(self.rows, axis=2)
+        some = np.flatnonzero(start[0, 0] >= 0)
+        rows = self.rows.take(some)
+        start, inner = start.take(some, axis=2), self.inner.take(some, axis=1)
+        points = self.table.at(self.pair[0].take(rows), start[0]) - self.table.at(self.pair[1].take(rows), start[1])
+        points += inner[:, None]
+        v1, v2, v3 = points.transpose(1, 0, 2)
+        across = cross_rows(v1 - v3, v2 - v3)
+        turned = np.einsum("cm,cm->m", across, inner) > np.einsum("cm,cm->m", across, v3)
+        np.negative(across, out=across, where=turned)
+        sides = [np.einsum("cm,cm->m", cross_rows(u, v), inner) for u, v in ((v1, v2), (v2, v3), (v3, v1))]
+        sides = np.where(turned, -1.0, 1.0) * sides
+        passed = np.flatnonzero((sides <= 0.0).all(axis=0))
+        at = some.take(passed)
+        order = np.where(turned.take(passed), [[1], [0], [2]], [[0], [1], [2]])
+        columns = np.arange(len(at))
+        corners[:, :, at] = points.take(passed, axis=2).transpose(1, 0, 2)[order, :, columns].transpose(0, 2, 1)
+        self.names[:, :, at] = start.take(passed, axis=2)[:, order, columns]
+        way[:, at] = across.take(passed, axis=1)
+        ready[at] = True
+
+    def settle_names(self, at: IntArray) -> None:
+        """Keep which corners make the portals of active pairs `at`."""
+        if self.named is not None:
+            self.settled_names[:, :, self.rows.take(at)] = self.names.take(at, axis=2)
+
+    def name(self, slot: int, where: BoolArray | None = None) -> None:
+        """Let the corners farthest last be those of the portal's corner `slot`, of some active pairs or all."""
+        if self.named is not None:
+            np.copyto(self.names[:, slot], self.named, where=True if where is None else where)
+
+    def keep(self, kept: IntArray) -> None:
+        """Go on with these of the active pairs only."""
+        super().keep(kept)
+        if self.named is not None:
+            self.names = self.names.take(kept, axis=2)
 
     def refined(self, corners: FloatArray, point: FloatArray, ready: BoolArray) -> BoolArray:
         """Put the new point in the place of a corner of complete portals; tell where it is not new."""
@@ -559,8 +694,9 @@ class _Portals(HullPairs):
         first = ready & ((one & two) | (~one & ~three))
         second = ready & ~one & three
         third = ready & one & ~two
-        for corner, where in ((v1, first), (v2, second), (v3, third)):
+        for slot, (corner, where) in enumerate(((v1, first), (v2, second), (v3, third))):
             np.copyto(corner, point, where=where)
+            self.name(slot, where)
         stuck: BoolArray = ready & old
         return stuck
 
@@ -568,14 +704,15 @@ class _Portals(HullPairs):
         """Put the new point in the place of a corner of portals that are not complete, or complete them."""
         if ready.all():
             return
-        v1, v2, v3 = corners
+        v1, v2, _ = corners
         before = ~ready
         beyond_one = np.einsum("cm,cm->m", cross_rows(v1, point), self.inner) < 0.0
         beyond_two = np.einsum("cm,cm->m", cross_rows(point, v2), self.inner) < 0.0
-        np.copyto(v2, point, where=before & beyond_one)
-        np.copyto(v1, point, where=before & ~beyond_one & beyond_two)
         complete = before & ~beyond_one & ~beyond_two
-        np.copyto(v3, point, where=complete)
+        places = ((1, before & beyond_one), (0, before & ~beyond_one & beyond_two), (2, complete))
+        for slot, where in places:
+            np.copyto(corners[slot], point, where=where)
+            self.name(slot, where)
         ready |= complete
 
     def enclosed(self, corners: FloatArray, way: FloatArray, asked: BoolArray) -> BoolArray:
@@ -587,30 +724,25 @@ class _Portals(HullPairs):
         if not len(some):
             return done
         p, a, b, c = (v.take(some, axis=1) for v in (self.inner, v1, v2, v3))
-        limit = GJK_INSIDE * EPS * self.spread.take(some) ** 3
-        first, second = np.concatenate([a, b, c, a], axis=1), np.concatenate([b, a, b, c], axis=1)
-        third = np.concatenate([c, p, p, p], axis=1)
-        parts = np.einsum("cm,cm->m", cross_rows(first, second), third).reshape(4, -1)
-        least, most = parts.min(axis=0), parts.max(axis=0)
-        sure = np.flatnonzero((least > limit) | (most < -limit))
+        sure, radius = _enclosing(p, a, b, c, self.spread.take(some), self.limit.take(some))
         at = self.rows.take(some.take(sure))
         self.state[at] = MEET
         self.around[:, 0, at], self.around[:, 1, at], self.around[:, 2, at] = (v[:, sure] for v in (a, b, c))
-        # Heights of the origin over the four faces, which rounding makes less by no more than the limit.
-        faces = cross_rows(second - first, third - first).reshape(3, 4, -1).take(sure, axis=2)
-        areas = np.sqrt(np.einsum("cfm,cfm->fm", faces, faces))
-        volumes = np.abs(parts.take(sure, axis=1)) - limit.take(sure)
-        rounding = self.limit.take(some).take(sure)
-        self.gap[at] = -np.maximum((volumes / areas).min(axis=0) - rounding, 0.0)
+        self.gap[at] = -radius
         done[some] = True  # beyond the portal there is nothing more to find: what is not sure stays open
         return done
 
 
 def cross_rows(u: FloatArray, v: FloatArray) -> FloatArray:
     """Return the cross products of vectors whose coordinates are rows (3, ...)."""
-    result = np.empty(np.broadcast_shapes(u.shape, v.shape))
-    for k in range(3):
-        one, two = (k + 1) % 3, (k + 2) % 3
-        np.multiply(u[one], v[two], out=result[k])
-        result[k] -= u[two] * v[one]
+    result = np.empty(u.shape if u.shape == v.shape else np.broadcast_shapes(u.shape, v.shape))
+    a, b, c = u
+    d, e, f = v
+    x, y, z = result  # views
+    np.multiply(b, f, out=x)
+    x -= c * e
+    np.multiply(c, d, out=y)
+    y -= a * f
+    np.multiply(a, e, out=z)
+    z -= b * d
     return result

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
+from typing import get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
 from .batched_depth import hulls_depth
 from .batched_distance import hulls_distance
 from .batched_hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
+from .batched_regions import BoxRegions, box_regions
 from .box import Box
 from .broad_phase import candidate_pairs
 from .contact import Contact, Method, Status, contact
@@ -65,6 +66,43 @@ _TELL = 64
 """Pairs of the single way after which progress is told."""
 
 
+class Regions(Sequence["Region | None"]):
+    """The region of each row; those of boxes are arrays until they are asked for."""
+
+    def __init__(self, held: list[Region | tuple[BoxRegions, int] | None]) -> None:
+        self._held = held
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._held)
+
+    @overload
+    def __getitem__(self, row: int) -> Region | None: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> tuple[Region | None, ...]: ...
+
+    def __getitem__(self, row: int | slice) -> Region | tuple[Region | None, ...] | None:
+        """Return the region of a row, or of some."""
+        if isinstance(row, slice):
+            return tuple(self[k] for k in range(*row.indices(len(self))))
+        held = self._held[row]
+        if isinstance(held, tuple):
+            regions, k = held
+            return regions.region(k)
+        return held
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the other has the very same regions."""
+        return isinstance(other, Regions) and self[:] == other[:]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def held(self, row: int) -> Region | tuple[BoxRegions, int] | None:
+        """Return the region of a row, as it is kept here: made, or where it is."""
+        return self._held[row]
+
+
 @dataclass(frozen=True, eq=False)
 class Contacts:
     """What `contact` tells of each of many pairs. One row a pair; world frame, unit of the coordinates, float64.
@@ -91,8 +129,8 @@ class Contacts:
     """(p,) certified: the true signed distance is not above."""
     status: CodeArray
     """(p,) places in `STATUSES`, the order of `Status`; `statuses` gives them as words."""
-    region: tuple[Region | None, ...] | None
-    """One a row, None where the gap is wider than the band of TOUCHING; None when regions were not asked for."""
+    region: Regions | None
+    """One a row; None where the gap is wider than the band of TOUCHING. None when regions were not asked for."""
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
@@ -222,7 +260,7 @@ def contacts(
         lower_bound=frozen(rows.lower_bound),
         upper_bound=frozen(rows.upper_bound),
         status=_read_only(rows.status),
-        region=tuple(rows.region) if regions else None,
+        region=Regions(rows.region) if regions else None,
         clearance=clearance,
         contact_tolerance=contact_tolerance,
         method=method,
@@ -253,7 +291,7 @@ class Rows:
         self.status = np.zeros(count, dtype=np.int8)
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
         self.normal, self.point_on_a, self.point_on_b = np.zeros((3, count, dim))
-        self.region: list[Region | None] = [None] * count if regions else []
+        self.region: list[Region | tuple[BoxRegions, int] | None] = [None] * count if regions else []
         self.axes = np.zeros((count, dim))
         """Normals that may still separate; zero where none is known."""
 
@@ -279,6 +317,34 @@ class Rows:
         """Fill in distances whose bounds meet."""
         self.status[rows] = _STATUS_CODES[Status.CERTIFIED]
         self.signed_distance[rows], self.lower_bound[rows], self.upper_bound[rows] = signed_distance, lower, upper
+
+    def add_box_regions(
+        self,
+        rows: IntArray,
+        boxes: OrientedBoxes,
+        i: IntArray,
+        j: IntArray,
+        bands: FloatArray,
+        tolerances: FloatArray,
+    ) -> None:
+        """Fill in the regions of pairs of boxes i and j that are answered but for them."""
+        normal, on_a, on_b = self.normal[rows], self.point_on_a[rows], self.point_on_b[rows]
+        extents, magnitudes = self.sizes.extents[self.pairs[rows].T], self.sizes.magnitudes[self.pairs[rows].T]
+        told = box_regions(boxes, i, j, normal.T, bands, extents, magnitudes.max(axis=0), on_a.T, on_b.T)
+        found = np.flatnonzero(told.found)
+        for k, n in zip(rows[found].tolist(), found.tolist(), strict=True):
+            self.region[k] = (told, n)
+        if len(found):
+            # Where both features are flat the middle of the region is what a person would show.
+            distance = self.signed_distance[rows[found]]
+            off = np.abs(told.depths + np.repeat(distance, np.diff(told.first)[found]))
+            flat = np.maximum.reduceat(off, told.first[found]) <= BATCH_MISS * tolerances[found]
+            flat &= np.diff(told.first)[found] > 1
+            at, half = rows[found[flat]], 0.5 * distance[flat, None] * normal[found[flat]]
+            self.point_on_a[at] = told.centroid[found[flat]] - half
+            self.point_on_b[at] = told.centroid[found[flat]] + half
+        left = np.flatnonzero(~told.found)
+        self.add_regions(rows[left], bands[left], tolerances[left])
 
     def add_regions(self, rows: IntArray, bands: FloatArray, tolerances: FloatArray) -> None:
         """Fill in the regions of pairs of polytopes that are answered but for them."""
@@ -377,7 +443,7 @@ def _taken_over(rows: Rows, start: Contacts, shapes: tuple[ConvexShape, ...], fi
         getattr(rows, name)[at] = getattr(start, name)[row]
     if rows.regions and start.region is not None:
         for k, n in zip(at.tolist(), row.tolist(), strict=True):
-            rows.region[k] = start.region[n]
+            rows.region[k] = start.region.held(n)
     return np.flatnonzero(~known)
 
 
@@ -635,7 +701,7 @@ def _boxes_chunk(
         rows.normal[at] = found.normal[:, meet].T + 0.0  # + 0.0 turns -0.0 into 0.0
         rows.point_on_a[at], rows.point_on_b[at] = points.on_a[:, good].T, points.on_b[:, good].T
         if rows.regions:
-            rows.add_regions(at, band[meet], tolerance[meet])
+            rows.add_box_regions(at, boxes, i[meet], j[meet], band[meet], tolerance[meet])
     return chunk[left]
 
 

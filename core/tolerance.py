@@ -381,6 +381,18 @@ BATCH_MISS = 0.25
 """Times the promised tolerance: witness points of a batch that realise the signed distance less exactly are looked for
 by the single call."""
 
+BATCH_CLOSED = 2.0
+"""Times REGION_ROUNDING EPS M: how far the end of a side of a region may be from the start of the next one, which is
+made of the rounded corners of the other box."""
+
+BATCH_CLOSE = 1e3
+"""Times REGION_ROUNDING EPS M: half an edge's way across a side of a face or another edge, below which rounding may
+move the end of what is left of the edge, or the crossing, by a thousandth of it and more."""
+
+BATCH_SLIVER = 1e-3
+"""Relative: twice the area over the square of the perimeter, below which a region is left to the single call: rounding
+moves the centroid of a thin one by more than its own size."""
+
 DIRECTION_ROUNDING = 16.0
 """Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate for sure. A
 product of three terms for each shape and for the way between the centres, and their sums."""

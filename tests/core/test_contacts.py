@@ -44,6 +44,8 @@ from contact_lens.core.batched_hulls import (
     hulls_by_slabs,
     hulls_intersect,
 )
+from contact_lens.core.batched_regions import BoxRegions, box_regions
+from contact_lens.core.region import region_between
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
 from .oracles import EPS
@@ -346,6 +348,134 @@ def test_the_regions_of_boxes_are_those_of_their_normals():
             assert np.allclose(single.region.centroid, region.centroid, atol=1e-6)
             assert np.allclose(single.point_on_a, found.point_on_a[k], atol=1e-6)
     assert told > 100
+
+
+def on_top_of_each_other(count: int, how: str) -> list[Box]:
+    """Boxes two by two, the second on the first, all turned the same way at random."""
+    rng = np.random.default_rng([7, *how.encode()])
+    result = []
+    for _ in range(count):
+        sizes = rng.uniform(0.5, 1.5, (2, 3))
+        x, y = rng.uniform(-0.6, 0.6, 2)
+        angle = rng.uniform(-np.pi, np.pi)
+        if how in ("aligned", "flush", "beside", "corner"):
+            angle = 0.5 * np.pi * rng.integers(4)
+            if angle % np.pi:
+                sizes[1, :2] = sizes[1, 1::-1]  # as wide along x as said once it is turned
+        reach = 0.5 * sizes[:, :2].sum(axis=0)
+        if how == "flush":
+            x, y = rng.choice([-0.5, 0.5], 2) * (sizes[0, :2] - sizes[1, :2])
+        elif how == "beside":
+            x = reach[0]
+        elif how == "corner":
+            x, y = reach
+        elif how == "contained":
+            sizes[1] *= 0.2
+            x, y = 0.2 * x, 0.2 * y
+        if how in ("aligned", "flush", "beside", "corner") and angle % np.pi:
+            sizes[1, :2] = sizes[1, 1::-1]
+        turn = np.eye(4)
+        turn[:3, :3] = rotation(rng) if rng.integers(2) else np.eye(3)
+        about = np.eye(4)
+        about[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        about[:3, 3] = x, y, 0.5 * sizes[:, 2].sum() - rng.choice([0.0, 0.01])
+        for matrix, size in ((turn, sizes[0]), (turn @ about, sizes[1])):
+            result.append(Box.from_matrix(matrix, -0.5 * size, 0.5 * size))
+    return result
+
+
+def pairs_of_kind(kind: str) -> tuple[list[Box], np.ndarray]:
+    """Boxes, and pairs of them, of all of which regions are asked for."""
+    if kind in KINDS:
+        shapes = [box for box in boxes(250, kind) if box.rank == 3]
+        return shapes, random_pairs(3_000, len(shapes))
+    shapes = on_top_of_each_other(250, kind)
+    return shapes, np.arange(500).reshape(-1, 2)
+
+
+def regions_of_boxes(shapes: list[Box], found: Contacts, swapped: bool = False) -> BoxRegions:
+    """The regions for the normals and witness points of what was found."""
+    table = OrientedBoxes.of(shapes)
+    a, b = found.pairs[:, ::-1].T if swapped else found.pairs.T
+    extents = np.array([[shapes[k].extent for k in side.tolist()] for side in (a, b)])
+    magnitude = np.array([[shapes[k].magnitude for k in side.tolist()] for side in (a, b)]).max(axis=0)
+    points = (found.point_on_b.T, found.point_on_a.T) if swapped else (found.point_on_a.T, found.point_on_b.T)
+    width = 1e-6 * extents.min(axis=0)
+    return box_regions(table, a, b, (-found.normal if swapped else found.normal).T, width, extents, magnitude, *points)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "turned faces", "aligned", "flush", "beside", "corner", "contained"])
+def test_regions_of_many_boxes_are_those_of_one_pair(kind):
+    shapes, pairs = pairs_of_kind(kind)
+    found = contacts(shapes, pairs, regions=False)
+    pairs = pairs[(found.signed_distance <= 0.0) & (pairs[:, 0] != pairs[:, 1])]
+    found = contacts(shapes, pairs, regions=False)
+    many, other = regions_of_boxes(shapes, found), regions_of_boxes(shapes, found, swapped=True)
+    assert np.array_equal(many.found, other.found)
+    assert many.found.mean() >= (0.8 if kind == "quarter turns" else 0.99)  # nearly touching slivers are left
+    kinds = set()
+    for k in np.flatnonzero(many.found).tolist():
+        a, b = (shapes[n] for n in pairs[k])
+        normal, points = found.normal[k], (found.point_on_a[k].tolist(), found.point_on_b[k].tolist())
+        single = region_between(a, b, normal, 1e-6 * min(a.extent, b.extent), *points)
+        region, swapped = many.region(k), other.region(k)
+        kinds.add(region.kind)
+        tol = 64.0 * EPS * max(a.magnitude, b.magnitude)
+        assert region.kind == single.kind, k
+        assert len(region.vertices) == len(single.vertices), k
+        away = np.abs(region.vertices[:, None] - single.vertices[None]).max(axis=2)
+        order = away.argmin(axis=1)
+        if kind != "quarter turns":  # there sides cross at 1e-7: where, is uncertain by that much more
+            assert away.min(axis=1).max() <= tol, k
+            assert np.abs(region.centroid - single.centroid).max() <= 8.0 * tol, k
+        assert len(order) < 3 or ((np.roll(order, -1) - order) % len(order) == 1).all(), k
+        assert abs(region.area - single.area) <= tol * (single.length + 1.0), k
+        assert abs(region.length - single.length) <= 8.0 * tol, k
+        assert np.abs(region.depths - single.depths[order]).max() <= 2.0 * tol, k
+        if kind != "quarter turns":
+            names = [{(f.kind, frozenset(f.vertices)) for f in pair} for pair in region.features]
+            assert names == [{(f.kind, frozenset(f.vertices)) for f in single.features[n]} for n in order], k
+        # Swapped, it is the same the other way round, to the last digit.
+        assert np.array_equal(swapped.vertices, region.vertices[::-1]), k
+        assert np.array_equal(swapped.depths, region.depths[::-1]), k
+        assert (swapped.area, swapped.length) == (region.area, region.length), k
+        assert [pair[::-1] for pair in swapped.features[::-1]] == list(region.features), k
+        if k % 5 == 0:
+            true = contact(a, b)
+            if np.array_equal(true.normal, normal) and true.contact_tolerance == 1e-6:
+                assert verify(dataclasses.replace(true, region=region), a, b).ok, k
+    assert len(kinds) >= {"lattice": 3, "quarter turns": 2, "about z": 2}.get(kind, 1)
+
+
+def test_regions_of_contacts_are_made_when_they_are_asked_for():
+    shapes = [*boxes(120, "about z"), *(ConvexHull(CUBE + k) for k in range(3))]
+    found = contacts(shapes)
+    assert found.region is not None
+    assert len(found.region) == len(found)
+    told = [region for region in found.region if region is not None]
+    assert len(told) > 100
+    assert found.region[-1] is found.region[len(found) - 1]
+    assert all(x is y for x, y in zip(found.region[3:40:2], list(found.region)[3:40:2], strict=True))
+    assert not told[0].vertices.flags.writeable
+    with pytest.raises(IndexError):
+        found.region[len(found)]
+    again = contacts(shapes, start=found)
+    assert again.region is not None
+    for one, other in zip(found.region, again.region, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or (other is not None and np.array_equal(one.vertices, other.vertices))
+
+
+def test_mirrored_boxes_name_their_faces_the_right_way_round():
+    top = Box.from_matrix(np.diag([-1.0, 1.0, 1.0, 1.0]), [-0.2, -0.2, 0.5], [0.2, 0.2, 1.0])
+    for base in (Box((0, 0, 0), (1, 1, 1)), Box.from_matrix(np.diag([1.0, -1.0, 1.0, 1.0]), [-0.5] * 3, [0.5] * 3)):
+        found = contacts([base, top], [[0, 1]], regions=False)
+        region, single = regions_of_boxes([base, top], found).region(0), contact(base, top).region
+        assert single is not None
+        of_base = {pair[0].vertices for pair in region.features}
+        assert len(of_base) == 1
+        (loop,), (true,) = of_base, {pair[0].vertices for pair in single.features}
+        assert loop in [true[k:] + true[:k] for k in range(4)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from contact_lens.core import (
     gjk_intersects,
     verify,
 )
-from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
 from contact_lens.core.coherent_hulls import hulls_coherent, motions
 from contact_lens.core.epa import epa_again
 
@@ -293,6 +293,20 @@ def test_hulls_that_move_little_are_known_without_a_look(count):
             assert warm.state[k] != (APART if true < -1e-9 else MEET if true > 1e-9 else None)
         last, before = warm, now
     assert kept > 2 * count or count < 1_000
+
+
+def test_tables_are_moved_again():
+    rng = np.random.default_rng(5)
+    local = [ConvexHull(rng.normal(size=(9, 3))) for _ in range(40)]
+    one, other = (np.array([rotation(rng) for _ in local]) for _ in range(2))
+    table = HullTable.of(local)
+    centers = rng.uniform(-1.5, 1.5, (40, 3))
+    twice = table.moved(one, np.zeros((40, 3))).moved(other, centers)
+    at_once = table.moved(one @ other, centers)
+    i, j = np.ascontiguousarray(rng.integers(0, 40, (2_000, 2)).T)
+    assert np.allclose(hulls_by_balls(twice, i, j), hulls_by_balls(at_once, i, j), rtol=0.0, atol=1e-12)
+    assert hulls_by_balls(twice, i, j).max() > 0.1
+    assert motions(twice, at_once).max() <= 1e-12
 
 
 def test_motions_are_those_of_the_corners():
