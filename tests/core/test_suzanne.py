@@ -16,6 +16,8 @@ from contact_lens.core.mesh_pieces import check_pieces
 from . import mesh_shapes
 from .generators import rotation_about
 
+pytestmark = pytest.mark.slow_core
+
 LEVELS = range(5)
 TURN = rotation_about([1, 2, 3], 0.7)
 APART, CROSSING = np.array([3.0, 0.4, 0.3]), np.array([1.2, 0.4, 0.3])
