@@ -18,7 +18,7 @@ from ..core.contact import Contact, contact
 from ..core.curved_shape import ConvexShape
 from ..core.decompose_mesh import Decomposition
 from ..core.mesh import Mesh
-from ..core.mesh_contact import MeshContact, mesh_contact
+from ..core.mesh_contact import NO_DEPTH, MeshContact, mesh_contact
 from ..core.mesh_pieces import mesh_pieces, note_of_pieces
 from ..core.note import Note
 from ..core.progress import Progress
@@ -185,7 +185,7 @@ def _filled(
         ties=of_pieces.ties,
         iterations=of_pieces.nodes,
         status="of_pieces",
-        notes=(*told.notes, *notes),
+        notes=(*(note for note in told.notes if note != NO_DEPTH), *notes),
         reason=f"{NO_INSIDE}: the depth is that of its convex pieces",
         of_pieces=(of_pieces, solids[0], solids[1]),
     )

@@ -61,6 +61,9 @@ from .tolerance import (
 )
 from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 
+NO_DEPTH = Note("a bare surface has no inside, so no depth is told")
+"""The note of contacts that have no depth."""
+
 _TRY = 50  # nodes of the budget that a translation of meshes counts for
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_EDGES = 6_000  # of pieces that are made smaller
@@ -322,7 +325,7 @@ class _Pair:
                 relation = Relation.A_INSIDE_B if a_in_b.all() else relation
             elif b_in_a.all():
                 relation = Relation.B_INSIDE_A
-            self.notes.append(Note("a bare surface has no inside, so no depth is told"))
+            self.notes.append(NO_DEPTH)
             return _Depth(relation, 0.0, 0.0, 0.0, None)
         of_a, of_b = samples_of(a, b, crossings, 0, self.band), samples_of(b, a, crossings, 1, self.band)
         if self._coincide(of_a, of_b):
@@ -341,7 +344,7 @@ class _Pair:
                 return _Depth(Relation.TOUCHING, 0.0, 0.0, 0.0, leaving)
             relation = Relation.PENETRATING
             self.notes.append(Note("no translation as short as the contact tolerance was found that parts them"))
-        self.notes.append(Note("a bare surface has no inside, so no depth is told"))
+        self.notes.append(NO_DEPTH)
         return _Depth(relation, 0.0, 0.0, 0.0, None)
 
     def _touch(self, surface: float, proved: float) -> tuple[float, float, float]:
@@ -780,8 +783,7 @@ class _Curved:
         if translation is not None and 0.0 < length_of(translation) <= self.band:
             way = self._signed(-translation) / length_of(translation)
             return replace(told, relation=Relation.TOUCHING, normal=frozen(way + 0.0))
-        words = "a bare surface has no inside, so no depth is told"
-        notes = found.notes if any(note.text == words for note in found.notes) else (*found.notes, Note(words))
+        notes = (*(note for note in found.notes if note != NO_DEPTH), NO_DEPTH)
         relation = self._relation(found.relation, near, inf, inf)
         return replace(told, relation=relation, normal=None, notes=notes)
 

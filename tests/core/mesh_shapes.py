@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -70,3 +71,20 @@ def joined(parts: Sequence[Surface]) -> Surface:
         np.concatenate([points for points, _ in parts]),
         np.concatenate([triangles + first for (_, triangles), first in zip(parts, counts[:-1], strict=True)]),
     )
+
+
+def suzanne(level: int) -> Surface:
+    """Blender's monkey: 968 triangles, open, of three loose parts; each level cuts every triangle into four.
+
+    The cuts are at the middles of sides. Coordinates are fractions of 128, so that the middles are exact and the
+    surface stays the same, point by point.
+    """
+    if level == 0:
+        data = np.load(Path(__file__).parent.parent / "data" / "suzanne.npz")
+        return data["points"].astype(float), data["triangles"].astype(int)
+    points, t = suzanne(level - 1)
+    sides = np.sort(np.stack([t, np.roll(t, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
+    edges, of = np.unique(sides, axis=0, return_inverse=True)
+    middle = len(points) + of.reshape(-1, 3)
+    corners = [np.stack([t[:, k], middle[:, k], middle[:, k - 1]], axis=1) for k in range(3)]
+    return np.concatenate([points, points[edges].mean(axis=1)]), np.concatenate([*corners, middle])

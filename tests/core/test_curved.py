@@ -183,6 +183,7 @@ def test_every_pair_of_kinds_as_an_independent_search_finds_it(names, state, see
         assert c.relation is Relation.B_INSIDE_A
 
 
+@pytest.mark.slow_core
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_more_placements_of_every_pair_have_bounds_that_meet_and_hold_both_ways(names):
     for seed, state in product((14, 15), STATES):

@@ -15,6 +15,8 @@ from contact_lens.core.curved_inside import spread, support_points
 
 from .test_curved import KINDS, unit
 
+pytestmark = pytest.mark.slow_core
+
 
 def of_kinds(name: str, other: str, seed: int, at) -> Compound:
     rng = np.random.default_rng([seed, list(KINDS).index(name), list(KINDS).index(other)])

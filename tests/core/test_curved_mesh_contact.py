@@ -33,6 +33,8 @@ from contact_lens.core.solid_facets import inner_hull, mesh_of, solid_facets
 from .generators import rotation
 from .mesh_shapes import block, joined, sheet, torus
 
+pytestmark = pytest.mark.slow_core
+
 FLOOR = ConvexHull([[x, y, z] for x in (-5, 5) for y in (-5, 5) for z in (-2, 0)])
 L_PIECES = [
     ConvexHull([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 1)]),

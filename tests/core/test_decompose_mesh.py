@@ -322,3 +322,13 @@ def test_without_coacd_the_pieces_are_the_hulls_of_the_loose_parts():
     assert "the convex hull of the mesh" in found.message
     assert len(found.pieces) == 1
     assert found.distance > 0.29
+
+
+def test_the_hulls_of_loose_parts_tell_how_far_they_are():
+    shares: list[float] = []
+    mesh = MeshShape(*torus(80, 40))
+    mesh_pieces(mesh, most_reflex=0, progress=lambda share: shares.append(share))
+    assert shares == sorted(shares)
+    assert len({share for share in shares if 0.8 < share < 0.9}) > 10
+    with pytest.raises(Cancelled):
+        mesh_pieces(mesh, most_reflex=0, progress=lambda share: share < 0.85)

@@ -19,6 +19,8 @@ from contact_lens.core.volumes import volumes_of_triangles
 from .generators import rotation
 from .mesh_shapes import Surface, block, sphere, torus
 
+pytestmark = pytest.mark.slow_core
+
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 
 

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real mesh, Blender's Suzanne, at 968 to 247,808 triangles: against FCL, scipy, plain formulas and itself.
-
-`tests/data/suzanne.npz` holds what `bpy.ops.mesh.primitive_monkey_add` makes, as triangles: an open surface of three
-loose parts. Each level of subdivision cuts every triangle into four at the middles of its sides. Coordinates are
-fractions of 128, so that the middles are exact and the surface stays the same, point by point.
-"""
+"""A real mesh, Blender's Suzanne, at 968 to 247,808 triangles: against FCL, scipy, plain formulas and itself."""
 
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import fcl
 import numpy as np
@@ -19,7 +13,10 @@ from scipy.spatial import ConvexHull as QHull
 from contact_lens.core import Mesh, crossing_triangles, mesh_convexity, mesh_distance, mesh_pieces, winding_numbers
 from contact_lens.core.mesh_pieces import check_pieces
 
+from . import mesh_shapes
 from .generators import rotation_about
+
+pytestmark = pytest.mark.slow_core
 
 LEVELS = range(5)
 TURN = rotation_about([1, 2, 3], 0.7)
@@ -28,17 +25,7 @@ APART, CROSSING = np.array([3.0, 0.4, 0.3]), np.array([1.2, 0.4, 0.3])
 
 @cache
 def suzanne(level: int) -> Mesh:
-    if level == 0:
-        data = np.load(Path(__file__).parent.parent / "data" / "suzanne.npz")
-        return Mesh(data["points"].astype(float), data["triangles"].astype(int))
-    coarse = suzanne(level - 1)
-    t, count = coarse.triangles, len(coarse.points)
-    sides = np.sort(np.stack([t, np.roll(t, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
-    edges, of = np.unique(sides, axis=0, return_inverse=True)
-    middle = count + of.reshape(-1, 3)
-    points = np.concatenate([coarse.points, coarse.points[edges].mean(axis=1)])
-    corners = [np.stack([t[:, k], middle[:, k], middle[:, k - 1]], axis=1) for k in range(3)]
-    return Mesh(points, np.concatenate([*corners, middle]))
+    return Mesh(*mesh_shapes.suzanne(level))
 
 
 @cache

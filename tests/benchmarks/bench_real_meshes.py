@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Meshes that people made, each against a copy of itself: `python -m tests.benchmarks --only real_meshes`.
+
+Suzanne at five levels of subdivision, and meshes that the pybullet package ships: open, of loose parts, with holes,
+crossing themselves. All triangles that meet against FCL, trees and all; and what the whole answer takes and says.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from contact_lens.core import Mesh, crossing_triangles, mesh_contact
+
+from ..core.mesh_shapes import suzanne
+from .table import Against, Row, duration, in_turn, show
+
+SHIPPED = (
+    "bunny.obj",
+    "racecar/meshes/left_rear_wheel.obj",
+    "teddy2_VHACD_CHs.obj",
+    "duck.obj",
+    "soccerball.obj",
+    "franka_panda/meshes/visual/hand.obj",
+    "a1/meshes/trunk.obj",
+    "samurai_monastry.obj",
+)
+
+Arrays = tuple[np.ndarray, np.ndarray]
+
+
+def read_obj(path: Path) -> Arrays:
+    """Points and triangles of a Wavefront file; its polygons as fans."""
+    points, triangles = [], []
+    for line in path.read_text(errors="replace").splitlines():
+        word, *rest = line.split() or [""]
+        if word == "v":
+            points.append([float(x) for x in rest[:3]])
+        elif word == "f":
+            corners = [int(corner.split("/")[0]) for corner in rest]
+            corners = [c - 1 if c > 0 else len(points) + c for c in corners]
+            triangles += [(corners[0], corners[k], corners[k + 1]) for k in range(1, len(corners) - 1)]
+    return np.array(points), np.array(triangles)
+
+
+def meshes(quick: bool) -> dict[str, Arrays]:
+    """The meshes by name."""
+    result = {f"Suzanne, level {level}": suzanne(level) for level in range(2 if quick else 5)}
+    found = find_spec("pybullet_data")
+    if found is None or found.origin is None:
+        print("Meshes of pybullet are left out: the package pybullet is not installed.")
+        return result
+    folder = Path(found.origin).parent
+    return result | {name.split("/")[-1]: read_obj(folder / name) for name in SHIPPED[: 2 if quick else None]}
+
+
+def crossing(mesh: Arrays) -> Arrays:
+    """A copy, turned about an oblique axis and moved by a third of its size, so that both cross."""
+    points, triangles = mesh
+    low, high = points.min(axis=0), points.max(axis=0)
+    axis, angle = np.array([1.0, 2.0, 3.0]) / 14**0.5, 0.7
+    cross = np.cross(np.eye(3), axis)
+    turn = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+    middle = (low + high) / 2
+    return (points - middle) @ turn.T + middle + (high - low) * [0.3, 0.2, 0.1], triangles
+
+
+def against_fcl(a: Arrays, b: Arrays) -> tuple[float, float]:
+    """The time of FCL and ours from arrays to pairs. It finds what we do, but for triangles that only just meet."""
+    import fcl
+
+    most = 4 * len(crossing_triangles(Mesh(*a), Mesh(*b)))
+
+    def theirs() -> Any:
+        models = []
+        for points, triangles in (a, b):
+            model = fcl.BVHModel()
+            model.beginModel(len(points), len(triangles))
+            model.addSubModel(points, triangles)
+            model.endModel()
+            models.append(fcl.CollisionObject(model))
+        request = fcl.CollisionRequest(num_max_contacts=most, enable_contact=True)
+        result = fcl.CollisionResult()
+        fcl.collide(*models, request, result)
+        return result
+
+    found = {(contact.b1, contact.b2) for contact in theirs().contacts}
+    wanted = set(map(tuple, crossing_triangles(Mesh(*a), Mesh(*b)).pairs.tolist()))
+    other = len(found ^ wanted)
+    assert other <= 0.01 * len(wanted), f"{other} of {len(wanted)} pairs are not the same"
+    time, mine = in_turn((theirs, lambda: crossing_triangles(Mesh(*a), Mesh(*b))), 5)
+    return time, mine
+
+
+def main(quick: bool = False) -> None:
+    """Print the tables."""
+    pairs = {name: (mesh, crossing(mesh)) for name, mesh in meshes(quick).items()}
+    rows = []
+    for name, (a, b) in pairs.items():
+        against = Against(*against_fcl(a, b))
+        rows.append(Row(f"{name}: {len(a[1]):,} triangles", against.ours, {"fcl": against}))
+    show(rows)
+    for name, (a, b) in pairs.items():
+        one, other = Mesh(*a), Mesh(*b)
+        start = perf_counter()
+        c = mesh_contact(one, other)
+        time = perf_counter() - start
+        kind = "solid" if c.a_solid and c.b_solid else "surface"
+        depth = f", depth {c.least_depth:.4g} to {c.depth:.4g}" if c.normal is not None else ""
+        print(f"{name}: {kind}, {c.relation.value}, {len(c.curves)} curve(s){depth} in {duration(time)}")
