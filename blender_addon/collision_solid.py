@@ -90,7 +90,7 @@ def placed_pieces(found: Decomposition, linear: FloatArray, translation: FloatAr
     matrix[:3, :3], matrix[:3, 3] = linear, translation
     return replace(
         found,
-        pieces=tuple(piece.moved(matrix) for piece in found.pieces),
+        pieces=tuple(piece.transformed(matrix) for piece in found.pieces),
         distance=found.distance * float(np.linalg.norm(linear, 2)),
     )
 

@@ -301,26 +301,13 @@ class _Reader:
             self.items.append(item)
             if source.rigid_body is not None:
                 together.setdefault(group, {})[source.session_uid] = _Body(item, source)
-        for bodies in together.values():
-            self._join(bodies)
+        parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
+        if parents:
+            self.items = [parents.get(item.key, item) for item in self.items]
         if not self._rules.instances:
             for name in makers.values():
                 self._skip(name, f"'{name}' makes instances, which are left out")
         return set(makers)
-
-    def _join(self, bodies: dict[int, _Body]) -> None:
-        """Put the parts of compound parents together that are instanced with them; by `session_uid` of the objects."""
-
-        def whole(body: _Body) -> Item:
-            if not _is_parent(body.item.choice):
-                return body.item
-            children = [bodies.get(child.session_uid) for child in collision_shape.children(body.source)]
-            parts = [whole(child) for child in children if child is not None]
-            return _made_of(body.item, parts) if parts else replace(body.item, choice=PARTS_MISSING)
-
-        parents = {body.item.key: whole(body) for body in bodies.values() if _is_parent(body.item.choice)}
-        if parents:
-            self.items = [parents.get(item.key, item) for item in self.items]
 
     def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Geometry:
         """Return the geometry of an evaluated object or instance. Raises ReadError."""
@@ -371,6 +358,19 @@ def _made_of(parent: Item, parts: list[Item]) -> Item:
     triangles = [part.geometry.triangles + start for part, start in zip(parts, first[:-1].tolist(), strict=True)]
     geometry = Geometry(np.concatenate(points), np.concatenate(triangles))
     return replace(parent, geometry=geometry, linear=np.eye(3), translation=np.zeros(3), parts=tuple(parts))
+
+
+def _parents_of(bodies: dict[int, _Body]) -> list[Item]:
+    """Return the compound parents of what is instanced together, by `session_uid` of the objects, with their parts."""
+
+    def whole(body: _Body) -> Item:
+        if not _is_parent(body.item.choice):
+            return body.item
+        children = [bodies.get(child.session_uid) for child in collision_shape.children(body.source)]
+        parts = [whole(child) for child in children if child is not None]
+        return _made_of(body.item, parts) if parts else replace(body.item, choice=PARTS_MISSING)
+
+    return [whole(body) for body in bodies.values() if _is_parent(body.item.choice)]
 
 
 def _without_own(number: str) -> str:

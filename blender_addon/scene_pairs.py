@@ -174,7 +174,7 @@ class Item:
                 return True
             if dent.depth * least > (1.0 + DENT_SLACK) * RESOLUTION_STEPS * float32_step(magnitude):
                 return False
-        hull = geometry.hull.moved(self.matrix)
+        hull = geometry.hull.transformed(self.matrix)
         points = geometry.points @ self.linear.T + self.translation
         return covers_hull(deepest_dent(hull, hull.vertex_ids, points, geometry.triangles), magnitude)
 
@@ -372,7 +372,7 @@ class Ready:
             return collision_shape.fitted(self.kind, *geometry.bounds, item.linear, item.translation, at_origin)
         if geometry.is_box:
             return Box.from_matrix(item.matrix, *geometry.bounds)
-        return geometry.hull.moved(item.matrix)
+        return geometry.hull.transformed(item.matrix)
 
     @cached_property
     def solid(self) -> Solid:

@@ -138,9 +138,11 @@ def test_collision_shapes_count() -> None:
     assert row["depth"] == pytest.approx(0.5, abs=1e-6)
     a.contact_lens_shape, b.contact_lens_shape = "MESH", "COMPOUND"
     row = check()[0].row()
-    assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("mesh", "mesh")
-    assert "'B' is a compound, which is not compared with a mesh: its mesh is checked" in row["notes"]
+    assert summary()["skipped"] == []
+    assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("mesh", "compound")
     assert row["depth"] == pytest.approx(0.8, abs=1e-6)
+    assert row["verified"]
+    assert row["notes"] == []
     a.contact_lens_shape = "CONVEX_HULL"
     row = check()[0].row()
     assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("convex_hull", "compound")
