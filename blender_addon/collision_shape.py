@@ -267,14 +267,18 @@ def fit_of(shape: ConvexShape, corners: FloatArray, points: FloatArray, triangle
 
     corners: (k, 3) the corners of the mesh's hull, one of which sticks out farthest. points (n, 3), triangles (t, 3).
     """
-    out = float(_outside(shape)(corners).max(initial=0.0))
     if len(triangles) == 0:
         triangles = np.repeat(np.arange(len(points))[:, None], 3, axis=1)
     surface = surface_points(shape)
     tree = build_bvh(volumes_of_triangles("aabb", points, triangles))
     far = points_to_mesh(surface, points, triangles, tree).distance
     beyond = far[~contains(surface, points, triangles)]
-    return Fit(max(out, 0.0), float(beyond.max(initial=0.0)))
+    return Fit(sticks_out(shape, corners), float(beyond.max(initial=0.0)))
+
+
+def sticks_out(shape: ConvexShape, corners: FloatArray) -> float:
+    """Return how far the farthest of the corners (k, 3) is outside of a primitive; 0.0 when none is."""
+    return max(float(_outside(shape)(corners).max(initial=0.0)), 0.0)
 
 
 def _outside(shape: ConvexShape) -> Callable[[FloatArray], FloatArray]:

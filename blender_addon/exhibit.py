@@ -19,7 +19,8 @@ from bpy.app.handlers import persistent
 from numpy.typing import NDArray
 
 from ..core.contact import Contact
-from .finding import Found, Solid
+from ..core.solid_facets import Solid
+from .finding import Found
 from .overlay_geometry import GLYPH, Layer, Style
 from .overlay_shader import Pen, layers_on_gpu
 from .scene_pairs import Item, contact_between

@@ -14,9 +14,10 @@ from ..core.mesh_contact import MeshContact
 from ..core.progress import Progress, part_of, tell
 from . import session
 from .collision_shape import AUTOMATIC, COMPOUND, MESH
+from .collision_solid import RESOLUTION_STEPS, tolerance_for
 from .finding import Found, checked, find, lifted
 from .plane import common_plane, drawn, flattened
-from .read import RESOLUTION_STEPS, Copied, ReadError, Shape, copied, shaped, state_of
+from .read import Copied, ReadError, Shape, copied, shaped, state_of
 from .session import Flat, Inspection, Settings, Stand, State
 from .shape_outline import extent_of
 from .units import UnitFormat
@@ -90,9 +91,7 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
     seconds_read = pair.seconds + time.perf_counter() - start
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
     extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]
-    tolerance = settings.contact_tolerance
-    if extents:
-        tolerance = max(tolerance, resolution / min(extents))
+    tolerance = tolerance_for(settings.contact_tolerance, extents, (shape_a.step, shape_b.step))
     start = time.perf_counter()
     try:
         flat = None

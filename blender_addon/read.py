@@ -9,7 +9,6 @@ not under the name or address of a mesh: no edit, undo or file load can make a r
 from __future__ import annotations
 
 import hashlib
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -29,18 +28,15 @@ from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_pieces import mesh_pieces
 from ..core.progress import Progress
-from ..core.solid_facets import Solid, pieces_of, solid_facets
+from ..core.solid_facets import Solid, solid_facets
 from . import collision_shape
 from .collision_shape import Choice, Fit
+from .collision_solid import Part, covers_hull, joined, kind_for, placed_mesh, placed_pieces, step_at
 from .session import State, matrix_numbers
 
 FloatArray = NDArray[np.float64]
 
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
-RESOLUTION_STEPS = 4.0
-"""Steps of a float32 coordinate that two readings of the same place may differ by."""
-OPEN_SHARE = 1e-4
-"""A mesh that leaves no more of its hull's surface open than this covers it: areas are rounded too."""
 REMEMBERED = 16
 """Hulls kept; the least recently used go first."""
 
@@ -218,16 +214,11 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
         (digest, _stretch(linear)),
         lambda: _dent(hull, local_hull.vertex_ids[hull.vertex_ids], local, triangles, linear, translation),
     )
-    kind = choice.kind
     fit: Fit | None = None
     solid: Solid = hull
     world_mesh: Mesh | None = None
     make_pieces: Callable[[], Decomposition] | None = None
-    if kind == collision_shape.AUTOMATIC or (kind == collision_shape.MESH and choice.source == "rigid_body"):
-        flat_enough = RESOLUTION_STEPS * float32_step(hull.magnitude)
-        convex = dent.depth <= flat_enough and dent.open_share <= OPEN_SHARE
-        dented = collision_shape.WHEN_DENTED if kind == collision_shape.AUTOMATIC and len(triangles) else kind
-        kind = collision_shape.WHEN_CONVEX if convex or not len(triangles) else dented
+    kind = kind_for(choice, len(triangles) > 0, lambda: covers_hull(dent, hull.magnitude))
     if kind in collision_shape.PRIMITIVES:
         at_origin = choice.source == "rigid_body"
         try:
@@ -246,17 +237,17 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
         )
         solid = primitive
     elif kind in (collision_shape.COMPOUND, collision_shape.MESH):
-        faces = triangles.astype(np.intp)
-        if len(faces) == 0:
-            raise ReadError(f"'{copy.name}' has no faces: a {collision_shape.WORDS[kind]} is made of them")
-        world_mesh = _meshes.get((digest, numbers), lambda: Mesh(local @ linear.T + translation, faces))
-        make_pieces = _pieces_of(digest, numbers, local, faces, linear, translation, progress)
+        try:
+            world_mesh = _meshes.get(
+                (digest, numbers), lambda: placed_mesh(kind, local, triangles, linear, translation)
+            )
+        except ValueError as error:
+            raise ReadError(f"'{copy.name}' {error}") from error
+        make_pieces = _pieces_of(digest, numbers, local, triangles, linear, translation, progress)
         solid = world_mesh
         if kind == collision_shape.COMPOUND:
             pieces = make_pieces()
             solid = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
-    # The matrix may cancel large local coordinates: their rounding is still there.
-    terms = float(np.abs(local_hull.vertices).max()) * float(np.linalg.norm(linear, 2))
     return Shape(
         hull=hull,
         dent=replace(dent, point=linear @ place + translation),
@@ -267,7 +258,7 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
         mesh=world_mesh,
         make_pieces=make_pieces,
         state=state,
-        step=float32_step(max(hull.magnitude, terms)),
+        step=step_at(hull.magnitude, float(np.abs(local_hull.vertices).max()), linear),
     )
 
 
@@ -276,29 +267,19 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
     state = copy.state
     parts = [shaped(child, progress) for child in copy.children]
 
-    def joined() -> tuple[Compound, Decomposition, ConvexHull, Dent]:
-        pieces: list[ConvexShape] = []
-        exact, distance, words = True, 0.0, []
-        for child, part in zip(copy.children, parts, strict=True):
-            found = part.make_pieces() if part.make_pieces is not None else None
-            if isinstance(part.solid, Mesh):
-                assert found is not None
-                pieces += found.pieces
-            else:
-                pieces += pieces_of(part.solid)
-            if found is not None and not found.exact:
-                exact, distance = False, max(distance, found.distance)
-                words.append(f"'{child.name}': {found.reason or found.message}")
-        compound = Compound(pieces)
+    def made_of_parts() -> tuple[Compound, Decomposition, ConvexHull, Dent]:
+        compound, exact, distance, reason = joined(
+            Part(child.name, part.solid, part.make_pieces) for child, part in zip(copy.children, parts, strict=True)
+        )
         # The dent is only looked at, so facets do.
         facets = solid_facets(f"'{copy.name}'", compound)
         assert facets.pieces is not None
         hull = ConvexHull(facets.mesh.points)
         dent = deepest_dent(hull, hull.vertex_ids, facets.mesh.points, facets.mesh.triangles)
-        made = Decomposition(facets.pieces.pieces, exact, distance, -1, "the children are its pieces", "; ".join(words))
+        made = Decomposition(facets.pieces.pieces, exact, distance, -1, "the children are its pieces", reason)
         return compound, made, hull, dent
 
-    solid, pieces, hull, dent = _parents.get((state.digest, state.matrix), joined)
+    solid, pieces, hull, dent = _parents.get((state.digest, state.matrix), made_of_parts)
     return Shape(
         hull=hull,
         dent=dent,
@@ -317,7 +298,7 @@ def _pieces_of(
     digest: bytes,
     numbers: tuple[float, ...],
     local: FloatArray,
-    faces: NDArray[np.intp],
+    triangles: NDArray[np.int32],
     linear: FloatArray,
     translation: FloatArray,
     progress: Progress | None,
@@ -325,12 +306,10 @@ def _pieces_of(
     """Return what makes the convex pieces of a mesh in world space. They are cut once, where the mesh is at home."""
 
     def moved() -> Decomposition:
-        found = _local_pieces.get(digest, lambda: mesh_pieces(Mesh(local, faces), progress=progress))
-        return replace(
-            found,
-            pieces=tuple(ConvexHull(piece.vertices @ linear.T + translation) for piece in found.pieces),
-            distance=found.distance * float(np.linalg.norm(linear, 2)),
+        found = _local_pieces.get(
+            digest, lambda: mesh_pieces(Mesh(local, triangles.astype(np.intp)), progress=progress)
         )
+        return placed_pieces(found, linear, translation)
 
     return lambda: _pieces.get((digest, numbers), moved)
 
@@ -391,11 +370,6 @@ def _checked_points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.f
     if not np.isfinite(found).all():
         raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite")
     return found
-
-
-def float32_step(size: float) -> float:
-    """Distance of a float32 of this size from the next one."""
-    return max(math.ldexp(1.0, math.frexp(size)[1] - 24), 2.0**-149)
 
 
 @contextmanager

@@ -28,10 +28,10 @@ from ..core.polytope import Polytope
 from ..core.region import Region
 from ..core.rounded import Rounded
 from ..core.solid_facets import Solid
-from . import session
+from . import answer_words, session
 from .collision_shape import WORDS
+from .collision_solid import OPEN_SHARE
 from .finding import Found
-from .read import OPEN_SHARE
 from .session import Inspection, Stand
 from .units import UnitFormat, counted, direction
 
@@ -41,8 +41,6 @@ SCHEMA_VERSION = 1
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_WAYS = {"compound": "compounds have a way of their own", "mesh": "meshes have a way of their own"}
 """The methods of things that are not convex, which cannot be chosen."""
-UNKNOWN = frozenset({"bracket", "budget", "stalled"})
-"""The statuses of an answer of which both bounds hold and do not meet."""
 TOO_COARSE = 0.1
 """Resolution of the input, relative to the smaller object, from which on an answer means little."""
 
@@ -325,7 +323,7 @@ def distance_line(data: Report) -> tuple[str, str]:
 def between(data: Report) -> bool:
     """Whether of a depth only is known between which two lengths it is."""
     found = data["contact"]
-    return bool(found["status"] in UNKNOWN and found["depth"] and found["lower_bound"] is not None)
+    return answer_words.between(found["status"], found["depth"], found["lower_bound"])
 
 
 def one_line(data: Report) -> str:
@@ -416,9 +414,9 @@ def shape_words(thing: Report) -> str:
 
 
 def _failed_checks(data: Report) -> list[str]:
-    """The checks that the answer fails. That its bounds do not meet is no failure when it says so itself."""
-    told = {"the bounds meet"} if data["contact"]["status_reason"] else set()
-    return [c["name"] for c in data["verify"]["checks"] if not c["ok"] and c["name"] not in told]
+    """The checks that the answer fails."""
+    checks = [(check["name"], check["ok"]) for check in data["verify"]["checks"]]
+    return answer_words.failed_checks(checks, data["contact"]["status_reason"])
 
 
 def method_ignored(data: Report) -> str:
@@ -481,13 +479,14 @@ def warnings(data: Report) -> list[str]:
             lines.append(f"'{thing['name']}' {shape['note']}{'' if followed else instead}")
         if shape["mesh_sticks_out"] is not None:
             if shape["mesh_sticks_out"] > data["resolution"]:
-                lines.append(
-                    f"'{thing['name']}' sticks out of its {WORDS[thing['inspected_as'].upper()]} by up to "
-                    f"{units.length(shape['mesh_sticks_out'])}"
-                )
+                words = WORDS[thing["inspected_as"].upper()]
+                lines.append(answer_words.sticks_out_words(thing["name"], words, shape["mesh_sticks_out"], units))
             continue
         if shape["exact"] is False and thing["inspected_as"] == "compound":  # of a mesh the notes tell
-            lines.append(pieces_words(thing, units))
+            why = shape["why_not_exact"] or shape["how"]
+            lines.append(
+                answer_words.pieces_words(thing["name"], shape["stand_ins"], why, shape["distance_from_mesh"], units)
+            )
         if thing["inspected_as"] in ("compound", "mesh"):
             continue
         if dent["open_share"] == 1.0:
@@ -517,38 +516,24 @@ def warnings(data: Report) -> list[str]:
         lines.append(
             f"Blender holds these coordinates to {units.rough(data['resolution'])}: that is the contact tolerance"
         )
-    for note in data["contact"]["notes"]:
-        letter, _, text = note.partition(": ")
-        named = letter in ("A", "B") and text
-        lines.append(f"'{data['objects'][letter.lower()]['name']}': {text}" if named else note)
     found = data["contact"]
-    reason = found["status_reason"]
-    if reason and (not found["has_depth"] or found["of_pieces"]):
-        more = ". Moved by it the meshes share nothing; a shorter way may do too" if found["of_pieces"] else ""
-        lines.append(f"{reason[0].upper()}{reason[1:]}{more}")
-    elif reason and between(data):
-        lines.append(
-            f"The depth is not known exactly: {reason}. Moving by {units.length(found['depth'])} parts them, no way "
-            f"shorter than {units.length(max(0.0, -found['upper_bound']))} does"
-        )
-    elif reason and found["lower_bound"] is None:
-        lines.append(f"Less exact than promised: {reason}")
-    elif reason:
-        width = units.rough(found["upper_bound"] - found["lower_bound"])
-        lines.append(f"Less exact than promised: {reason}; the signed distance is known to {width}")
+    names = data["objects"]["a"]["name"], data["objects"]["b"]["name"]
+    lines += [answer_words.named(note, names) for note in found["notes"]]
+    bounds = found["lower_bound"], found["upper_bound"]
+    why = answer_words.reason_words(
+        found["status_reason"] or "",
+        found["status"],
+        found["has_depth"],
+        found["of_pieces"],
+        found["depth"],
+        bounds,
+        units,
+    )
+    if why:
+        lines.append(why)
     if _failed_checks(data):
         lines.append("The answer did not pass its own check: see the details, and please report it")
     return lines
-
-
-def pieces_words(thing: Report, units: UnitFormat) -> str:
-    """What to know of pieces that are not exact: what of them is bounded, and in which direction."""
-    shape = thing["collision_shape"]
-    because = f" ({shape['why_not_exact'] or shape['how']})"
-    return (
-        f"'{thing['name']}' has {counted(shape['stand_ins'], 'convex piece')}{because}: its surface is within "
-        f"{units.length(shape['distance_from_mesh'])} of theirs, but hollows that they fill may be deeper"
-    )
 
 
 def too_coarse(data: Report) -> bool:

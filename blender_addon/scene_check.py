@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from . import collision_shape, read
+from .collision_shape import COMPOUND, Choice
 from .read import ReadError
 from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Subject
 from .units import UnitFormat
@@ -51,6 +52,13 @@ class Lists:
     approved: frozenset[frozenset[Key]] = field(default_factory=frozenset)
 
 
+NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
+"""The geometry of a compound parent until its parts are known: its own mesh does not count."""
+PARTS_MISSING = Choice(
+    collision_shape.AUTOMATIC, "automatic", "is a compound parent whose children are not instanced with it"
+)
+
+
 class Geometries:
     """Geometry read before, found again by its digest: for the next frame of an animation."""
 
@@ -84,6 +92,12 @@ def subject_of(
     # An instance is where what makes it is.
     of_first, of_other = ({obj.session_uid for obj in side or ()} for side in (first, other))
     items = reader.items
+
+    def of_side(uids: set[int]) -> list[int]:
+        """Return the items of a side; what is part of a compound parent there is checked as that."""
+        parts = {part.key for item in items if item.key[0] in uids for part in _all_parts(item)}
+        return [k for k, item in enumerate(items) if item.key[0] in uids and item.key not in parts]
+
     ignore = Ignore(
         parents=rules.ignore_parents,
         collections=rules.ignore_collections,
@@ -93,13 +107,14 @@ def subject_of(
     )
     return Subject(
         items=items,
-        first=[k for k, item in enumerate(items) if item.key[0] in of_first],
-        other=None if other is None else [k for k, item in enumerate(items) if item.key[0] in of_other],
+        first=of_side(of_first),
+        other=None if other is None else of_side(of_other),
         ignore=ignore,
         clearance=rules.clearance,
         contact_tolerance=rules.contact_tolerance,
         touching=rules.touching,
         skipped=reader.skipped,
+        units=UnitFormat.of_scene(context.scene),
     )
 
 
@@ -109,6 +124,13 @@ def items_of(context: bpy.types.Context, keys: Collection[Key]) -> dict[Key, Ite
     reader = _Reader(context.evaluated_depsgraph_get(), Geometries(), Rules(), set(keys))
     reader.read([obj for obj in context.view_layer.objects if obj.session_uid in owners])
     return {item.key: item for item in reader.items if item.key in keys}
+
+
+def _all_parts(item: Item) -> Iterator[Item]:
+    """What a compound parent is made of, and these are."""
+    for part in item.parts:
+        yield part
+        yield from _all_parts(part)
 
 
 def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Object], list[bpy.types.Object] | None]:
@@ -156,6 +178,13 @@ def _joined(scene: bpy.types.Scene) -> frozenset[frozenset[int]]:
     )
 
 
+class _Body(NamedTuple):
+    """An instance of a rigid body."""
+
+    item: Item
+    source: bpy.types.Object
+
+
 class _Reader:
     """Reads objects and the instances they make."""
 
@@ -190,36 +219,46 @@ class _Reader:
         self.skipped.append((name, why))
 
     def _object(self, obj: bpy.types.Object, makes_instances: bool) -> None:
-        evaluated = obj.evaluated_get(self._depsgraph)
-        if not obj.visible_get(view_layer=self._depsgraph.view_layer) or not evaluated.is_evaluated:
-            raise read.HiddenError(f"'{obj.name}' is hidden, so Blender does not evaluate it: show it to check it")
+        evaluated = self._evaluated(obj)
         if makes_instances and not obj.show_instancer_for_viewport:
             return
         try:
-            geometry = self._geometry(obj, evaluated)
+            self.items.append(self._item(obj, evaluated))
         except ReadError:
-            if makes_instances:  # its instances are all there is of it
-                return
-            raise
+            if not makes_instances:  # else its instances are all there is of it
+                raise
+
+    def _item(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Item:
+        choice = collision_shape.chosen(obj)
         linear, translation = _placed(obj.name, evaluated.matrix_world)
-        self.items.append(
-            Item(
-                key=(obj.session_uid, 0, ""),
-                name=obj.name,
-                object_name=obj.name,
-                instancer_name=None,
-                geometry=geometry,
-                linear=linear,
-                translation=translation,
-                choice=collision_shape.chosen(obj),
-                above=self._parents(obj),
-                collections=self._in_collections(obj),
-            )
+        item = Item(
+            key=(obj.session_uid, 0, ""),
+            name=obj.name,
+            object_name=obj.name,
+            instancer_name=None,
+            geometry=NOTHING if _is_parent(choice) else self._geometry(obj, evaluated),
+            linear=linear,
+            translation=translation,
+            choice=choice,
+            above=self._parents(obj),
+            collections=self._in_collections(obj),
         )
+        if not _is_parent(choice):
+            return item
+        return _made_of(item, [self._item(child, self._evaluated(child)) for child in collision_shape.children(obj)])
+
+    def _evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
+        """Return the evaluated object. Raises HiddenError when there is none."""
+        evaluated = obj.evaluated_get(self._depsgraph)
+        if not obj.visible_get(view_layer=self._depsgraph.view_layer) or not evaluated.is_evaluated:
+            raise read.HiddenError(f"'{obj.name}' is hidden, so Blender does not evaluate it: show it to check it")
+        return evaluated
 
     def _instances(self, wanted: set[int]) -> set[int]:
         """Read the instances that the wanted objects make. Returns which objects make instances."""
         makers: dict[int, str] = {}
+        together: dict[tuple[int, str], dict[int, _Body]] = {}
+        only = None if self._only is None else {(key[0], _without_own(key[2])) for key in self._only}
         # All the way through: Blender leaks the iterator of a loop that is left early.
         for instance in self._depsgraph.object_instances:
             if not instance.is_instance or instance.parent is None or not instance.show_self:
@@ -236,7 +275,8 @@ class _Reader:
             source = shown.original
             number = ".".join(str(part) for part in _numbers(instance.persistent_id))
             own = source.session_uid if source != maker else 0
-            if self._only is not None and (maker.session_uid, own, number) not in self._only:
+            group = maker.session_uid, _without_own(number)
+            if only is not None and group not in only:
                 continue
             name = f"{source.name} [{number}] of {maker.name}"
             try:
@@ -246,20 +286,24 @@ class _Reader:
                 self._skip(name, str(error))
                 continue
             of_collection = maker.instance_type == "COLLECTION"
-            self.items.append(
-                Item(
-                    key=(maker.session_uid, own, number),
-                    name=name,
-                    object_name=source.name,
-                    instancer_name=maker.name,
-                    geometry=geometry,
-                    linear=linear,
-                    translation=translation,
-                    choice=collision_shape.chosen(source),
-                    above=self._parents(maker) | (self._parents(source) if of_collection else frozenset()),
-                    collections=self._in_collections(maker, instance=True),
-                )
+            item = Item(
+                key=(maker.session_uid, own, number),
+                name=name,
+                object_name=source.name,
+                instancer_name=maker.name,
+                geometry=geometry,
+                linear=linear,
+                translation=translation,
+                choice=collision_shape.chosen(source),
+                above=self._parents(maker) | (self._parents(source) if of_collection else frozenset()),
+                collections=self._in_collections(maker, instance=True),
             )
+            self.items.append(item)
+            if source.rigid_body is not None:
+                together.setdefault(group, {})[source.session_uid] = _Body(item, source)
+        parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
+        if parents:
+            self.items = [parents.get(item.key, item) for item in self.items]
         if not self._rules.instances:
             for name in makers.values():
                 self._skip(name, f"'{name}' makes instances, which are left out")
@@ -300,6 +344,38 @@ class _Reader:
         if instance and obj.instance_type == "COLLECTION":
             known = known | {("instances", obj.session_uid)}
         return frozenset(known)
+
+
+def _is_parent(choice: Choice) -> bool:
+    """Whether an object collides as its children do."""
+    return choice.kind == COMPOUND and choice.source == "rigid_body"
+
+
+def _made_of(parent: Item, parts: list[Item]) -> Item:
+    """Return a compound parent with its parts and, as its geometry, all of theirs in world space."""
+    points = [part.geometry.points @ part.linear.T + part.translation for part in parts]
+    first = np.cumsum([0, *(len(some) for some in points)])
+    triangles = [part.geometry.triangles + start for part, start in zip(parts, first[:-1].tolist(), strict=True)]
+    geometry = Geometry(np.concatenate(points), np.concatenate(triangles))
+    return replace(parent, geometry=geometry, linear=np.eye(3), translation=np.zeros(3), parts=tuple(parts))
+
+
+def _parents_of(bodies: dict[int, _Body]) -> list[Item]:
+    """Return the compound parents of what is instanced together, by `session_uid` of the objects, with their parts."""
+
+    def whole(body: _Body) -> Item:
+        if not _is_parent(body.item.choice):
+            return body.item
+        children = [bodies.get(child.session_uid) for child in collision_shape.children(body.source)]
+        parts = [whole(child) for child in children if child is not None]
+        return _made_of(body.item, parts) if parts else replace(body.item, choice=PARTS_MISSING)
+
+    return [whole(body) for body in bodies.values() if _is_parent(body.item.choice)]
+
+
+def _without_own(number: str) -> str:
+    """An instance's number without its own part: the same for all that is instanced together."""
+    return number.partition(".")[2]
 
 
 def _numbers(persistent_id: Any) -> Iterator[int]:

@@ -28,7 +28,7 @@ from .job import Job
 from .read import ReadError
 from .scene_pairs import Ignore, Outcome, Subject
 from .scene_results import ContactLensCheck, ContactLensFinding
-from .units import counted
+from .units import UnitFormat, counted
 
 POLL = 0.1
 """Seconds between two looks at the job."""
@@ -320,7 +320,14 @@ def _look_again(context: bpy.types.Context, finding: ContactLensFinding) -> None
     if a not in items or b not in items:
         return
     subject = Subject(
-        [items[a], items[b]], None, [0, 1], Ignore(), rules.clearance, rules.contact_tolerance, rules.touching
+        [items[a], items[b]],
+        None,
+        [0, 1],
+        Ignore(),
+        rules.clearance,
+        rules.contact_tolerance,
+        rules.touching,
+        units=UnitFormat.of_scene(context.scene),
     )
     scene_results.update(finding, scene_pairs.check(subject))
 

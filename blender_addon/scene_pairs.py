@@ -8,9 +8,9 @@ has few candidates for each.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,16 +23,33 @@ from ..core.contact import Contact
 from ..core.contacts import contacts
 from ..core.curved_shape import ConvexShape
 from ..core.decompose_mesh import Decomposition
-from ..core.dent import deepest_dent
+from ..core.dent import Dent, deepest_dent
 from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_pieces import mesh_pieces
+from ..core.note import Note
 from ..core.progress import Cancelled, Progress, part_of, tell
 from ..core.region import Region
 from ..core.relation import Relation
-from . import collision_shape
-from .collision_shape import Choice
-from .finding import Found, Solid, find
+from ..core.solid_facets import Solid
+from . import answer_words, collision_shape
+from .collision_shape import AUTOMATIC, COMPOUND, CONVEX_HULL, MESH, PRIMITIVES, WORDS, Choice
+from .collision_solid import (
+    RESOLUTION_STEPS,
+    Joined,
+    Part,
+    covers_hull,
+    float32_step,
+    joined,
+    kind_for,
+    placed_mesh,
+    placed_pieces,
+    step_at,
+    tolerance_for,
+)
+from .finding import Found, checked, find
+from .shape_outline import extent_of
+from .units import UnitFormat
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -40,11 +57,14 @@ Key = tuple[int, int, str]
 """Which thing: `session_uid` of the object, or of what makes the instance; that of the instanced object, else 0; the
 instance's number, else empty."""
 
-RESOLUTION_STEPS = 4.0
-"""Steps of a float32 coordinate that two readings of the same place may differ by."""
-OPEN_SHARE = 1e-4
 KEPT = 4_000
-"""Solids kept, as many as a batch may need; the least recently used go first."""
+"""Things kept as they collide, as many as a batch may need; the least recently used go first."""
+KEPT_TRIANGLES = 1_000_000
+"""Triangles of meshes kept in world space, with trees of theirs: some hundred megabytes."""
+STICKS_OUT = 0.03
+"""Times the diagonal of a mesh: approximate pieces of it stay so near to its bounding box."""
+DENT_SLACK = 1e-3
+"""Relative: dents are found to less than that of themselves."""
 BATCH = 2_000
 """At most so many pairs' bounds are looked at together."""
 FIRST_BATCH = 125
@@ -64,6 +84,7 @@ class Geometry:
         """points (n, 3), triangles (t, 3)."""
         self.points = points
         self.triangles = triangles
+        self._pieces: Decomposition | None = None
 
     @cached_property
     def hull(self) -> ConvexHull:
@@ -81,15 +102,20 @@ class Geometry:
         return bool(self.hull.rank == 3 and len(corners) == 8 and ((corners == low) | (corners == high)).all())
 
     @cached_property
-    def convex(self) -> bool:
-        """Whether the mesh is its convex hull, as exactly as float32 tells."""
-        dent = deepest_dent(self.hull, self.hull.vertex_ids, self.points, self.triangles)
-        size = max(float(np.abs(self.hull.vertices).max()), 2.0**-126)
-        return bool(dent.depth <= RESOLUTION_STEPS * np.spacing(np.float32(size)) and dent.open_share <= OPEN_SHARE)
+    def dent(self) -> Dent:
+        """How far the mesh is from its hull."""
+        return deepest_dent(self.hull, self.hull.vertex_ids, self.points, self.triangles)
 
     @cached_property
-    def pieces(self) -> Decomposition:
-        return mesh_pieces(Mesh(self.points, self.triangles.astype(np.intp)))
+    def magnitude(self) -> float:
+        """The largest absolute coordinate."""
+        return float(np.abs(self.hull.vertices).max())
+
+    def pieces(self, progress: Progress | None = None) -> Decomposition:
+        """Return the convex pieces that stand for the mesh; cut once. Raises Cancelled."""
+        if self._pieces is None:
+            self._pieces = mesh_pieces(Mesh(self.points, self.triangles.astype(np.intp)), progress=progress)
+        return self._pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +139,44 @@ class Item:
     instanced collection its own."""
     collections: frozenset[object] = frozenset()
     """Which collections it is in; of an instance within what makes it."""
+    parts: tuple[Item, ...] = ()
+    """What a compound parent is made of; its geometry is all of theirs then, in world space."""
 
     @property
     def uid(self) -> int:
         """`session_uid` of the object itself, which for an instance is the instanced one."""
         return self.key[1] or self.key[0]
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """(4, 4) the world matrix."""
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.linear, self.translation
+        return matrix
+
+    @cached_property
+    def kind(self) -> str:
+        """What it collides as, as in `collision_shape`."""
+        return kind_for(self.choice, len(self.geometry.triangles) > 0, lambda: self.is_convex)
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether the mesh, where it is, is its convex hull, as exactly as float32 tells."""
+        geometry, dent = self.geometry, self.geometry.dent
+        if dent.depth == 0.0 and dent.open_share == 0.0:
+            return True
+        magnitude = float(np.abs(geometry.hull.vertices @ self.linear.T + self.translation).max())
+        # Lengths grow by the largest stretch at most, and by the least at least; areas by products of two stretches.
+        most, _, least = np.linalg.svd(self.linear, compute_uv=False).tolist()
+        if least > 0.0:
+            twist = (most / least) ** 2
+            if covers_hull(Dent(dent.depth * most, dent.point, dent.closed, None, dent.open_share * twist), magnitude):
+                return True
+            if dent.depth * least > (1.0 + DENT_SLACK) * RESOLUTION_STEPS * float32_step(magnitude):
+                return False
+        hull = geometry.hull.transformed(self.matrix)
+        points = geometry.points @ self.linear.T + self.translation
+        return covers_hull(deepest_dent(hull, hull.vertex_ids, points, geometry.triangles), magnitude)
 
 
 @dataclass(frozen=True)
@@ -177,6 +236,8 @@ class Subject:
     """Whether pairs that only touch are told."""
     skipped: list[tuple[str, str]] = field(default_factory=list)
     """Name of what is left out, and why."""
+    units: UnitFormat = field(default_factory=UnitFormat)
+    """For the lengths in notes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,31 +283,18 @@ class Answer:
     region: Region | Found | None
     """Where they meet; of compounds and meshes all that was found."""
     status: str
-
-
-@dataclass(frozen=True, eq=False)
-class Ready:
-    """A thing as it collides."""
-
-    solid: Solid
-    kind: str
-    mesh: Mesh | None
-    make_pieces: Callable[[], Decomposition] | None
-    extent: float
-    step: float
-    """Blender units: spacing of float32 at the largest coordinate that took part."""
+    reason: str = ""
+    """Why the bounds do not meet, in words; empty when they do."""
+    notes: tuple[Note, ...] = ()
+    has_depth: bool = True
+    """False where surfaces meet of which one is open."""
+    of_pieces: bool = False
+    """Whether the depth is that of convex pieces, because a surface is open."""
+    failed: tuple[str, ...] | None = None
+    """The checks of `verify` that it fails; None for one found together with others: it has no certificate."""
 
 
 # --- bounds ---------------------------------------------------------------------------------------------------------
-
-
-def kind_of(item: Item) -> str:
-    """Return what the item collides as, as in `collision_shape`."""
-    if item.choice.kind != collision_shape.AUTOMATIC:
-        return item.choice.kind
-    if collision_shape.WHEN_CONVEX == collision_shape.WHEN_DENTED or item.geometry.convex:
-        return collision_shape.WHEN_CONVEX
-    return collision_shape.WHEN_DENTED
 
 
 def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[FloatArray, FloatArray, dict[int, str]]:
@@ -265,19 +313,22 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
         done += len(members)
         try:
             corners = geometry.hull.vertices.T
-            plain = [k for k in members if kind_of(items[k]) not in collision_shape.PRIMITIVES]
+            plain = [k for k in members if items[k].kind not in PRIMITIVES and not items[k].parts]
             step = max(1, NUMBERS // max(corners.size, 1))
             for begin in range(0, len(plain), step):
                 some = plain[begin : begin + step]
                 placed = np.stack([items[k].linear for k in some]) @ corners
                 moved = np.stack([items[k].translation for k in some])
                 low[some], high[some] = placed.min(axis=2) + moved, placed.max(axis=2) + moved
-                for k in some:
-                    if kind_of(items[k]) != collision_shape.CONVEX_HULL and len(geometry.triangles) == 0:
-                        problems[k] = f"has no faces: a {collision_shape.WORDS[kind_of(items[k])]} is made of them"
+            for k in plain:
+                if items[k].kind != CONVEX_HULL and len(geometry.triangles) == 0:
+                    problems[k] = f"has no faces: a {WORDS[items[k].kind]} is made of them"
+                if items[k].kind == COMPOUND:
+                    room = STICKS_OUT * geometry.hull.extent * float(np.linalg.norm(items[k].linear, 2))
+                    low[k], high[k] = low[k] - room, high[k] + room
             for k in set(members) - set(plain):
                 try:
-                    low[k], high[k] = made(items[k]).solid.bounds
+                    low[k], high[k] = _bounds_of_one(items[k])
                 except ValueError as error:
                     problems[k] = str(error)
         except ValueError as error:  # the geometry itself
@@ -285,66 +336,128 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
     return low, high, problems
 
 
-def made(item: Item) -> Ready:
-    """Make what an item collides as, in world space. Raises ValueError, as the end of a sentence about the item."""
-    geometry, linear, translation = item.geometry, item.linear, item.translation
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = linear, translation
-    kind = kind_of(item)
-    mesh: Mesh | None = None
-    make_pieces: Callable[[], Decomposition] | None = None
-    solid: Solid
-    corners = geometry.hull.vertices @ linear.T + translation
-    if kind in collision_shape.PRIMITIVES:
-        solid = collision_shape.fitted(kind, *geometry.bounds, linear, translation)
-    elif kind == collision_shape.CONVEX_HULL and geometry.is_box:
-        solid = Box.from_matrix(matrix, *geometry.bounds)
-    elif kind == collision_shape.CONVEX_HULL:
-        solid = geometry.hull.moved(matrix)
-    else:
-        make_pieces = _Pieces(geometry, matrix)
-        mesh = Mesh(geometry.points @ linear.T + translation, geometry.triangles.astype(np.intp))
-        solid = mesh if kind == collision_shape.MESH else Compound(make_pieces().pieces)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    # The matrix may cancel large local coordinates: their rounding is still there.
-    terms = float(np.abs(geometry.hull.vertices).max()) * float(np.linalg.norm(linear, 2))
-    size = max(float(np.abs(low).max()), float(np.abs(high).max()), terms, 2.0**-126)
-    extent = float(np.linalg.norm(solid.bounds[1] - solid.bounds[0]))
-    return Ready(solid, kind, mesh, make_pieces, extent, float(np.spacing(np.float32(size))))
+def _bounds_of_one(item: Item) -> tuple[FloatArray, FloatArray]:
+    """Return the bounds of a primitive or of a compound parent. Raises ValueError, the end of a sentence about it."""
+    if not item.parts:
+        return Ready(item).solid.bounds
+    low, high, problems = bounds_of(item.parts)
+    for k, why in problems.items():
+        raise ValueError(f"cannot be checked: its part '{item.parts[k].name}' {why}")
+    return low.min(axis=0), high.max(axis=0)
 
 
-class _Pieces:
-    """Makes the convex pieces of a mesh in world space, once."""
-
-    def __init__(self, geometry: Geometry, matrix: FloatArray) -> None:
-        self._of = geometry, matrix
-        self._made: Decomposition | None = None
-
-    def __call__(self) -> Decomposition:
-        if self._made is None:
-            geometry, matrix = self._of
-            found = geometry.pieces
-            self._made = replace(
-                found,
-                pieces=tuple(piece.moved(matrix) for piece in found.pieces),
-                distance=found.distance * float(np.linalg.norm(matrix[:3, :3], 2)),
-            )
-        return self._made
+# --- as it collides -------------------------------------------------------------------------------------------------
 
 
-class _Solids:
-    """The last few solids made."""
+class Ready:
+    """A thing as it collides, in world space. What is costly is made when it is first asked for.
+
+    `around` and `solid` raise ValueError, the end of a sentence about the item, when it cannot be made.
+    """
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.kind = item.kind
+        self._parts = tuple(Ready(part) for part in item.parts)
+        self._pieces: Decomposition | None = None
+
+    @cached_property
+    def around(self) -> ConvexShape | None:
+        """A convex shape that it is, or that a mesh is within; None for a compound."""
+        item, geometry = self.item, self.item.geometry
+        if self._parts or self.kind == COMPOUND:
+            return None
+        if self.kind in PRIMITIVES:
+            at_origin = item.choice.source == "rigid_body"
+            return collision_shape.fitted(self.kind, *geometry.bounds, item.linear, item.translation, at_origin)
+        if geometry.is_box:
+            return Box.from_matrix(item.matrix, *geometry.bounds)
+        return geometry.hull.transformed(item.matrix)
+
+    @cached_property
+    def solid(self) -> Solid:
+        """What it collides as."""
+        if self._parts:
+            return self._joined.compound
+        item = self.item
+        if self.kind == MESH:
+            geometry = item.geometry
+            return placed_mesh(self.kind, geometry.points, geometry.triangles, item.linear, item.translation)
+        if self.kind == COMPOUND:
+            return Compound(self.make_pieces().pieces)
+        assert self.around is not None
+        return self.around
+
+    @cached_property
+    def _joined(self) -> Joined:
+        return joined(
+            Part(part.item.name, part.solid, part.make_pieces if part.has_mesh else None) for part in self._parts
+        )
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is convex, so that it is the solid that is `around`."""
+        return not self._parts and self.kind not in (MESH, COMPOUND)
+
+    def make_pieces(self, progress: Progress | None = None) -> Decomposition:
+        """Return the convex pieces that stand for its mesh, in world space; made once. Raises Cancelled."""
+        if self._pieces is None:
+            found = self.item.geometry.pieces(progress)
+            self._pieces = placed_pieces(found, self.item.linear, self.item.translation)
+        return self._pieces
+
+    @cached_property
+    def stands(self) -> tuple[int, str, float] | None:
+        """Of a compound whose pieces are not exact: how many, why not, and how far its surface is from theirs."""
+        if self._parts:
+            told = self._joined
+            return None if told.exact else (len(told.compound.pieces), told.reason, told.distance)
+        if self.kind != COMPOUND or self.make_pieces().exact:
+            return None
+        found = self.make_pieces()
+        return len(found.pieces), found.reason or found.message, found.distance
+
+    @property
+    def has_mesh(self) -> bool:
+        """Whether it is made of a mesh, of which there are pieces."""
+        return self.kind in (MESH, COMPOUND) and not self._parts
+
+    @cached_property
+    def extent(self) -> float:
+        """Diagonal of the bounding box."""
+        return extent_of(self.solid if self.around is None else self.around)
+
+    @cached_property
+    def step(self) -> float:
+        """Blender units: spacing of float32 at the largest coordinate that took part."""
+        if self._parts:
+            return max(part.step for part in self._parts)
+        item, geometry = self.item, self.item.geometry
+        corners = geometry.hull.vertices @ item.linear.T + item.translation
+        return step_at(float(np.abs(corners).max()), geometry.magnitude, item.linear)
+
+    @property
+    def weight(self) -> int:
+        """About how many triangles are kept with it."""
+        own = 0 if self.is_alone else len(self.item.geometry.triangles)
+        return max(own, sum(part.weight for part in self._parts))
+
+
+class _Things:
+    """The last few things as they collide."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._items = items
         self._kept: OrderedDict[int, Ready] = OrderedDict()
+        self._weight = 0
 
     def __getitem__(self, k: int) -> Ready:
         ready = self._kept.get(k)
         if ready is None:
-            ready = self._kept[k] = made(self._items[k])
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            ready = self._kept[k] = Ready(self._items[k])
+            self._weight += ready.weight
+            while len(self._kept) > KEPT or (self._weight > KEPT_TRIANGLES and len(self._kept) > 2):
+                self._weight -= self._kept.popitem(last=False)[1].weight
         else:
             self._kept.move_to_end(k)
         return ready
@@ -420,14 +533,14 @@ def check_pairs(
     This is the one place where pairs are decided.
     """
     pairs = list(pairs)
-    solids = _Solids(items)
+    things = _Things(items)
     begin, size = 0, FIRST_BATCH
     while begin < len(pairs):
         some = pairs[begin : begin + size]
         here = part_of(progress, begin / len(pairs), (begin + len(some)) / len(pairs))
         try:
             tell(here, 0.0)
-            _check_some(items, some, solids, subject, outcome, here)
+            _check_some(items, some, things, subject, outcome, here)
         except Cancelled:
             outcome.partial = True
             return
@@ -437,13 +550,13 @@ def check_pairs(
 def _check_some(
     items: Sequence[Item],
     pairs: list[tuple[int, int]],
-    solids: _Solids,
+    things: _Things,
     subject: Subject,
     outcome: Outcome,
     progress: Progress | None,
 ) -> None:
-    convex = _convex(pairs, solids, part_of(progress, 0.0, 0.3))
-    apart, told = _together(pairs, convex, solids, subject, part_of(progress, 0.3, 0.7))
+    within = _within_convex(pairs, things, part_of(progress, 0.0, 0.3))
+    apart, told = _together(pairs, within, things, subject, part_of(progress, 0.3, 0.7))
     for k, (i, j) in enumerate(pairs):
         here = part_of(progress, 0.7 + 0.3 * k / len(pairs), 0.7 + 0.3 * (k + 1) / len(pairs))
         tell(here, 0.0)
@@ -451,8 +564,8 @@ def _check_some(
             outcome.cleared.append((i, j))
             continue
         try:
-            a, b = comparable(solids[i], solids[j])
-            answer = told.get(k) or answer_of(contact_of(a, b, subject, here))
+            a, b = things[i], things[j]
+            answer = told.get(k) or answer_of(contact_of(a, b, subject, here), a, b)
         except ValueError as error:
             names = f"{items[i].name} and {items[j].name}"
             outcome.skipped.append((names, f"'{items[i].name}' and '{items[j].name}' cannot be checked: {error}"))
@@ -460,25 +573,25 @@ def _check_some(
         if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
             outcome.cleared.append((i, j))
         else:
-            outcome.found.append(PairFound(i, j, row_of(answer, a, b)))
+            outcome.found.append(PairFound(i, j, row_of(answer, a, b, subject.units)))
 
 
-def _convex(pairs: list[tuple[int, int]], solids: _Solids, progress: Progress | None) -> list[int]:
-    """Return which pairs are two convex shapes: those can be looked at together. Makes the solids."""
+def _within_convex(pairs: list[tuple[int, int]], things: _Things, progress: Progress | None) -> list[int]:
+    """Return which pairs are convex shapes or within such: those can be looked at together. Makes these shapes."""
     rows = []
     for k, (i, j) in enumerate(pairs):
         tell(progress, k / len(pairs))
         try:
-            solid_a, solid_b = solids[i].solid, solids[j].solid
+            around = things[i].around, things[j].around
         except ValueError:  # told by the single way
             continue
-        if isinstance(solid_a, ConvexShape) and isinstance(solid_b, ConvexShape):
+        if None not in around:
             rows.append(k)
     return rows
 
 
 def _together(
-    pairs: list[tuple[int, int]], rows: list[int], solids: _Solids, subject: Subject, progress: Progress | None
+    pairs: list[tuple[int, int]], rows: list[int], things: _Things, subject: Subject, progress: Progress | None
 ) -> tuple[set[int], dict[int, Answer]]:
     """Return which of the pairs are apart by more than clearance and tolerance, and what is known of the others.
 
@@ -488,7 +601,7 @@ def _together(
         return set(), {}
     places: dict[int, int] = {}
     numbers = [[places.setdefault(i, len(places)) for i in pairs[k]] for k in rows]
-    shapes: list[ConvexShape] = [solids[i].solid for i in places]  # type: ignore[misc]
+    shapes: list[ConvexShape] = [things[i].around for i in places]
     found = contacts(
         shapes,
         numbers,
@@ -503,14 +616,14 @@ def _together(
     told: dict[int, Answer] = {}
     relations, statuses = found.relations, found.statuses
     for row, k in enumerate(rows):
-        a, b = (solids[i] for i in pairs[k])
+        a, b = (things[i] for i in pairs[k])
         # The tolerance of a call is that of all its pairs; that of this one may be coarser.
         tolerance, lower = _tolerance(a, b, subject), float(found.lower_bound[row])
         if relations[row] == Relation.SEPARATED:
             extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
             if lower > max(subject.clearance, tolerance * min(extents, default=0.0)):
                 apart.add(k)
-        elif tolerance == subject.contact_tolerance:
+        elif tolerance == subject.contact_tolerance and a.is_alone and b.is_alone:
             told[k] = Answer(
                 relation=relations[row],
                 signed_distance=float(found.signed_distance[row]),
@@ -521,46 +634,46 @@ def _together(
                 upper_bound=float(found.upper_bound[row]),
                 region=found.region[row],
                 status=str(statuses[row]),
+                reason=statuses[row].reason,
             )
     return apart, told
 
 
 def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
-    """The contact tolerance of a pair: the person's, or the input's resolution where that is coarser."""
-    extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
-    if not extents:
-        return subject.contact_tolerance
-    return max(subject.contact_tolerance, RESOLUTION_STEPS * max(a.step, b.step) / min(extents))
+    return tolerance_for(subject.contact_tolerance, (a.extent, b.extent), (a.step, b.step))
 
 
 def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None = None) -> Contact | Found:
     """Find the contact of two things. Raises ValueError when it cannot be told, and Cancelled."""
-    meshes, pieces = (a.mesh, b.mesh), (a.make_pieces, b.make_pieces)
-    return find(a.solid, b.solid, meshes, pieces, "auto", subject.clearance, _tolerance(a, b, subject), progress)
+    make_pieces = [
+        partial(thing.make_pieces, part_of(progress, 0.2 * k, 0.2 * (k + 1))) if thing.has_mesh else None
+        for k, thing in enumerate((a, b))
+    ]
+    return find(
+        a.solid,
+        b.solid,
+        (make_pieces[0], make_pieces[1]),
+        "auto",
+        subject.clearance,
+        _tolerance(a, b, subject),
+        (a.item.choice.kind == AUTOMATIC, b.item.choice.kind == AUTOMATIC),
+        part_of(progress, 0.4, 1.0),
+    )
 
 
 def contact_between(
     a: Item, b: Item, clearance: float, contact_tolerance: float
 ) -> tuple[Ready, Ready, Contact | Found]:
-    """Return two things as they are compared, and their contact. Raises ValueError when that cannot be told."""
-    one, other = comparable(made(a), made(b))
+    """Return two things as they collide, and their contact. Raises ValueError when that cannot be told."""
+    one, other = Ready(a), Ready(b)
     subject = Subject([a, b], None, [0, 1], Ignore(), clearance, contact_tolerance, True)
     return one, other, contact_of(one, other, subject)
 
 
-def comparable(a: Ready, b: Ready) -> tuple[Ready, Ready]:
-    """Return a pair as it can be compared: beside a mesh a compound is the mesh it was made of."""
-    one, other = (
-        replace(thing, solid=thing.mesh, kind=collision_shape.MESH)
-        if thing.kind == collision_shape.COMPOUND and beside.kind == collision_shape.MESH and thing.mesh is not None
-        else thing
-        for thing, beside in ((a, b), (b, a))
-    )
-    return one, other
-
-
-def answer_of(found: Contact | Found) -> Answer:
-    """Return what is told of a contact."""
+def answer_of(found: Contact | Found, a: Ready, b: Ready) -> Answer:
+    """Return what is told of a contact, checked again."""
+    reason = found.reason if isinstance(found, Found) else found.status.reason
+    checks = [(check.name, check.ok) for check in checked(found, a.solid, b.solid).checks]
     return Answer(
         relation=found.relation,
         signed_distance=float(found.signed_distance),
@@ -571,23 +684,29 @@ def answer_of(found: Contact | Found) -> Answer:
         upper_bound=float(found.upper_bound),
         region=found if isinstance(found, Found) else found.region,
         status=str(found.status),
+        reason=reason,
+        notes=found.notes if isinstance(found, Found) else (),
+        has_depth=not isinstance(found, Found) or found.has_depth,
+        of_pieces=isinstance(found, Found) and found.of_pieces is not None,
+        failed=tuple(answer_words.failed_checks(checks, reason)),
     )
 
 
-def row_of(found: Answer, a: Ready, b: Ready) -> dict[str, Any]:
-    """Return a contact as plain data: world space, Blender units."""
-    region, notes = found.region, []
+def row_of(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> dict[str, Any]:
+    """Return a contact as plain data: world space, Blender units; the lengths in its notes in those of the scene."""
+    region = found.region
     kind: str | None = None
     if isinstance(region, Found):
         kind = "regions" if region.regions else "curves" if region.curves else None
-        notes = list(region.notes)
     elif region is not None:
         kind = str(region.kind)
     depth = max(0.0, -found.signed_distance)
     centroid = None if region is None else region.centroid
     return {
         "relation": str(found.relation),
-        "intersects": found.signed_distance <= 0.0,
+        "intersects": region.intersects if isinstance(region, Found) else found.signed_distance <= 0.0,
+        "has_depth": found.has_depth,
+        "of_pieces": found.of_pieces,
         "signed_distance": found.signed_distance,
         "depth": depth,
         "normal": found.normal.tolist(),
@@ -599,45 +718,56 @@ def row_of(found: Answer, a: Ready, b: Ready) -> dict[str, Any]:
         "region": kind,
         "area": 0.0 if region is None else float(region.area),
         "centroid": None if centroid is None else centroid.tolist(),
-        "checked_as": [a.kind.lower(), b.kind.lower()],
         "exactness": found.status,
-        "notes": notes,
+        "verified": None if found.failed is None else not found.failed,
+        "notes": [*_notes_of(a, units), *_notes_of(b, units), *_notes_of_answer(found, a, b, units)],
     }
 
 
-def things(items: Sequence[Item], found: PairFound) -> list[dict[str, Any]]:
-    """Return both things of a pair as plain data."""
-    told = []
-    for k, kind in zip((found.a, found.b), found.row["checked_as"], strict=True):
-        item = items[k]
-        told.append(
-            {
-                "name": item.name,
-                "object": item.object_name,
-                "instancer": item.instancer_name,
-                "instance": item.key[2] or None,
-                "checked_as": kind,
-                "convex": item.geometry.convex,
-            }
-        )
-    return told
+def _notes_of(thing: Ready, units: UnitFormat) -> list[str]:
+    """What to know of how a thing collides."""
+    item, words = thing.item, WORDS[thing.kind]
+    notes = []
+    if item.choice.note:
+        instead = "" if item.choice.source == "rigid_body" else f": its {words} is checked"
+        notes.append(f"'{item.name}' {item.choice.note}{instead}")
+    if thing.kind in PRIMITIVES and thing.around is not None:
+        out = collision_shape.sticks_out(thing.around, item.geometry.hull.vertices @ item.linear.T + item.translation)
+        if out > RESOLUTION_STEPS * thing.step:
+            notes.append(answer_words.sticks_out_words(item.name, words, out, units))
+    if thing.kind == CONVEX_HULL and not item.is_convex:
+        notes.append(f"'{item.name}' is not convex: its hull is checked")
+    if thing.stands is not None:
+        notes.append(answer_words.pieces_words(item.name, *thing.stands, units))
+    return notes
+
+
+def _notes_of_answer(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> list[str]:
+    """What to know of an answer."""
+    names = a.item.name, b.item.name
+    notes = [answer_words.named(note.words(units.length), names) for note in found.notes]
+    depth = max(0.0, -found.signed_distance)
+    bounds = found.lower_bound, found.upper_bound
+    why = answer_words.reason_words(found.reason, found.status, found.has_depth, found.of_pieces, depth, bounds, units)
+    if why:
+        notes.append(why)
+    if found.failed:
+        notes.append(f"The answer did not pass its own check ({', '.join(found.failed)}): please report it")
+    return notes
+
+
+def _told(item: Item) -> dict[str, Any]:
+    """Return a thing of a pair as plain data."""
+    return {
+        "name": item.name,
+        "object": item.object_name,
+        "instancer": item.instancer_name,
+        "instance": item.key[2] or None,
+        "checked_as": item.kind.lower(),
+        "convex": item.is_convex,
+    }
 
 
 def rows(items: Sequence[Item], outcome: Outcome) -> list[dict[str, Any]]:
     """Return the findings as plain data, deepest first."""
-    told = []
-    for found in outcome.found:
-        a, b = things(items, found)
-        row = {name: value for name, value in found.row.items() if name != "checked_as"}
-        notes = [
-            f"'{thing['name']}' is not convex: its hull is checked"
-            for thing in (a, b)
-            if thing["checked_as"] == "convex_hull" and not thing["convex"]
-        ]
-        notes += [
-            f"'{items[k].name}' is a compound, which is not compared with a mesh: its mesh is checked"
-            for k, thing in ((found.a, a), (found.b, b))
-            if thing["checked_as"] == "mesh" and kind_of(items[k]) == collision_shape.COMPOUND
-        ]
-        told.append({"a": a, "b": b, **row, "notes": notes + row["notes"]})
-    return told
+    return [{"a": _told(items[found.a]), "b": _told(items[found.b]), **found.row} for found in outcome.found]

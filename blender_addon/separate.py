@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from ..core.contact import Contact
 from . import session
+from .collision_solid import RESOLUTION_STEPS
 from .finding import Found
 from .inspection import inspect
-from .read import RESOLUTION_STEPS
 from .session import Inspection
 
 FloatArray = NDArray[np.float64]

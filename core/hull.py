@@ -63,7 +63,7 @@ class ConvexHull(Polytope):
         tell(progress, 1.0)
         _fill(self, parts)
 
-    def moved(self, matrix: ArrayLike) -> ConvexHull:
+    def transformed(self, matrix: ArrayLike) -> ConvexHull:
         """Return the image of the hull under a 4 x 4 affine `matrix`, which multiplies column vectors.
 
         The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one turns

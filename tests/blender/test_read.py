@@ -22,6 +22,11 @@ def read(part: Callable[[str], ModuleType]) -> ModuleType:
     return part("blender_addon.read")
 
 
+@pytest.fixture
+def solid(part: Callable[[str], ModuleType]) -> ModuleType:
+    return part("blender_addon.collision_solid")
+
+
 def shape(read: ModuleType, obj: bpy.types.Object) -> object:
     return read.read(obj, bpy.context.evaluated_depsgraph_get())
 
@@ -238,21 +243,21 @@ def test_deepest_dent_moves_along(read: ModuleType) -> None:
     assert shape(read, obj).dent.depth == pytest.approx(1.0)  # the pit is 2 deep now, and 1 from the sides
 
 
-def test_convex_primitives_have_no_dent_beyond_the_resolution(read: ModuleType) -> None:
+def test_convex_primitives_have_no_dent_beyond_the_resolution(read: ModuleType, solid: ModuleType) -> None:
     for add in (bpy.ops.mesh.primitive_uv_sphere_add, bpy.ops.mesh.primitive_cone_add, bpy.ops.mesh.primitive_grid_add):
         add()
         obj = bpy.context.object
         obj.rotation_euler = (0.4, 0.5, 0.6)
         found = shape(read, obj)
-        assert found.dent.depth <= read.RESOLUTION_STEPS * found.step, obj.name
+        assert found.dent.depth <= solid.RESOLUTION_STEPS * found.step, obj.name
     bpy.ops.mesh.primitive_torus_add()
     assert shape(read, bpy.context.object).dent.depth > 0.2
 
 
 @pytest.mark.parametrize("size", [1e-30, 0.75, 1.0, 3.0, 1e5, 16777216.0, 3e38])
-def test_step_of_float32(read: ModuleType, size: float) -> None:
+def test_step_of_float32(solid: ModuleType, size: float) -> None:
     with np.errstate(over="ignore"):
-        assert read.float32_step(size) == np.nextafter(np.float32(size), np.float32(np.inf)) - np.float32(size)
+        assert solid.float32_step(size) == np.nextafter(np.float32(size), np.float32(np.inf)) - np.float32(size)
 
 
 def test_large_local_coordinates_count_for_the_resolution(read: ModuleType) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from .scenes import cube, inspect, mesh_object, select
 
@@ -138,20 +139,116 @@ def test_collision_shapes_count() -> None:
     assert row["depth"] == pytest.approx(0.5, abs=1e-6)
     a.contact_lens_shape, b.contact_lens_shape = "MESH", "COMPOUND"
     row = check()[0].row()
-    assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("mesh", "mesh")
-    assert "'B' is a compound, which is not compared with a mesh: its mesh is checked" in row["notes"]
+    assert summary()["skipped"] == []
+    assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("mesh", "compound")
     assert row["depth"] == pytest.approx(0.8, abs=1e-6)
+    assert row["verified"]
+    assert row["notes"] == []
     a.contact_lens_shape = "CONVEX_HULL"
     row = check()[0].row()
     assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("convex_hull", "compound")
     assert row["depth"] == pytest.approx(0.8, abs=1e-6)
 
 
-def test_that_a_hull_stands_for_a_dented_mesh_is_told() -> None:
+def test_a_dented_mesh_is_checked_as_it_is_unless_its_hull_is_chosen() -> None:
     bpy.ops.mesh.primitive_torus_add()
+    torus = bpy.context.object
     cube("B", size=0.2)
-    notes = check()[0].row()["notes"]
-    assert notes == ["'Torus' is not convex: its hull is checked"]
+    assert check() == [], "it is in the hole"
+    torus.contact_lens_shape = "CONVEX_HULL"
+    assert check()[0].row()["notes"] == ["'Torus' is not convex: its hull is checked"]
+
+
+def rigid_body(obj: bpy.types.Object, shape: str) -> bpy.types.Object:
+    with bpy.context.temp_override(object=obj, active_object=obj, selected_objects=[obj]):
+        bpy.ops.rigidbody.object_add()
+    obj.rigid_body.collision_shape = shape
+    return obj
+
+
+def chair(x: float = 0.0) -> bpy.types.Object:
+    """A compound parent, a seat and two legs with room between them."""
+    parent = rigid_body(cube("Chair", (x, 0.0, 50.0)), "COMPOUND")
+    seat = rigid_body(cube("Seat", (x, 0.0, 1.0), size=1.0), "BOX")
+    legs = [rigid_body(cube(f"Leg {k}", (x + 0.4 * k, 0.0, 0.2), size=0.6), "CONVEX_HULL") for k in (-2, 2)]
+    for part in (seat, *legs):
+        part.parent, part.matrix_parent_inverse = parent, parent.matrix_world.inverted()
+    bpy.context.view_layer.update()
+    return parent
+
+
+def test_what_it_finds_of_dented_meshes_and_rigid_bodies_is_what_inspect_finds(part: Part) -> None:
+    """Kinds, numbers and notes, against the single way: every pair within reach."""
+    report = part("blender_addon.report")
+    if bpy.context.scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    bpy.ops.mesh.primitive_torus_add(major_segments=8, minor_segments=5)
+    objects = [bpy.context.object]
+    objects[0].scale = (1.0, 1.0, 1.5)
+    objects.append(
+        mesh_object(
+            "Open", [(0.9, -1, 0), (0.9, 1, 0), (1.1, 1, 1), (1.1, -1, 1), (2, 0, 0.5)], [(0, 1, 2, 3), (1, 2, 4)]
+        )
+    )
+    rim = [(-1.4, -1.4, 0.3), (0.9, -1.4, 0.3), (0.9, 0.9, 0.3), (-1.4, 0.9, 0.3), (0.0, 0.0, -1.0)]
+    objects.append(mesh_object("Cup", rim, [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)]))
+    objects.append(cube("Chosen", (0.7, 0.7, 0.3), size=0.7))
+    objects[-1].contact_lens_shape = "COMPOUND"
+    objects.append(cube("Ball", (-1.0, 0.4, 0.3), size=0.5))
+    objects[-1].data.transform(Matrix.Translation((0.3, 0.0, 0.0)))
+    rigid_body(objects[-1], "SPHERE")
+    objects.append(rigid_body(cube("Crate", (1.2, -0.6, 0.0), size=0.8), "MESH"))
+    objects.append(chair())
+    bpy.context.view_layer.update()
+    bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
+    rows = {(row["a"]["name"], row["b"]["name"]): row for row in (f.row() for f in check(ignore_parents=False))}
+    assert summary()["skipped"] == []
+    assert not {name for pair in rows for name in pair} & {"Seat", "Leg -2", "Leg 2"}, "they are the chair"
+    seen = set()
+    for a, b in combinations(sorted(objects, key=lambda obj: obj.name), 2):
+        inspect(a, b)
+        data = report.report(bpy.context)
+        single, pair = data["contact"], (a.name, b.name)
+        if single["relation"] == "separated":
+            assert pair not in rows
+            continue
+        seen.add(pair)
+        row = rows[pair]
+        assert [row[k]["checked_as"] for k in "ab"] == [data["objects"][k]["inspected_as"] for k in "ab"], pair
+        assert (row["relation"], row["has_depth"], row["of_pieces"]) == (
+            single["relation"],
+            single["has_depth"],
+            single["of_pieces"],
+        ), pair
+        assert row["exactness"] == single["status"], pair
+        assert row["verified"], pair
+        if single["has_depth"]:
+            assert row["depth"] == pytest.approx(single["depth"], abs=1e-6), pair
+        said = report.warnings(data)
+        assert [note.replace("is checked", "is inspected") for note in row["notes"]] == said, pair
+    assert seen == set(rows)
+    assert len(seen) > 8
+    assert any(row["of_pieces"] for row in rows.values())
+    assert any(" cm" in note for row in rows.values() for note in row["notes"])
+
+
+def test_compound_parents_are_instanced_with_their_parts() -> None:
+    if bpy.context.scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    inside = bpy.data.collections.new("Inside")
+    parent = chair()
+    for obj in (parent, *parent.children):
+        inside.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    instance_of(inside, "One", (0.0, 5.0, 0.0))
+    cube("Between", (0.0, 5.0, 0.0), size=0.5)
+    assert check() == [], "between its legs, and the parts do not meet each other"
+    bpy.data.objects["Between"].location.z = 0.3
+    bpy.context.view_layer.update()
+    row = check()[0].row()
+    assert (row["a"]["name"], row["b"]["object"]) == ("Between", "Chair")
+    assert (row["b"]["checked_as"], row["depth"]) == ("compound", pytest.approx(0.05))
+    bpy.ops.contact_lens.go_to_finding()
 
 
 # --- scope ----------------------------------------------------------------------------------------------------------

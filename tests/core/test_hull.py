@@ -477,7 +477,7 @@ def test_a_moved_hull_keeps_every_promise(block):
             continue
         hull = ConvexHull(points)
         for name, matrix in matrices(rng):
-            moved = hull.moved(matrix)
+            moved = hull.transformed(matrix)
             corners = hull.vertices @ matrix[:3, :3].T + matrix[:3, 3]
             image = np.repeat(corners[:1], len(points), axis=0)
             image[hull.vertex_ids] = corners
@@ -492,7 +492,7 @@ def test_a_moved_hull_is_the_hull_of_the_moved_points(mirror):
         matrix = np.eye(4)
         matrix[:3, :3] = rotation(rng) @ np.diag([1.5, 0.5, mirror])
         matrix[:3, 3] = 3.0, -2.0, 1.0
-        moved, fresh = hull.moved(matrix), ConvexHull(hull.vertices @ matrix[:3, :3].T + matrix[:3, 3])
+        moved, fresh = hull.transformed(matrix), ConvexHull(hull.vertices @ matrix[:3, :3].T + matrix[:3, 3])
         assert np.array_equal(moved.vertex_ids, hull.vertex_ids)
         assert np.array_equal(moved.vertices, fresh.vertices)
         assert len(moved.facets) == len(fresh.facets)
@@ -503,7 +503,7 @@ def test_a_moved_hull_is_the_hull_of_the_moved_points(mirror):
 def test_moving_shares_what_stays_and_changes_nothing():
     hull = ConvexHull(ball(np.random.default_rng(13), 100))
     before = hull.vertices.copy()
-    moved = hull.moved(np.diag([2.0, 2.0, 2.0, 1.0]))
+    moved = hull.transformed(np.diag([2.0, 2.0, 2.0, 1.0]))
     assert moved.facets is hull.facets
     assert moved.edges is hull.edges
     assert np.array_equal(hull.vertices, before)
@@ -518,9 +518,9 @@ def test_moving_shares_what_stays_and_changes_nothing():
 )
 def test_a_matrix_that_is_none_is_refused(matrix):
     with pytest.raises(ValueError, match=r"^matrix: "):
-        ConvexHull(CUBE * 1e3).moved(matrix)
+        ConvexHull(CUBE * 1e3).transformed(matrix)
     with pytest.raises(ValueError, match=r"^matrix: a hull in the plane"):
-        ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).moved(np.eye(4))
+        ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).transformed(np.eye(4))
 
 
 @pytest.mark.parametrize("kind", ["sphere", "single precision", "quads", "cone", "circles across"])
