@@ -165,7 +165,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             ("A", scene_results.label(finding, "a")),
             ("B", scene_results.label(finding, "b")),
             ("Relation", row["relation"].replace("_", " ").capitalize()),
-            ("Depth" if row["intersects"] else "Gap", units.length(abs(row["signed_distance"]))),
+            _distance(row, units),
         ]
         if row["area"] > 0.0:
             lines.append(("Area", units.area(row["area"])))
@@ -201,6 +201,14 @@ class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
             told = json.loads(check.summary)["ignored_pairs"]
             if told:
                 layout.label(text=f"{counted(sum(told.values()), 'pair')} left out", icon="INFO")
+
+
+def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
+    """The one number of a finding, with its name. Those of files saved earlier do not say what kind of depth it is."""
+    if not row.get("has_depth", True):
+        return "Depth", "none: a surface is open"
+    name = "Depth of Pieces" if row.get("of_pieces") else "Depth"
+    return name if row["intersects"] else "Gap", units.length(abs(row["signed_distance"]))
 
 
 CLASSES = (
