@@ -90,11 +90,11 @@ class _Round(CurvedShape):
 
     def outward(self, directions: FloatArray) -> FloatArray:
         """Return (k, 3) for each unit direction the way from the axis to the point of a rim farthest along it."""
-        sideways = directions - (directions @ self.axis)[:, None] * self.axis
-        # Once more: what is left along the axis of a direction near it is all rounding of the first time.
-        sideways -= (sideways @ self.axis)[:, None] * self.axis
-        lengths = np.linalg.norm(sideways, axis=1)[:, None]
-        return self.rim * sideways / np.where(lengths > 0.0, lengths, 1.0)
+        # In a frame across the axis: along it there is no rounding that could be taken for a way.
+        frame = np.array(across(self.axis))
+        sideways = directions @ frame.T
+        lengths = np.hypot(sideways[:, 0], sideways[:, 1])[:, None]
+        return (self.rim * sideways / np.where(lengths > 0.0, lengths, 1.0)) @ frame
 
 
 class Cylinder(_Round):

@@ -183,6 +183,20 @@ def test_every_pair_of_kinds_as_an_independent_search_finds_it(names, state, see
         assert c.relation is Relation.B_INSIDE_A
 
 
+@pytest.mark.parametrize("kind", [Cylinder, Cone])
+def test_support_points_along_the_axis_are_on_the_shape(kind):
+    """What is left of the axis across itself is rounding, and no way to the rim."""
+    for x, y, z in np.ndindex(9, 9, 9):
+        end = np.array([x - 4, y - 4, z - 4]) / 2.0
+        if not end.any():
+            continue
+        shape = kind((0.0, 0.0, 0.0), end, 2.0)
+        points = shape.supports(np.array([shape.axis, -shape.axis]))
+        along = points @ shape.axis
+        assert np.allclose(along, [np.linalg.norm(end), 0.0], rtol=0.0, atol=1e-12)
+        assert np.linalg.norm(points - along[:, None] * shape.axis, axis=1).max() < 2.0 + 1e-12
+
+
 @pytest.mark.slow_core
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_more_placements_of_every_pair_have_bounds_that_meet_and_hold_both_ways(names):
