@@ -25,7 +25,7 @@ from .bvh_pairs import tree_pairs
 from .grid_pairs import grid
 from .kdop import KDops
 from .polytope import IntArray
-from .progress import Progress, part_of, tell
+from .progress import Progress, part_of, rising, tell
 from .sweep_and_prune import sweep
 from .tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
 from .volumes import Volumes
@@ -88,7 +88,7 @@ def candidate_pairs(
             raise ValueError(f"other_low has dimension {b.dim}, but low has {a.dim}")
     tell(progress, 0.0)
     found = PairList(a, b, margin)
-    chosen = _find(method, a, b, margin, found, _rising(progress))
+    chosen = _find(method, a, b, margin, found, rising(progress))
     pairs = found.pairs()
     tell(progress, 1.0)
     return Candidates(pairs, chosen, found.tests)
@@ -153,20 +153,6 @@ def _boxes_of_corners(name: str, low: ArrayLike, name_high: str, high: ArrayLike
         checked_magnitude(name, boxes.low)
         checked_magnitude(name_high, boxes.high)
     return boxes
-
-
-def _rising(progress: Progress | None) -> Progress | None:
-    """Return what never tells less than before: a grid may be given up for a tree, which starts anew."""
-    if progress is None:
-        return None
-    told, most = progress, 0.0
-
-    def rising(share: float) -> bool | None:
-        nonlocal most
-        most = max(most, share)
-        return told(most)
-
-    return rising
 
 
 def _wider(boxes: Boxes, margin: float) -> Boxes:

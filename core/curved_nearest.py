@@ -20,7 +20,7 @@ from .hull import ConvexHull
 from .mesh_depth import Body, length_of
 from .mesh_distance import mesh_distance
 from .polytope import FloatArray, Polytope
-from .progress import Progress, tell
+from .progress import Progress, part_of, tell
 from .solid_facets import bounds_of, inner_hull, mesh_of
 from .tolerance import CURVED_BRACKET, CURVED_ROUNDING, EPS, MESH_APART, MESH_GAP
 
@@ -67,7 +67,7 @@ def nearest_to_mesh(
 
     Whether the mesh holds a piece all inside is not asked. Ends at the first pair that overlaps by more than
     `tolerance`, world units. `toward` (3,) is a unit vector from the pieces to the mesh, where one is known: what
-    reaches farthest against it is looked at first.
+    reaches farthest against it is looked at first. `progress`: called with the share done; False cancels.
     """
     best = Nearest(inf, inf, inf, _NONE, _NONE, _NONE)
     flat = [piece for piece in pieces if isinstance(piece, Polytope)]
@@ -76,11 +76,12 @@ def nearest_to_mesh(
     for k, piece in enumerate(pieces):
         if isinstance(piece, Polytope) or best.signed_distance < -tolerance:
             continue
-        tell(progress, k / len(pieces))
+        told = part_of(progress, k / len(pieces), (k + 1) / len(pieces))
+        tell(told, 0.0)
         if piece.skeleton is not None:
             found = _of_polytopes([piece.skeleton], mesh, piece.radius)
         else:
-            found = _of_curved(piece, mesh, tolerance, toward)
+            found = _of_curved(piece, mesh, tolerance, toward, told)
         lower = min(best.lower_bound, found.lower_bound)
         best = (found if found.signed_distance < best.signed_distance else best)._replace(lower_bound=lower)
     return best._replace(upper_bound=max(best.upper_bound, best.signed_distance))
@@ -172,7 +173,9 @@ def _of_polytopes(cores: list[Polytope], mesh: Body, radius: float) -> Nearest:
     )
 
 
-def _of_curved(shape: CurvedShape, mesh: Body, tolerance: float, toward: FloatArray | None) -> Nearest:
+def _of_curved(
+    shape: CurvedShape, mesh: Body, tolerance: float, toward: FloatArray | None, progress: Progress | None
+) -> Nearest:
     """Return it for one curved piece: triangles in the order of what is known of each, until the rest is farther."""
     corners = mesh.mesh.points.take(mesh.mesh.triangles.ravel(), axis=0).reshape(-1, 3, 3)
     low, high = shape.bounds
@@ -186,7 +189,8 @@ def _of_curved(shape: CurvedShape, mesh: Body, tolerance: float, toward: FloatAr
     enough = CURVED_BRACKET * min(shape.extent, mesh.mesh.diagonal) + rounding
     best = Nearest(inf, inf, inf, _NONE, _NONE, _NONE)
     lower = inf
-    for _ in range(_MOST_TRIANGLES):
+    for looked_at in range(_MOST_TRIANGLES):
+        tell(progress, looked_at / _MOST_TRIANGLES)
         k = int(known.argmin())
         if known[k] >= best.signed_distance - enough:
             break

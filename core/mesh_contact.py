@@ -46,7 +46,7 @@ from .mesh_distance import mesh_distance
 from .mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
 from .note import Note
 from .polytope import FloatArray, Polytope, frozen
-from .progress import Progress, part_of, tell
+from .progress import Progress, part_of, rising, tell
 from .relation import Relation
 from .separation import Separation
 from .solid_facets import Solid, SolidFacets, pieces_of, solid_facets
@@ -181,7 +181,7 @@ def mesh_contact(
             raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
         check_pieces(name, given, pieces)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
-    pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, progress)
+    pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, rising(progress))
     if facets[0].curved:
         return _Curved(a, b, pair).contact()  # type: ignore[arg-type]
     if facets[1].curved:
@@ -607,7 +607,7 @@ class _Curved:
         self.band = max(pair.contact_tolerance * (small or large), self.tolerance)
 
     def contact(self) -> MeshContact:
-        near = nearest_to_mesh(self.pieces, self.mesh, self.tolerance)
+        near = nearest_to_mesh(self.pieces, self.mesh, self.tolerance, progress=part_of(self.pair.progress, 0.0, 0.1))
         if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
             answer = self._apart(near)
         else:
@@ -684,7 +684,7 @@ class _Curved:
         found = self._compound() if self.mesh.solid else None
         if found is None:
             return None
-        crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, part_of(pair.progress, 0.9, 1.0))
+        crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, part_of(pair.progress, 0.9, 0.95))
         spare = max(0.0, *(pieces.distance for pieces in pair.pieces if pieces is not None))
         room, relation = max(near.signed_distance, 0.0), found.relation
         if near.signed_distance > 0.0 and relation is Relation.PENETRATING:
@@ -693,7 +693,9 @@ class _Curved:
         if self._around and not len(crossings):
             one, other = pair.a.mesh, pair.b.mesh
             room = mesh_distance(
-                *(one.points, one.triangles, one.tree), *(other.points, other.triangles, other.tree)
+                *(one.points, one.triangles, one.tree),
+                *(other.points, other.triangles, other.tree),
+                part_of(pair.progress, 0.95, 1.0),
             ).distance
         return MeshContact(
             relation=relation,

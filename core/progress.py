@@ -21,6 +21,20 @@ def part_of(progress: Progress | None, begin: float, end: float) -> Progress | N
     return lambda share: progress(begin + share * (end - begin))
 
 
+def rising(progress: Progress | None) -> Progress | None:
+    """Return what never tells less than before, for work whose next part may be left out or done another way."""
+    if progress is None:
+        return None
+    told, most = progress, 0.0
+
+    def told_at_least(share: float) -> bool | None:
+        nonlocal most
+        most = max(most, share)
+        return told(most)
+
+    return told_at_least
+
+
 def tell(progress: Progress | None, share: float) -> None:
     """Call `progress`, if there is one. Raises Cancelled when it returns what is false, but not None."""
     if progress is None:

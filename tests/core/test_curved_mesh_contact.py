@@ -11,6 +11,7 @@ import pytest
 
 from contact_lens.core import (
     Box,
+    Cancelled,
     Capsule,
     Compound,
     Cone,
@@ -211,3 +212,17 @@ def test_what_is_no_solid_is_refused_by_name():
     mesh, ball = mesh_of([FLOOR]), Sphere([0, 0, 2.0], 1.0)
     with pytest.raises(ValueError, match=r"^a or b must be a Mesh"):
         verify(mesh_contact(mesh, ball), ball, ball)
+
+
+def test_progress_rises_and_cancels_whatever_way_the_work_takes():
+    """Apart, and inside of a mesh whose pieces are not exact, where one way is given up for another."""
+    ring = Mesh(*torus(12, 8))
+    for shape in (Ellipsoid((0.0, 0.0, 1.0), (0.9, 0.8, 0.4)), Ellipsoid((1.0, 0.0, 0.2), (0.3, 0.4, 0.2))):
+        shares: list[float] = []
+        mesh_contact(shape, ring, progress=shares.append)
+        assert shares == sorted(shares)
+        assert shares[-1] == 1.0
+        assert len(shares) > 10
+        for stop in (0.0, 0.05):
+            with pytest.raises(Cancelled):
+                mesh_contact(shape, ring, progress=lambda share, stop=stop: share < stop)
