@@ -54,6 +54,8 @@ _STEPS = 12
 """Newton steps from one direction."""
 _PROBE = 1e-5
 """Angle between the directions whose support points tell how the surface curves."""
+_AROUND = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+"""Angles around a normal, whose support points are all about as far along it."""
 _RING = 6
 """Directions in a ring."""
 
@@ -341,9 +343,25 @@ def _nearest(
         over = [centroid + float((top - centroid) @ normal) * normal for top in tops]
         pairs.append((over[0], over[1]))
     misses = [float(np.linalg.norm(q - p - slab * normal)) for p, q in pairs]
+    if min(misses) > CURVED_BRACKET * min(one.shape.extent, other.shape.extent):
+        pairs.append(_balanced(one, other, normal, slab))
+        misses.append(float(np.linalg.norm(pairs[-1][1] - pairs[-1][0] - slab * normal)))
     # Of equally good ones the last: it is at the middle.
     slack = 4.0 * EPS * max(float(np.abs(tops[0]).max()), float(np.abs(tops[1]).max()))
     return pairs[max(k for k, miss in enumerate(misses) if miss <= min(misses) + slack)]
+
+
+def _balanced(one: _Core, other: _Core, normal: FloatArray, slab: float) -> tuple[FloatArray, FloatArray]:
+    """Return points of both cores between the support points of directions close around the normal, such that the way
+    from one to the other is along it as nearly as can be.
+
+    On an edge, or where it is nearly flat, a shape has many points that are as far along the normal; one support point
+    of each is then not enough.
+    """
+    ways = np.concatenate([normal[None], rings(normal, _AROUND)])
+    on_a, on_b = one.supports(ways), other.supports(-ways) - slab * normal
+    near = contact(ConvexHull(on_a), ConvexHull(on_b), contact_tolerance=0.0)
+    return near.point_on_a, near.point_on_b + slab * normal
 
 
 def _holds(feature: FlatFeature, normal: FloatArray, place: FloatArray) -> bool:

@@ -183,6 +183,23 @@ def test_every_pair_of_kinds_as_an_independent_search_finds_it(names, state, see
         assert c.relation is Relation.B_INSIDE_A
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (Ellipsoid((0, 0, 0), (0.9622828, 2.53156589, 0.94069097)), Cylinder((0, 0, 0), (-5e-5, -5e-5, 0), 1e-4)),
+        (Cone((0, 0.01, 0), (0, 0, 0), 0.01), Ellipsoid((0, 0, 0), (3.74657813e-6, 6.45702229e-3, 1.14353163e-5))),
+        (ConvexHull([[0, 0, 0], [0, -0.5, -1]]), Rounded(Cone((0, 0, 0), (0, 0, -1), 1.7), 27.2)),
+    ],
+    ids=["nearly flat", "an edge", "the rim of a cone"],
+)
+def test_witness_points_realise_the_distance_where_many_points_are_as_far(a, b):
+    for one, other in ((a, b), (b, a)):
+        c = contact(one, other)
+        off = c.point_on_b - c.point_on_a - c.signed_distance * c.normal
+        assert np.linalg.norm(off) < 1e-9 * abs(c.signed_distance) + 1e-10 * min(a.extent, b.extent)
+        assert verify(c, one, other).failed == ()
+
+
 @pytest.mark.parametrize("kind", [Cylinder, Cone])
 def test_support_points_along_the_axis_are_on_the_shape(kind):
     """What is left of the axis across itself is rounding, and no way to the rim."""
