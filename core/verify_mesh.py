@@ -8,12 +8,14 @@ angles, the pieces' contact as one of compounds. What cannot be proved again thi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import pi
+from dataclasses import fields
+from functools import cached_property
 
 import numpy as np
 
 from .check import Check, Verification
-from .compound import Compound, CompoundContact
+from .compound import Compound, CompoundContact, CompoundStatus
+from .compound_region import MergedRegion
 from .contact import contact
 from .contact_curves import ContactCurve
 from .curved_inside import support_points
@@ -22,15 +24,15 @@ from .hull import ConvexHull
 from .mesh import Mesh
 from .mesh_contact import MeshContact
 from .mesh_depth import Body, share_nothing
-from .mesh_distance import point_triangle_distances
 from .polytope import FloatArray
 from .relation import Relation
 from .solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from .tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
-from .triangle_distance import rows_of, triangle_distances
-from .triangle_pairs import Crossings
+from .triangle_distance import triangle_distances
+from .triangle_pairs import Crossings, Meeting
 from .verify_compound import verify_compound
 from .verify_form import first, is_array, is_number
+from .verify_inside import Side, check_inside, distances, off_surface, parts_inside, turns
 
 _MOST_PAIRS = 400_000
 """Pairs of triangles that are all measured where no plane proves a distance."""
@@ -120,16 +122,17 @@ class _Pair:
             ),
             *self._slack(),
             self._crossings(),
-            self._curves(),
+            *self._curves(),
             self._meeting(),
             self._witness(),
             *self._normal(),
-            self._relation(),
+            *self._relation(),
+            self._surface_distance(),
+            *self._regions(),
         ]
         if not told.intersects:
             checks += self._apart()
-        if told.compound is not None:
-            checks.append(self._pieces())
+        checks += self._pieces()
         if told.depth > 0.0:
             checks += self._depth()
         return checks
@@ -149,21 +152,54 @@ class _Pair:
         for side, mesh in ((0, self.a.mesh), (1, self.b.mesh)):
             corners = mesh.points[mesh.triangles[found.pairs[:, side]]]
             for end in range(2):
-                off = max(off, float(_distances(found.segments[:, end], corners).max(initial=0.0)))
+                off = max(off, float(distances(found.segments[:, end], corners).max(initial=0.0)))
         return Check("crossings lie on both of their triangles", off <= self.promise, f"off by {off:.3g}")
 
-    def _curves(self) -> Check:
-        ends = {tuple(point) for point in self.told.crossings.segments.reshape(-1, 3).tolist()}
-        points = [tuple(point) for curve in self.told.curves for point in curve.points.tolist()]
-        strange = [point for point in points if point not in ends]
+    def _curves(self) -> list[Check]:
+        """Curves lie on both surfaces, and each segment in which triangles meet at an angle is on one of them."""
+        crossings = self.told.crossings
+        links = [np.zeros((0, 2, 3))]
+        for curve in self.told.curves:
+            follows = np.roll(curve.points, -1, axis=0)
+            kept = len(follows) if curve.is_closed or len(follows) == 1 else -1
+            links.append(np.stack([curve.points, follows], axis=1)[:kept])
+        steps = np.concatenate(links)
+        found, names = np.unique(
+            np.concatenate([steps, crossings.segments]).reshape(-1, 3) + 0.0, axis=0, return_inverse=True
+        )
+        pairs = np.sort(names.reshape(-1, 2), axis=1)
+        codes = pairs[:, 0] * len(found) + pairs[:, 1]
+        of_steps, of_segments = codes[: len(steps)], codes[len(steps) :]
+        strange = steps[~np.isin(of_steps, of_segments)]
         off = 0.0
         for body in (self.a, self.b):
-            off = max(off, max((_off(np.array(point), body.mesh) for point in strange), default=0.0))
-        return Check("curves lie on both surfaces", off <= self.promise, f"{len(points)} points, off by {off:.3g}")
+            for start, end in strange:
+                for point in (start, 0.5 * start + 0.5 * end):
+                    off = max(off, off_surface(point, body.mesh))
+        checks = [Check("curves lie on both surfaces", off <= self.promise, f"{len(steps)} steps, off by {off:.3g}")]
+        at_angle = crossings.kinds < Meeting.COPLANAR
+        open_ones = crossings.segments[at_angle & ~np.isin(of_segments, of_steps)]
+        name = "curves hold all segments in which triangles cross"
+        if len(open_ones) and not len(steps):
+            return [*checks, Check(name, False, f"{len(open_ones)} segments and no curve")]
+        # The same point, found from two triangles, may be rounded in two ways.
+        most = max(1, _MOST_PAIRS // max(1, len(steps)))
+        off = 0.0
+        for segment in open_ones[:most]:
+            for point in (segment[0], 0.5 * segment[0] + 0.5 * segment[1], segment[1]):
+                off = max(off, float(_off_steps(point, steps).min()))
+        checks.append(Check(name, off <= 4.0 * self.promise, f"{len(open_ones)} of others, off by {off:.3g}"))
+        if len(open_ones) > most:
+            words = f"{most} of {len(open_ones)} were measured"
+            checks.append(Check("not checked: that curves hold all other segments", True, words))
+        if len(crossings):
+            words = "each one told is checked, those not told are not looked for"
+            checks.append(Check("not checked: that no crossing is missing", True, words))
+        return checks
 
     def _meeting(self) -> Check:
         """Tell again whether they intersect: crossings are checked one by one, containment by solid angles."""
-        held = _inside(self.a, self.b) or _inside(self.b, self.a)
+        held = any(parts_inside(self.a, self.b)) or any(parts_inside(self.b, self.a))
         found = held or bool(len(self.told.crossings))
         if self.curved and not found:
             # Facets do not tell of what is between them and the surface.
@@ -180,8 +216,8 @@ class _Pair:
                 assert not isinstance(solid, Mesh)
                 spot = ConvexHull(point[None])
                 off = max(off, min(contact(spot, piece).signed_distance for piece in pieces_of(solid)))
-            elif not (body.solid and abs(_turns(point, body.mesh)) > 0.5):
-                off = max(off, _off(point, body.mesh))
+            elif not (body.solid and abs(turns(point, body.mesh)) > 0.5):
+                off = max(off, off_surface(point, body.mesh))
         limit = 2.0 * self.promise + self._spare() + (self.told.compound.tolerance if self.told.compound else 0.0)
         return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
 
@@ -202,21 +238,65 @@ class _Pair:
             checks.append(Check("witness points realise the signed distance", miss <= limit, f"off by {miss:.3g}"))
         return checks
 
-    def _relation(self) -> Check:
+    def _relation(self) -> list[Check]:
         told = self.told
+        name = "the relation fits the distance"
         if told.signed_distance > self.band:
             near = told.signed_distance <= told.clearance
-            possible = {Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED}
-        else:
-            possible = {Relation.TOUCHING, Relation.COINCIDENT, Relation.PENETRATING}
-            possible |= {Relation.A_INSIDE_B, Relation.B_INSIDE_A}
-            if told.depth > self.band:
-                possible -= {Relation.TOUCHING}
-            if not (_inside(self.a, self.b) or told.crossings or self.told.compound):
-                possible -= {Relation.A_INSIDE_B}
-            if not (_inside(self.b, self.a) or told.crossings or self.told.compound):
-                possible -= {Relation.B_INSIDE_A}
-        return Check("the relation fits the distance", told.relation in possible, f"{told.relation}, of {possible}")
+            wanted = Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED
+            return [Check(name, told.relation is wanted, f"{told.relation}, of {wanted}")]
+        possible = {Relation.TOUCHING, Relation.COINCIDENT}
+        if told.intersects:
+            possible |= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A}
+        if told.depth > self.band:
+            possible -= {Relation.TOUCHING}
+        ok = told.relation in possible
+        checks = [Check(name, ok, f"{told.relation}, of {', '.join(sorted(possible))}")]
+        sides = (
+            Side(solid, body, facets.curved > 0)
+            for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
+        )
+        limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
+        return [*checks, *check_inside(told, *sides, limit)]
+
+    def _surface_distance(self) -> Check:
+        told = self.told
+        name = "the surfaces are as far apart as told"
+        if not told.intersects:
+            off = abs(told.surface_distance - told.distance)
+            return Check(name, off <= self.promise, f"off by {off:.3g} from the distance")
+        if len(told.crossings):
+            # A curved solid may be apart from what its facets, those inside of it, meet.
+            ok = told.surface_distance == 0.0 or self.curved
+            return Check(name, ok, f"they cross, told {told.surface_distance:.9g}")
+        found = self._least_and_most
+        if found is None or (self.curved and told.surface_distance == 0.0):
+            return Check("not checked: how far apart the surfaces are", True, f"told {told.surface_distance:.9g}")
+        least = found[0] - max(facets.slack for facets in self.facets)
+        ok = least - self.promise <= told.surface_distance <= found[1] + self.promise
+        return Check(name, ok, f"told {told.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
+
+    @cached_property
+    def _least_and_most(self) -> tuple[float, float] | None:
+        """What all pairs of triangles prove about the distance of the surfaces; None when there are too many."""
+        a, b = self.a.mesh, self.b.mesh
+        return None if len(a.triangles) * len(b.triangles) > _MOST_PAIRS else _least_and_most(a, b)
+
+    def _regions(self) -> list[Check]:
+        """The regions are those of the pieces' contact, unless the depth told is another than that of the pieces."""
+        told, of_pieces = self.told, self.told.compound
+        name = "the regions are those of the pieces"
+        if of_pieces is None:
+            return [Check(name, not told.regions, f"{len(told.regions)} without a contact of pieces")]
+        if told.regions:
+            same = len(told.regions) == len(of_pieces.regions) and all(map(_same_region, told.regions, of_pieces.regions))
+            return [Check(name, same, f"{len(told.regions)} and {len(of_pieces.regions)}")]
+        along = told.normal is not None and float(told.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
+        if not of_pieces.regions or not along:
+            return [Check(name, True, f"{len(of_pieces.regions)} of the pieces, along another normal")]
+        if self.fit and of_pieces.status is not CompoundStatus.UNVERIFIED:
+            return [Check(name, False, f"{len(of_pieces.regions)} of the pieces are missing")]
+        return [Check("not checked: that no region is missing", True, "the pieces are not the solids")]
 
     def _apart(self) -> list[Check]:
         told = self.told
@@ -242,17 +322,22 @@ class _Pair:
                 words = f"more than {_MOST_CURVED} triangles are near, and no plane parts them"
                 return [*checks, Check("not checked: the lower bound of the distance", True, words)]
             return [*checks, Check(name, told.lower_bound <= found[0] + self.promise, f"triangles {found[0]:.9g}")]
-        if len(a.triangles) * len(b.triangles) > _MOST_PAIRS:
+        least = self._least_and_most
+        if least is None:
             words = f"{len(a.triangles)} by {len(b.triangles)} triangles, and no plane parts them"
             return [*checks, Check("not checked: the lower bound of the distance", True, words)]
-        least = _least(a, b)
-        return [*checks, Check(name, told.lower_bound <= least + self.promise, f"triangles {least:.9g}")]
+        return [*checks, Check(name, told.lower_bound <= least[0] + self.promise, f"triangles {least[0]:.9g}")]
 
-    def _pieces(self) -> Check:
+    def _pieces(self) -> list[Check]:
         told = self.told
         name = "the contact of the pieces holds"
-        if told.compound is None or told.pieces_a is None or told.pieces_b is None:
-            return Check(name, False, "pieces are missing")
+        needed = self.a.solid and self.b.solid and told.signed_distance <= self.band
+        if told.compound is None and not needed:
+            return []
+        if told.pieces_a is None or told.pieces_b is None:
+            return [Check(name, False, "pieces are missing")]
+        if told.compound is None:
+            return [Check("not checked: the contact of the pieces", True, "none was told, as of pieces of many edges")]
         one, other = (
             Compound(pieces_of(solid) if facets.curved and not told.compound_of_facets else pieces.pieces)  # type: ignore
             for solid, facets, pieces in zip(self.solids, self.facets, (told.pieces_a, told.pieces_b), strict=True)
@@ -261,7 +346,7 @@ class _Pair:
         words = "; ".join(f"{check.name}: {check.detail}" for check in found.failed)
         if not found.failed:
             words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
-        return Check(name, found.ok, words or f"{len(found.checks)} checks")
+        return [Check(name, found.ok, words or f"{len(found.checks)} checks")]
 
     def _depth(self) -> list[Check]:
         told = self.told
@@ -352,38 +437,36 @@ def _farthest(solid: Solid, facets: Mesh, way: FloatArray) -> float:
     return max(float(support_points(piece, way[None])[0] @ way) for piece in pieces_of(solid))
 
 
-def _distances(points: FloatArray, corners: FloatArray) -> FloatArray:
-    """Return how far points (k, 3) are from triangles (k, 3, 3)."""
-    if not len(points):
-        return np.zeros(0)
-    return point_triangle_distances(points.T, rows_of(corners))[0]
+def _off_steps(point: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return how far a point is from segments (k, 2, 3), of which some are points."""
+    way, off = steps[:, 1] - steps[:, 0], point - steps[:, 0]
+    square = (way * way).sum(axis=1)
+    share = np.clip((off * way).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
+    off = off - share[:, None] * way
+    result: FloatArray = np.sqrt((off * off).sum(axis=1))
+    return result
 
 
-def _off(point: FloatArray, mesh: Mesh) -> float:
-    """Return how far a point is from the nearest of all triangles."""
-    corners = mesh.points[mesh.triangles]
-    return float(_distances(np.broadcast_to(point, (len(corners), 3)), corners).min())
+def _same_region(one: object, other: object) -> bool:
+    """Tell whether two regions are the same in all that they hold."""
+    if one is other:
+        return True
+    if not (isinstance(one, MergedRegion) and isinstance(other, MergedRegion)):
+        return False
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        if isinstance(getattr(other, field.name), np.ndarray)
+        else getattr(one, field.name) is getattr(other, field.name) or getattr(one, field.name) == getattr(other, field.name)
+        for field in fields(MergedRegion)
+    )
 
 
-def _turns(point: FloatArray, mesh: Mesh) -> float:
-    """Return how often a mesh winds around a point: the sum of the solid angles of its triangles."""
-    p, q, r = ((mesh.points - point)[mesh.triangles[:, k]] for k in range(3))
-    lp, lq, lr = (np.sqrt((side * side).sum(axis=1)) for side in (p, q, r))
-    volume = (p * np.cross(q, r)).sum(axis=1)
-    spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
-    return float(np.arctan2(volume, spread).sum() / (2.0 * pi))
-
-
-def _inside(inner: Body, outer: Body) -> bool:
-    """Tell whether a loose part of one begins inside the other's solid."""
-    return outer.solid and any(abs(_turns(point, outer.mesh)) > 0.5 for point in inner.starts)
-
-
-def _least(a: Mesh, b: Mesh) -> float:
-    """Return what slabs between all pairs of triangles prove about the distance of two meshes."""
+def _least_and_most(a: Mesh, b: Mesh) -> tuple[float, float]:
+    """Return what all pairs of triangles prove about the distance of two meshes: at least, and two points at most."""
     of_a, of_b = a.points[a.triangles], b.points[b.triangles]
     i, j = (index.reshape(-1) for index in np.indices((len(of_a), len(of_b))))
-    return min(
-        float(triangle_distances(of_a[i[k : k + _CHUNK]], of_b[j[k : k + _CHUNK]]).lower_bound.min())
-        for k in range(0, len(i), _CHUNK)
-    )
+    least = most = np.inf
+    for k in range(0, len(i), _CHUNK):
+        found = triangle_distances(of_a[i[k : k + _CHUNK]], of_b[j[k : k + _CHUNK]])
+        least, most = min(least, float(found.lower_bound.min())), min(most, float(found.distance.min()))
+    return least, most

@@ -86,3 +86,53 @@ def test_what_is_no_mesh_is_refused_by_name():
     c = mesh_contact(a, b)
     with pytest.raises(ValueError, match=r"^b must be a Mesh"):
         verify(c, a, "b")
+
+
+BLOCKS = mesh(block([2, 2, 2])), mesh(block([2, 2, 2]), [1.5, 0.3, 0.2])
+HELD = mesh(block([2, 2, 2])), mesh(block([0.4, 0.4, 0.4]), [0.8, 0.8, 0.8])
+RELATION, SURFACES = "the relation fits", "the surfaces are as far apart"
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected", "changes"),
+    [
+        (BLOCKS, RELATION, {"relation": Relation.COINCIDENT}),
+        (BLOCKS, RELATION, {"relation": Relation.A_INSIDE_B}),
+        (BLOCKS, RELATION, {"relation": Relation.B_INSIDE_A}),
+        (BLOCKS, RELATION, {"relation": Relation.TOUCHING}),
+        (BLOCKS, "the regions are those", {"regions": ()}),
+        (BLOCKS, "curves hold all segments", {"curves": ()}),
+        (BLOCKS, SURFACES, {"surface_distance": 9.0}),
+        (BLOCKS, "the contact of the pieces", {"compound": None, "pieces_a": None, "pieces_b": None}),
+        (HELD, RELATION, {"relation": Relation.COINCIDENT}),
+        (HELD, RELATION, {"relation": Relation.A_INSIDE_B}),
+        (HELD, RELATION, {"relation": Relation.PENETRATING}),
+        (HELD, SURFACES, {"surface_distance": 0.1}),
+        (HELD, SURFACES, {"surface_distance": 0.0}),
+        (PAIRS["a sheet"], RELATION, {"relation": Relation.TOUCHING}),
+        (PAIRS["a sheet"], RELATION, {"relation": Relation.COINCIDENT}),
+        (PAIRS["a sheet"], RELATION, {"relation": Relation.B_INSIDE_A}),
+        (PAIRS["apart"], SURFACES, {"surface_distance": 0.0}),
+    ],
+)
+def test_what_the_distance_alone_does_not_tell_is_checked(pair, expected, changes):
+    told = mesh_contact(*pair)
+    assert verify(told, *pair).ok, str(verify(told, *pair))
+    failed = [check.name for check in verify(replace(told, **changes), *pair).failed]
+    assert any(name.startswith(expected) for name in failed), (changes, failed)
+
+
+def test_a_curve_that_takes_a_short_cut_or_lacks_a_part_is_refused():
+    told = mesh_contact(*BLOCKS)
+    curve = told.curves[0]
+    cut = replace(told, curves=(replace(curve, points=curve.points[::2]), *told.curves[1:]))
+    assert any(check.name.startswith("curves") for check in verify(cut, *BLOCKS).failed)
+    opened = replace(told, curves=(replace(curve, is_closed=False), *told.curves[1:]))
+    assert any(check.name.startswith("curves hold all") for check in verify(opened, *BLOCKS).failed)
+
+
+def test_what_is_told_without_its_proof_is_named():
+    told = replace(mesh_contact(*BLOCKS), compound=None, regions=())
+    names = [check.name for check in verify(told, *BLOCKS).checks]
+    assert "not checked: the contact of the pieces" in names
+    assert "not checked: that no crossing is missing" in names
