@@ -19,7 +19,9 @@ from .region import Region
 from .relation import contact_band
 from .tolerance import EPS, VERIFY_UNIT, promised
 from .verify_bounds import overlap_along, proven_bounds
+from .verify_curved_region import check_curved_region
 from .verify_form import check_form
+from .verify_ties import check_ties
 
 _ARC_STEPS = 2000
 """Straight pieces of an arc when the area of a region is measured a second time: right to 1e-6 of it."""
@@ -46,6 +48,8 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
         ),
         _check_relation(contact, a, b),
         *_check_region(contact, a, b, tolerance),
+        *check_curved_region(contact, a, b, tolerance),
+        *check_ties(contact, a, b, tolerance),
     ]
     return Verification(tuple(checks), width)
 

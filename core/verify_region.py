@@ -74,12 +74,12 @@ def check_region(
     if region is None:
         return checks
     rounding = EPS * max(a.magnitude, b.magnitude)
-    frame = _frame(contact.normal)
+    frame = plane_across(contact.normal)
     return [
         *checks,
         *_check_place(contact, region, a, b, tolerance, band),
         *_check_measures(contact, region, tolerance, exponent, area),
-        _check_outlines(contact, region, a, b, band, rounding, grain, frame),
+        check_outlines(contact, region, a, b, band, rounding, grain, frame),
         _check_names(contact, region, a, b, band, tolerance, rounding + grain, frame),
     ]
 
@@ -122,7 +122,7 @@ def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding:
 _SUPPORTED = "the features that decided are the support features"
 
 
-def _frame(normal: FloatArray) -> FloatArray:
+def plane_across(normal: FloatArray) -> FloatArray:
     """Return two unit vectors (2, dim) across the normal; in the plane the second is zero."""
     if len(normal) == 2:
         return np.array([[-normal[1], normal[0]], [0.0, 0.0]])
@@ -211,7 +211,7 @@ def _measure(region: Region, normal: FloatArray) -> tuple[float, float, FloatArr
 # Nothing beside the features, nothing missing
 
 
-def _check_outlines(
+def check_outlines(
     contact: Contact,
     region: Region,
     a: Polytope,
@@ -263,7 +263,7 @@ _INTERSECTION = "the region is the intersection of the support features"
 def _outline(shape: Polytope, chosen: NDArray[np.bool_], origin: FloatArray, frame: FloatArray) -> _Outline:
     vertices = np.flatnonzero(chosen)
     points = (shape.vertices[vertices] - origin) @ frame.T
-    corners = _hull(points)
+    corners = flat_hull(points)
     return _Outline(vertices, corners, *_sides(corners))
 
 
@@ -275,7 +275,7 @@ def _sides(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.stack((sides[:, 1], -sides[:, 0]), axis=1) / lengths[:, None], lengths
 
 
-def _hull(points: FloatArray) -> FloatArray:
+def flat_hull(points: FloatArray) -> FloatArray:
     """Return the corners of the convex hull of points (k, 2) in the plane, counter-clockwise (monotone chain)."""
     ordered = sorted(set(map(tuple, points.tolist())))
     if len(ordered) < 3:
@@ -414,7 +414,7 @@ _NAMED = "the region's vertices lie on the features they name"
 
 
 def _beside_face(points: FloatArray, corners: FloatArray) -> float:
-    directions = np.concatenate((_COMPASS, _sides(_hull(corners))[0]))
+    directions = np.concatenate((_COMPASS, _sides(flat_hull(corners))[0]))
     return float((intervals(directions, points)[1] - intervals(directions, corners)[1]).max())
 
 
