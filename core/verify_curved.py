@@ -15,7 +15,7 @@ from .curved_inside import curved_relation, sticks_out
 from .curved_shape import ConvexShape
 from .hull import ConvexHull
 from .polytope import FloatArray
-from .region import Region
+from .region import Region, RegionKind
 from .relation import contact_band
 from .tolerance import EPS, VERIFY_UNIT, promised
 from .verify_bounds import overlap_along, proven_bounds
@@ -124,14 +124,18 @@ def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: f
             off = max(off, sticks_out(ConvexHull(point[None]), shape, np.inf))
     checks.append(Check("the region is on both shapes", off <= band + tolerance, f"off by {off:.3g}, band {band:.3g}"))
     area, centroid = _measured(region, contact.normal)
+    outline = region.outline(contact.normal, _ARC_STEPS)
+    steps = np.diff(outline if region.kind is RegionKind.SEGMENT else np.concatenate([outline, outline[:1]]), axis=0)
+    length = float(np.linalg.norm(steps, axis=1).sum())
     slack = _AREA * max(region.area, region.length * region.length)
     reach = float(np.linalg.norm(centroid - region.centroid))
     near = _AREA * region.length + tolerance
     checks.append(
         Check(
-            "area and centroid are those of the outline",
-            abs(area - region.area) <= slack and reach <= near,
-            f"area {region.area:.9g}, found {area:.9g}; centroid off by {reach:.3g}",
+            "area, length and centroid are those of the outline",
+            abs(area - region.area) <= slack and abs(length - region.length) <= near and reach <= near,
+            f"area {region.area:.9g}, found {area:.9g}; length {region.length:.9g}, found {length:.9g}; "
+            f"centroid off by {reach:.3g}",
         )
     )
     return checks

@@ -476,7 +476,7 @@ def test_lies_are_found_by_the_check_of_that_name(names):
         (replace(c, relation=Relation.SEPARATED), "the relation fits"),
         (replace(c, region=None), "a region where the shapes meet"),
         (replace(c, region=replace(c.region, vertices=c.region.vertices + 0.5)), "the region is on both shapes"),
-        (replace(c, region=replace(c.region, area=c.region.area + 1.0)), "area and centroid"),
+        (replace(c, region=replace(c.region, area=c.region.area + 1.0)), "area, length and centroid"),
     )
     for lie, name in lies:
         found = verify(lie, a, b)
@@ -602,3 +602,42 @@ def test_regions_name_the_vertices_of_the_core_and_none_of_a_smooth_shape():
             below = shape.skeleton.vertices[list(feature.vertices)] - [0, 0, shape.radius]
             assert feature.vertices
             assert contact(ConvexHull(corner[None]), ConvexHull(below)).signed_distance < 1e-9
+
+
+def test_verify_sees_what_lacks_in_a_region_a_name_or_the_ties():
+    a, b = Cylinder((0, 0, 0), (0, 0, 1), 1.0), Cylinder((0.5, 0, 0.9), (0.5, 0, 2), 0.6)
+    ball = Sphere((0, 0, 1.3), 0.5)
+    box, small = Box((0, 0, 0), (1, 1, 1)), Sphere((0, 0, 0), 0.1)
+    inner = Sphere((0, 0, 0), 0.3), Sphere((0, 0, 0), 0.2)
+    lens, point, six, all_around = contact(a, b), contact(a, ball), contact(box, small), contact(*inner)
+    for c, pair in ((lens, (a, b)), (point, (a, ball)), (six, (box, small)), (all_around, inner)):
+        assert verify(c, *pair).ok, str(verify(c, *pair))
+    r, q = lens.region, point.region
+    middle = replace(
+        r,
+        kind=RegionKind.POINT,
+        vertices=r.centroid[None].copy(),
+        depths=r.depths[:1],
+        features=r.features[:1],
+        arcs=(),
+        area=0.0,
+        length=0.0,
+    )
+    whole, place = "the region is the intersection", "the region's place and depths"
+    lies = [
+        (lens, (a, b), {"region": middle}, whole),
+        (lens, (a, b), {"region": replace(r, depths=0.0 * r.depths)}, place),
+        (lens, (a, b), {"region": replace(r, length=2.0 * r.length)}, "area, length and centroid"),
+        (point, (a, ball), {"region": replace(q, vertices=q.vertices + 1e-7, centroid=q.centroid + 1e-7)}, whole),
+        (point, (a, ball), {"region": replace(q, depths=0.0 * q.depths)}, place),
+        (point, (a, ball), {"feature_a": replace(point.feature_a, kind=FeatureKind.VERTEX)}, "the features that"),
+        (point, (a, ball), {"tie_kind": TieKind.SPHERE}, "the ties are of the kind"),
+        (point, (a, ball), {"tie_kind": TieKind.CIRCLE}, "the ties are of the kind"),
+        (six, (box, small), {"ties": six.ties[:1]}, "all normals known"),
+        (six, (box, small), {"tie_kind": TieKind.CIRCLE}, "the ties are of the kind"),
+        (all_around, inner, {"tie_kind": TieKind.FINITE}, "the ties are of the kind"),
+        (all_around, inner, {"ties": all_around.ties[:1]}, "the ties are of the kind"),
+    ]
+    for c, pair, changes, expected in lies:
+        failed = [check.name for check in verify(replace(c, **changes), *pair).failed]
+        assert any(name.startswith(expected) for name in failed), (changes, failed)
