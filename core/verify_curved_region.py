@@ -132,9 +132,10 @@ def _check_names(
             if not set(named.vertices) <= set(feature.ids) or bool(named.vertices) != bool(feature.ids):
                 return Check(_NAMES, False, f"{named} is no part of {whole}")
             chosen = [k for k, name in enumerate(feature.ids) if name in named.vertices] or range(len(corners))
-            off = _beyond(((vertex - corners[0]) @ frame.T)[None], (corners[list(chosen)] - corners[0]) @ frame.T)[0]
+            outline = flat_hull((corners[list(chosen)] - corners[0]) @ frame.T)
+            off = float(_beyond(((vertex - corners[0]) @ frame.T)[None], outline)[0])
             if named.kind is FeatureKind.VERTEX:
-                off = np.abs((corners[list(chosen)] - vertex) @ frame.T).max(axis=1).min()
+                off = float(np.abs((corners[list(chosen)] - vertex) @ frame.T).max(axis=1).min())
             if off > allowed or (not feature.ids and named.kind is not FeatureKind.VERTEX and named != whole):
                 return Check(_NAMES, False, f"a vertex of the region is {off:.3g} beside {named}")
     return Check(_NAMES, True, f"{len(region.vertices)} vertices")
