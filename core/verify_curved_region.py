@@ -222,9 +222,7 @@ def _outline(corners: FloatArray, radius: float, towards: list[FloatArray]) -> F
     sides = [
         (1.0 - share) * start + share * end for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True)
     ]
-    feet = [
-        place[None] for place in towards if len(corners) > 1 and float(_beyond(place[None], corners)[0]) <= 0.0
-    ]
+    feet = [place[None] for place in towards if len(corners) > 1 and float(_beyond(place[None], corners)[0]) <= 0.0]
     return np.concatenate([*sides, *feet])
 
 

@@ -289,7 +289,9 @@ class _Pair:
         if of_pieces is None:
             return [Check(name, not told.regions, f"{len(told.regions)} without a contact of pieces")]
         if told.regions:
-            same = len(told.regions) == len(of_pieces.regions) and all(map(_same_region, told.regions, of_pieces.regions))
+            same = len(told.regions) == len(of_pieces.regions) and all(
+                map(_same_region, told.regions, of_pieces.regions)
+            )
             return [Check(name, same, f"{len(told.regions)} and {len(of_pieces.regions)}")]
         along = told.normal is not None and float(told.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
         if not of_pieces.regions or not along:
@@ -456,7 +458,8 @@ def _same_region(one: object, other: object) -> bool:
     return all(
         np.array_equal(getattr(one, field.name), getattr(other, field.name))
         if isinstance(getattr(other, field.name), np.ndarray)
-        else getattr(one, field.name) is getattr(other, field.name) or getattr(one, field.name) == getattr(other, field.name)
+        else getattr(one, field.name) is getattr(other, field.name)
+        or getattr(one, field.name) == getattr(other, field.name)
         for field in fields(MergedRegion)
     )
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from .check import Check
 from .contact import Contact, TieKind
+from .curved_inside import spread
 from .curved_section import common_axis
 from .curved_shape import ConvexShape, CurvedShape
-from .curved_inside import spread
 from .polytope import FloatArray, Polytope
 from .tolerance import CURVED_AXIS
 from .verify_bounds import overlap_along
@@ -45,9 +45,7 @@ def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: floa
     return [*checks, *_check_missing(contact, a, b, tolerance)]
 
 
-def _check_circle(
-    contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatArray | None, tolerance: float
-) -> Check:
+def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatArray | None, tolerance: float) -> Check:
     ties = contact.ties
     if axis is not None and len(axis) == 0:
         return Check(_KIND, False, "a circle, but all directions are as good")
@@ -89,7 +87,9 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
         # Cores apart have one way only; of cores that only touch it is told which way the balls leave.
         return [Check(name, True, "the cores are not inside each other")]
     normals = [
-        sign * core.normals for sign, core in ((1.0, cores[0]), (-1.0, cores[1])) if core.rank == core.dim  # type: ignore
+        sign * core.normals
+        for sign, core in ((1.0, cores[0]), (-1.0, cores[1]))
+        if core.rank == core.dim  # type: ignore
     ]
     if not normals:
         return [Check(name, True, "the cores are flat")]
