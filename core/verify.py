@@ -59,7 +59,8 @@ def verify(
     is named in a check that begins with "not checked", and such a check holds. Whether pieces cover a compound is
     decided as the contact decides it.
 
-    Not checked: that `ties` has all equally good normals (of curved shapes: but those of facets); that `method`, `iterations` and `cross_check` are what
+    Not checked: that `ties` has all equally good normals (of curved shapes: but those of facets);
+    that `method`, `iterations` and `cross_check` are what
     happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
     `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
 
