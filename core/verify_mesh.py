@@ -252,12 +252,12 @@ class _Pair:
             possible -= {Relation.TOUCHING}
         ok = told.relation in possible
         checks = [Check(name, ok, f"{told.relation}, of {', '.join(sorted(possible))}")]
-        sides = (
+        one, other = (
             Side(solid, body, facets.curved > 0)
             for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
         )
         limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
-        return [*checks, *check_inside(told, *sides, limit)]
+        return [*checks, *check_inside(told, one, other, limit)]
 
     def _surface_distance(self) -> Check:
         told = self.told

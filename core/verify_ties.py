@@ -86,11 +86,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     if contact.signed_distance + radii > -tolerance:
         # Cores apart have one way only; of cores that only touch it is told which way the balls leave.
         return [Check(name, True, "the cores are not inside each other")]
-    normals = [
-        sign * core.normals
-        for sign, core in ((1.0, cores[0]), (-1.0, cores[1]))
-        if core.rank == core.dim  # type: ignore
-    ]
+    normals = [sign * core.normals for sign, core in ((1.0, cores[0]), (-1.0, cores[1])) if core.rank == core.dim]
     if not normals:
         return [Check(name, True, "the cores are flat")]
     ways = np.concatenate(normals)
