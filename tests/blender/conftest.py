@@ -27,8 +27,34 @@ if "BLENDER_USER_RESOURCES" not in os.environ:
     _profile = tempfile.mkdtemp(prefix="contact_lens-")
     atexit.register(shutil.rmtree, _profile, ignore_errors=True)
     os.environ["BLENDER_USER_RESOURCES"] = _profile
+else:
+    _profile = ""  # of whoever set it
 
 import bpy
+
+_status = 0
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    """Keep what the run ends with."""
+    global _status
+    _status = int(exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """End with the status of the run, after all is told.
+
+    As a module Blender 4.2 crashes at the end of Python when any property with an update function was registered,
+    though it was unregistered too.
+    """
+    if not bpy.app.binary_path and bpy.app.version < (4, 5):
+        if _profile:
+            shutil.rmtree(_profile, ignore_errors=True)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_status)
+
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "bl_ext.user_default.contact_lens"
