@@ -7,7 +7,6 @@ the view is changed for that: when an exhibit is no longer current, it is simply
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..core.contact import Contact
 from ..core.solid_facets import Solid
+from . import handlers
 from .finding import Found
 from .overlay_geometry import GLYPH, Layer, Style
 from .overlay_shader import Pen, layers_on_gpu
@@ -186,7 +186,7 @@ def _forget(*_: object) -> None:
     _exhibits.clear()
 
 
-_HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
+_HANDLERS = (
     ("depsgraph_update_post", _depsgraph_changed),
     ("undo_post", _forget),
     ("redo_post", _forget),
@@ -195,13 +195,11 @@ _HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
     _forget()
 
 

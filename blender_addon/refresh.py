@@ -16,7 +16,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.progress import Cancelled
-from . import collision_shape, read, session
+from . import collision_shape, handlers, read, session
 from .inspection import begun, inspect
 from .job import Job
 from .read import HiddenError, ReadError
@@ -290,13 +290,11 @@ _HANDLERS = (
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
     if bpy.app.timers.is_registered(_run):
         bpy.app.timers.unregister(_run)
     _loaded()

@@ -14,7 +14,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.progress import Cancelled
-from . import refresh
+from . import handlers, refresh
 from .job import Job
 from .read import ReadError
 from .volumes_view import VolumesView, subject_of, view_of
@@ -223,13 +223,11 @@ _HANDLERS = (
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    handlers.remove(_HANDLERS)
     for timer in (_run, _poll):
         if bpy.app.timers.is_registered(timer):
             bpy.app.timers.unregister(timer)

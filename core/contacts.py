@@ -478,11 +478,16 @@ def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntA
     return np.sort(np.concatenate(remaining))
 
 
-def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
-    """Give bounds to pairs of polytopes that are SEPARATED for sure; return the rows that are left."""
+def _of_polytopes(rows: Rows, left: IntArray) -> tuple[BoolArray, IntArray]:
+    """Return which shapes are polytopes of ordinary size, and which of the rows left are pairs of these."""
     fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
     fit &= rows.sizes.ordinary
-    mine = left[fit[rows.pairs[left]].all(axis=1)]
+    return fit, left[fit[rows.pairs[left]].all(axis=1)]
+
+
+def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
+    """Give bounds to pairs of polytopes that are SEPARATED for sure; return the rows that are left."""
+    fit, mine = _of_polytopes(rows, left)
     if len(mine) < _FEW_HULLS:
         return left
     table, place = _table_of(rows.shapes, fit, rows.pairs[mine])
@@ -506,9 +511,7 @@ def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntAr
 
 def _answer_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
     """Answer pairs of polytopes that are apart or penetrate by more than the band; return the rows that are left."""
-    fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
-    fit &= rows.sizes.ordinary
-    mine = left[fit[rows.pairs[left]].all(axis=1)]
+    fit, mine = _of_polytopes(rows, left)
     if len(mine) < _FEW_DISTANCES:
         return left
     table, place = _table_of(rows.shapes, fit, rows.pairs[mine])

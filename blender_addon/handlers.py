@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Handlers of Blender's events, added and removed together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+
+Handlers = tuple[tuple[str, Callable[..., None]], ...]
+"""The list in bpy.app.handlers, and what is called."""
+
+
+def add(handlers: Handlers) -> None:
+    """Have them called."""
+    for name, handler in handlers:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def remove(handlers: Handlers) -> None:
+    """Have them called no more."""
+    for name, handler in handlers:
+        getattr(bpy.app.handlers, name).remove(handler)
