@@ -18,6 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from math import radians
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -310,6 +311,29 @@ class Window:
             yield TICK
         self.redraw()
         yield TICK
+
+    @contextmanager
+    def held(self, share: float) -> Iterator[None]:
+        """Work in threads pauses once this share of it is done, until it is cancelled or this context ends.
+
+        However fast the machine is, the work is still going on when Esc is pressed.
+        """
+        job = self.part("blender_addon.job").Job
+        tell, is_held = job._tell, True
+
+        def held_tell(self: Any, done: float) -> bool:
+            goes_on: bool = tell(self, done)
+            while goes_on and is_held and done >= share:
+                time.sleep(TICK / 10)
+                goes_on = tell(self, done)
+            return goes_on
+
+        job._tell = held_tell
+        try:
+            yield
+        finally:
+            is_held = False
+            job._tell = tell
 
     def screenshot(self, name: str) -> Iterator[float]:
         """Take a picture of the whole display as FOLDER/NAME.png."""

@@ -122,14 +122,15 @@ def steps(window: Any) -> Iterator[float]:
             bpy.context.scene.collection.objects.link(obj)
     yield from window.rest()
     before = _standing(window)
-    with window.context():
-        bpy.ops.contact_lens.check_scene("INVOKE_DEFAULT")
-    share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
-    yield from window.until(lambda: (share() or 0.0) > 0.2, "the check goes on")
-    numbers["share"] = share()
-    yield from window.screenshot("checking")
-    yield from window.key("ESC")
-    yield from window.until(lambda: share() is None, "Esc ends it")
+    with window.held(0.5):
+        with window.context():
+            bpy.ops.contact_lens.check_scene("INVOKE_DEFAULT")
+        share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
+        yield from window.until(lambda: (share() or 0.0) > 0.2, "the check goes on")
+        numbers["share"] = share()
+        yield from window.screenshot("checking")
+        yield from window.key("ESC")
+        yield from window.until(lambda: share() is None, "Esc ends it")
     numbers["after Esc"] = {
         "partial": summary()["partial"],
         "checked": summary()["checked_pairs"],

@@ -67,17 +67,18 @@ def steps(window: Any) -> Iterator[float]:
     # A build that takes long leaves Blender usable, tells how far it is, and ends with Esc or by itself.
     uid = bpy.context.scene.session_uid
     yield from window.click(1075, 514)  # unfolds the section of the panel
-    with window.context():
-        bpy.ops.object.select_all(action="DESELECT")
-        bpy.ops.mesh.primitive_grid_add(x_subdivisions=512, y_subdivisions=512, size=1.5, location=(1.1, 0.0, 0.0))
-    yield from window.rest()
-    numbers["of triangles"] = view().lines
-    settings.tree_method, settings.tree_split = "TOP_DOWN", "SAH"
-    yield from window.until(lambda: follow.share_done(uid) is not None, "the build goes on")
-    yield from window.screenshot("building")
-    numbers["share"] = follow.share_done(uid)
-    yield from window.key("ESC")
-    yield from window.until(lambda: follow.share_done(uid) is None, "Esc ends it")
+    with window.held(0.1):
+        with window.context():
+            bpy.ops.object.select_all(action="DESELECT")
+            bpy.ops.mesh.primitive_grid_add(x_subdivisions=512, y_subdivisions=512, size=1.5, location=(1.1, 0.0, 0.0))
+        yield from window.rest()
+        numbers["of triangles"] = view().lines
+        settings.tree_method, settings.tree_split = "TOP_DOWN", "SAH"
+        yield from window.until(lambda: follow.share_done(uid) is not None, "the build goes on")
+        yield from window.screenshot("building")
+        numbers["share"] = follow.share_done(uid)
+        yield from window.key("ESC")
+        yield from window.until(lambda: follow.share_done(uid) is None, "Esc ends it")
     outdated = follow.is_outdated(bpy.context.scene)
     numbers["after Esc"] = {"share": follow.share_done(uid), "outdated": outdated, "lines": view().lines}
     yield from window.screenshot("cancelled")
