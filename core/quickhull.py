@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .hull_grid import HullGrid, dots, squares_of
+from .orientation import signs_of_volumes
 from .pair_keys import different, within
 from .polytope import PRODUCTS, FloatArray, IntArray
 from .progress import Progress, part_of, tell
@@ -72,7 +73,7 @@ class Solid:
             else:
                 self._grow(ids, owner, height, part_of(progress, 0.1, 0.8))
         self._close_holes()
-        self._insert_exactly(self._left_too_far_out(part_of(progress, 0.8, 0.9)), part_of(progress, 0.9, 1.0))
+        self._insert_exactly(*self._left_too_far_out(part_of(progress, 0.8, 0.9)), part_of(progress, 0.9, 1.0))
         self._close_holes()
 
     def _close_holes(self) -> None:
@@ -178,8 +179,13 @@ class Solid:
             self._left_out.append(ids[close[~copies]])
         return ids[outside], owner[outside], height[outside]
 
-    def _grow(self, ids: IntArray, owner: IntArray, height: FloatArray, progress: Progress | None) -> None:
-        """Insert points until none of the given ones is outside by more than HULL_DROP."""
+    def _grow(
+        self, ids: IntArray, owner: IntArray, height: FloatArray, progress: Progress | None, exactly: bool = False
+    ) -> None:
+        """Insert points until none of the given ones is outside by more than HULL_DROP; exactly: is outside at all.
+
+        Heights are exact volumes then, of the tetrahedra of a point and its facet.
+        """
         count = len(ids)
         while len(ids):
             tell(progress, 1.0 - len(ids) / count)  # points only ever leave
@@ -202,7 +208,7 @@ class Solid:
             ids, moved_ids = ids[stay], ids[moved]
             owner, height = owner[stay], height[stay]
             if len(moved):
-                more = self._share_out(moved_ids, taker[moved], new, first, rings)
+                more = self._share_out(moved_ids, taker[moved], new, first, rings, exactly)
                 ids, owner, height = (np.concatenate(pair) for pair in zip((ids, owner, height), more, strict=True))
 
     def _share_out(
@@ -212,6 +218,7 @@ class Solid:
         new: IntArray,
         first: IntArray,
         rings: IntArray,
+        exactly: bool,
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Give points whose facet has gone to the facet around the inserted point that they are farthest above."""
         many = rings[taker]
@@ -219,23 +226,35 @@ class Solid:
         begin = end - many
         point = np.repeat(np.arange(len(ids)), many)
         facet = new[np.arange(end[-1]) - np.repeat(begin - first[taker], many)]
-        planes, x = self.planes, self.x
         which = ids[point]
-        heights = planes[0].take(facet) * x[0].take(which)
-        heights += planes[1].take(facet) * x[1].take(which)
-        heights += planes[2].take(facet) * x[2].take(which)
-        heights -= planes[3].take(facet)
+        heights = self._volumes(which, facet) if exactly else self._heights(which, facet)
         height = np.maximum.reduceat(heights, begin)
         best = np.flatnonzero(heights == np.repeat(height, many))
         owner = np.empty(len(ids), dtype=np.intp)
         owner[point[best]] = facet[best]
+        if exactly:
+            outside = height > 0.0
+            return ids[outside], owner[outside], height[outside]
         return self._sort_out(ids, owner, height)
+
+    def _heights(self, points: IntArray, facets: IntArray) -> FloatArray:
+        """Return how high points are above the planes of facets, pair by pair, to a rounding."""
+        planes, x = self.planes, self.x
+        heights: FloatArray = planes[0].take(facets) * x[0].take(points)
+        heights += planes[1].take(facets) * x[1].take(points)
+        heights += planes[2].take(facets) * x[2].take(points)
+        heights -= planes[3].take(facets)
+        return heights
+
+    def _volumes(self, points: IntArray, facets: IntArray) -> FloatArray:
+        """Return six times the volume between points and facets, pair by pair: > 0 just where a point is above."""
+        corners = self.corners.take(facets, axis=0)
+        a, b, c = (self.x.take(corners[:, s], axis=1) for s in range(3))
+        return signs_of_volumes(a, b, c, self.x.take(points, axis=1)).values
 
     def _sees(self, points: IntArray, facets: IntArray) -> BoolArray:
         """Tell which points are strictly above which facets, pair by pair, without error."""
-        p = self.x[:, points]
-        planes = self.planes[:, facets]
-        height = planes[0] * p[0] + planes[1] * p[1] + planes[2] * p[2] - planes[3]
+        height = self._heights(points, facets)
         sees: BoolArray = height > 0.0
         for k in np.flatnonzero(np.abs(height) <= self.grid.filter).tolist():
             a, b, c = self.corners[facets[k]].tolist()
@@ -346,24 +365,27 @@ class Solid:
             self.beside = np.concatenate([self.beside, np.empty((more, 3), dtype=np.intp)])
             self.planes = np.concatenate([self.planes, np.empty((4, more))], axis=1)
 
-    def _left_too_far_out(self, progress: Progress | None) -> IntArray:
-        """Return the points left out near a sharp edge or tip, where near all planes is not near the polyhedron."""
+    def _left_too_far_out(self, progress: Progress | None) -> tuple[IntArray, IntArray]:
+        """Return the points left out near a sharp edge or tip, where near all planes is not near the polyhedron.
+
+        Each is returned with its nearest edge: side s of facet k is number s * count + k.
+        """
         near = self.left_out
         if not len(near):
-            return near
+            return near, near
         normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
         middle = self.x[:, self.vertices].mean(axis=1)
         inside = float((offsets - middle @ normals).min())
         # Growing the polyhedron about a point within by 1 + drop / inside moves every plane out by drop at least.
         if self.grid.drop * 2.0 * self.grid.radius <= self.grid.buried * inside:
-            return near[:0]
+            return near[:0], near[:0]
         corners = self.corners[: self.count]
         p = [self.x[:, corners[:, s]] for s in range(3)]
         way = [p[(s + 1) % 3] - p[s] for s in range(3)]
         aside = [np.stack([w[1] * normals[2] - w[2] * normals[1], w[2] * normals[0] - w[0] * normals[2],
                            w[0] * normals[1] - w[1] * normals[0]]) for w in way]  # fmt: skip
         limit = self.grid.straight
-        far: list[IntArray] = []
+        far, edges = [near[:0]], [near[:0]]
         step = max(1, PRODUCTS // self.count)
         for begin in range(0, len(near), step):
             tell(progress, begin / len(near))
@@ -373,43 +395,53 @@ class Solid:
             for s in range(3):
                 over &= aside[s].T @ q <= (aside[s] * p[s]).sum(axis=0)[:, None]
             left = ids[~over.any(axis=0)]
-            if len(left):
-                far.append(left[self._edge_distance(left, p, way) > limit])
-        return np.concatenate(far) if far else near[:0]
+            edge, distance = self._nearest_edges(left, p, way)
+            far.append(left[distance > limit])
+            edges.append(edge[distance > limit])
+        return np.concatenate(far), np.concatenate(edges)
 
-    def _edge_distance(self, ids: IntArray, starts: list[FloatArray], ways: list[FloatArray]) -> FloatArray:
-        """Return the distance of each point to the nearest edge."""
-        start, way = np.concatenate(starts, axis=1), np.concatenate(ways, axis=1)
+    def _nearest_edges(
+        self, ids: IntArray, starts: list[FloatArray], ways: list[FloatArray]
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the edge nearest to each point, and its distance."""
+        corners = self.corners[: self.count]
+        # Every edge is a side of two facets: once is enough.
+        once = np.flatnonzero((corners < np.roll(corners, -1, axis=1)).T.ravel())
+        start, way = np.concatenate(starts, axis=1)[:, once], np.concatenate(ways, axis=1)[:, once]
         square = squares_of(way)
+        nearest = np.empty(len(ids), dtype=np.intp)
         best = np.empty(len(ids))
         step = max(1, _TABLE // (16 * self.count))
         for begin in range(0, len(ids), step):
             to = self.x[:, None, ids[begin : begin + step]] - start[:, :, None]
             share = np.clip((to * way[:, :, None]).sum(axis=0) / square[:, None], 0.0, 1.0)
-            best[begin : begin + step] = squares_of(to - share * way[:, :, None]).min(axis=0)
-        return np.sqrt(best)
+            squares = squares_of(to - share * way[:, :, None])
+            nearest[begin : begin + step] = least = squares.argmin(axis=0)
+            best[begin : begin + step] = squares[least, np.arange(len(least))]
+        return once[nearest], np.sqrt(best)
 
-    def _insert_exactly(self, ids: IntArray, progress: Progress | None) -> None:
-        """Insert those of the points that are outside at all, by however little."""
-        count = len(ids)
-        while len(ids):
-            tell(progress, 1.0 - len(ids) / count)
-            pending, facets = [], []
-            step = max(1, PRODUCTS // self.count)
-            for begin in range(0, len(ids), step):
-                part = ids[begin : begin + step]
-                heights = self.planes[:3, : self.count].T @ self.x[:, part] - self.planes[3, : self.count, None]
-                for k, point in enumerate(part.tolist()):
-                    for facet in np.flatnonzero(heights[:, k] >= -self.grid.filter).tolist():
-                        a, b, c = self.corners[facet].tolist()
-                        if self.grid.exact.side(a, b, c, point) > 0:
-                            pending.append(point)
-                            facets.append(facet)
-                            break
-            if not pending:
-                return
-            ids = np.array(pending, dtype=np.intp)
-            ids = ids[~self._insert(ids, np.array(facets, dtype=np.intp))[0]]
+    def _insert_exactly(self, ids: IntArray, edges: IntArray, progress: Progress | None) -> None:
+        """Insert those of the points that are outside at all, by however little; each with its nearest edge.
+
+        What is outside is above a facet beside its nearest edge, but for rounding or where a corner is as near.
+        """
+        side, facet = np.divmod(edges, self.count)
+        across = self.beside[facet, side]
+        volume, other = self._volumes(ids, facet), self._volumes(ids, across)
+        owner = np.where(volume >= other, facet, across)
+        volume = np.maximum(volume, other)
+        unseen = np.flatnonzero(volume <= 0.0)
+        step = max(1, PRODUCTS // (16 * self.count))
+        for begin in range(0, len(unseen), step):
+            part = unseen[begin : begin + step]
+            heights = self.x[:, ids[part]].T @ self.planes[:3, : self.count] - self.planes[3, : self.count]
+            which, facet = np.nonzero(heights >= -self.grid.filter)
+            found = self._volumes(ids[part[which]], facet)
+            above = np.flatnonzero(found > 0.0)
+            owner[part[which[above]]] = facet[above]
+            volume[part[which[above]]] = found[above]
+        outside = np.flatnonzero(volume > 0.0)
+        self._grow(ids[outside], owner[outside], volume[outside], progress, exactly=True)
 
 
 def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull as QHull
 
+from contact_lens.core import quickhull
 from contact_lens.core.hull import ConvexHull
+from contact_lens.core.hull_grid import ExactSides
 from contact_lens.core.progress import Cancelled
 
 EPS = 2.0**-52
@@ -550,6 +552,35 @@ def test_time_grows_in_step_with_the_corners(kind):
         return took
 
     assert seconds(30_000) < 12 * seconds(6_000)
+
+
+@pytest.mark.parametrize("height", [1e-13, 1e-12, 1e-11])
+def test_a_nearly_flat_disc_asks_for_little_more_than_its_share_of_exact_decisions(monkeypatch, height):
+    """All its planes are within rounding of all its points, so floats decide next to nothing."""
+    asked = [0]
+    side, volumes = ExactSides.side, quickhull.signs_of_volumes
+
+    def one(*arguments):
+        asked[0] += 1
+        return side(*arguments)
+
+    def many(*corners):
+        asked[0] += corners[0].shape[1]
+        return volumes(*corners)
+
+    monkeypatch.setattr(ExactSides, "side", one)
+    monkeypatch.setattr(quickhull, "signs_of_volumes", many)
+    turn = rotation(np.random.default_rng(55)).T
+    counts = []
+    for corners in (500, 2000):
+        points = np.concatenate([prism(corners)[:corners], [[0.0, 0.0, height - 0.5]]]) @ turn
+        asked[0] = 0
+        hull = ConvexHull(points)
+        counts.append(asked[0]); print(corners, asked[0])
+        assert len(hull.vertices) == corners + 1
+        assert failures(points, hull) == []
+    assert counts[1] < 6 * counts[0]
+    assert counts[1] < 100 * 2000
 
 
 def test_a_merged_facet_reaches_as_far_as_the_points_beside_it_that_were_left_out():
