@@ -91,6 +91,26 @@ def test_vertices_are_transformed_in_float64(read: ModuleType) -> None:
     assert np.array_equal(np.sort(shape(read, obj).hull.vertices, axis=0), np.sort(exact, axis=0))
 
 
+@pytest.mark.parametrize("count", [1, 8191, 8192, 8193, 20_000])
+def test_all_points_are_moved_in_float64_whatever_their_number(read: ModuleType, count: int) -> None:
+    rng = np.random.default_rng(count)
+    local = rng.normal(size=(count, 3)).astype(np.float32)
+    mesh = bpy.data.meshes.new("many")
+    mesh.vertices.add(count)
+    mesh.vertices.foreach_set("co", local.ravel())
+    obj = bpy.data.objects.new("many", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.matrix_world = Matrix(rng.normal(size=(4, 4)).tolist()[:3] + [[0.0, 0.0, 0.0, 1.0]])
+    bpy.context.view_layer.update()
+    points = read.points(obj, bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(obj.matrix_world)
+    wanted = local.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+    assert points.dtype == np.float64
+    assert points.shape == (count, 3)
+    np.testing.assert_allclose(points, wanted, rtol=0, atol=1e-14)
+    assert points.T.flags.c_contiguous  # bounds along each axis are one run through memory
+
+
 def test_mirrored_object_has_outward_facets(read: ModuleType) -> None:
     obj = cube("A", (5.0, 0.0, 0.0))
     obj.scale = (-1.0, 2.0, 1.0)
