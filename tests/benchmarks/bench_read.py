@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vertices of a large mesh read from Blender: `python -m tests.benchmarks --only read`.
+
+Ours is `read.points`, which bounding volumes begin with, and the bounds of what it returns: the evaluated object's
+vertices, checked to be finite, in world space, float64. Beside it the plain way, of which `vertices.foreach_get` alone,
+in local space and float32, is the peer. In Blender's Python (CONTACT_LENS_BLENDER_PYTHON, as for bench_bvh).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from .table import Against, Row, in_turn, show
+
+COUNTS = (1000, 100_000)
+GOALS = {100_000: 6.7}
+"""Ratio wanted against `vertices.foreach_get`: 0.3 ms where that takes 2 ms."""
+
+
+def measured(count: int, rounds: int) -> list[float]:
+    """Seconds of ours, of `vertices.foreach_get` alone, and of the plain way to the same bounds, which must be equal."""
+    import bpy
+    from mathutils import Matrix
+
+    from contact_lens.blender_addon import read
+
+    rng = np.random.default_rng(count)
+    mesh = bpy.data.meshes.new("many")
+    mesh.vertices.add(count)
+    mesh.vertices.foreach_set("co", rng.normal(size=3 * count).astype(np.float32))
+    obj = bpy.data.objects.new("many", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.matrix_world = Matrix([*rng.normal(size=(3, 4)).tolist(), [0.0, 0.0, 0.0, 1.0]])
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    evaluated = obj.evaluated_get(depsgraph)
+
+    def ours() -> tuple[np.ndarray, np.ndarray]:
+        points = read.points(obj, depsgraph)
+        return points.min(axis=0), points.max(axis=0)
+
+    def alone() -> np.ndarray:
+        points = np.empty(3 * count, dtype=np.float32)
+        evaluated.data.vertices.foreach_get("co", points)
+        return points
+
+    def plainly() -> tuple[np.ndarray, np.ndarray]:
+        matrix = np.array(evaluated.matrix_world)
+        points = alone().reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+        return points.min(axis=0), points.max(axis=0)
+
+    np.testing.assert_allclose(ours(), plainly(), rtol=1e-14, atol=1e-14)
+    seconds = in_turn((ours, alone, plainly), rounds)
+    bpy.data.meshes.remove(mesh)
+    return seconds
+
+
+def in_blender(wanted: list[tuple[int, int]]) -> list[list[float]]:
+    """The times of `measured`, here or in Blender's Python; none where there is none."""
+    if find_spec("bpy"):
+        return [measured(*one) for one in wanted]
+    python = os.environ.get("CONTACT_LENS_BLENDER_PYTHON")
+    if not python:
+        print("Left out: it needs Blender's Python module, which `build.py bench` provides.")
+        return []
+    done = subprocess.run(
+        [python, "-m", "tests.benchmarks.bench_read", json.dumps(wanted)],
+        cwd=Path(__file__).resolve().parents[2],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"Blender's Python ended with code {done.returncode}:\n{done.stdout}")
+    found: list[list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main(quick: bool = False) -> None:
+    """Print the table."""
+    counts = COUNTS[:1] if quick else COUNTS
+    rows = [
+        Row(
+            f"{count:,} vertices, read, moved, bounds",
+            ours,
+            {"vertices.foreach_get": Against(alone, ours), "the plain way": Against(plainly, ours)},
+            {"vertices.foreach_get": GOALS[count]} if count in GOALS else {},
+        )
+        for count, (ours, alone, plainly) in zip(
+            counts, in_blender([(count, 3 if quick else 41) for count in counts]), strict=False
+        )
+    ]
+    if rows:
+        show(rows)
+
+
+if __name__ == "__main__":
+    print(json.dumps([measured(*one) for one in json.loads(sys.argv[1])]))
