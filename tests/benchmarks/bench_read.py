@@ -25,7 +25,7 @@ GOALS = {100_000: 6.7}
 
 
 def measured(count: int, rounds: int) -> list[float]:
-    """Seconds of ours, of `vertices.foreach_get` alone, and of the plain way to the same bounds, which must be equal."""
+    """Seconds of ours, of `vertices.foreach_get` alone, and of the plain way to the bounds, which must be the same."""
     import bpy
     from mathutils import Matrix
 
