@@ -9,6 +9,7 @@ descended in `bvh_pairs.py`. Source: S3.3, S3.5.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class Bvh:
         """How many leaves the tree has."""
         return int(self.is_leaf.sum())
 
-    @property
+    @cached_property
     def leaf_size(self) -> int:
         """How many items the fullest leaf has; 0 without items."""
         return int(self.count[self.is_leaf].max(initial=0))

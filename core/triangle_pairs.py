@@ -223,12 +223,14 @@ class _Table(NamedTuple):
         place = np.empty(len(some), dtype=np.intp)
         place[used] = np.arange(len(used))
         triangles = mesh.triangles.take(used, axis=0)
-        points = np.ascontiguousarray(scaled(mesh.points, exponent).T) if len(used) else np.empty((3, 0))
+        points = scaled(mesh.points, exponent)
+        numbers = points.ravel()
         corners = np.empty((9, len(used)))
         for k in range(3):
-            ids = np.ascontiguousarray(triangles[:, k])
+            ids = triangles[:, k] * 3
             for x in range(3):
-                points[x].take(ids, out=corners[3 * k + x], mode="clip")
+                numbers.take(ids, out=corners[3 * k + x], mode="clip")
+                ids += 1
         p, q, r = corners[:3], corners[3:6], corners[6:]
         u, v = q - p, r - p
         plane = np.empty((4, len(used)))
@@ -246,7 +248,7 @@ class _Table(NamedTuple):
         size = (np.maximum(np.maximum(p, q), r) - np.minimum(np.minimum(p, q), r)).max(axis=0)
         maybe = np.flatnonzero(flat)
         if len(maybe):
-            flat[maybe] = no_area(points.T, triangles.take(maybe, axis=0))
+            flat[maybe] = no_area(points, triangles.take(maybe, axis=0))
         return cls(_Side(corners, plane, size, flat), place)
 
 
