@@ -13,8 +13,9 @@ import numpy as np
 
 from .bvh import Bvh, Layout, assembled, enclosing_boxes, half_surfaces, handy, ranges
 from .bvh_insert import insertion_layout, layout_of_children, pruned
-from .bvh_linear import curve_order, linear_layout
+from .bvh_linear import linear_layout
 from .dull_axes import dull_axes
+from .hilbert_curve import curve_order
 from .polytope import FloatArray, IntArray
 from .progress import Progress, part_of, tell
 from .volumes import BoolArray, Volumes

@@ -1,35 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The linear hierarchy: items sorted along a curve through space, and a complete binary tree over them.
 
-Building it is one sort, and everything about the tree follows from the number of leaves. The curve is Hilbert's, which
-never jumps: its trees need half the tests of those along Morton's, and to turn Morton codes into Hilbert's takes a
-tenth of the build. Source: S3.3; C. Lauterbach et al., Fast BVH Construction on GPUs, 2009; C. Hamilton, Compact
-Hilbert Indices, 2006.
+Building it is one sort, and everything about the tree follows from the number of leaves. Source: S3.3; C. Lauterbach et
+al., Fast BVH Construction on GPUs, 2009.
 """
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from .bvh import Layout
-from .polytope import FloatArray, IntArray, frozen
-
-_BITS = {2: 16, 3: 12}
-"""Bits of each coordinate."""
-
-_DIGITS = {2: 4, 3: 3}
-"""Bits of each coordinate that are turned at a time: what comes of each is looked up in a small table."""
-
-_NUMBER_BITS = 27
-"""Bits for the number of an item behind its code, so that both are sorted as one: the code has up to 36, the sign 1."""
-
-_CROWD = 8
-"""More points than this with one code are told apart by a finer one."""
-
-_POINTS = 1 << 14
-"""Points whose codes are made in one go: they fit the cache."""
+from .hilbert_curve import curve_order
+from .polytope import FloatArray
 
 
 def linear_layout(middles: FloatArray, leaf_size: int) -> Layout:
@@ -58,145 +40,3 @@ def linear_layout(middles: FloatArray, leaf_size: int) -> Layout:
         first[begin:end] = first[2 * begin + 1 : 2 * end + 1 : 2]
         np.add(counts[2 * begin + 1 : 2 * end + 1 : 2], counts[2 * begin + 2 : 2 * end + 2 : 2], out=counts[begin:end])
     return Layout(left, first, counts, items, level)
-
-
-def curve_order(rows: FloatArray) -> IntArray:
-    """Return the numbers of points (dim, n) in the order of Hilbert's curve through their bounding box.
-
-    Where many are in one cell of the curve, they are ordered by a curve through their own box: a few far points do not
-    throw the others together. Equal points keep their order.
-    """
-    # Code and number in one: equal codes fall alike on every machine, and values sort twice as fast as indices.
-    keys = _codes(rows)
-    count = len(keys)
-    if count >> _NUMBER_BITS:
-        order: IntArray = np.argsort(keys, kind="stable")
-        keys = keys[order]
-    else:
-        keys <<= _NUMBER_BITS
-        keys |= np.arange(count)
-        keys.sort()
-        order = keys & ((1 << _NUMBER_BITS) - 1)
-        keys >>= _NUMBER_BITS
-    if count <= _CROWD or not (keys[_CROWD:] == keys[:-_CROWD]).any():
-        return order
-    edges = np.flatnonzero(keys[1:] != keys[:-1]) + 1
-    while True:
-        # Runs [begin, end) of the order that still have one code.
-        begin, end = np.append(0, edges), np.append(edges, len(order))
-        crowded = end - begin > _CROWD
-        begin, size = begin[crowded], (end - begin)[crowded]
-        if not len(begin):
-            return order
-        run = np.repeat(np.arange(len(begin)), size)
-        starts = np.cumsum(size) - size
-        place = np.arange(len(run)) + (begin - starts)[run]
-        points = rows[:, order[place]]
-        low, high = np.minimum.reduceat(points, starts, axis=1), np.maximum.reduceat(points, starts, axis=1)
-        wide = (high - low).max(axis=0)
-        finer = _codes(points, low[:, run], np.where(wide > 0.0, wide, 1.0)[run])
-        within = np.lexsort((finer, run))
-        order[place] = order[place[within]]
-        finer = finer[within]
-        new = np.flatnonzero((finer[1:] != finer[:-1]) & (run[1:] == run[:-1])) + 1
-        if not len(new):
-            return order
-        # Only these runs can still be crowded: everything else counts as told apart.
-        fresh = np.ones(len(order) + 1, dtype=np.bool_)
-        fresh[place] = False
-        fresh[begin], fresh[begin + size] = True, True
-        fresh[place[new]] = True
-        alike = wide == 0.0
-        if alike.any():
-            fresh[place[alike[run]]] = True
-        edges = np.flatnonzero(fresh[1:-1]) + 1
-
-
-def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | float | None = None) -> IntArray:
-    """Return the codes (n,) of points (dim, n) in a cube: by default the one at the lowest corner of all of them."""
-    dim, count = rows.shape
-    codes = np.zeros(count, dtype=np.intp)
-    if not count:
-        return codes
-    if low is None or size is None:
-        low = rows.min(axis=1)[:, None]
-        size = float((rows.max(axis=1) - low[:, 0]).max())
-        if not size > 0.0:
-            return codes
-    cells = 2.0 ** _BITS[dim] * (1.0 - 2.0**-40)  # the far sides of the cube belong to the last cells
-    spread, table, width = _spread(dim), _turns(dim), dim * _DIGITS[dim]
-    mask = (1 << width) - 1
-    shifts = range(dim * _BITS[dim] - width, -1, -width)
-    memory = np.empty((3, min(count, _POINTS)), dtype=np.intp)
-    room = np.empty(min(count, _POINTS))
-    for begin in range(0, count, _POINTS):
-        part = slice(begin, begin + _POINTS)
-        code = codes[part]
-        morton, state, index = memory[:, : len(code)]
-        away = room[: len(code)]
-        morton.fill(0)
-        for axis in range(dim):
-            np.subtract(rows[axis, part], low[axis, part] if low.shape[1] > 1 else low[axis], out=away)
-            away /= size[part] if isinstance(size, np.ndarray) else size
-            away *= cells
-            index[:] = away  # whole numbers: what is behind the point is cut off
-            morton |= spread[axis].take(index, out=state, mode="clip")
-        state.fill(0)
-        for shift in shifts:
-            np.right_shift(morton, shift, out=index)
-            index &= mask
-            index |= state
-            table.take(index, out=state, mode="clip")
-            code <<= width
-            np.bitwise_and(state, mask, out=index)
-            code |= index
-            state ^= index
-    return codes
-
-
-@cache
-def _spread(dim: int) -> IntArray:
-    """Return (dim, 2**bits), for each number of some bits, the same bits `dim` places apart; shifted for each axis."""
-    numbers = np.arange(1 << _BITS[dim])
-    result = np.zeros((dim, len(numbers)), dtype=np.intp)
-    for axis in range(dim):
-        for bit in range(_BITS[dim]):
-            result[axis] |= ((numbers >> bit) & 1) << (dim * bit + axis)
-    return frozen(result)
-
-
-@cache
-def _turns(dim: int) -> IntArray:
-    """Return what becomes of some digits of a Morton code: entry (state << width) + digits, of which the lowest `width`
-    bits are the digits of Hilbert's code, and the others are the state for the digits that follow.
-
-    A state is the corner at which the curve enters a cell and the axis along which it leaves it: Hamilton's e and d.
-    """
-    corners, digits = 1 << dim, _DIGITS[dim]
-
-    def rotated(bits: int, by: int) -> int:
-        by %= dim
-        return (bits >> by | bits << dim - by) & corners - 1
-
-    def gray(number: int) -> int:
-        return number ^ number >> 1
-
-    place = {gray(number): number for number in range(corners)}
-    numbers, following = np.empty((2, dim * corners, corners), dtype=np.intp)
-    for state in range(dim * corners):
-        for corner in range(corners):
-            enter, axis = divmod(state, dim)
-            number = place[rotated(corner ^ enter, axis + 1)]
-            enter ^= rotated(gray((number - 1) // 2 * 2) if number else 0, -axis - 1)
-            # How many ones end the number, or the one before if it is even.
-            odd = number if number % 2 else max(number - 1, 0)
-            axis = (axis + (odd ^ odd + 1).bit_length()) % dim
-            numbers[state, corner], following[state, corner] = number, enter * dim + axis
-    codes = np.arange(1 << dim * digits)
-    states = np.repeat(np.arange(dim * corners)[:, None], len(codes), axis=1)
-    turned = np.zeros_like(states)
-    for digit in range(digits - 1, -1, -1):
-        corner_of = codes >> dim * digit & corners - 1
-        turned = turned << dim | numbers[states, corner_of]
-        states = following[states, corner_of]
-    return frozen((states << dim * digits | turned).ravel())

@@ -15,9 +15,12 @@ Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
+from .hilbert_curve import curve_order
 from .hull_grid import HullGrid, dots, squares_of
 from .orientation import signs_of_volumes
 from .pair_keys import different, within
@@ -32,6 +35,7 @@ _ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger set
 _FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
 _MANY = 400  # points; from here on twice as many extreme points come first
 _TABLE = 2_000_000  # pairs of a point and a facet it sees, in one round
+_NEIGHBOURS = 64  # points whose nearest edges are looked for together
 _SLIVER = HULL_SLIVER**2
 
 
@@ -385,7 +389,7 @@ class Solid:
         aside = [np.stack([w[1] * normals[2] - w[2] * normals[1], w[2] * normals[0] - w[0] * normals[2],
                            w[0] * normals[1] - w[1] * normals[0]]) for w in way]  # fmt: skip
         limit = self.grid.straight
-        far, edges = [near[:0]], [near[:0]]
+        beside = []
         step = max(1, PRODUCTS // self.count)
         for begin in range(0, len(near), step):
             tell(progress, begin / len(near))
@@ -394,31 +398,40 @@ class Solid:
             over = np.abs(normals.T @ q - offsets[:, None]) <= limit
             for s in range(3):
                 over &= aside[s].T @ q <= (aside[s] * p[s]).sum(axis=0)[:, None]
-            left = ids[~over.any(axis=0)]
-            edge, distance = self._nearest_edges(left, p, way)
-            far.append(left[distance > limit])
-            edges.append(edge[distance > limit])
-        return np.concatenate(far), np.concatenate(edges)
+            beside.append(ids[~over.any(axis=0)])
+        ids = np.concatenate(beside)
+        edge, distance = self._nearest_edges(ids, np.concatenate(p, axis=1), np.concatenate(way, axis=1))
+        far = distance > limit
+        return ids[far], edge[far]
 
-    def _nearest_edges(
-        self, ids: IntArray, starts: list[FloatArray], ways: list[FloatArray]
-    ) -> tuple[IntArray, FloatArray]:
-        """Return the edge nearest to each point, and its distance."""
-        corners = self.corners[: self.count]
+    def _nearest_edges(self, ids: IntArray, start: FloatArray, way: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the edge nearest to each point, and its distance; sides of facets have start and way."""
         # Every edge is a side of two facets: once is enough.
-        once = np.flatnonzero((corners < np.roll(corners, -1, axis=1)).T.ravel())
-        start, way = np.concatenate(starts, axis=1)[:, once], np.concatenate(ways, axis=1)[:, once]
+        once = np.flatnonzero((self.corners[: self.count] < np.roll(self.corners[: self.count], -1, axis=1)).T.ravel())
+        start, way = start[:, once], way[:, once]
         square = squares_of(way)
-        nearest = np.empty(len(ids), dtype=np.intp)
-        best = np.empty(len(ids))
-        step = max(1, _TABLE // (16 * self.count))
+
+        def squares(q: FloatArray, some: slice | IntArray) -> FloatArray:
+            to = q[:, None, :] - start[:, some, None]
+            share = np.clip((to * way[:, some, None]).sum(axis=0) / square[some, None], 0.0, 1.0)
+            return squares_of(to - share * way[:, some, None])
+
+        nearest, best = np.empty(len(ids), dtype=np.intp), np.empty(len(ids))
+        order = curve_order(self.x[:, ids])
+        step = min(max(1, _TABLE // (16 * self.count)), _NEIGHBOURS)
         for begin in range(0, len(ids), step):
-            to = self.x[:, None, ids[begin : begin + step]] - start[:, :, None]
-            share = np.clip((to * way[:, :, None]).sum(axis=0) / square[:, None], 0.0, 1.0)
-            squares = squares_of(to - share * way[:, :, None])
-            nearest[begin : begin + step] = least = squares.argmin(axis=0)
-            best[begin : begin + step] = squares[least, np.arange(len(least))]
-        return once[nearest], np.sqrt(best)
+            # No edge is nearest to any of a few neighbours that is farther from their middle than this.
+            here = order[begin : begin + step]
+            q = self.x[:, ids[here]]
+            middle = q.mean(axis=1, keepdims=True)
+            away = np.sqrt(squares(middle, slice(None))[:, 0])
+            reach = float(away.min()) + 2.0 * math.sqrt(float(squares_of(q - middle).max()))
+            some = np.flatnonzero(away <= reach * (1.0 + HULL_SIEVE))
+            found = squares(q, some)
+            least = found.argmin(axis=0)
+            nearest[here] = once[some[least]]
+            best[here] = np.sqrt(found[least, np.arange(len(least))])
+        return nearest, best
 
     def _insert_exactly(self, ids: IntArray, edges: IntArray, progress: Progress | None) -> None:
         """Insert those of the points that are outside at all, by however little; each with its nearest edge.

@@ -8,14 +8,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from contact_lens.core import bvh_linear
+from contact_lens.core import hilbert_curve
 from contact_lens.core.bounding_sphere import Spheres
 from contact_lens.core.broad_phase import candidate_pairs
 from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.bvh_insert import inserted
-from contact_lens.core.bvh_linear import curve_order
 from contact_lens.core.bvh_pairs import tree_pairs
+from contact_lens.core.hilbert_curve import curve_order
 from contact_lens.core.kdop import KDops, kdop_directions
 from contact_lens.core.obb import Obbs
 from contact_lens.core.progress import Cancelled
@@ -443,7 +443,7 @@ def test_the_curve_goes_from_each_cell_to_one_beside_it(dim, side):
 def test_more_items_than_fit_a_sorted_number_are_in_the_same_order(monkeypatch, dim):
     points = np.random.default_rng(11).integers(0, 200, (dim, 3000)).astype(np.float64)
     order = curve_order(points)
-    monkeypatch.setattr(bvh_linear, "_NUMBER_BITS", 8)
+    monkeypatch.setattr(hilbert_curve, "_NUMBER_BITS", 8)
     assert np.array_equal(order, curve_order(points))
 
 
