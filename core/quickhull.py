@@ -35,6 +35,7 @@ _ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger set
 _FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
 _MANY = 400  # points; from here on twice as many extreme points come first
 _TABLE = 2_000_000  # pairs of a point and a facet it sees, in one round
+_MANY_UNCLEAR = 100  # pairs of a point and a facet; from here on arrays of twice the digits beat whole numbers
 _NEIGHBOURS = 64  # points whose nearest edges are looked for together
 _SLIVER = HULL_SLIVER**2
 
@@ -260,7 +261,11 @@ class Solid:
         """Tell which points are strictly above which facets, pair by pair, without error."""
         height = self._heights(points, facets)
         sees: BoolArray = height > 0.0
-        for k in np.flatnonzero(np.abs(height) <= self.grid.filter).tolist():
+        unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)
+        if len(unclear) > _MANY_UNCLEAR:
+            sees[unclear] = self._volumes(points[unclear], facets[unclear]) > 0.0
+            return sees
+        for k in unclear.tolist():
             a, b, c = self.corners[facets[k]].tolist()
             sees[k] = self.grid.exact.side(a, b, c, int(points[k])) > 0
         return sees
