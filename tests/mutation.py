@@ -297,13 +297,17 @@ MUTATIONS = (
     Mutation("verify-believes-the-relation", "verify.py", "contact.relation in possible", "True", "verify"),
     # Hulls.
     Mutation(
-        "hull-sharp-tips-left-out", "quickhull.py", "self._insert_exactly(self._left_too_far_out())", "pass", "hull"
+        "hull-sharp-tips-left-out",
+        "quickhull.py",
+        "self._grow(ids[outside], owner[outside], volume[outside], progress, exactly=True)",
+        "pass",
+        "hull",
     ),
     Mutation(
         "hull-sides-by-floats",
         "quickhull.py",
-        "np.flatnonzero(np.abs(height) <= self.grid.filter).tolist()",
-        "[]",
+        "unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)",
+        "unclear = np.flatnonzero(height > np.inf)",
         "hull",
     ),
     # Tolerances, each 10,000 times what it is or more, or nothing.
