@@ -580,6 +580,20 @@ def test_exact_decisions_about_a_nearly_flat_disc_grow_in_step_with_its_corners(
         assert failures(points, hull) == []
 
 
+def test_points_beside_a_nearly_flat_disc_are_measured_from_few_of_its_edges(monkeypatch):
+    measured = [0]
+    squares_of = quickhull.squares_of
+
+    def counted(v):
+        measured[0] += v[0].size
+        return squares_of(v)
+
+    monkeypatch.setattr(quickhull, "squares_of", counted)
+    points = np.concatenate([prism(4000)[:4000], [[0.0, 0.0, 1e-11 - 0.5]]]) @ rotation(np.random.default_rng(55)).T
+    assert len(ConvexHull(points).vertices) == 4001
+    assert measured[0] < 600 * 4000  # 2,600 times where each is measured from every edge
+
+
 def test_a_merged_facet_reaches_as_far_as_the_points_beside_it_that_were_left_out():
     """Quads that noise of a few roundings has bent, and points in them that are no corners."""
     rng = np.random.default_rng(54)
