@@ -8,8 +8,8 @@ h and g are the half sizes. Source: S0.3, S0.4, S0.5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,19 +22,24 @@ from .tolerance import BATCH_CORNERS, BATCH_ROUNDING, BOX_ORTHOGONAL, BOX_PARALL
 
 BoolArray = NDArray[np.bool_]
 
-CHUNK = 1_024
+CHUNK = 2_048
 """Pairs answered in one go: what they take fits the second cache."""
 _LOOK = 4_096
 """Pairs whose balls are compared in one go: they take much less each."""
 
-_FEW = 0.35
-"""Share of a chunk's pairs, left by the axes of the faces, from which the edges are measured of all of them."""
-
+_FRAME = 18
+"""Rows of a box that its axes are made of."""
+_KEPT = 2 * _FRAME + 9
+"""Rows of a pair from which its edges are measured: both boxes, and the cosines of their axes."""
+_ROWS = (_KEPT, 15, 15, 9, 9, 24, 18, 6)
+"""Rows of the arrays that a chunk takes, one after the other."""
+_FIRST = np.array([3, 6, 9, *(_FRAME + k for k in (3, 6, 9)), *9 * [0]])
+"""First of the rows of axes 0 to 5; of edges none."""
+_OF_A, _OF_B = np.arange(9) // 3, np.arange(9) % 3
+"""Of the product of two edges, the axis of A and of B."""
 _NEXT = np.array([1, 2, 0, 1])
 """Axes i + 1 and i + 2 of i are _NEXT[i] and _NEXT[i + 1]."""
 _LEFT = np.arange(15, 0, -1, dtype=np.int8)[:, None]
-_TURN = (1, 2, 0, 1)
-"""The same as whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +48,7 @@ class OrientedBoxes:
 
     frames: FloatArray
     """(20, n) rows 0 to 2 the centre, 3 to 11 the axes (row 3 + 3 k + c: component c of unit axis k), 12 to 16 the half
-    sizes 0, 1, 2, 0, 1; 17 and 18 the radii of the balls around and inside; 19 what rounding adds to an
-    overlap."""
+    sizes 0, 1, 2, 0, 1; 17 what rounding adds to an overlap; 18 and 19 the radii of the balls around and inside."""
 
     def __len__(self) -> int:
         """Return the number of boxes."""
@@ -98,11 +102,11 @@ class OrientedBoxes:
         frames[:15] = rows
         half = frames[12:15]
         frames[15:17] = half[:2]
-        np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[17])
-        frames[18] = half.min(axis=0, initial=np.inf)
-        frames[19] = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[17]
-        frames[19] *= BATCH_CORNERS * EPS
-        frames[19] += BATCH_ROUNDING * EPS * frames[17]
+        np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[18])
+        frames[19] = half.min(axis=0, initial=np.inf)
+        frames[17] = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[18]
+        frames[17] *= BATCH_CORNERS * EPS
+        frames[17] += BATCH_ROUNDING * EPS * frames[18]
         return cls(frozen(frames))
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -139,77 +143,63 @@ class BoxAxes:
             self.rounding.take(places),
         )
 
-
-class _Room:
-    """Memory for what is made of a chunk on the way, used for chunk after chunk."""
-
-    def __init__(self) -> None:
-        self.both = np.empty((2, 20, CHUNK))
-        self.a, self.b = self.both
-        self.way, self.local = np.empty((2, 3, CHUNK))
-        self.r, self.q = np.empty((2, 3, 5, CHUNK))
-        self.overlap = np.empty((15, CHUNK))
-        self.square = np.empty((9, CHUNK))
-        self.along = np.empty((15, CHUNK))
-        self.product, self.other = np.empty((2, 9, CHUNK))
-        self.line = np.empty(CHUNK)
-        self.good = np.empty((15, CHUNK), dtype=bool)
+    @classmethod
+    def joined(cls, parts: Sequence[BoxAxes]) -> BoxAxes:
+        """Return what is told of pairs in several parts."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls(np.zeros(0), np.zeros((3, 0)), np.zeros(0, dtype=np.int8), np.zeros(0))
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(cls)))
 
 
-class _Frames:
-    """A chunk of pairs of boxes: their frames, and what the face axes tell."""
+class _Chunk:
+    """Some pairs of boxes: their frames, and what their axes tell, in memory that is used for one chunk after another.
 
-    def __init__(self, boxes: OrientedBoxes, i: IntArray, j: IntArray, room: _Room) -> None:
-        count = len(i)
-        self.count, self.room = count, room
-        # Slices of larger memory are not in one piece: `take` would copy.
-        a = self.a = room.a.reshape(-1)[: 20 * count].reshape(20, count)
-        b = self.b = room.b.reshape(-1)[: 20 * count].reshape(20, count)
-        boxes.frames.take(i, axis=1, out=a, mode="clip")
-        boxes.frames.take(j, axis=1, out=b, mode="clip")
-        self.axes_a, self.axes_b = a[3:12].reshape(3, 3, count), b[3:12].reshape(3, 3, count)
-        self.way = np.subtract(b[:3], a[:3], out=room.way[:, :count])
-        self.r = room.r.reshape(-1)[: 15 * count].reshape(3, 5, count)
-        self.q = room.q.reshape(-1)[: 15 * count].reshape(3, 5, count)
-        self.overlap, self.along = room.overlap[:, :count], room.along[:, :count]
-        self.square = room.square[:, :count]
-        self.product = room.product.reshape(-1)[: 9 * count].reshape(9, count)
-        self.other = room.other[:, :count]
+    All arrays are in one piece: `take` would make copies of others. Sums of products are left to `einsum`: it keeps
+    nothing on the way.
+    """
+
+    def __init__(self, memory: FloatArray, count: int) -> None:
+        parts, start = [], 0
+        for rows in _ROWS:
+            parts.append(memory[start * count : (start + rows) * count].reshape(rows, count))
+            start += rows
+        self.count = count
+        self.kept, self.along, self.overlap, self.square, self.part, turned, reach, around = parts
+        self.a, self.b = self.kept[:_FRAME], self.kept[_FRAME : 2 * _FRAME]
+        self.cosines = self.kept[2 * _FRAME :].reshape(3, 3, count)
+        # Of axis i of A what belongs to axes i + 1 and i + 2, and of axis j of B likewise.
+        self.turned, self.reach = turned.reshape(2, 3, 4, count), reach.reshape(2, 3, 3, count)
+        self.around = around.reshape(2, 3, count)
+
+    def gather(self, boxes: OrientedBoxes, i: IntArray, j: IntArray) -> None:
+        """Take the frames of boxes i and j."""
+        frames = boxes.frames[:_FRAME]
+        frames.take(i, axis=1, out=self.a, mode="clip")
+        frames.take(j, axis=1, out=self.b, mode="clip")
+
+    def take(self, chunk: _Chunk, places: IntArray) -> None:
+        """Take some pairs of another chunk, with what the axes of their faces tell."""
+        chunk.kept.take(places, axis=1, out=self.kept, mode="clip")
+        chunk.along[:6].take(places, axis=1, out=self.along[:6], mode="clip")
+        chunk.overlap[:6].take(places, axis=1, out=self.overlap[:6], mode="clip")
 
     def faces(self) -> None:
-        """Fill r, its absolute values q, and rows 0 to 5 of along and overlap."""
-        a, b, way, r, q, count = self.axes_a, self.axes_b, self.way, self.r, self.q, self.count
-        product = self.product.reshape(3, 3, count)
-        inner = r[:, :3]
-        np.multiply(a[:, 0, None], b[None, :, 0], out=inner)
-        np.multiply(a[:, 1, None], b[None, :, 1], out=product)
-        inner += product
-        np.multiply(a[:, 2, None], b[None, :, 2], out=product)
-        inner += product
-        r[:, 3:] = r[:, :2]
-        np.abs(r, out=q)
-        along, part = self.along, product[0]
-        for axes, first in ((a, 0), (b, 3)):
-            rows = along[first : first + 3]
-            np.multiply(axes[:, 0], way[0], out=rows)
-            for c in (1, 2):
-                np.multiply(axes[:, c], way[c], out=part)
-                rows += part
-        overlap, h, g = self.overlap, self.a[12:15], self.b[12:15]
-        rows = overlap[:3]
-        rows[...] = h
-        for k in range(3):
-            np.multiply(q[:, k], g[k], out=part)
-            rows += part
-        np.abs(along[:3], out=part)
-        rows -= part
-        rows = overlap[3:6]
-        rows[...] = g
-        for k in range(3):
-            np.multiply(q[k, :3], h[k], out=part)
-            rows += part
-        np.abs(along[3:6], out=part)
-        rows -= part
+        """Fill the cosines r_ij, and rows 0 to 5 of along and overlap."""
+        a, b, count = self.a, self.b, self.count
+        axes_a, axes_b = a[3:12].reshape(3, 3, count), b[3:12].reshape(3, 3, count)
+        np.einsum("icn,jcn->ijn", axes_a, axes_b, out=self.cosines)
+        way = np.subtract(b[:3], a[:3], out=self.part[:3])
+        np.einsum("kcn,cn->kn", axes_a, way, out=self.along[:3])
+        np.einsum("kcn,cn->kn", axes_b, way, out=self.along[3:6])
+        q = np.abs(self.cosines, out=self.part.reshape(3, 3, count))
+        overlap = self.overlap[:6]
+        np.einsum("ijn,jn->in", q, b[12:15], out=overlap[:3])
+        np.einsum("ijn,in->jn", q, a[12:15], out=overlap[3:])
+        overlap[:3] += a[12:15]
+        overlap[3:] += b[12:15]
+        overlap -= np.abs(self.along[:6], out=self.part[:6])
 
     def edges(self, careful: bool) -> None:
         """Fill rows 6 to 14 of along and overlap, both times the sine of the edges, and the squares of the sines.
@@ -217,42 +207,116 @@ class _Frames:
         `careful`: what B reaches along an axis comes from the same rounded numbers as the axis itself, or its error,
         divided by a small sine, would be large.
         """
-        r, q, t, h, g = self.r, self.q, self.along, self.a[12:17], self.b[12:17]
-        part, other = self.product[:3], self.other[:3]
-        for i in range(3):
-            first, second = _TURN[i], _TURN[i + 1]
-            u, v = r[first, :3], r[second, :3]
-            along, overlap = self.along[6 + 3 * i : 9 + 3 * i], self.overlap[6 + 3 * i : 9 + 3 * i]
-            np.multiply(u, t[second], out=along)
-            np.multiply(v, t[first], out=part)
-            along -= part
-            np.multiply(q[second, :3], h[first], out=overlap)
-            np.multiply(q[first, :3], h[second], out=part)
-            overlap += part
-            if careful:
-                for step in (1, 2):
-                    np.multiply(u, r[second, step : step + 3], out=part)
-                    np.multiply(v, r[first, step : step + 3], out=other)
-                    part -= other
-                    np.abs(part, out=part)
-                    part *= g[step : step + 3]
-                    overlap += part
-            else:
-                np.multiply(q[i, 2:5], g[1:4], out=part)
-                overlap += part
-                np.multiply(q[i, 1:4], g[2:5], out=part)
-                overlap += part
-            np.abs(along, out=part)
-            overlap -= part
-            square = self.square[3 * i : 3 * i + 3]
-            np.multiply(u, u, out=square)
-            np.multiply(v, v, out=part)
-            square += part
+        r, t, reach, around = self.cosines, self.along[:3], self.reach, self.around
+        along, overlap, square, part = (
+            rows.reshape(r.shape) for rows in (self.along[6:], self.overlap[6:], self.square, self.part)
+        )
+        self.turned[0, :2, :3], self.turned[0, 2, :3] = r[1:], r[0]
+        self.turned[1, 0, :3], self.turned[1, 1:, :3] = r[2], r[:2]
+        turned = self.turned[:, :, :3]
+        around[0, 0], around[0, 1:] = t[2], t[:2]
+        np.negative(t[1:], out=around[1, :2])
+        np.negative(t[0], out=around[1, 2])
+        np.einsum("sijn,sin->ijn", turned, around, out=along)
+        np.einsum("sijn,sijn->ijn", turned, turned, out=square)
+        if careful:
+            self.turned[:, :, 3] = self.turned[:, :, 0]
+            np.multiply(turned[0], self.turned[1, :, 1:], out=reach[0])
+            reach[0] -= np.multiply(turned[1], self.turned[0, :, 1:], out=part)
+            np.abs(reach[0], out=reach[0])
+            reach[1, :, 0], reach[1, :, 1:] = reach[0, :, 2], reach[0, :, :2]
+        else:
+            np.abs(r, out=part)
+            reach[0, :, 0], reach[0, :, 1:] = part[:, 2], part[:, :2]
+            reach[1, :, 2], reach[1, :, :2] = part[:, 0], part[:, 1:]
+        half = self.b[12:17]
+        around[0], around[1] = half[1:4], half[2:5]
+        np.einsum("sijn,sjn->ijn", reach, around, out=overlap)
+        np.abs(turned, out=reach)
+        half = self.a[12:17]
+        around[0], around[1] = half[2:5], half[1:4]
+        overlap += np.einsum("sijn,sin->ijn", reach, around, out=part)
+        overlap -= np.abs(along, out=part)
 
     def rounding(self) -> FloatArray:
         """Return (n,) what an overlap across a unit vector may be wrong by."""
-        result: FloatArray = np.add(self.a[19], self.b[19], out=self.room.line[: self.count])
+        result: FloatArray = self.a[17] + self.b[17]
         return result
+
+    def axes(self) -> BoxAxes:
+        """Return the axes that decide; the edges must have been filled in with care."""
+        overlap, square, count = self.overlap, self.square, self.count
+        parallel = square <= BOX_PARALLEL**2
+        if parallel.any():
+            np.copyto(square, 1.0, where=parallel)
+            np.copyto(overlap[6:], np.inf, where=parallel)
+        np.sqrt(square, out=square)
+        overlap[6:] /= square
+        least = np.minimum.reduce(overlap, axis=0)
+        limit = np.abs(least)
+        limit *= BOX_PREFER_FACE
+        limit += least
+        # The first one within the limit: the largest of numbers that go down.
+        good = np.less_equal(overlap, limit).view(np.int8)
+        good *= _LEFT
+        best = 15 - np.maximum.reduce(good, axis=0)
+        # By places in flat memory: numbers of rows and columns together take several times as long.
+        columns, place = np.arange(count), best.astype(np.intp)
+        at = place * count
+        at += columns
+        least = overlap.ravel().take(at)
+        side = self.along.ravel().take(at)
+        return BoxAxes(0.0 - least, self._normals(place, side), best, self.rounding())
+
+    def _normals(self, place: IntArray, side: FloatArray) -> FloatArray:
+        """Return (3, n) the unit vectors along axes `place` (n,), to the side (n,)."""
+        count, frames = self.count, self.kept.ravel()
+        rows = count * np.arange(3)[:, None]
+        at = _FIRST.take(place)
+        at *= count
+        at += np.arange(count)
+        normal: FloatArray = frames.take(rows + at)
+        edges = np.flatnonzero(place >= 6)
+        if len(edges):
+            which = place.take(edges)
+            which -= 6
+            first, other = _OF_A.take(which), _OF_B.take(which)
+            one, two = _NEXT.take(first), _NEXT.take(first + 1)
+            other *= count
+            other += edges
+            which *= count
+            which += edges
+            scale = 1.0 / self.square.ravel().take(which)
+            result, part = (frames.take(rows + ((3 + 3 * k) * count + edges)) for k in (two, one))
+            cosines = self.cosines.ravel()
+            result *= cosines.take(one * (3 * count) + other) * scale
+            part *= cosines.take(two * (3 * count) + other) * scale
+            result -= part
+            normal[:, edges] = result
+        normal *= np.where(side < 0.0, -1.0, 1.0)
+        return normal
+
+
+class _Chunks:
+    """Chunks of pairs one after the other, some of whose pairs are taken on."""
+
+    def __init__(self, count: int) -> None:
+        self._memory = np.empty((2, sum(_ROWS) * min(count, CHUNK)))
+
+    def first(self, boxes: OrientedBoxes, i: IntArray, j: IntArray) -> _Chunk:
+        """Return boxes i and j, with their faces."""
+        chunk = _Chunk(self._memory[0], len(i))
+        chunk.gather(boxes, i, j)
+        chunk.faces()
+        return chunk
+
+    def left(self, chunk: _Chunk, places: IntArray) -> _Chunk:
+        """Return these pairs of the first chunk."""
+        if len(places) == chunk.count:
+            return chunk
+        some = _Chunk(self._memory[1], len(places))
+        some.take(chunk, places)
+        return some
 
 
 def boxes_overlap(
@@ -264,87 +328,98 @@ def boxes_overlap(
     Source: S0.4. Raises Cancelled when `progress` says so.
     """
     result, open_ = _by_balls(boxes, i, j)
-    room = _Room()
+    chunks = _Chunks(len(open_))
     doubtful: list[IntArray] = []
-    for start in range(0, len(open_), CHUNK):
-        if start % (16 * CHUNK) == 0:
-            tell(progress, start / len(open_))
-        places = open_[start : start + CHUNK]
-        ii, jj = i.take(places), j.take(places)
-        pairs = _Frames(boxes, ii, jj, room)
-        pairs.faces()
+    for places in _parts(open_, progress):
+        pairs = chunks.first(boxes, i.take(places), j.take(places))
         # A point half-way between the centres in both is a common point: no axis can separate them.
-        least = pairs.overlap[:6].min(axis=0)
-        within = np.abs(pairs.along[:6], out=pairs.product[:6])
-        within[:3] -= pairs.a[12:15]
-        within[:3] -= pairs.a[12:15]
-        within[3:] -= pairs.b[12:15]
-        within[3:] -= pairs.b[12:15]
-        common = within.max(axis=0) <= 0.0
+        least = np.minimum.reduce(pairs.overlap[:6], axis=0)
+        within = np.abs(pairs.along[:6], out=pairs.part[:6])
+        for rows, frames in ((within[:3], pairs.a), (within[3:], pairs.b)):
+            rows -= frames[12:15]
+            rows -= frames[12:15]
+        common = np.maximum.reduce(within, axis=0) <= 0.0
         result[places[common]] = True
         left = np.flatnonzero((least >= 0.0) & ~common)
         if not len(left):
             continue
-        if len(left) < _FEW * len(places):
-            places = places.take(left)
-            pairs = _Frames(boxes, ii.take(left), jj.take(left), room)
-            pairs.faces()
-            left = np.arange(len(left))
+        places, pairs = places.take(left), chunks.left(pairs, left)
         pairs.edges(careful=False)
         limit = pairs.rounding()
         edges = pairs.overlap[6:]
-        least = edges.min(axis=0)
-        result[places.take(left)] = least.take(left) >= -limit.take(left)
-        near = np.abs(edges) <= limit
-        near &= pairs.square > BOX_PARALLEL**2
-        near_rows = np.flatnonzero(near.any(axis=0) & (least >= -limit))
-        if len(near_rows):
-            doubtful.append(places.take(np.intersect1d(near_rows, left)))
+        least = np.minimum.reduce(edges, axis=0)
+        met = result[places] = least >= -limit
+        near = np.abs(edges, out=edges) <= limit
+        if near.any():
+            near &= pairs.square > BOX_PARALLEL**2
+            doubtful.append(places[near.any(axis=0) & met])
     return result, np.concatenate(doubtful) if doubtful else np.zeros(0, dtype=np.intp)
 
 
-def boxes_not_parted(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> IntArray:
-    """Return the places of the pairs of boxes i (n,) and j (n,) that no axis of a face separates: nearly all of them
-    intersect, and `box_axes` tells which.
+def meeting_boxes(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
+) -> tuple[IntArray, BoxAxes]:
+    """Return the places of the pairs of boxes i (n,) and j (n,) whose signed distance is not above 0, and what
+    `box_axes` tells of these.
 
-    Where the axes are asked for anyway, this takes half as long as `boxes_overlap`. Raises Cancelled when `progress`
-    says so.
+    Where many pairs are apart this is faster: the edges are measured only of those that no face separates. Raises
+    Cancelled when `progress` says so.
     """
-    inside, open_ = _by_balls(boxes, i, j)
-    kept = inside
-    room = _Room()
-    for start in range(0, len(open_), CHUNK):
+    near: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    for start, square, reach in _balls(boxes, i, j):
+        near.append(np.flatnonzero(square <= reach[1]) + start)
+    open_ = np.concatenate(near)
+    chunks = _Chunks(len(open_))
+    met: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    found = []
+    for places in _parts(open_, progress):
+        pairs = chunks.first(boxes, i.take(places), j.take(places))
+        left = np.flatnonzero(np.minimum.reduce(pairs.overlap[:6], axis=0) >= 0.0)
+        if not len(left):
+            continue
+        pairs = chunks.left(pairs, left)
+        pairs.edges(careful=True)
+        axes = pairs.axes()
+        hit = np.flatnonzero(axes.signed_distance <= 0.0)
+        met.append(places.take(left.take(hit)))
+        found.append(axes.taken(hit))
+    return np.concatenate(met), BoxAxes.joined(found)
+
+
+def _parts(places: IntArray, progress: Progress | None) -> Iterator[IntArray]:
+    """Return places (n,) chunk by chunk. Raises Cancelled when `progress`, which is told the share done, says so."""
+    for start in range(0, len(places), CHUNK):
         if start % (16 * CHUNK) == 0:
-            tell(progress, start / len(open_))
-        places = open_[start : start + CHUNK]
-        pairs = _Frames(boxes, i.take(places), j.take(places), room)
-        pairs.faces()
-        kept[places] = pairs.overlap[:6].min(axis=0) >= -pairs.rounding()
-    return np.flatnonzero(kept)
+            tell(progress, start / len(places))
+        yield places[start : start + CHUNK]
+
+
+def _balls(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Return, some pairs at a time, the place of the first, the squares (n,) of the ways between the centres, and (3,
+    n) the squares of the sums of the radii of the balls around the boxes, to be sure a little more, and inside."""
+    centers, reach = boxes.frames[:3], boxes.frames[17:20]
+    for start in range(0, len(i), _LOOK):
+        ii, jj = i[start : start + _LOOK], j[start : start + _LOOK]
+        way = centers.take(jj, axis=1, mode="clip")
+        way -= centers.take(ii, axis=1, mode="clip")
+        square = np.einsum("cn,cn->n", way, way)
+        both = reach.take(ii, axis=1, mode="clip")
+        both += reach.take(jj, axis=1, mode="clip")
+        both[1] += both[0]
+        both *= both
+        yield start, square, both
 
 
 def _by_balls(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> tuple[BoolArray, IntArray]:
     """Return (n,) which pairs intersect for sure, as the balls inside them do, and the places of those left when those
     whose balls around them do not meet are left out too."""
     result = np.zeros(len(i), dtype=bool)
-    centers, reach = boxes.frames[:3], boxes.frames[17:20]
-    open_: list[IntArray] = []
-    for start in range(0, len(i), _LOOK):
-        ii, jj = i[start : start + _LOOK], j[start : start + _LOOK]
-        way = centers.take(jj, axis=1)
-        way -= centers.take(ii, axis=1)
-        way *= way
-        square = way[0]
-        square += way[1]
-        square += way[2]
-        both = reach.take(ii, axis=1)
-        both += reach.take(jj, axis=1)
-        both[0] += both[2]
-        both *= both
-        inside = square <= both[1]
-        result[start : start + _LOOK] = inside
-        open_.append(np.flatnonzero((square <= both[0]) & ~inside) + start)
-    return result, np.concatenate(open_) if open_ else np.zeros(0, dtype=np.intp)
+    open_: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    for start, square, reach in _balls(boxes, i, j):
+        inside = square <= reach[2]
+        result[start : start + len(square)] = inside
+        open_.append(np.flatnonzero((square <= reach[1]) & ~inside) + start)
+    return result, np.concatenate(open_)
 
 
 def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> BoxAxes:
@@ -353,70 +428,9 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress 
     Axes that are equally good within BOX_PREFER_FACE are taken in the order of `BoxAxis.axis`, faces first. Source:
     S0.3, S0.4, S0.5. Raises Cancelled when `progress` says so.
     """
-    total = len(i)
-    distance, normal, chosen = np.empty(total), np.empty((3, total)), np.empty(total, dtype=np.int8)
-    rounding = np.empty(total)
-    room = _Room()
-    for start in range(0, total, CHUNK):
-        if start % (16 * CHUNK) == 0:
-            tell(progress, start / total)
-        part = slice(start, start + CHUNK)
-        pairs = _Frames(boxes, i[part], j[part], room)
-        pairs.faces()
+    chunks, found = _Chunks(len(i)), []
+    for places in _parts(np.arange(len(i)), progress):
+        pairs = chunks.first(boxes, i.take(places), j.take(places))
         pairs.edges(careful=True)
-        overlap, square, count = pairs.overlap, pairs.square, pairs.count
-        parallel = square <= BOX_PARALLEL**2
-        if parallel.any():
-            np.copyto(square, 1.0, where=parallel)
-            np.copyto(overlap[6:], np.inf, where=parallel)
-        np.sqrt(square, out=square)
-        overlap[6:] /= square
-        least = overlap.min(axis=0)
-        limit = np.abs(least)
-        limit *= BOX_PREFER_FACE
-        limit += least
-        # The first one within the limit: the largest of numbers that go down.
-        good = np.less_equal(overlap, limit, out=room.good[:, :count]).view(np.int8)
-        good *= _LEFT
-        best = 15 - np.maximum.reduce(good, axis=0)
-        columns = np.arange(count)
-        # By places in flat memory: numbers of rows and columns together take several times as long.
-        place = best.astype(np.intp)
-        flat = place * CHUNK
-        flat += columns
-        least = room.overlap.ravel().take(flat)
-        side = room.along.ravel().take(flat)
-        distance[part] = 0.0 - least
-        chosen[part] = best
-        rounding[part] = pairs.rounding()
-        # Faces: an axis of A or of B. Rows 3 to 11 of both frames are the axes.
-        way = normal[:, part]
-        is_b = place >= 3
-        at = np.where(place < 6, 3 + 3 * (place - 3 * is_b), 3)
-        at *= count
-        at += is_b * (20 * CHUNK)
-        at += columns
-        for c in range(3):
-            room.both.ravel().take(at, out=way[c], mode="clip")
-            at += count
-        edges = np.flatnonzero(place >= 6)
-        if len(edges):
-            which = place.take(edges) - 6
-            first = which // 3
-            other = which - 3 * first
-            one, two = _NEXT.take(first), _NEXT.take(first + 1)
-            scale = 1.0 / room.square.ravel().take(which * CHUNK + edges)
-            products, axes = pairs.r.ravel(), pairs.a.ravel()
-            other *= count
-            other += edges
-            u = products.take(one * (5 * count) + other)
-            v = products.take(two * (5 * count) + other)
-            u *= scale
-            v *= scale
-            at_one, at_two = ((3 + 3 * k) * count + edges for k in (one, two))
-            for c in range(3):
-                way[c, edges] = u * axes.take(at_two) - v * axes.take(at_one)
-                at_one += count
-                at_two += count
-        np.negative(way, out=way, where=side < 0.0)
-    return BoxAxes(distance, normal, chosen, rounding)
+        found.append(pairs.axes())
+    return BoxAxes.joined(found)

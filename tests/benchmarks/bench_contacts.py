@@ -29,7 +29,7 @@ from contact_lens.core import (
     pairs_intersect,
 )
 from contact_lens.core.batched_box_contacts import box_witnesses
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted, boxes_overlap
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
 from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
@@ -437,12 +437,8 @@ def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
         boxes = OrientedBoxes.from_poses(scene.centers, scene.axes, half)
         low, high = boxes.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        near = boxes_not_parted(boxes, i, j)
-        i, j = i.take(near), j.take(near)
-        found = box_axes(boxes, i, j)
-        hit = np.flatnonzero(found.signed_distance <= 0.0)
-        i, j, found = i.take(hit), j.take(hit), found.taken(hit)
-        points = box_witnesses(boxes, i, j, found, np.full(len(hit), 1e-9))
+        met, found = meeting_boxes(boxes, i, j)
+        points = box_witnesses(boxes, i.take(met), j.take(met), found, np.full(len(met), 1e-9))
         return len(points.good)
 
     number, mine, theirs = scene.frames(ours, 4 if quick else 15)

@@ -32,7 +32,7 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, boxes_not_parted
+from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, meeting_boxes
 from contact_lens.core.batched_depth import hulls_depth
 from contact_lens.core.batched_distance import hulls_distance
 from contact_lens.core.batched_hulls import (
@@ -775,15 +775,16 @@ def test_the_axis_of_every_pair_of_boxes_is_that_of_one():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_boxes_that_intersect_are_parted_by_a_face(kind):
+@pytest.mark.parametrize("count", [0, 1, 40, 1_000, 20_000])
+def test_boxes_that_meet_are_those_whose_axes_say_so(kind, count):
     table = OrientedBoxes.of(boxes(250, kind))
-    i, j = np.ascontiguousarray(random_pairs(12_000, 250).T)
-    kept = np.zeros(len(i), dtype=bool)
-    kept[boxes_not_parted(table, i, j)] = True
-    found = box_axes(table, i, j)
-    assert kept[found.signed_distance <= 0.0].all()
-    faces = np.flatnonzero((found.signed_distance > 0.0) & (found.axis < 6))
-    assert not kept[faces[found.signed_distance[faces] > found.rounding[faces]]].any()
+    i, j = np.ascontiguousarray(random_pairs(count, 250).reshape(-1, 2).T)
+    places, axes = meeting_boxes(table, i, j)
+    every = box_axes(table, i, j)
+    assert np.array_equal(places, np.flatnonzero(every.signed_distance <= 0.0))
+    expected = every.taken(places)
+    for name in ("signed_distance", "normal", "axis", "rounding"):
+        assert np.array_equal(getattr(axes, name), getattr(expected, name)), name
 
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
