@@ -19,10 +19,10 @@ from .tolerance import BATCH_FLAT, BATCH_MISS
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 2_048
+_CHUNK = 4_096
 """Pairs answered in one go: what they take fits the second cache."""
-_OTHERS = np.array([[1, 2], [2, 0], [0, 1]])
-"""The axes along a face across axis k."""
+_NEXT = np.array([1, 2, 0, 1])
+"""Axes i + 1 and i + 2 of i are _NEXT[i] and _NEXT[i + 1]."""
 _CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 """Of a face, in half sizes, around."""
 
@@ -52,124 +52,142 @@ def box_witnesses(
     for start in range(0, count, _CHUNK):
         part = slice(start, start + _CHUNK)
         some = BoxAxes(found.signed_distance[part], found.normal[:, part], found.axis[part], found.rounding[part])
-        on_a[:, part], on_b[:, part], good[part] = _witnesses(boxes, i[part], j[part], some, tolerance[part])
+        points, good[part] = _witnesses(boxes, i[part], j[part], some, tolerance[part])
+        on_a[:, part], on_b[:, part] = points[:3], points[3:]
     return BoxWitnesses(on_a, on_b, good)
 
 
 def _witnesses(
     boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Do what `box_witnesses` does, for some pairs."""
-    # P is the box whose face decides, Q the other; for edges P is A.
-    by_b = (found.axis >= 3) & (found.axis < 6)
-    sign = np.where(by_b, -1.0, 1.0)
-    one, other = np.where(by_b, j, i), np.where(by_b, i, j)
-    out = found.normal * sign  # from P to Q
-    on_p, on_q = np.empty((2, 3, len(i)))
+) -> tuple[FloatArray, BoolArray]:
+    """Return (6, n) the points on A and on B, and whether they are good, of some pairs."""
     edges = found.axis >= 6
-    frames = boxes.frames[:15]
-    for rows, solve in ((np.flatnonzero(~edges), _faces), (np.flatnonzero(edges), _edges)):
+    answers = []
+    order = np.concatenate([np.flatnonzero(~edges), np.flatnonzero(edges)])
+    split = len(order) - int(np.count_nonzero(edges))
+    for rows, solve in ((order[:split], _faces), (order[split:], _edges)):
         if len(rows):
-            on_p[:, rows], on_q[:, rows] = solve(
-                frames.take(one.take(rows), axis=1),
-                frames.take(other.take(rows), axis=1),
-                out.take(rows, axis=1),
-                found.axis.take(rows),
-                found.signed_distance.take(rows),
-                tolerance.take(rows),
-            )
-    miss = on_q - on_p
-    miss -= found.signed_distance * out
-    good = np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
-    return np.where(by_b, on_q, on_p), np.where(by_b, on_p, on_q), good
+            answers.append(solve(boxes, i.take(rows), j.take(rows), found.taken(rows), tolerance.take(rows)))
+    if len(answers) == 1:
+        return answers[0]
+    # Taken from where they are: to put them where they belong takes several times as long.
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    points, good = (np.concatenate(parts, axis=-1).take(place, axis=-1) for parts in zip(*answers, strict=True))
+    return points, good
 
 
 def _axes(frames: FloatArray) -> FloatArray:
     return frames[3:12].reshape(3, 3, -1)
 
 
-def _axis(frames: FloatArray, k: IntArray) -> FloatArray:
-    """Return (3, n) axis k (n,) of each box; by places in flat memory, which is several times as fast."""
-    count = frames.shape[1]
-    result, at = np.empty((3, count)), (3 + 3 * k) * count + np.arange(count)
-    for row in result:
-        frames.ravel().take(at, out=row, mode="clip")
-        at += count
-    return result
-
-
-def _half(frames: FloatArray, k: IntArray) -> FloatArray:
-    """Return (n,) the half size of each box along its axis k (n,)."""
-    count = frames.shape[1]
-    result: FloatArray = frames.ravel().take((12 + k) * count + np.arange(count))
+def _rows(frames: FloatArray, first: IntArray, columns: IntArray) -> FloatArray:
+    """Return (3, n) the three rows from `first` (n,) on, of `columns` (n,); by places in flat memory, which is several
+    times as fast."""
+    width = frames.shape[1]
+    at = first * width
+    at += columns
+    result: FloatArray = frames.ravel().take(width * np.arange(3)[:, None] + at, mode="clip")
     return result
 
 
 def _faces(
-    p: FloatArray, q: FloatArray, out: FloatArray, axis: NDArray[np.int8], gap: FloatArray, tolerance: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return points of a face of P and of the feature of Q farthest against it."""
-    face = axis.astype(np.intp) % 3
-    one, two = _OTHERS[face].T
-    axes_q = _axes(q)
-    along = _axis(p, one), _axis(p, two)
-    half_p = _half(p, one), _half(p, two)
-    middle_p = p[:3] + out * _half(p, face)
-    rise = np.einsum("kcn,cn->kn", axes_q, out)
-    free = 2.0 * np.abs(rise) * q[12:15] <= BATCH_FLAT * tolerance
-    shift = np.where(free, 0.0, -np.sign(rise) * q[12:15])
-    middle_q = q[:3] + np.einsum("kn,kcn->cn", shift, axes_q)
-    way = middle_q - middle_p
-    u, v = (np.einsum("cn,cn->n", way, a) for a in along)
-    on_q = middle_q
-    frees = free.sum(axis=0)
-    rows = np.flatnonzero(frees == 1)
-    if len(rows):
-        k = free[:, rows].argmax(axis=0)
-        edge = axes_q[k, :, rows].T * q[12 + k, rows]  # (3, m)
-        low, high = np.full((2, len(rows)), -1.0)
-        high[:] = 1.0
-        for start, a, half in ((u, along[0], half_p[0]), (v, along[1], half_p[1])):
-            step = np.einsum("cn,cn->n", edge, a.take(rows, axis=1))
-            flat = np.abs(step) <= BATCH_FLAT * tolerance[rows]
-            step = np.where(flat, 1.0, step)
-            first, last = (-half[rows] - start[rows]) / step, (half[rows] - start[rows]) / step
-            low = np.where(flat, low, np.maximum(low, np.minimum(first, last)))
-            high = np.where(flat, high, np.minimum(high, np.maximum(first, last)))
-        share = np.clip(0.5 * (low + high), -1.0, 1.0)
-        on_q[:, rows] += share * edge
-        for start, a in ((u, along[0]), (v, along[1])):
-            start[rows] += share * np.einsum("cn,cn->n", edge, a.take(rows, axis=1))
-    rows = np.flatnonzero(frees >= 2)
-    if len(rows):
-        u[rows], v[rows] = _common(
-            axes_q.take(rows, axis=2),
-            q[12:15].take(rows, axis=1),
-            free.take(rows, axis=1),
-            (along[0].take(rows, axis=1), along[1].take(rows, axis=1)),
-            np.array([half_p[0][rows], half_p[1][rows]]),
-            np.array([u[rows], v[rows]]),
-            tolerance[rows],
-        )
-    u, v = np.clip(u, -half_p[0], half_p[0]), np.clip(v, -half_p[1], half_p[1])
-    on_p = middle_p + u * along[0] + v * along[1]
-    if len(rows):
-        on_q[:, rows] = (on_p + gap * out).take(rows, axis=1)
-    return on_p, on_q
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Return points of a face of one box and of the feature of the other farthest against it, and which are good."""
+    # P is the box whose face decides, Q the other; `out` is from P to Q.
+    by_b = found.axis >= 3
+    p, q = np.where(by_b, j, i), np.where(by_b, i, j)
+    out = found.normal * np.where(by_b, -1.0, 1.0)
+    face = found.axis.astype(np.intp)
+    face -= 3 * by_b
+    # In an order in which the axes along the face come after the one across it.
+    halves = _rows(boxes.frames, 12 + face, p)
+    axes_p = np.empty((3, 3, len(p)))
+    axes_p[0] = out
+    for k in (0, 1):
+        axes_p[k + 1] = _rows(boxes.frames, 3 + 3 * _NEXT.take(face + k), p)
+    frames = boxes.frames[:15].take(q, axis=1, mode="clip")
+    axes_q, half_q = _axes(frames), frames[12:15]
+    shift = np.einsum("kcn,cn->kn", axes_q, out)
+    rise = np.abs(shift)
+    rise *= half_q
+    free = rise <= 0.5 * BATCH_FLAT * tolerance
+    np.copysign(half_q, shift, out=shift)
+    flat = bool(free.any())
+    if flat:
+        np.copyto(shift, 0.0, where=free)
+    # The middle of the feature of Q, and where it is from the middle of P: across the face and along it.
+    on_q = frames[:3] - np.einsum("kn,kcn->cn", shift, axes_q)
+    middle = boxes.frames[:3].take(p, axis=1, mode="clip")
+    places = np.einsum("kcn,cn->kn", axes_p, on_q - middle)
+    gap = found.signed_distance
+    faces = np.zeros(0, dtype=np.intp)
+    if flat:
+        number = free.sum(axis=0)
+        edges, faces = np.flatnonzero(number == 1), np.flatnonzero(number >= 2)
+        if len(edges):
+            k = free[:, edges].argmax(axis=0)
+            edge = axes_q[k, :, edges].T * half_q[k, edges]
+            steps = np.einsum("kcn,cn->kn", axes_p.take(edges, axis=2), edge)
+            share = _share(places[1:, edges], steps[1:], halves[1:, edges], tolerance.take(edges))
+            places[1:, edges] += share * steps[1:]
+            on_q[:, edges] += share * edge
+        if len(faces):
+            places[1:, faces] = _common(
+                axes_q.take(faces, axis=2),
+                half_q.take(faces, axis=1),
+                free.take(faces, axis=1),
+                axes_p[1:].take(faces, axis=2),
+                halves[1:].take(faces, axis=1),
+                places[1:].take(faces, axis=1),
+                tolerance.take(faces),
+            )
+    on_face = np.minimum(places, halves)
+    np.maximum(on_face[1:], -halves[1:], out=on_face[1:])
+    on_face[0] = halves[0]
+    on_p = middle
+    on_p += np.einsum("kn,kcn->cn", on_face, axes_p)
+    places -= on_face
+    places[0] -= gap
+    if len(faces):
+        # Of two faces any points will do that are one above the other in what they have in common.
+        on_q[:, faces] = (on_p + gap * out).take(faces, axis=1)
+        places[:, faces] = 0.0
+    good = np.einsum("cn,cn->n", places, places) <= (BATCH_MISS * tolerance) ** 2
+    return np.concatenate([np.where(by_b, on_q, on_p), np.where(by_b, on_p, on_q)]), good
+
+
+def _share(starts: FloatArray, steps: FloatArray, halves: FloatArray, tolerance: FloatArray) -> FloatArray:
+    """Return (m,) where along edges is the middle of what is above a face, -1 to 1.
+
+    In the plane of the face, with the half sizes `halves` (2, m): edges from their middles `starts` (2, m) to starts +
+    steps, and as far to the other side.
+    """
+    low, high = np.full(len(tolerance), -1.0), np.ones(len(tolerance))
+    for start, step, half in zip(starts, steps, halves, strict=True):
+        flat = np.abs(step) <= BATCH_FLAT * tolerance
+        step = np.where(flat, 1.0, step)
+        first, last = (-half - start) / step, (half - start) / step
+        low = np.where(flat, low, np.maximum(low, np.minimum(first, last)))
+        high = np.where(flat, high, np.minimum(high, np.maximum(first, last)))
+    result: FloatArray = np.clip(0.5 * (low + high), -1.0, 1.0)
+    return result
 
 
 def _common(
     axes_q: FloatArray,
     half_q: FloatArray,
     free: BoolArray,
-    along: tuple[FloatArray, FloatArray],
+    along: FloatArray,
     half: FloatArray,
     middle: FloatArray,
     tolerance: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the middle (m,), (m,) of the corners of what two faces have in common.
+) -> FloatArray:
+    """Return the middle (2, m) of the corners of what two faces have in common.
 
-    In the plane of the first, about its middle: half sizes `half` (2, m); the other one's middle is `middle` (2, m).
+    In the plane of the first, along its sides `along` (2, 3, m), about its middle: half sizes `half` (2, m); the other
+    one's middle is `middle` (2, m).
     """
     count = len(tolerance)
     columns = np.arange(count)
@@ -206,32 +224,49 @@ def _common(
             inside = (share > 0.0) & (share < 1.0) & (step != 0.0)
             take(points, inside & (np.abs(points[:, 1 - c]) <= half[1 - c]))
     mean: FloatArray = np.where(number > 0, total / np.maximum(number, 1.0), middle)
-    return mean[0], mean[1]
+    return mean
 
 
 def _edges(
-    p: FloatArray, q: FloatArray, out: FloatArray, axis: NDArray[np.int8], gap: FloatArray, tolerance: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the points where an edge of P and one of Q pass each other."""
-    columns = np.arange(len(axis))
-    which = axis.astype(np.intp) - 6
-    k, m = which // 3, which % 3
-    axes_p, axes_q = _axes(p), _axes(q)
-    ways, middles, halves = [], [], []
-    for frames, axes, own, sign in ((p, axes_p, k, 1.0), (q, axes_q, m, -1.0)):
-        shift = sign * np.sign(np.einsum("kcn,cn->kn", axes, out)) * frames[12:15]
-        shift[own, columns] = 0.0
-        middles.append(frames[:3] + np.einsum("kn,kcn->cn", shift, axes))
-        ways.append(_axis(frames, own))
-        halves.append(_half(frames, own))
-    way = middles[1] - middles[0] - gap * out
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Return the points where an edge of A and one of B pass each other, and which are good."""
+    columns = np.arange(len(i))
+    which = found.axis.astype(np.intp)
+    which -= 6
+    first = which // 3
+    which -= 3 * first
+    out, gap = found.normal, found.signed_distance
+    points, ways, halves = np.empty((2, 3, len(i))), np.empty((2, 3, len(i))), np.empty((2, len(i)))
+    for k, (numbers, own) in enumerate(((i, first), (j, which))):
+        frames = boxes.frames[:15].take(numbers, axis=1, mode="clip")
+        axes, half = _axes(frames), frames[12:15]
+        ways[k] = _rows(frames, 3 + 3 * own, columns)
+        at = own * len(i)
+        at += columns
+        half.ravel().take(at, out=halves[k], mode="clip")
+        # The middle of the edge that is farthest along the normal.
+        shift = np.einsum("kcn,cn->kn", axes, out)
+        np.copysign(half, shift, out=shift)
+        shift.ravel()[at] = 0.0
+        np.einsum("kn,kcn->cn", shift, axes, out=points[k])
+        (np.subtract if k else np.add)(frames[:3], points[k], out=points[k])
+    along = gap * out
+    way = points[1] - points[0]
+    way -= along
     cosine = np.einsum("cn,cn->n", *ways)
-    d, e = (np.einsum("cn,cn->n", way, w) for w in ways)
+    d, e = np.einsum("kcn,cn->kn", ways, way)
     square = 1.0 - cosine * cosine
     square = np.where(square > 0.0, square, 1.0)
-    s, t = (d - cosine * e) / square, (cosine * d - e) / square
-    s, t = np.clip(s, -halves[0], halves[0]), np.clip(t, -halves[1], halves[1])
-    return middles[0] + s * ways[0], middles[1] + t * ways[1]
+    shares = np.array([d - cosine * e, cosine * d - e])
+    shares /= square
+    np.minimum(shares, halves, out=shares)
+    np.maximum(shares, -halves, out=shares)
+    points += shares[:, None] * ways
+    miss = points[1] - points[0]
+    miss -= along
+    good = np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
+    return points.reshape(6, len(i)), good
 
 
 def boxes_inside(

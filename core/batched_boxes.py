@@ -22,7 +22,7 @@ from .tolerance import BATCH_CORNERS, BATCH_ROUNDING, BOX_ORTHOGONAL, BOX_PARALL
 
 BoolArray = NDArray[np.bool_]
 
-CHUNK = 2_048
+CHUNK = 3_072
 """Pairs answered in one go: what they take fits the second cache."""
 _LOOK = 4_096
 """Pairs whose balls are compared in one go: they take much less each."""
