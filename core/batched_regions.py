@@ -37,7 +37,7 @@ from .tolerance import (
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 2_048
+_CHUNK = 4_096
 """Pairs answered in one go: what they take fits the second cache."""
 
 
@@ -337,26 +337,21 @@ def _patches(
     top: bool,
 ) -> _Patches:
     """Return the features of boxes `numbers` (n,) within `width` (n,) of their highest corners, or of their lowest."""
-    frames = boxes.frames[:15].take(numbers, axis=1)
-    half = frames[12:15]
-    local, part = np.empty((4, 3, len(numbers))), np.empty((3, len(numbers)))  # half axes and middle along the basis
-    for k in range(4):
-        way = frames[3 + 3 * k : 6 + 3 * k] if k < 3 else frames[:3] - origin
-        np.multiply(basis[:, 0], way[0], out=local[k])
-        for c in (1, 2):
-            local[k] += np.multiply(basis[:, c], way[c], out=part)
-    local[:3] *= half[:, None]
-    steep = np.abs(local[:3, 2])
+    frames = boxes.frames[:15].take(numbers, axis=1, mode="clip")
+    half, axes = frames[12:15], frames[3:12].reshape(3, 3, -1)
+    # Half axes and middle along the basis.
+    local = np.einsum("bcn,kcn->kbn", basis, axes)
+    local *= half[:, None]
+    middle = np.einsum("bcn,cn->bn", basis, frames[:3] - origin)
+    steep = np.abs(local[:, 2])
     span = 2.0 * steep
     free = span <= width
     flat = np.where(free, span, 0.0).sum(axis=0)
     support = steep.sum(axis=0)
-    np.add(local[3, 2], support if top else -support, out=support)
-    side = np.where(local[:3, 2] < 0.0, -1.0, 1.0) * (1.0 if top else -1.0)
-    ends = np.where(free, 0.0, side)
-    middle = local[3]
-    for k in range(3):
-        middle += np.multiply(local[k], ends[k], out=part)
+    np.add(middle[2], support if top else -support, out=support)
+    ends = np.copysign(1.0 if top else -1.0, local[:, 2] if top else -local[:, 2])
+    ends *= ~free
+    middle += np.einsum("kn,kbn->bn", ends, local)
     count = free.sum(axis=0)
     axes = np.stack([free.argmax(axis=0), 2 - free[::-1].argmax(axis=0)])
     arms, rise = np.zeros((2, 2, len(numbers))), np.zeros((2, len(numbers)))
@@ -462,7 +457,7 @@ def _along_face(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outli
 
 def _length(way: FloatArray) -> FloatArray:
     """Return the lengths (...) of vectors (2, ...)."""
-    result: FloatArray = np.sqrt(way[0] * way[0] + way[1] * way[1])
+    result: FloatArray = np.sqrt(np.einsum("c...,c...->...", way, way))
     return result
 
 
@@ -475,40 +470,38 @@ def _cut(
 
     A segment along a side that is within the tolerance of it is inside.
     """
-    shape = arms.shape[1:]
-    low, high = np.full(shape, -1.0), np.ones(shape)
-    beside = None
     turn = np.abs(sides[0, 0] * sides[1, 1] - sides[0, 1] * sides[1, 0])
-    way = middle - center[:, None]
-    start, step, first, last = np.empty((4, *shape))
-    for side in sides:
-        scale = 1.0 / _length(side)
-        (hx, hy), wide = side * scale, turn * scale
-        np.multiply(way[0], hy, out=start)
-        start -= np.multiply(way[1], hx, out=first)
-        np.multiply(arms[0], hy, out=step)
-        step -= np.multiply(arms[1], hx, out=first)
-        along = np.abs(step, out=first) <= tolerance
-        level = along.any()
-        if level:
-            np.copyto(step, 1.0, where=along)
-        inverse = np.divide(-1.0, step, out=step)
-        np.multiply(start, inverse, out=first)
-        np.abs(inverse, out=inverse)
-        inverse *= wide
-        np.add(first, inverse, out=last)
-        first -= inverse
-        if level:
-            off = np.abs(start, out=start)
-            off -= wide
-            inside = off <= tolerance
-            np.copyto(first, np.where(inside, -1.0, 2.0), where=along)
-            np.copyto(last, np.where(inside, 1.0, -2.0), where=along)
-            along &= inside
-            along &= off >= -tolerance
-            beside = along if beside is None else beside | along
-        np.maximum(low, first, out=low)
-        np.minimum(high, last, out=high)
+    scale = 1.0 / np.sqrt(np.einsum("kcn,kcn->kn", sides, sides))
+    wide = turn * scale
+    across = np.empty_like(sides)
+    np.multiply(sides[:, 1], scale, out=across[:, 0])
+    np.multiply(sides[:, 0], -scale, out=across[:, 1])
+    start = np.einsum("csn,kcn->ksn", middle - center[:, None], across)
+    step = np.einsum("csn,kcn->ksn", arms, across)
+    last = np.abs(step)
+    along = last <= tolerance
+    level = along.any()
+    if level:
+        np.copyto(step, 1.0, where=along)
+    inverse = np.divide(-1.0, step, out=step)
+    first = start * inverse
+    np.abs(inverse, out=inverse)
+    inverse *= wide[:, None]
+    np.add(first, inverse, out=last)
+    first -= inverse
+    beside = None
+    if level:
+        off = np.abs(start, out=start)
+        off -= wide[:, None]
+        inside = off <= tolerance
+        np.copyto(first, np.where(inside, -1.0, 2.0), where=along)
+        np.copyto(last, np.where(inside, 1.0, -2.0), where=along)
+        along &= inside
+        along &= off >= -tolerance
+        beside = along[0] | along[1]
+    low, high = np.maximum(first[0], first[1]), np.minimum(last[0], last[1])
+    np.maximum(low, -1.0, out=low)
+    np.minimum(high, 1.0, out=high)
     return low, high, beside
 
 
@@ -577,19 +570,15 @@ def _closed(
     """Return polygons of columns of sides from `starts` to `ends` (2, 8, n), `longs` (8, n), of which three or more are
     kept."""
     count = kept.shape[1]
-    columns = np.arange(count)
-    # About the first corner of each: the terms stay as small as the polygon.
-    place = kept.argmax(axis=0) * count + columns
-    base = starts.reshape(2, -1).take(place, axis=1)
-    p, q = starts - base[:, None], ends - base[:, None]
-    cross = p[0] * q[1]
-    cross -= p[1] * q[0]
+    # About the origin, which is in the contact: the terms stay as small as the polygon.
+    cross = starts[0] * ends[1]
+    cross -= starts[1] * ends[0]
     cross *= kept
-    p += q
-    p *= cross
-    twice, length = cross.sum(axis=0), (longs * kept).sum(axis=0)
+    twice, length = np.add.reduce(cross, axis=0), np.einsum("kn,kn->n", longs, kept.astype(np.float64))
     found = twice > BATCH_SLIVER * length * length
-    x, y = base + p.sum(axis=1) / (3.0 * np.where(found, twice, 1.0))
+    middle = np.einsum("ckn,kn->cn", starts, cross)
+    middle += np.einsum("ckn,kn->cn", ends, cross)
+    x, y = middle / (3.0 * np.where(found, twice, 1.0))
 
     places = np.flatnonzero(np.ascontiguousarray(kept.T))
     pair, flat = places >> 3, places & 7
