@@ -82,7 +82,8 @@ def grid(
         owner[:] = number
         for i, j in ranges(owner.ravel(), begin.ravel(), end.ravel(), room):
             found.tests += len(i)
-            if found.tests - start > allowance + most * int(i[-1]):
+            # A chunk's boxes come once for each row: which of them is the last one does not tell how much is done.
+            if found.tests - start > allowance + most * (first + len(number)):
                 return False
             difference = upper.take(i, out=room.row(3, len(i)), mode="clip")
             difference -= lower_b.take(j, out=room.row(4, len(i)), mode="clip")

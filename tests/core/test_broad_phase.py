@@ -339,6 +339,18 @@ def test_the_method_follows_the_number_and_the_sizes():
     assert result.tests < 20 * len(result.pairs) + 20 * 3000, "not all of 4,498,500"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_boxes_of_a_dense_scene_are_left_to_the_grid(seed):
+    # Some 25 neighbours each.
+    rng = np.random.default_rng(seed)
+    center, half = rng.uniform(0.0, 1.1 * 5_000 ** (1 / 3), (5_000, 3)), rng.uniform(0.6, 1.1, (5_000, 3))
+    found = candidate_pairs(center - half, center + half)
+    assert found.method == "grid"
+    assert 20 * 5_000 < 2 * len(found.pairs) < 30 * 5_000
+    assert found.tests < 50 * 5_000
+
+
+
 @every_method
 def test_memory_is_bounded_besides_what_is_found(method):
     low = np.zeros((1200, 3))
