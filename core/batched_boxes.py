@@ -23,7 +23,7 @@ from .tolerance import BATCH_CORNERS, BATCH_ROUNDING, BOX_ORTHOGONAL, BOX_PARALL
 BoolArray = NDArray[np.bool_]
 
 CHUNK = 3_072
-"""Pairs answered in one go: what they take fits the second cache."""
+"""Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 _LOOK = 4_096
 """Pairs whose balls are compared in one go: they take much less each."""
 
@@ -37,8 +37,8 @@ _FIRST = np.array([3, 6, 9, *(_FRAME + k for k in (3, 6, 9)), *9 * [0]])
 """First of the rows of axes 0 to 5; of edges none."""
 _OF_A, _OF_B = np.arange(9) // 3, np.arange(9) % 3
 """Of the product of two edges, the axis of A and of B."""
-_NEXT = np.array([1, 2, 0, 1])
-"""Axes i + 1 and i + 2 of i are _NEXT[i] and _NEXT[i + 1]."""
+NEXT_AXIS = np.array([1, 2, 0, 1])
+"""Axes i + 1 and i + 2 of i are NEXT_AXIS[i] and NEXT_AXIS[i + 1]."""
 _LEFT = np.arange(15, 0, -1, dtype=np.int8)[:, None]
 
 
@@ -151,6 +151,16 @@ class BoxAxes:
         if not parts:
             return cls(np.zeros(0), np.zeros((3, 0)), np.zeros(0, dtype=np.int8), np.zeros(0))
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(cls)))
+
+
+def three_rows(rows: FloatArray, first: IntArray, columns: IntArray) -> FloatArray:
+    """Return (3, n) three of the rows, from row `first` (n,) on, of `columns` (n,); by places in flat memory, which is
+    several times as fast as by rows and columns."""
+    width = rows.shape[1]
+    at = first * width
+    at += columns
+    result: FloatArray = rows.ravel().take(width * np.arange(3)[:, None] + at, mode="clip")
+    return result
 
 
 class _Chunk:
@@ -270,29 +280,26 @@ class _Chunk:
 
     def _normals(self, place: IntArray, side: FloatArray) -> FloatArray:
         """Return (3, n) the unit vectors along axes `place` (n,), to the side (n,)."""
-        count, frames = self.count, self.kept.ravel()
-        rows = count * np.arange(3)[:, None]
-        at = _FIRST.take(place)
-        at *= count
-        at += np.arange(count)
-        normal: FloatArray = frames.take(rows + at)
+        count = self.count
+        normal = three_rows(self.kept, _FIRST.take(place), np.arange(count))
         edges = np.flatnonzero(place >= 6)
         if len(edges):
             which = place.take(edges)
             which -= 6
             first, other = _OF_A.take(which), _OF_B.take(which)
-            one, two = _NEXT.take(first), _NEXT.take(first + 1)
+            one, two = NEXT_AXIS.take(first), NEXT_AXIS.take(first + 1)
             other *= count
             other += edges
             which *= count
             which += edges
             scale = 1.0 / self.square.ravel().take(which)
-            result, part = (frames.take(rows + ((3 + 3 * k) * count + edges)) for k in (two, one))
+            first_axis, second_axis = (three_rows(self.kept, 3 + 3 * k, edges) for k in (one, two))
             cosines = self.cosines.ravel()
-            result *= cosines.take(one * (3 * count) + other) * scale
-            part *= cosines.take(two * (3 * count) + other) * scale
-            result -= part
-            normal[:, edges] = result
+            second_axis *= cosines.take(one * (3 * count) + other) * scale
+            first_axis *= cosines.take(two * (3 * count) + other) * scale
+            second_axis -= first_axis
+            for row, values in zip(normal, second_axis, strict=True):
+                row[edges] = values
         normal *= np.where(side < 0.0, -1.0, 1.0)
         return normal
 

@@ -38,7 +38,7 @@ from .tolerance import (
 BoolArray = NDArray[np.bool_]
 
 _CHUNK = 4_096
-"""Pairs answered in one go: what they take fits the second cache."""
+"""Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 
 
 def _features() -> tuple[Feature, ...]:
@@ -353,11 +353,11 @@ def _patches(
     ends *= ~free
     middle += np.einsum("kn,kbn->bn", ends, local)
     count = free.sum(axis=0)
-    axes = np.stack([free.argmax(axis=0), 2 - free[::-1].argmax(axis=0)])
+    which = np.stack([free.argmax(axis=0), 2 - free[::-1].argmax(axis=0)])
     arms, rise = np.zeros((2, 2, len(numbers))), np.zeros((2, len(numbers)))
     some = int(count.max(initial=0))
     for k in range(min(some, 2)):
-        place = axes[k] * (3 * len(numbers))
+        place = which[k] * (3 * len(numbers))
         place += np.arange(len(numbers))
         there = count > k
         for row in (arms[k, 0], arms[k, 1], rise[k]):
@@ -372,7 +372,7 @@ def _patches(
         support,
         flat <= slack,
         count,
-        axes,
+        which,
         ends,
         (count <= 2) & (flat <= width),
     )

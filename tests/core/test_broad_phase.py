@@ -350,7 +350,6 @@ def test_boxes_of_a_dense_scene_are_left_to_the_grid(seed):
     assert found.tests < 50 * 5_000
 
 
-
 @every_method
 def test_memory_is_bounded_besides_what_is_found(method):
     low = np.zeros((1200, 3))
