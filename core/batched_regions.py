@@ -37,7 +37,7 @@ from .tolerance import (
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 4_096
+_CHUNK = 8_192
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 
 
@@ -57,6 +57,8 @@ def _features() -> tuple[Feature, ...]:
 
 
 _FEATURES = _features()
+_FREE = np.array([[0, 0, 1, 0, 2, 0, 1, 0], [2, 0, 1, 1, 2, 2, 2, 2]])
+"""The first and the last of the axes of a box whose bits are set."""
 _KINDS = (RegionKind.POINT, RegionKind.SEGMENT, RegionKind.POLYGON)
 
 
@@ -229,7 +231,8 @@ def box_regions(
             )
         )
     found, count, vertices, depths, area, length, centroid = (
-        np.concatenate(arrays, axis=-1) for arrays in zip(*(part[0] for part in parts), strict=True)
+        arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=-1)
+        for arrays in zip(*(part[0] for part in parts), strict=True)
     )
     first = np.concatenate([[0], np.cumsum(count)])
     vertices, centroid = np.ascontiguousarray(vertices.T), np.ascontiguousarray(centroid.T)
@@ -264,7 +267,7 @@ def _regions(
 
     rounding = EPS * magnitude
     slack, tolerance = REGION_SUPPORT * rounding, REGION_ROUNDING * rounding
-    tilt = np.minimum(slack / extents.min(axis=0), REGION_TILT)
+    tilt = np.minimum(slack / np.minimum(extents[0], extents[1]), REGION_TILT)
     wide_a, wide_b = np.maximum(width, slack + tilt * extents)
     lower = _patches(boxes, np.where(turned, j, i), basis, origin, np.where(turned, wide_b, wide_a), slack, True)
     upper = _patches(boxes, np.where(turned, i, j), basis, origin, np.where(turned, wide_a, wide_b), slack, False)
@@ -352,8 +355,8 @@ def _patches(
     ends = np.copysign(1.0 if top else -1.0, local[:, 2] if top else -local[:, 2])
     ends *= ~free
     middle += np.einsum("kn,kbn->bn", ends, local)
-    count = free.sum(axis=0)
-    which = np.stack([free.argmax(axis=0), 2 - free[::-1].argmax(axis=0)])
+    count = np.add.reduce(free, axis=0, dtype=np.intp)
+    which = _FREE.take(np.array([1, 2, 4]) @ free, axis=1, mode="clip")
     arms, rise = np.zeros((2, 2, len(numbers))), np.zeros((2, len(numbers)))
     some = int(count.max(initial=0))
     for k in range(min(some, 2)):
@@ -594,11 +597,12 @@ def _closed(
     gap = ends.reshape(2, -1).take(flat, axis=1)
     gap -= following
     limit, long, ahead = tolerance.take(pair), _length(step), step.take(after, axis=1)
-    wrong = (np.abs(gap, out=gap).max(axis=0) > BATCH_CLOSED * limit) | (long <= limit)
+    np.abs(gap, out=gap)
+    wrong = (np.maximum(gap[0], gap[1]) > BATCH_CLOSED * limit) | (long <= limit)
     wrong |= step[0] * ahead[1] - step[1] * ahead[0] <= limit * (long + long.take(after))
     found[pair[wrong]] = False
     if not found.all():
-        corners, number = corners[:, found.take(pair)], np.where(found, number, 0)
+        corners, number = corners.take(np.flatnonzero(found.take(pair)), axis=1), np.where(found, number, 0)
     return _Outlines(found, number, corners, 0.5 * twice, length, x, y)
 
 
