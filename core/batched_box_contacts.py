@@ -19,7 +19,7 @@ from .tolerance import BATCH_FLAT, BATCH_MISS
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 4_096
+_CHUNK = 8_192
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 _CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 """Of a face, in half sizes, around."""
