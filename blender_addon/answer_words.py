@@ -9,6 +9,8 @@ from .units import UnitFormat, counted
 
 UNKNOWN = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer of which both bounds hold and do not meet."""
+NO_DEPTH = "a surface is open"
+"""Why surfaces that meet have no depth."""
 
 
 def named(note: str, names: tuple[str, str]) -> str:

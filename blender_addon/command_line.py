@@ -20,7 +20,7 @@ from typing import Any
 
 import bpy
 
-from . import scene_check, scene_pairs, scene_report, scene_results
+from . import answer_words, scene_check, scene_pairs, scene_report, scene_results
 from .read import ReadError
 from .units import UnitFormat, counted
 
@@ -329,7 +329,7 @@ def lines(check: dict[str, Any]) -> list[str]:
             row["relation"].replace("_", " "),
             _cut(row["a"]["name"]),
             _cut(row["b"]["name"]),
-            f"{'depth' if row['intersects'] else 'gap'} {units.length(abs(row['signed_distance']))}",
+            _distance(row, units),
             f"area {units.area(row['area'])}" if row["area"] > 0.0 else "",
             "" if row["status"] in ("new", "active") else row["status"],
         )
@@ -344,6 +344,12 @@ def lines(check: dict[str, Any]) -> list[str]:
     if len(check["skipped"]) > 10:
         told.append(f"  and {counted(len(check['skipped']) - 10, 'more left out', 'more left out')}")
     return told
+
+
+def _distance(row: dict[str, Any], units: UnitFormat) -> str:
+    if row["signed_distance"] is None:
+        return f"no depth: {answer_words.NO_DEPTH}"
+    return f"{'depth' if row['intersects'] else 'gap'} {units.length(abs(row['signed_distance']))}"
 
 
 def _cut(name: str) -> str:

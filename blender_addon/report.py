@@ -309,7 +309,7 @@ def distance_line(data: Report) -> tuple[str, str]:
     """The one number: depth when they intersect, else distance."""
     found, units = data["contact"], _units(data)
     if not found["has_depth"]:
-        return "Depth", "none: a surface is open"
+        return "Depth", f"none: {answer_words.NO_DEPTH}"
     if found["of_pieces"]:
         return "Depth of Pieces", units.length(found["depth"])
     if between(data):

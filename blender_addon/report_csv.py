@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document of scene checks as a table for spreadsheets: one row a finding, lengths in Blender units, RFC 4180."""
+"""A document of scene checks as a table for spreadsheets: one row a finding, lengths in Blender units, RFC 4180.
+
+What a finding does not have is an empty field: the writer's way with None.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def to_csv(document: dict[str, Any]) -> str:
                     row["signed_distance"],
                     row["depth"],
                     row["area"],
-                    *row["normal"],
+                    *(row["normal"] or ("", "", "")),
                     *row["point_on_a"],
                     *row["point_on_b"],
                     row["lower_bound"],

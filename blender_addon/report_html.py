@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from . import answer_words
 from .units import UnitFormat, counted
 
 STYLE = """
@@ -47,7 +48,9 @@ for (const table of document.querySelectorAll("table.findings")) {
       const key = row => { const cell = row.cells[column], v = cell.dataset.v ?? cell.textContent;
                            return number ? parseFloat(v) : v; };
       const rows = [...body.rows].map((row, k) => [key(row), k, row]);
-      rows.sort((p, q) => (number ? p[0] - q[0] : p[0].localeCompare(q[0])) * (up ? 1 : -1) || p[1] - q[1]);
+      const none = r => number && Number.isNaN(r[0]);  // what has no number comes last either way
+      rows.sort((p, q) => none(p) || none(q) ? none(p) - none(q) || p[1] - q[1] :
+        (number ? p[0] - q[0] : p[0].localeCompare(q[0])) * (up ? 1 : -1) || p[1] - q[1]);
       body.append(...rows.map(r => r[2]));
     });
   });
@@ -97,7 +100,7 @@ def _title(document: dict[str, Any]) -> str:
 def _check(check: dict[str, Any], number: int, several: bool) -> str:
     units = UnitFormat(
         check["units"]["system"], check["units"]["scale_length"], check["units"]["length_unit"]
-    ).for_table([abs(row["signed_distance"]) for row in check["findings"]])
+    ).for_table([abs(row["signed_distance"] or 0.0) for row in check["findings"]])
     found = check["findings"]
     counts: dict[str, int] = {}
     for row in found:
@@ -148,7 +151,7 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
             f'<td class="name">{escape(row["a"]["name"])}</td>',
             f'<td class="name">{escape(row["b"]["name"])}</td>',
             f'<td class="{GROUPS.get(relation, relation)}">{escape(words)}{notes}</td>',
-            f'<td class="n" data-v="{row["signed_distance"]!r}">{escape(units.number(row["signed_distance"]))}</td>',
+            _distance(row["signed_distance"], units),
             f'<td class="n" data-v="{row["area"]!r}">'
             f"{escape(units.number_of_area(row['area'])) if row['area'] > 0.0 else ''}</td>",
             f"<td>{escape(status)}</td>",
@@ -158,6 +161,12 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
         parts.append(f'<tr class="{escape(status)}">{"".join(cells)}</tr>')
     parts.append("</tbody></table></div>")
     return "\n".join(parts)
+
+
+def _distance(value: float | None, units: UnitFormat) -> str:
+    if value is None:
+        return f'<td class="n" data-v="">&ndash;<br><span class="dim">no depth: {answer_words.NO_DEPTH}</span></td>'
+    return f'<td class="n" data-v="{value!r}">{escape(units.number(value))}</td>'
 
 
 def _picture(row: dict[str, Any]) -> str:

@@ -73,6 +73,8 @@ FEW = 20
 """Pairs up to which one by one is as fast."""
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
+OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
+"""What of a row is None where surfaces meet of which one is open: such a pair has no depth."""
 READING = 0.2
 """Share of the work that bounds are, about; the rest is contacts."""
 
@@ -492,7 +494,7 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
             wanted.append((i, j))
     outcome.candidates = len(wanted)
     check_pairs(items, wanted, subject, outcome, part_of(progress, READING, 1.0))
-    outcome.found.sort(key=lambda f: (f.row["signed_distance"], items[f.a].name, items[f.b].name))
+    outcome.found.sort(key=lambda f: (f.row["signed_distance"] or 0.0, items[f.a].name, items[f.b].name))
     outcome.rows = rows(items, outcome)
     return outcome
 
@@ -702,7 +704,7 @@ def row_of(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> dict[str, An
         kind = str(region.kind)
     depth = max(0.0, -found.signed_distance)
     centroid = None if region is None else region.centroid
-    return {
+    row = {
         "relation": str(found.relation),
         "intersects": region.intersects if isinstance(region, Found) else found.signed_distance <= 0.0,
         "has_depth": found.has_depth,
@@ -722,6 +724,7 @@ def row_of(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> dict[str, An
         "verified": None if found.failed is None else not found.failed,
         "notes": [*_notes_of(a, units), *_notes_of(b, units), *_notes_of_answer(found, a, b, units)],
     }
+    return row if found.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
 
 
 def _notes_of(thing: Ready, units: UnitFormat) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import scene_operators, scene_results
+from . import answer_words, scene_operators, scene_results
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 from .report import percent
 from .units import UnitFormat, counted
@@ -50,7 +50,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         where.label(text=names, icon=RELATION_ICONS.get(item.relation, "QUESTION"))
         right = split.row(align=True)
         right.alignment = "RIGHT"
-        right.label(text=units.length(abs(item.signed_distance)))
+        right.label(text=units.length(abs(item.signed_distance)) if item.has_depth else "no depth")
         right.prop(item, "status", text="", icon=STATUS_ICONS[item.status], icon_only=True, emboss=False)
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -205,8 +205,8 @@ class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
     """The one number of a finding, with its name. Those of files saved earlier do not say what kind of depth it is."""
-    if not row.get("has_depth", True):
-        return "Depth", "none: a surface is open"
+    if row["signed_distance"] is None:
+        return "Depth", f"none: {answer_words.NO_DEPTH}"
     name = "Depth of Pieces" if row.get("of_pieces") else "Depth"
     return name if row["intersects"] else "Gap", units.length(abs(row["signed_distance"]))
 

@@ -26,7 +26,7 @@ from bpy.props import (
 
 from . import exhibit, refresh, scene_show
 from .scene_check import Lists, Rules
-from .scene_pairs import Item, Key, Outcome
+from .scene_pairs import OF_DEPTH, Item, Key, Outcome
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved"),
@@ -112,12 +112,15 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     )
     relation: StringProperty()  # type: ignore[valid-type]
     signed_distance: FloatProperty(unit="LENGTH")  # type: ignore[valid-type]
+    has_depth: BoolProperty(default=True)  # type: ignore[valid-type]
     area: FloatProperty(unit="AREA")  # type: ignore[valid-type]
     data: StringProperty()  # type: ignore[valid-type]
 
     def row(self) -> dict[str, Any]:
         """What was found, as plain data, with the names and the status of today."""
         row: dict[str, Any] = json.loads(self.data)
+        if not row.get("has_depth", True):  # files saved earlier have zeros there
+            row.update(dict.fromkeys(OF_DEPTH))
         row["status"] = self.status.lower()
         for letter in "ab":
             row[letter] = {**row[letter], **self.names(letter)}
@@ -317,10 +320,7 @@ def store(scene: bpy.types.Scene, items: list[Item], outcome: Outcome, told: dic
     for pair, row, key in zip(outcome.found, outcome.rows, found, strict=True):
         entry: dict[str, Any] = {
             "status": next_status(known.get(key)),
-            "relation": row["relation"],
-            "signed_distance": row["signed_distance"],
-            "area": row["area"],
-            "data": json.dumps(row, ensure_ascii=False),
+            **_numbers(row),
         }
         for letter, k in (("a", pair.a), ("b", pair.b)):
             owner, source, number = items[k].key
@@ -348,10 +348,20 @@ def update(finding: ContactLensFinding, outcome: Outcome) -> None:
         if finding.status in OPEN_STATUSES:
             finding.status = "RESOLVED"
         return
-    row = outcome.rows[0]
-    finding.relation, finding.data = row["relation"], json.dumps(row, ensure_ascii=False)
-    finding.signed_distance, finding.area = row["signed_distance"], row["area"]
+    for name, value in _numbers(outcome.rows[0]).items():
+        setattr(finding, name, value)
     _forget_order()
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a finding stores of a row of a check."""
+    return {
+        "relation": row["relation"],
+        "signed_distance": row["signed_distance"] or 0.0,
+        "has_depth": row["has_depth"],
+        "area": row["area"],
+        "data": json.dumps(row, ensure_ascii=False),
+    }
 
 
 def _kept(
@@ -366,7 +376,8 @@ def _kept(
         key = pair_key(finding)
         if key in found:
             continue
-        entry = {name: getattr(finding, name) for name in ("status", "relation", "signed_distance", "area")}
+        stored = ("status", "relation", "signed_distance", "has_depth", "area")
+        entry = {name: getattr(finding, name) for name in stored}
         entry["data"] = json.dumps(finding.row(), ensure_ascii=False)
         gone = key is None or any(part[0] not in in_scene for part in key)
         if not gone:

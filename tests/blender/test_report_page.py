@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from .browser import MISSING, Page, browser, find_browser
-from .scenes import cube
+from .scenes import cube, mesh_object
 
 Part = Callable[[str], ModuleType]
 
@@ -41,6 +41,9 @@ def page(addon: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         x += 1.9 - 0.2 * k
     cube("Far", (40.0, 0.0, 0.0))
     cube("Near Far", (42.015, 0.0, 0.0))
+    cube("Held", (60.0, 0.0, 0.0))
+    sheet = mesh_object("Sheet", [(59, -1, 0), (60, -1, 0), (60, 1, 0)], [(0, 1, 2)])
+    sheet.contact_lens_shape = "MESH"  # an open surface has no depth
     bpy.context.scene.contact_lens_check.clearance = 0.02
     bpy.ops.contact_lens.check_scene()
     bpy.context.scene.contact_lens_check.findings[1].status = "APPROVED"
@@ -58,7 +61,7 @@ def column(page: Page, number: int) -> list[str]:
 
 def test_names_are_text_and_nothing_else(page: Page) -> None:
     told = {name for k in (0, 1) for name in column(page, k)}
-    assert told == {*HOSTILE, "Far", "Near Far"}
+    assert told == {*HOSTILE, "Far", "Near Far", "Held", "Sheet"}
     assert page.value("typeof owned") == "undefined"
     assert page.value("[...document.images].every(image => image.src.startsWith('data:image/png'))")
     assert page.value("document.querySelectorAll('script').length") == 1
@@ -69,12 +72,15 @@ def test_names_are_text_and_nothing_else(page: Page) -> None:
 def test_a_click_on_a_head_sorts_and_another_turns_it_round(page: Page) -> None:
     head = "table.findings th:nth-child({}) button"
     page.click(head.format(4))
-    depths = [float(text) for text in page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")]
+    *texts, none = page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")
+    depths = [float(text) for text in texts]
     assert depths == sorted(depths)
     assert len(depths) > 5
+    assert none == "", "what has no depth is last, whichever way"
     assert page.value("document.querySelector('th:nth-child(4)').getAttribute('aria-sort')") == "ascending"
     page.click(head.format(4))
-    assert [float(text) for text in page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")] == depths[::-1]
+    *texts, none = page.value(f"{KEYS}.map(row => row.cells[3].dataset.v)")
+    assert ([float(text) for text in texts], none) == (depths[::-1], "")
     page.click(head.format(5))
     areas = [float(text) for text in page.value(f"{KEYS}.map(row => row.cells[4].dataset.v)")]
     assert areas == sorted(areas)

@@ -19,7 +19,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube
+from .scenes import cube, mesh_object
 
 Part = Callable[[str], ModuleType]
 
@@ -133,6 +133,61 @@ def test_pictures_are_in_the_page_or_it_says_why_not(part: Part, scene_file: Pat
     assert run(part, scene_file, "--quiet", "--html", path, "--clearance", 0.002, "--pictures", 1) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1 or "No pictures: " in text
+
+
+def sheet(name: str, location: object) -> bpy.types.Object:
+    """A square that is checked as it is: an open surface, which has no depth."""
+    made = mesh_object(name, [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [(0, 1, 2, 3)], location)
+    made.contact_lens_shape = "MESH"
+    return made
+
+
+def test_what_has_no_depth_is_not_told_in_zeros(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cube("A")
+    sheet("Sheet", (0.5, 0.0, 0.3))
+    cube("B", (10.0, 0.0, 0.0))
+    cube("C", (11.5, 0.0, 0.0))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    paths = {kind: tmp_path / f"out.{kind}" for kind in ("json", "csv", "html")}
+    outputs = [part for kind, path in paths.items() for part in (f"--{kind}", path)]
+    run(part, tmp_path / "scene.blend", "--pictures", 0, *outputs)
+    with_depth, without = json.loads(paths["json"].read_text(encoding="utf-8"))["checks"][0]["findings"]
+    assert with_depth["depth"] == pytest.approx(0.5)
+    of_depth = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
+    assert [without[name] for name in of_depth] == [None] * 6
+    assert (without["intersects"], without["has_depth"]) == (True, False)
+    assert len(without["point_on_a"]) == 3
+    table = list(csv.DictReader(io.StringIO(paths["csv"].read_text(encoding="utf-8"), newline="")))
+    assert [row["depth"] != "" for row in table] == [True, False]
+    empty = ("signed_distance", "depth", "normal_x", "normal_y", "normal_z", "lower_bound", "upper_bound")
+    assert [table[1][name] for name in empty] == [""] * 7
+    assert table[1]["point_on_b_z"] != ""
+    assert table[1]["b_checked_as"] == "mesh"
+    assert "no inside" in table[1]["notes"]
+    page = Cells()
+    page.feed(paths["html"].read_text(encoding="utf-8"))
+    assert [row[3] for row in page.rows[1:]] == ["-0.50000", "\N{EN DASH}no depth: a surface is open"]
+    said = [line for line in capsys.readouterr().out.splitlines() if "Sheet" in line]
+    assert ["no depth: a surface is open" in line for line in said] == [True]
+
+
+def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
+    cube("A")
+    sheet("Sheet", (0.5, 0.0, 0.3))
+    bpy.ops.contact_lens.check_scene()
+    (finding,) = bpy.context.scene.contact_lens_check.findings
+    assert not finding.has_depth
+    units = part("blender_addon.units").UnitFormat.of_scene(bpy.context.scene)
+    told = ("Depth", "none: a surface is open")
+    assert part("blender_addon.scene_panel")._distance(finding.row(), units) == told
+    # Files saved earlier have zeros.
+    finding.data = json.dumps({**finding.row(), "signed_distance": 0.0, "depth": 0.0, "normal": [0.0, 0.0, 0.0]})
+    assert part("blender_addon.scene_panel")._distance(finding.row(), units) == told
+    bpy.ops.contact_lens.check_scene()
+    (finding,) = bpy.context.scene.contact_lens_check.findings
+    assert (finding.status, finding.has_depth) == ("ACTIVE", False)
 
 
 # --- command line ---------------------------------------------------------------------------------------------------
