@@ -327,16 +327,19 @@ class _Pair:
                 relation = Relation.B_INSIDE_A
             self.notes.append(NO_DEPTH)
             return _Depth(relation, 0.0, 0.0, 0.0, None)
-        of_a, of_b = samples_of(a, b, crossings, 0, self.band), samples_of(b, a, crossings, 1, self.band)
-        if self._coincide(of_a, of_b):
+        # What sticks out of the other's box is neither the same surface nor inside: no samples, which take long.
+        a_within, b_within = self._within(a, b), self._within(b, a)
+        of_a = samples_of(a, b, crossings, 0, self.band) if a_within and (b.solid or b_within) else None
+        of_b = samples_of(b, a, crossings, 1, self.band) if b_within and (a.solid or a_within) else None
+        if of_a is not None and of_b is not None and self._coincide(of_a, of_b):
             return _Depth(Relation.COINCIDENT, *self._touch(surface, proved), normal)
         if not len(crossings):
             return _Depth(Relation.TOUCHING, surface, proved, surface + self._rounding, normal)
-        if b.solid and of_a.farthest <= self.band < of_a.deepest:
+        if b.solid and of_a is not None and of_a.farthest <= self.band < of_a.deepest:
             relation = Relation.A_INSIDE_B
-        elif a.solid and of_b.farthest <= self.band < of_b.deepest:
+        elif a.solid and of_b is not None and of_b.farthest <= self.band < of_b.deepest:
             relation = Relation.B_INSIDE_A
-        elif depth_of_triangles(a.mesh, b.mesh, crossings) > self.band:
+        elif depth_of_triangles(a.mesh, b.mesh, crossings, self.band) > self.band:
             relation = Relation.PENETRATING
         else:
             leaving = self._leaving(progress)
@@ -346,6 +349,11 @@ class _Pair:
             self.notes.append(Note("no translation as short as the contact tolerance was found that parts them"))
         self.notes.append(NO_DEPTH)
         return _Depth(relation, 0.0, 0.0, 0.0, None)
+
+    def _within(self, one: Body, other: Body) -> bool:
+        """Tell whether one is within the box of the other, but for the contact tolerance."""
+        (low, high), (other_low, other_high) = one.mesh.bounds, other.mesh.bounds
+        return bool((low >= other_low - self.band).all() and (high <= other_high + self.band).all())
 
     def _touch(self, surface: float, proved: float) -> tuple[float, float, float]:
         return surface, proved, surface + (self._rounding if surface > 0.0 else 0.0)

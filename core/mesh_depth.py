@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot
+from math import hypot, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -432,9 +432,9 @@ def _spread(crossings: Crossings, most: int) -> IntArray:
 # What no short translation separates
 
 
-def depth_of_triangles(a: Mesh, b: Mesh, crossings: Crossings) -> float:
+def depth_of_triangles(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) -> float:
     """Return a certified lower bound: the depth of those two crossing triangles that are deepest in each other, of the
-    pairs with the most in common."""
+    pairs with the most in common; of the first ones that are deeper than `enough`."""
     some = crossings.of_kind(Meeting.CROSSING)
     if not len(some):
         return 0.0
@@ -444,6 +444,8 @@ def depth_of_triangles(a: Mesh, b: Mesh, crossings: Crossings) -> float:
     for i, j in crossings.pairs.take(some, axis=0).tolist():
         one, other = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
         best = max(best, -contact(ConvexHull(one), ConvexHull(other)).upper_bound)
+        if best > enough:
+            break
     return best
 
 
