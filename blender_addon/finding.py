@@ -117,7 +117,7 @@ def find(
 ) -> Contact | Found:
     """Return the contact of two things.
 
-    pieces: make the convex pieces that stand for meshes, when they are needed. fill_open: whose mesh, where it is open
+    pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. fill_open: whose mesh, where it is open
     and so has no depth, has that of its pieces told. progress: called with the share done; False cancels. Raises
     ValueError when core does, and Cancelled.
     """
@@ -127,41 +127,38 @@ def find(
         return _of_compound(
             compound_contact(a, b, clearance=clearance, contact_tolerance=contact_tolerance, progress=progress)
         )
-    # Pieces may take long to make: only for what is near.
-    reach = contact_tolerance * max(extent_of(a), extent_of(b))
-    (low, high), (other_low, other_high) = a.bounds, b.bounds
-    near = bool((low <= other_high + reach).all() and (other_low <= high + reach).all())
-    stood = [
-        make() if make is not None and near and isinstance(solid, Mesh) else None
-        for solid, make in zip((a, b), pieces, strict=True)
-    ]
+    makers = [make if isinstance(solid, Mesh) else None for solid, make in zip((a, b), pieces, strict=True)]
     of_mesh = mesh_contact(
         a,
         b,
         clearance=clearance,
         contact_tolerance=contact_tolerance,
-        pieces_a=stood[0],
-        pieces_b=stood[1],
+        pieces_a=makers[0],
+        pieces_b=makers[1],
         progress=progress,
     )
     filled_in = [closed or fill for closed, fill in zip((of_mesh.a_solid, of_mesh.b_solid), fill_open, strict=True)]
     if of_mesh.intersects and of_mesh.normal is None and all(filled_in):
-        filled = _filled(of_mesh, a, b, stood, progress)
+        filled = _filled(of_mesh, a, b, makers, progress)
         if filled is not None:
             return filled
     return _of_mesh(of_mesh, max(extent_of(a), extent_of(b)))
 
 
 def _filled(
-    of_mesh: MeshContact, a: Solid, b: Solid, stood: list[Decomposition | None], progress: Progress | None
+    of_mesh: MeshContact,
+    a: Solid,
+    b: Solid,
+    makers: list[Callable[[], Decomposition] | None],
+    progress: Progress | None,
 ) -> Found | None:
     """Return the contact of meshes of which one is open, with the depth of the convex pieces that stand for them.
 
     The relation and the curves stay those of the meshes. None when the pieces do not overlap.
     """
     pieces = [
-        found or (mesh_pieces(solid) if isinstance(solid, Mesh) else None)
-        for found, solid in zip(stood, (a, b), strict=True)
+        (make() if make is not None else mesh_pieces(solid)) if isinstance(solid, Mesh) else None
+        for make, solid in zip(makers, (a, b), strict=True)
     ]
     solids = [
         solid if isinstance(solid, Compound | ConvexShape) else Compound(found.pieces if found is not None else ())

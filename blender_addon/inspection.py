@@ -11,7 +11,7 @@ import bpy
 
 from ..core.decompose_mesh import Decomposition
 from ..core.mesh_contact import MeshContact
-from ..core.progress import Progress, part_of, tell
+from ..core.progress import Progress, part_of, rising, tell
 from . import session
 from .collision_shape import AUTOMATIC, COMPOUND, MESH
 from .collision_solid import RESOLUTION_STEPS, tolerance_for
@@ -54,7 +54,7 @@ def begun(
         return last
     pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), copies, time.perf_counter() - start)
     units = UnitFormat.of_scene(context.scene)
-    return lambda progress: _inspect(pair, settings, units, progress)
+    return lambda progress: _inspect(pair, settings, units, rising(progress))
 
 
 def overtaken(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
@@ -84,7 +84,7 @@ def _still_holds(
     )
 
 
-def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress) -> Inspection:
+def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress | None) -> Inspection:
     name_a, name_b = pair.names
     start = time.perf_counter()
     shape_a, shape_b = (shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1))) for k, copy in enumerate(pair.copies))

@@ -28,7 +28,7 @@ from ..core.hull import ConvexHull
 from ..core.mesh import Mesh
 from ..core.mesh_pieces import mesh_pieces
 from ..core.note import Note
-from ..core.progress import Cancelled, Progress, part_of, tell
+from ..core.progress import Cancelled, Progress, part_of, rising, tell
 from ..core.region import Region
 from ..core.relation import Relation
 from ..core.solid_facets import Solid
@@ -647,6 +647,7 @@ def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
 
 def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None = None) -> Contact | Found:
     """Find the contact of two things. Raises ValueError when it cannot be told, and Cancelled."""
+    progress = rising(progress)
     make_pieces = [
         partial(thing.make_pieces, part_of(progress, 0.2 * k, 0.2 * (k + 1))) if thing.has_mesh else None
         for k, thing in enumerate((a, b))

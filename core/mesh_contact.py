@@ -13,6 +13,7 @@ the translation told separates the curved shapes themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -143,8 +144,8 @@ def mesh_contact(
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     budget: int = DEFAULT_BUDGET,
-    pieces_a: Decomposition | None = None,
-    pieces_b: Decomposition | None = None,
+    pieces_a: Decomposition | Callable[[], Decomposition] | None = None,
+    pieces_b: Decomposition | Callable[[], Decomposition] | None = None,
     progress: Progress | None = None,
 ) -> MeshContact:
     """Return where, how deep and which way a mesh and any other solid collide, or how far apart they are.
@@ -155,8 +156,8 @@ def mesh_contact(
         clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
         contact_tolerance: relative to the smaller non-zero diagonal of the two: the band of TOUCHING around 0.
         budget: how many nodes searches for the smallest translation may look at, >= 0.
-        pieces_a, pieces_b: what `mesh_pieces` returned for these meshes as they are now, to spare the time; made when
-            they are needed and not given. Other solids are their own pieces.
+        pieces_a, pieces_b: what `mesh_pieces` returned for these meshes as they are now, to spare the time, or what
+            returns that when it is asked; made or asked for when they are needed. Other solids are their own pieces.
         progress: called with the share done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
@@ -177,9 +178,8 @@ def mesh_contact(
             continue
         if not isinstance(given, Mesh):
             raise ValueError(f"{name} must be None: a {type(given).__name__} is its own pieces")
-        if not (isinstance(pieces, Decomposition) and pieces.pieces):
-            raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
-        check_pieces(name, given, pieces)
+        if not callable(pieces):
+            _check_given(name, given, pieces)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
     pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, rising(progress))
     if facets[0].curved:
@@ -187,6 +187,14 @@ def mesh_contact(
     if facets[1].curved:
         return _Curved(b, a, pair).contact()  # type: ignore[arg-type]
     return pair.contact()
+
+
+def _check_given(name: str, mesh: Mesh, pieces: object) -> Decomposition:
+    """Return pieces that somebody gave for a mesh. Raises ValueError that begins with their name."""
+    if not (isinstance(pieces, Decomposition) and pieces.pieces):
+        raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
+    check_pieces(name, mesh, pieces)
+    return pieces
 
 
 @dataclass
@@ -212,14 +220,16 @@ class _Pair:
         clearance: float,
         contact_tolerance: float,
         budget: int,
-        pieces: list[Decomposition | None],
+        pieces: list[Decomposition | Callable[[], Decomposition] | None],
         progress: Progress | None,
     ) -> None:
         self.facets = facets
         a, b = facets[0].mesh, facets[1].mesh
         self.a, self.b = Body.of(a), Body.of(b)
         self.clearance, self.contact_tolerance, self.budget = clearance, contact_tolerance, budget
-        self.pieces, self.progress = pieces, progress
+        self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
+        self._makers = [None if isinstance(given, Decomposition) else given for given in pieces]
+        self.progress = progress
         small, large = sorted((a.diagonal, b.diagonal))
         self.magnitude = max(a.magnitude, b.magnitude)
         self.promise = promised(0.0, small, self.magnitude)
@@ -383,18 +393,25 @@ class _Pair:
     def _decomposed(self, progress: Progress | None) -> tuple[Decomposition, Decomposition]:
         """Return the pieces of both."""
         found: list[Decomposition] = []
-        for k, body in enumerate((self.a, self.b)):
-            pieces = self.pieces[k]
-            if pieces is None:
-                same = k == 1 and body.mesh is self.a.mesh
-                pieces = (
-                    found[0] if same else mesh_pieces(body.mesh, progress=part_of(progress, 0.5 * k, 0.5 * k + 0.5))
-                )
-            self.pieces[k] = pieces
+        for k in (0, 1):
+            pieces = self.pieces_of(k, part_of(progress, 0.5 * k, 0.5 * k + 0.5))
             found.append(pieces)
             if not self._fit(pieces):
                 self.notes.append(note_of_pieces("AB"[k], pieces))
         return found[0], found[1]
+
+    def pieces_of(self, k: int, progress: Progress | None) -> Decomposition:
+        """Return the pieces of A (0) or B (1)."""
+        pieces, make, other = self.pieces[k], self._makers[k], self.pieces[1 - k]
+        bodies = self.a, self.b
+        if pieces is None and make is not None:
+            pieces = _check_given(f"pieces_{'ab'[k]}", self.facets[k].mesh, make())
+        elif pieces is None and other is not None and bodies[0].mesh is bodies[1].mesh:
+            pieces = other
+        elif pieces is None:
+            pieces = mesh_pieces(bodies[k].mesh, progress=progress)
+        self.pieces[k] = pieces
+        return pieces
 
     def _fit(self, pieces: Decomposition) -> bool:
         """Tell whether what pieces are from the mesh is no matter."""
@@ -668,9 +685,7 @@ class _Curved:
         """Return the contact of the solid itself with the pieces of the mesh; None when these are not exact, or too
         many."""
         pair, k = self.pair, 1 if self.of_a else 0
-        pieces = pair.pieces[k]
-        if pieces is None:
-            pieces = pair.pieces[k] = mesh_pieces(self.mesh.mesh, progress=part_of(pair.progress, 0.1, 0.3))
+        pieces = pair.pieces_of(k, part_of(pair.progress, 0.1, 0.3))
         if not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
             return None
         one, other = Compound(self.pieces), Compound(pieces.pieces)

@@ -7,6 +7,8 @@ B moved by the MTV shares nothing with A, B moved by less than the least depth d
 
 from __future__ import annotations
 
+import sys
+
 import fcl
 import numpy as np
 import pytest
@@ -423,3 +425,44 @@ def test_pieces_of_another_mesh_are_refused_by_name(part):
     for size, way in ((1.0, 0.0), (1e-6, 1e3), (1e9, 1.0), (1.0, 1e9)):
         same = Mesh(part[0] * size + way, part[1])
         check_pieces("pieces_a", same, mesh_pieces(same))
+
+
+def test_pieces_are_asked_for_when_they_are_needed():
+    """Making them may take long: not for what is apart, nor for an open surface, which has no depth."""
+    ring, asked = Mesh(*torus(16, 8)), []
+
+    def pieces():
+        asked.append(ring)
+        return mesh_pieces(ring)
+
+    in_hole = Mesh(*moved((0.1 * BOX[0], BOX[1]), [0.0, 0.0, 0.0]))
+    for other in (in_hole, Mesh(*sheet(4)), Sphere((0.0, 0.0, 0.0), 0.1), Sphere((9.0, 0.0, 0.0), 1.0)):
+        mesh_contact(ring, other, pieces_a=pieces)
+        mesh_contact(other, ring, pieces_b=pieces)
+    assert asked == []
+    crate = Mesh(*moved(BOX, [1.0, 0.0, 0.0]))
+    for other in (crate, Sphere((1.0, 0.0, 0.0), 0.5)):
+        asked.clear()
+        found = mesh_contact(ring, other, pieces_a=pieces)
+        assert len(asked) == 1
+        given = mesh_contact(ring, other, pieces_a=mesh_pieces(ring))
+        assert (found.signed_distance, found.lower_bound) == (given.signed_distance, given.lower_bound)
+    with pytest.raises(ValueError, match=r"^pieces_b must be None or what mesh_pieces returns, not int"):
+        mesh_contact(crate, ring, pieces_b=lambda: 7)
+    with pytest.raises(ValueError, match=r"^pieces_b: not the pieces of this mesh"):
+        mesh_contact(ring, crate, pieces_b=pieces)
+
+
+def test_surfaces_that_stick_out_of_each_other_are_not_sampled(monkeypatch):
+    """Samples tell whether one is in the other or the same, and take most of the time."""
+    surface = moved(sheet(6), [0.3, 0.2, 0.0], Rotation.from_rotvec([0.9, 0.4, 0.2]).as_matrix())
+    expected = met(sheet(6), surface)
+    assert met(sheet(6), sheet(6)).relation is Relation.COINCIDENT
+
+    def sampled(*_: object) -> None:
+        raise AssertionError("sampled")
+
+    monkeypatch.setattr(sys.modules[mesh_contact.__module__], "samples_of", sampled)
+    assert expected.relation is met(sheet(6), surface).relation is Relation.PENETRATING
+    with pytest.raises(AssertionError, match="sampled"):
+        met(sheet(6), sheet(6))
