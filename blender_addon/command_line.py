@@ -4,13 +4,15 @@
     blender -b FILE.blend --command contact_lens check [OPTIONS]
     python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
 
-Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, or a file that cannot be read or written, 130 stopped.
+Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, or a file that cannot be read or written, 3 something
+could not be checked (see --allow-skipped), 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +27,7 @@ from .read import ReadError
 from .units import UnitFormat, counted
 
 NAME = "contact_lens"
-CLEAN, FINDINGS, WRONG, STOPPED = 0, 1, 2, 130
+CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
 MOST_FRAMES = 1_000_000
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
@@ -53,7 +55,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Find the objects of a scene that collide or come closer than a clearance.",
         epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage or a file that cannot be read or "
-        "written. What is not given is as set in the file's panel Scene Check.",
+        "written, 3 no findings, but something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C: the "
+        "reports then hold what was done until then. What is not given is as set in the file's panel Scene Check.",
         allow_abbrev=False,
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
@@ -94,6 +97,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         choices=tuple(FAIL_ON),
         default="any",
         help="which findings make the exit code 1 (default: any). Approved ones never do",
+    )
+    out.add_argument(
+        "--allow-skipped",
+        action="store_true",
+        help="exit code 0, not 3, when a pair or an object could not be checked. What has no geometry never counts",
     )
     out.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
     return made
@@ -179,15 +187,17 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("no file is open: name a .blend file")
     checks: list[dict[str, Any]] = []
     quiet = options.quiet or "-" in outputs.values()
-    with _standard_output_free(quiet) as write:
+    with _standard_output_free(quiet) as write, _Stop() as stop:
         for file in options.files or [None]:
+            if stop.asked:
+                break
             if file is not None:
                 _open(file)
-            for check in _checks(options, quiet):
+            for check in _checks(options, quiet, stop):
                 checks.append(check)
                 if not quiet:
                     print("\n".join(lines(check)), flush=True)
-        document = scene_report.document(checks)
+        document = scene_report.document(checks, stop.asked)
         for kind, path in outputs.items():
             text = scene_report.WRITERS[kind](document)
             if path == "-":
@@ -196,9 +206,40 @@ def _run(options: argparse.Namespace) -> int:
                 Path(path).write_text(text, encoding="utf-8", newline="")
                 if not quiet:
                     print(f"Saved {path}")
+    if stop.asked:
+        print("contact_lens: stopped: not everything was checked", file=sys.stderr)
+        return STOPPED
     failing = FAIL_ON[options.fail_on]
-    found = any(row["relation"] in failing and row["status"] in OPEN for check in checks for row in check["findings"])
-    return FINDINGS if found else CLEAN
+    if any(row["relation"] in failing and row["status"] in OPEN for check in checks for row in check["findings"]):
+        return FINDINGS
+    unchecked = [entry["reason"] for check in checks for entry in check["skipped"] if not entry["empty"]]
+    if not unchecked or options.allow_skipped:
+        return CLEAN
+    more = f", and {len(unchecked) - 1} more" if len(unchecked) > 1 else ""
+    print(f"contact_lens: not everything could be checked: {unchecked[0]}{more}", file=sys.stderr)
+    return UNCHECKED
+
+
+class _Stop:
+    """Ctrl-C within it: the first time it is noted, so that what is done so far can be told; the second time it ends."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __enter__(self) -> _Stop:
+        # Said here and not left to who started Python: Blender in the background has a handler of its own.
+        self._before = signal.signal(signal.SIGINT, self._asked)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler if self._before is None else self._before)
+
+    def _asked(self, *_: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        # Not by print: it may be what was interrupted, and does not go on within itself.
+        os.write(2, b"\ncontact_lens: stopping; press Ctrl-C again to end at once\n")
 
 
 @contextmanager
@@ -239,8 +280,8 @@ def _open(file: str) -> None:
         raise UsageError(f"{file}: {said}") from error
 
 
-def _checks(options: argparse.Namespace, quiet: bool) -> Iterator[dict[str, Any]]:
-    """Check the open file, frame by frame."""
+def _checks(options: argparse.Namespace, quiet: bool, stop: _Stop) -> Iterator[dict[str, Any]]:
+    """Check the open file, frame by frame, until the person stops it."""
     scene = bpy.context.scene
     if options.scene is not None:
         named: bpy.types.Scene | None = bpy.data.scenes.get(options.scene)
@@ -256,10 +297,12 @@ def _checks(options: argparse.Namespace, quiet: bool) -> Iterator[dict[str, Any]
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context))
         wanted = options.frames or [None]
         for k, frame in enumerate(wanted):
+            if stop.asked:
+                return
             if frame is not None:
                 scene.frame_set(frame)
             subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene), geometries)
-            shows = _Progress(quiet, k, len(wanted))
+            shows = _Progress(quiet, k, len(wanted), stop)
             try:
                 outcome = scene_pairs.check(subject, shows)
             finally:
@@ -268,7 +311,7 @@ def _checks(options: argparse.Namespace, quiet: bool) -> Iterator[dict[str, Any]
             check = scene_check.told(scene, rules, outcome, len(subject.items))
             for row, key in zip(check["findings"], scene_results.keys_of(subject.items, outcome), strict=True):
                 row["status"] = scene_results.next_status(known.get(key)).lower()
-            if options.html and options.pictures:
+            if options.html and options.pictures and not stop.asked:
                 pairs = [(subject.items[found.a], subject.items[found.b]) for found in outcome.found]
                 scene_report.take_pictures(context, check, pairs, options.pictures)
             geometries.next_frame()
@@ -300,7 +343,8 @@ def _rules(options: argparse.Namespace, rules: scene_check.Rules) -> scene_check
 class _Progress:
     """A line on the terminal that tells how far a check is; nothing where nobody looks."""
 
-    def __init__(self, quiet: bool, frame: int, count: int) -> None:
+    def __init__(self, quiet: bool, frame: int, count: int, stop: _Stop) -> None:
+        self._stop = stop
         self._shown = not quiet and sys.stderr.isatty()
         self._frame, self._count = frame, count
         self._told = -1
@@ -310,7 +354,7 @@ class _Progress:
         if self._shown and percent != self._told:
             self._told = percent
             print(f"\rChecking: {percent} %", end="", file=sys.stderr, flush=True)
-        return True
+        return not self._stop.asked
 
     def end(self) -> None:
         if self._shown:

@@ -49,6 +49,10 @@ class ReadError(ValueError):
     """Why an object cannot be inspected, as a sentence that names it."""
 
 
+class EmptyError(ReadError):
+    """The object has no geometry."""
+
+
 class HiddenError(ReadError):
     """The object is not evaluated, so nobody knows where it is and what it looks like now."""
 
@@ -383,7 +387,7 @@ def _moved(points: NDArray[np.float32], linear: FloatArray, translation: FloatAr
 def _checked_points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     found = _points(mesh)
     if len(found) == 0:
-        raise ReadError(f"'{obj.name}' has no vertices{_hint_when_empty(obj)}")
+        raise EmptyError(f"'{obj.name}' has no vertices{_hint_when_empty(obj)}")
     if not np.isfinite(found).all():
         raise ReadError(f"'{obj.name}' has a vertex whose coordinates are not finite")
     return found
@@ -397,7 +401,7 @@ def _evaluated_mesh(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Itera
         raise ReadError(f"'{obj.name}' has no mesh: {error}") from error
     try:
         if mesh is None:
-            raise ReadError(f"'{obj.name}' has no mesh{_hint_when_empty(obj)}")
+            raise EmptyError(f"'{obj.name}' has no mesh{_hint_when_empty(obj)}")
         yield mesh
     finally:
         evaluated.to_mesh_clear()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import collision_shape, read
 from .collision_shape import COMPOUND, Choice
 from .read import ReadError
-from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Subject
+from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Skipped, Subject
 from .units import UnitFormat
 
 NO_NUMBER = 0x7FFFFFFF
@@ -193,7 +193,7 @@ class _Reader:
     ) -> None:
         """only: of the instances those; None: all."""
         self.items: list[Item] = []
-        self.skipped: list[tuple[str, str]] = []
+        self.skipped: list[Skipped] = []
         self._depsgraph = depsgraph
         self._geometries = geometries
         self._rules = rules
@@ -207,16 +207,17 @@ class _Reader:
         for obj in objects:
             if obj.type not in read.TYPES_WITH_SURFACE:
                 if obj.session_uid not in makers and obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
-                    self._skip(obj.name, f"'{obj.name}' makes no instances that can be checked")
+                    why = f"'{obj.name}' makes no instances that can be checked"
+                    self.skipped.append(Skipped(obj.name, why, empty=True))
                 continue
             try:
                 self._object(obj, obj.session_uid in makers)
             except ReadError as error:
-                self._skip(obj.name, str(error))
+                self._skip(obj.name, error)
         self.items.sort(key=lambda item: (item.name, item.key))
 
-    def _skip(self, name: str, why: str) -> None:
-        self.skipped.append((name, why))
+    def _skip(self, name: str, error: ReadError) -> None:
+        self.skipped.append(Skipped(name, str(error), isinstance(error, read.EmptyError)))
 
     def _object(self, obj: bpy.types.Object, makes_instances: bool) -> None:
         evaluated = self._evaluated(obj)
@@ -245,7 +246,11 @@ class _Reader:
         )
         if not _is_parent(choice):
             return item
-        return _made_of(item, [self._item(child, self._evaluated(child)) for child in collision_shape.children(obj)])
+        try:
+            parts = [self._item(child, self._evaluated(child)) for child in collision_shape.children(obj)]
+        except read.EmptyError as error:  # of one part: there may be others
+            raise ReadError(str(error)) from error
+        return _made_of(item, parts)
 
     def _evaluated(self, obj: bpy.types.Object) -> bpy.types.Object:
         """Return the evaluated object. Raises HiddenError when there is none."""
@@ -283,7 +288,7 @@ class _Reader:
                 geometry = self._geometry(source, shown)
                 linear, translation = _placed(name, instance.matrix_world)
             except ReadError as error:
-                self._skip(name, str(error))
+                self._skip(name, error)
                 continue
             of_collection = maker.instance_type == "COLLECTION"
             item = Item(
@@ -410,6 +415,6 @@ def told(scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int) -> 
         "checked_pairs": len(outcome.found) + len(outcome.cleared),
         "relations": dict(sorted(relations.items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
-        "skipped": [{"name": name, "reason": why} for name, why in outcome.skipped],
+        "skipped": [skipped._asdict() for skipped in outcome.skipped],
         "findings": outcome.rows,
     }

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,6 +223,16 @@ def _hang(a: Item, b: Item) -> bool:
     return a.key[1] in b.above or b.key[1] in a.above
 
 
+class Skipped(NamedTuple):
+    """What is left out of a check: a thing or a pair."""
+
+    name: str
+    reason: str
+    """A sentence."""
+    empty: bool = False
+    """Whether there is nothing to check: it has no geometry."""
+
+
 @dataclass(frozen=True, eq=False)
 class Subject:
     """What is checked, as read from Blender."""
@@ -236,8 +246,7 @@ class Subject:
     contact_tolerance: float
     touching: bool
     """Whether pairs that only touch are told."""
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    """Name of what is left out, and why."""
+    skipped: list[Skipped] = field(default_factory=list)
     units: UnitFormat = field(default_factory=UnitFormat)
     """For the lengths in notes."""
 
@@ -262,7 +271,7 @@ class Outcome:
     ignored: dict[str, int]
     """How many candidate pairs each rule left out."""
     ignored_pairs: set[frozenset[Key]]
-    skipped: list[tuple[str, str]]
+    skipped: list[Skipped]
     candidates: int
     """How many pairs the broad phase left, the ignored ones not counted."""
     partial: bool
@@ -479,7 +488,7 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
         if not items:
             return outcome
         low, high, problems = bounds_of(items, part_of(progress, 0.0, 0.8 * READING))
-        outcome.skipped += [(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
+        outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
         pairs = _candidates(subject, low, high, set(problems), part_of(progress, 0.8 * READING, READING))
     except Cancelled:
         outcome.partial = True
@@ -569,8 +578,9 @@ def _check_some(
             a, b = things[i], things[j]
             answer = told.get(k) or answer_of(contact_of(a, b, subject, here), a, b)
         except ValueError as error:
-            names = f"{items[i].name} and {items[j].name}"
-            outcome.skipped.append((names, f"'{items[i].name}' and '{items[j].name}' cannot be checked: {error}"))
+            one, other = items[i].name, items[j].name
+            reason = f"'{one}' and '{other}' cannot be checked: {error}"
+            outcome.skipped.append(Skipped(f"{one} and {other}", reason))
             continue
         if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
             outcome.cleared.append((i, j))

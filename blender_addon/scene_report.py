@@ -31,8 +31,8 @@ WRITERS: dict[str, Callable[[Document], str]] = {
 }
 
 
-def document(checks: list[dict[str, Any]]) -> Document:
-    """Return checks, one for each file and frame, as one document."""
+def document(checks: list[dict[str, Any]], stopped: bool = False) -> Document:
+    """Return checks, one for each file and frame, as one document; stopped: whether there should be more."""
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -40,7 +40,7 @@ def document(checks: list[dict[str, Any]]) -> Document:
         "blender": bpy.app.version_string,
         "files": list(dict.fromkeys(check["file"] for check in checks)),
         "frames": list(dict.fromkeys(check["frame"] for check in checks)),
-        "partial": any(check["partial"] for check in checks),
+        "partial": stopped or any(check["partial"] for check in checks),
         "checks": checks,
     }
 

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -227,6 +230,69 @@ def test_a_broken_file_is_told(part: Part, tmp_path: Path, capsys: pytest.Captur
     assert "broken.blend" in capsys.readouterr().err
 
 
+def test_what_cannot_be_checked_is_not_clean(
+    part: Part, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bpy.context.scene.objects["C"].select_set(True)
+    mesh_object("Nothing", [], [], (50.0, 0.0, 0.0)).select_set(True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene_file))
+    assert run(part, scene_file, "--selected") == 0, "what has no geometry collides with nothing"
+    assert "'Nothing' has no vertices" in capsys.readouterr().out
+    wire = mesh_object("Wire", [(10.0, 0.0, 0.0), (10.5, 0.0, 0.0)])
+    wire.contact_lens_shape = "MESH"
+    wire.select_set(True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene_file))
+    path = tmp_path / "out.json"
+    assert run(part, scene_file, "--selected", "--json", path, "--quiet") == 3
+    said = "contact_lens: not everything could be checked: 'Wire' has no faces: a mesh is made of them\n"
+    assert capsys.readouterr().err == said
+    (check,) = json.loads(path.read_text(encoding="utf-8"))["checks"]
+    assert {entry["name"]: entry["empty"] for entry in check["skipped"]} == {"Nothing": True, "Wire": False}
+    assert run(part, scene_file, "--selected", "--allow-skipped") == 0
+    assert run(part, scene_file, "--selected", "--fail-on", "never") == 3, "it is no finding"
+    assert run(part, scene_file) == 1, "findings count first"
+    # A pair of which core says that it cannot.
+    pairs = part("blender_addon.scene_pairs")
+
+    def refused(*_: object) -> None:
+        raise ValueError("b is too large")
+
+    bpy.data.objects.remove(bpy.data.objects["Wire"])
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene_file))
+    monkeypatch.setattr(pairs, "contact_of", refused)
+    capsys.readouterr()
+    assert run(part, scene_file) == 3
+    assert f"'{NASTY}' and '=B' cannot be checked: b is too large\n" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_is_done(part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = part("blender_addon.scene_pairs")
+    find, before = pairs.contact_of, signal.getsignal(signal.SIGINT)
+
+    def stopped_meanwhile(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return find(*arguments)
+
+    monkeypatch.setattr(pairs, "contact_of", stopped_meanwhile)
+    path = tmp_path / "out.json"
+    frames = ["--frames", "1-10", "--clearance", "4"]
+    assert run(part, scene_file, scene_file, "--json", path, "--quiet", *frames) == 130
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert (data["partial"], data["frames"], len(data["checks"])) == (True, [1], 1)
+    assert data["checks"][0]["partial"]
+    assert len(data["checks"][0]["findings"]) == 1
+    assert signal.getsignal(signal.SIGINT) is before
+
+    def stopped_twice(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(pairs, "contact_of", stopped_twice)
+    path.unlink()
+    assert run(part, scene_file, "--json", path, "--quiet") == 130
+    assert not path.exists()
+
+
 def test_frames_are_checked_one_by_one(part: Part, scene_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     assert run(part, scene_file, "--object", "F", "--frames", "1-10:3", "--json", path, "--quiet") == 1
@@ -296,6 +362,73 @@ def modules_of(addon: ModuleType, folder: Path) -> Path:
     return target.parent
 
 
+def stopped_by_ctrl_c(command: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
+    """Press Ctrl-C once contacts are seen to be on the way; the exit code, standard output, the terminal since then."""
+    pty = pytest.importorskip("pty")
+    terminal, side = pty.openpty()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "BLENDER_USER_RESOURCES": str(folder / "profile"), **environment},
+        stdout=subprocess.PIPE,
+        stderr=side,
+    )
+    os.close(side)
+    told, pressed = b"", False
+    try:
+        with contextlib.suppress(OSError):  # the other end of a terminal is closed
+            while more := os.read(terminal, 4096):
+                told += more
+                # Bounds and what is apart are done, and a few contacts.
+                if not pressed and re.search(rb"Checking: (79|8\d|9\d) %", told):
+                    pressed, told = True, b""
+                    process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=100)
+    finally:
+        process.kill()
+        os.close(terminal)
+    return process.returncode, out.decode("utf-8"), told.decode("utf-8")
+
+
+@pytest.fixture
+def slow_file(tmp_path: Path) -> Path:
+    """A scene that takes long to check: a chain of rings."""
+    bpy.ops.mesh.primitive_torus_add(major_segments=24, minor_segments=8)
+    ring = bpy.context.object
+    for k in range(1, 60):
+        other = ring.copy()
+        other.location.x, other.rotation_euler.x = 1.6 * k, 1.5 * (k % 2)
+        bpy.context.scene.collection.objects.link(other)
+    (tmp_path / "profile").mkdir()
+    path = tmp_path / "slow.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def assert_stopped(code: int, out: str, told: str, report: Path) -> None:
+    assert code == 130, told
+    assert "Traceback" not in out + told
+    assert "contact_lens: stopping; press Ctrl-C again to end at once" in told
+    assert "contact_lens: stopped: not everything was checked" in told
+    assert "stopped early" in out
+    data = json.loads(report.read_text(encoding="utf-8"))
+    assert data["partial"]
+    assert 0 < data["checks"][0]["checked_pairs"] < data["checks"][0]["candidate_pairs"]
+
+
+@pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
+def test_ctrl_c_in_a_module_of_python(addon: ModuleType, slow_file: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "contact_lens", "slow.blend", "--json", "out.json"]
+    told = stopped_by_ctrl_c(command, tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path)))
+    assert_stopped(*told, tmp_path / "out.json")
+
+
+def test_ctrl_c_in_a_command_of_blender(packed: Path, slow_file: Path, tmp_path: Path) -> None:
+    binary = installed(packed, tmp_path)
+    command = [binary, "-b", "slow.blend", "--command", "contact_lens", "check", "--json", "out.json"]
+    assert_stopped(*stopped_by_ctrl_c(command, tmp_path), tmp_path / "out.json")
+
+
 @pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 def test_as_a_module_of_python(addon: ModuleType, scene_file: Path, tmp_path: Path) -> None:
     (tmp_path / "profile").mkdir()
@@ -311,15 +444,21 @@ def test_as_a_module_of_python(addon: ModuleType, scene_file: Path, tmp_path: Pa
     assert "none.blend: there is no such file" in err
 
 
-def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:
+def installed(packed: Path, folder: Path) -> str:
+    """The path of an installed Blender, with the extension in a profile in that folder."""
     binary = bpy.app.binary_path or os.environ.get("BLENDER") or shutil.which("blender")
     if not binary:
         pytest.skip("there is no installed Blender: name one in $BLENDER")
-    (tmp_path / "profile").mkdir()
-    shutil.copy(packed, tmp_path / "packed.zip")
+    (folder / "profile").mkdir(exist_ok=True)
+    shutil.copy(packed, folder / "packed.zip")
     install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]
-    code, out, err = in_process([binary, "-b", "--factory-startup", *install], tmp_path)
+    code, out, err = in_process([binary, "-b", "--factory-startup", *install], folder)
     assert code == 0, out + err
+    return binary
+
+
+def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:
+    binary = installed(packed, tmp_path)
     check = ["--command", "contact_lens", "check"]
     (tmp_path / "cut.blend").write_bytes(scene_file.read_bytes()[:5000])
     (tmp_path / "words.blend").write_bytes(b"no blend file")
