@@ -34,6 +34,9 @@ FADED = 0.75
 LIGHT = np.array([0.35, -0.5, 0.79])
 """Unit vector towards the light that the surfaces are shaded by, world frame."""
 DARKEST = 0.45
+BEHIND = 4e-6
+"""Of the range of depths A is drawn so much farther away: where faces of A and B coincide those of B are seen, and not
+stripes of both. Some thirty steps of a depth buffer, as much as rounding may take."""
 TINT = 0.45
 """How much of the colour of A or B a surface has; the rest is grey."""
 GREY = 0.72
@@ -232,10 +235,12 @@ def draw_apart(
         gpu.state.depth_mask_set(True)
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.active_framebuffer_get().clear(depth=1.0)
-        for (_, batch), step in zip(on_gpu, moved or (np.eye(4), np.eye(4)), strict=True):
+        for (_, batch), step, behind in zip(on_gpu, moved or (np.eye(4), np.eye(4)), (BEHIND, 0.0), strict=True):
             local = view @ step
             local[:3, 3] += local[:3, :3] @ base
-            Pen(projection @ local, size).draw(batch, 1.0)
+            matrix = projection @ local
+            matrix[2] += behind * matrix[3]
+            Pen(matrix, size).draw(batch, 1.0)
     finally:
         gpu.state.blend_set(blend)  # type: ignore[arg-type]
         gpu.state.depth_test_set(depth_test)  # type: ignore[arg-type]

@@ -729,6 +729,39 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
         assert (ways @ (paint / np.linalg.norm(paint)) > 0.9995).sum() > 1500, "the surface is seen past the wall"
 
 
+def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
+    snapshot, exhibit = part("blender_addon.snapshot"), part("blender_addon.exhibit")
+    try:
+        snapshot.start_gpu()
+    except snapshot.GpuUnavailable as error:
+        pytest.skip(str(error))
+    style, units = part("blender_addon.overlay").style_of(bpy.context), part("blender_addon.units").UnitFormat()
+    # B is a rod around A, as high and as wide: of A nothing is to be seen.
+    a, b = cube("A"), cube("B")
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        place = Matrix.Translation(rng.uniform(-20.0, 20.0, 3)) @ Matrix.Rotation(rng.uniform(1, 6), 4, rng.normal(size=3))
+        a.matrix_world, b.matrix_world = place, place @ Matrix.Diagonal((3.3, 1.0, 1.0, 1.0))
+        bpy.context.view_layer.update()
+        items = part("blender_addon.scene_check").subject_of(bpy.context, part("blender_addon.scene_check").Rules()).items
+        shown = exhibit.of_items(*items, 0.0, 1e-5, units)
+        view, projection = snapshot.camera(shown, 1.6)
+        offscreen = snapshot.gpu.types.GPUOffScreen(480, 300)
+        try:
+            with offscreen.bind():
+                exhibit.draw_apart(shown, style, (0.0, 0.0, 0.0), view, projection, (480, 300))
+                pixels = snapshot.read_pixels(480, 300).reshape(-1, 3) / 255.0
+        finally:
+            offscreen.free()
+        ways = pixels / np.maximum(np.linalg.norm(pixels, axis=1)[:, None], 1e-9)
+        seen = []
+        for color in (style.look.color_a, style.look.color_b):
+            paint = (1.0 - exhibit.TINT) * exhibit.GREY + exhibit.TINT * np.array(color[:3])
+            seen.append(int((ways @ (paint / np.linalg.norm(paint)) > 0.999).sum()))
+        assert seen[0] == 0
+        assert seen[1] > 5000
+
+
 def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
     session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
     row_of_cubes()
