@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType
@@ -117,6 +118,7 @@ def test_what_it_finds_is_what_inspect_finds(part: Part) -> None:
         if row["a"]["name"] == a.name:
             assert row["relation"] == single["relation"]
         assert row["signed_distance"] == pytest.approx(single["signed_distance"], abs=1e-6)
+        assert row["verified"] is True
     assert seen == set(found)
     assert len(seen) > 20
 
@@ -513,6 +515,29 @@ def test_a_thousand_objects_checked_again_after_loading(part: Part, tmp_path: Pa
 
 
 # --- partial results ------------------------------------------------------------------------------------------------
+
+
+def test_findings_answered_together_are_verified_up_to_a_number(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    for k in range(40):
+        cube(f"{k:02}", (1.5 * k, 0.01 * k * (k % 2), 0.0))
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    monkeypatch.setattr(scene_pairs, "MOST_VERIFIED", 30)
+    assert [row["verified"] for row in scene_pairs.check(subject).rows] == [True] * 30 + [None] * 9
+    late = 1.0 - 0.5 * scene_pairs.VERIFYING
+    outcome = scene_pairs.check(subject, lambda share: share < late)
+    assert (outcome.partial, len(outcome.found)) == (False, 39), "no pair is missing"
+    assert 10 < sum(bool(row["verified"]) for row in outcome.rows) < 20
+    # An answer of the batch that is wrong is told as such.
+    answers = scene_pairs.answer_of
+
+    def other(*arguments: Any) -> Any:
+        return replace(answers(*arguments), relation="touching")
+
+    monkeypatch.setattr(scene_pairs, "answer_of", other)
+    row = scene_pairs.check(subject).rows[0]
+    assert (row["relation"], row["verified"]) == ("penetrating", False)
+    assert row["notes"] == ["The answer did not pass its own check (the same relation): please report it"]
 
 
 def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
