@@ -20,6 +20,7 @@ from .finding import curves, outlines
 from .inspection import begun, overtaken
 from .job import Job
 from .read import ReadError
+from .separate import Moved, SeparateError
 from .session import Inspection
 from .shape_outline import extent_of
 
@@ -72,8 +73,12 @@ class _Inspecting(_Operator):
     """An inspection by an operator: at once where it is quick, else beside Blender with progress, and Esc ends it."""
 
     _pair: tuple[bpy.types.Object, bpy.types.Object]
+    _beside = False
+    """Whether the work may go on beside Blender; a script waits for it."""
+    _modal = False
+    """Whether it does."""
     _job: Job[Inspection] | None = None
-    _timer: bpy.types.Timer
+    _timer: bpy.types.Timer | None = None
 
     def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         """Settle the pair and the settings, and read the objects. Raises ReadError."""
@@ -86,29 +91,38 @@ class _Inspecting(_Operator):
         refresh.redraw()
         return {"FINISHED"}
 
-    def _failed(self, context: bpy.types.Context, error: ReadError) -> set[str]:
+    def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
         self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+
+    def _stopped(self, context: bpy.types.Context) -> set[str]:
+        self.report({"INFO"}, "Inspection cancelled: nothing has changed")
         return {"CANCELLED"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            made = self._begun(context)
-            return self._taken(context, made if isinstance(made, Inspection) else made(lambda share: True))
-        except ReadError as error:
+            return self._go_on(context, self._begun(context))
+        except (ReadError, SeparateError) as error:
             return self._failed(context, error)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        try:
-            made = self._begun(context)
-            if isinstance(made, Inspection):
-                return self._taken(context, made)
-            self._job = Job(made)
-            if self._job.wait(PATIENCE):
-                return self._taken(context, self._job.result())
-        except ReadError as error:
-            return self._failed(context, error)
+        self._beside = not bpy.app.background and context.window is not None
+        return self.execute(context)
+
+    def _go_on(
+        self, context: bpy.types.Context, made: Inspection | Callable[[Progress], Inspection]
+    ) -> set[str]:
+        """Do the work and take what it makes; when it takes long and may, leave that to `modal`."""
+        if isinstance(made, Inspection):
+            return self._taken(context, made)
+        if not self._beside:
+            return self._taken(context, made(lambda share: True))
+        self._job = Job(made)
+        if self._job.wait(PATIENCE):
+            return self._taken(context, self._job.result())
         self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
-        context.window_manager.modal_handler_add(self)
+        if not self._modal:
+            self._modal = bool(context.window_manager.modal_handler_add(self))
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -116,8 +130,7 @@ class _Inspecting(_Operator):
         assert job is not None
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
-            self.report({"INFO"}, "Inspection cancelled: nothing has changed")
-            return {"CANCELLED"}
+            return self._stopped(context)
         if not job.done:
             if event.type == "TIMER" and context.workspace is not None:
                 context.workspace.status_text_set(f"Inspecting: {100.0 * job.share:.0f} %    Esc: cancel")
@@ -127,12 +140,11 @@ class _Inspecting(_Operator):
             inspection = job.result()
             a, b = self._pair
             result = self._taken(context, inspection)
-            if overtaken(context, a, b, inspection):
+            if result == {"FINISHED"} and overtaken(context, a, b, inspection):
                 session.mark_stale(context.scene, "changed while it was inspected")
         except ReferenceError:
-            self.report({"ERROR"}, "An object was removed while it was inspected")
-            return {"CANCELLED"}
-        except ReadError as error:
+            return self._failed(context, ReadError("An object was removed while it was inspected"))
+        except (ReadError, SeparateError) as error:
             return self._failed(context, error)
         return result
 
@@ -140,7 +152,9 @@ class _Inspecting(_Operator):
         """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
         if self._job is not None:
             self._job.cancel()
-        context.window_manager.event_timer_remove(self._timer)
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
         if context.workspace is not None:
             context.workspace.status_text_set(None)
 
@@ -221,8 +235,9 @@ class CONTACT_LENS_OT_refresh(_Inspecting, bpy.types.Operator):
         self._pair = a, b
         return begun(context, a, b, session.settings_of(context.scene).as_settings())
 
-    def _failed(self, context: bpy.types.Context, error: ReadError) -> set[str]:
-        refresh.failed(context, error)
+    def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
+        if isinstance(error, ReadError):
+            refresh.failed(context, error)
         refresh.redraw()
         return super()._failed(context, error)
 
@@ -297,7 +312,61 @@ def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
     return [cast(bpy.types.SpaceView3D, view) for view in views]
 
 
-class CONTACT_LENS_OT_separate(bpy.types.Operator):
+class _Separating(_Inspecting):
+    """Separating by an operator: an inspection, the move, and another inspection."""
+
+    _moved: Moved | None = None
+
+    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+        a, b = session.pair(context.scene)
+        if a is None or b is None:
+            raise SeparateError("Pick two objects first")
+        self._pair = a, b
+        return self._again(context)
+
+    def _again(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+        """What inspects the pair as it is now. Raises ReadError."""
+        return begun(context, *self._pair, session.settings_of(context.scene).as_settings())
+
+    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
+        """Move the objects and inspect them again; then make that the scene's result."""
+        if self._moved is None:
+            if self._modal and overtaken(context, *self._pair, inspection):
+                raise SeparateError("An object has changed while it was inspected: nothing was moved")
+            session.store(context.scene, inspection)
+            self._moved = separate.separate(context, *self._pair, self._moves, inspection)
+            return self._go_on(context, self._again(context))
+        session.store(context.scene, inspection)
+        return self._told(self._outlook(inspection))
+
+    def _outlook(self, inspection: Inspection) -> str:
+        """What to say once it is done."""
+        return report.one_line(report.build(inspection))
+
+    @property
+    def _moves(self) -> str:
+        """Which of the two is moved, as `separate` takes it."""
+        raise NotImplementedError
+
+    def _told(self, more: str) -> set[str]:
+        """Say what was moved. The move is done, so whatever else happened it is a step that can be undone."""
+        assert self._moved is not None
+        self.report({"INFO"}, f"Moved {self._moved.words}. {more}")
+        for warning in self._moved.warnings:
+            self.report({"WARNING"}, warning)
+        refresh.redraw()
+        return {"FINISHED"}
+
+    def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
+        return super()._failed(context, error) if self._moved is None else self._told(str(error))
+
+    def _stopped(self, context: bpy.types.Context) -> set[str]:
+        if self._moved is None:
+            return super()._stopped(context)
+        return self._told("Press Refresh to see what they do now")
+
+
+class CONTACT_LENS_OT_separate(_Separating, bpy.types.Operator):
     """Move the objects apart by the minimum translation vector, and inspect again"""
 
     bl_idname = "contact_lens.separate"
@@ -325,17 +394,9 @@ class CONTACT_LENS_OT_separate(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            done = separate.separate(context, self.moves)
-        except (ReadError, separate.SeparateError) as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, f"Moved {done.moved}. {report.one_line(report.build(done.inspection))}")
-        for warning in done.warnings:
-            self.report({"WARNING"}, warning)
-        refresh.redraw()
-        return {"FINISHED"}
+    @property
+    def _moves(self) -> str:
+        return str(self.moves)
 
 
 class CONTACT_LENS_OT_copy(bpy.types.Operator):

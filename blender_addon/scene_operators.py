@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from ..core.progress import Progress
+from ..core.progress import Progress, part_of
 from . import (
     exhibit,
     operators,
@@ -21,13 +22,14 @@ from . import (
     scene_report,
     scene_results,
     scene_show,
-    separate,
     session,
 )
 from .job import Job
 from .read import ReadError
-from .scene_pairs import Ignore, Outcome, Subject
+from .scene_pairs import Ignore, Key, Outcome, Subject
 from .scene_results import ContactLensCheck, ContactLensFinding
+from .separate import SeparateError
+from .session import Inspection
 from .units import UnitFormat, counted
 
 POLL = 0.1
@@ -281,7 +283,7 @@ class CONTACT_LENS_OT_set_status(_OfFinding, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_separate_finding(_OfFinding, bpy.types.Operator):
+class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.types.Operator):
     """Move B of the finding out of A, and look at the pair again"""
 
     bl_idname = "contact_lens.separate_finding"
@@ -292,34 +294,63 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, bpy.types.Operator):
         name="Move", items=(("B", "B", "Move B"), ("A", "A", "Move A"), ("HALF", "Half Each", "Move both by half"))
     )
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    _key: frozenset[Key] | None = None
+    """The pair of the finding: the person may go to another one meanwhile."""
+    _outcomes: list[Outcome]
+    """What the check of the pair found once it was moved."""
+
+    @property
+    def _moves(self) -> str:
+        return str(self.moves)
+
+    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         finding = active_finding(context)
         if finding is None or not scene_show.is_pair_of_objects(finding):
-            self.report({"ERROR"}, "An instance cannot be moved: make it real first")
-            return {"CANCELLED"}
+            raise SeparateError("An instance cannot be moved: make it real first")
+        self._key, self._outcomes = scene_results.pair_key(finding), []
         settings = session.settings_of(context.scene)
         settings.object_a, settings.object_b = finding.object_a, finding.object_b
-        try:
-            done = separate.separate(context, self.moves)
-        except (ReadError, separate.SeparateError) as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        _look_again(context, finding)
-        self.report({"INFO"}, f"Moved {done.moved}. Check the scene again to see what else they meet now")
-        for warning in done.warnings:
-            self.report({"WARNING"}, warning)
-        refresh.redraw()
-        return {"FINISHED"}
+        return super()._begun(context)
+
+    def _again(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+        """What inspects the pair as it is now; once it was moved, by the rules of the scene's check too."""
+        made, finding = super()._again(context), self._finding(context)
+        subject = None if self._moved is None or finding is None else _subject_of(context, finding)
+        if subject is None:
+            return made
+        outcomes = self._outcomes  # the thread must not ask the operator, which may be gone
+
+        def work(progress: Progress) -> Inspection:
+            half = part_of(progress, 0.0, 0.5)
+            assert half is not None
+            inspection = made if isinstance(made, Inspection) else made(half)
+            outcomes.append(scene_pairs.check(subject, part_of(progress, 0.5, 1.0)))
+            return inspection
+
+        return work
+
+    def _finding(self, context: bpy.types.Context) -> ContactLensFinding | None:
+        findings: Iterable[ContactLensFinding] = _check(context).findings
+        return next((finding for finding in findings if scene_results.pair_key(finding) == self._key), None)
+
+    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
+        finding = self._finding(context)
+        if self._outcomes and finding is not None:
+            scene_results.update(finding, self._outcomes[0])
+        return super()._taken(context, inspection)
+
+    def _outlook(self, inspection: Inspection) -> str:
+        return "Check the scene again to see what else they meet now"
 
 
-def _look_again(context: bpy.types.Context, finding: ContactLensFinding) -> None:
-    """Check the pair of a finding by itself and take what comes out into the list."""
+def _subject_of(context: bpy.types.Context, finding: ContactLensFinding) -> Subject | None:
+    """The pair of a finding as it is now, to be checked by itself; None when it is gone."""
     rules = _check(context).as_rules(context)
     a, b = finding.key("a"), finding.key("b")
     items = scene_check.items_of(context, [key for key in (a, b) if key is not None])
     if a not in items or b not in items:
-        return
-    subject = Subject(
+        return None
+    return Subject(
         [items[a], items[b]],
         None,
         [0, 1],
@@ -329,7 +360,6 @@ def _look_again(context: bpy.types.Context, finding: ContactLensFinding) -> None
         rules.touching,
         units=UnitFormat.of_scene(context.scene),
     )
-    scene_results.update(finding, scene_pairs.check(subject))
 
 
 class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):

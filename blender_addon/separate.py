@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Move the objects of a pair apart by the minimum translation vector.
+"""Move the objects of an inspected pair apart by the minimum translation vector.
 
 Constraints, drivers, physics and parents can undo or spread what a location says, so the outcome is looked at: when
 the objects did not move as asked, everything is put back and the reason told.
@@ -20,10 +20,8 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..core.contact import Contact
-from . import session
 from .collision_solid import RESOLUTION_STEPS
 from .finding import Found
-from .inspection import inspect
 from .session import Inspection
 
 FloatArray = NDArray[np.float64]
@@ -43,16 +41,14 @@ class _Move:
     """(3,) world space."""
 
 
-@dataclass(frozen=True, eq=False)
-class Separated:
+@dataclass(frozen=True)
+class Moved:
     """What came of it."""
 
-    moved: str
-    """What was moved and how far, in words."""
+    words: str
+    """What was moved and how far."""
     warnings: tuple[str, ...]
     """What will move an object back, as sentences for the user."""
-    inspection: Inspection
-    """The new result."""
 
 
 def why_none(found: Contact | Found) -> str:
@@ -62,16 +58,13 @@ def why_none(found: Contact | Found) -> str:
     return "The objects do not penetrate"
 
 
-def separate(context: bpy.types.Context, moves: str) -> Separated:
-    """Move B, A or half each out of the other and inspect again.
+def separate(
+    context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, moves: str, before: Inspection
+) -> Moved:
+    """Move B, A or half each out of the other; before: the two as they are.
 
-    Raises SeparateError, with nothing moved, when an object cannot be moved, ReadError when one cannot be inspected.
+    Raises SeparateError, with nothing moved, when there is nothing to separate or an object cannot be moved.
     """
-    a, b = session.pair(context.scene)
-    if a is None or b is None:
-        raise SeparateError("Pick two objects first")
-    settings = session.settings_of(context.scene).as_settings()
-    before = inspect(context, a, b, settings)
     if before.contact.depth == 0.0:
         raise SeparateError(why_none(before.contact))
     mtv = np.asarray(before.contact.mtv, dtype=np.float64)
@@ -112,7 +105,7 @@ def separate(context: bpy.types.Context, moves: str) -> Separated:
                 "it back"
             )
         words.append(text)
-    return Separated(" and ".join(words), tuple(warnings), inspect(context, a, b, settings))
+    return Moved(" and ".join(words), tuple(warnings))
 
 
 def _translation(obj: bpy.types.Object) -> FloatArray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -273,3 +274,127 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
     assert separated(part, capfd) == (PUT_BACK,), "there is no key at frame 5"
     bpy.context.scene.frame_set(10)
     assert separated(part, capfd) == ()
+
+
+# --- with what takes long -------------------------------------------------------------------------------------------
+
+
+class Held:
+    """A job that does its work when the test says so."""
+
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        self.share, self.done, self.cancelled = 0.0, False, False
+        self._work = work
+
+    def wait(self, seconds: float) -> bool:
+        return False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def end(self) -> None:
+        self._made = self._work(lambda share: True)
+        self.done = True
+
+    def result(self) -> Any:
+        return self._made
+
+
+class Window:
+    """The context, with a window manager that counts."""
+
+    def __init__(self) -> None:
+        self.timers, self.handlers = 0, 0
+        self.window_manager, self.window, self.workspace = self, None, None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(bpy.context, name)
+
+    def event_timer_add(self, seconds: float, window: object) -> object:
+        self.timers += 1
+        return self
+
+    def event_timer_remove(self, timer: object) -> None:
+        self.timers -= 1
+
+    def modal_handler_add(self, operator: object) -> bool:
+        self.handlers += 1
+        return True
+
+
+@pytest.fixture
+def separating(
+    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Any, Window]:
+    """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
+    operators = part("blender_addon.operators")
+    monkeypatch.setattr(operators, "Job", Held)
+
+    class Separate(operators._Separating):  # type: ignore[misc, name-defined]
+        _moves, _beside = "B", True
+
+        def __init__(self) -> None:
+            self.said: list[str] = []
+
+        def report(self, kind: set[str], text: str) -> None:
+            self.said.append(text)
+
+    part("blender_addon.session").clear()
+    operator, window = Separate(), Window()
+    assert operator.execute(window) == {"RUNNING_MODAL"}
+    assert (window.timers, window.handlers) == (1, 1)
+    return operator, window
+
+
+TICK, ESC = SimpleNamespace(type="TIMER", value="NOTHING"), SimpleNamespace(type="ESC", value="PRESS")
+
+
+def test_what_takes_long_goes_on_beside_blender(
+    part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
+) -> None:
+    operator, window = separating
+    assert operator.modal(window, TICK) == {"PASS_THROUGH"}
+    assert pair[1].location.x == pytest.approx(1.5), "not before it is known how far"
+    operator._job.end()
+    assert operator.modal(window, TICK) == {"RUNNING_MODAL"}
+    assert pair[1].location.x == pytest.approx(2.0)
+    assert (window.timers, window.handlers) == (1, 1)
+    assert operator.modal(window, TICK) == {"PASS_THROUGH"}
+    operator._job.end()
+    assert operator.modal(window, TICK) == {"FINISHED"}
+    assert (window.timers, window.handlers) == (0, 1)
+    assert relation(part) == "touching"
+    assert operator.said[0].startswith("Moved 'B' by 0.50000 m. A and B: touching")
+
+
+def test_esc_before_the_move_leaves_all_as_it_was(
+    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
+) -> None:
+    operator, window = separating
+    assert operator.modal(window, ESC) == {"CANCELLED"}
+    assert (operator._job.cancelled, window.timers) == (True, 0)
+    assert pair[1].location.x == pytest.approx(1.5)
+
+
+def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(
+    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
+) -> None:
+    operator, window = separating
+    operator._job.end()
+    operator.modal(window, TICK)
+    assert operator.modal(window, ESC) == {"FINISHED"}
+    assert window.timers == 0
+    assert pair[1].location.x == pytest.approx(2.0)
+    assert operator.said == ["Moved 'B' by 0.50000 m. Press Refresh to see what they do now"]
+
+
+def test_what_changed_meanwhile_is_not_moved(
+    pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
+) -> None:
+    operator, window = separating
+    pair[1].location.x = 1.2
+    bpy.context.view_layer.update()
+    operator._job.end()
+    assert operator.modal(window, TICK) == {"CANCELLED"}
+    assert operator.said == ["An object has changed while it was inspected: nothing was moved"]
+    assert (pair[1].location.x, window.timers) == (pytest.approx(1.2), 0)
