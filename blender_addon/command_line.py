@@ -101,7 +101,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     out.add_argument(
         "--allow-skipped",
         action="store_true",
-        help="exit code 0, not 3, when a pair or an object could not be checked. What has no geometry never counts",
+        help="exit code 0, not 3, when a pair or an object could not be checked. What has no geometry, or is left out "
+        "by an option, never counts",
     )
     out.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
     return made
@@ -212,7 +213,7 @@ def _run(options: argparse.Namespace) -> int:
     failing = FAIL_ON[options.fail_on]
     if any(row["relation"] in failing and row["status"] in OPEN for check in checks for row in check["findings"]):
         return FINDINGS
-    unchecked = [entry["reason"] for check in checks for entry in check["skipped"] if not entry["empty"]]
+    unchecked = [entry["reason"] for check in checks for entry in check["skipped"] if entry["unchecked"]]
     if not unchecked or options.allow_skipped:
         return CLEAN
     more = f", and {len(unchecked) - 1} more" if len(unchecked) > 1 else ""
@@ -221,7 +222,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 class _Stop:
-    """Ctrl-C within it: the first time it is noted, so that what is done so far can be told; the second time it ends."""
+    """Ctrl-C within it: the first time it is noted, so that what is done can be told; the second time it ends."""
 
     def __init__(self) -> None:
         self.asked = False

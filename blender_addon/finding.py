@@ -117,9 +117,9 @@ def find(
 ) -> Contact | Found:
     """Return the contact of two things.
 
-    pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. fill_open: whose mesh, where it is open
-    and so has no depth, has that of its pieces told. progress: called with the share done; False cancels. Raises
-    ValueError when core does, and Cancelled.
+    pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. fill_open: whose
+    mesh, where it is open and so has no depth, has that of its pieces told. progress: called with the share done; False
+    cancels. Raises ValueError when core does, and Cancelled.
     """
     if not isinstance(a, Compound | Mesh) and not isinstance(b, Compound | Mesh):
         return contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance)  # type: ignore

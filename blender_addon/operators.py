@@ -109,9 +109,7 @@ class _Inspecting(_Operator):
         self._beside = not bpy.app.background and context.window is not None
         return self.execute(context)
 
-    def _go_on(
-        self, context: bpy.types.Context, made: Inspection | Callable[[Progress], Inspection]
-    ) -> set[str]:
+    def _go_on(self, context: bpy.types.Context, made: Inspection | Callable[[Progress], Inspection]) -> set[str]:
         """Do the work and take what it makes; when it takes long and may, leave that to `modal`."""
         if isinstance(made, Inspection):
             return self._taken(context, made)

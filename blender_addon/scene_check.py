@@ -208,7 +208,7 @@ class _Reader:
             if obj.type not in read.TYPES_WITH_SURFACE:
                 if obj.session_uid not in makers and obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
                     why = f"'{obj.name}' makes no instances that can be checked"
-                    self.skipped.append(Skipped(obj.name, why, empty=True))
+                    self.skipped.append(Skipped(obj.name, why, unchecked=False))
                 continue
             try:
                 self._object(obj, obj.session_uid in makers)
@@ -217,7 +217,7 @@ class _Reader:
         self.items.sort(key=lambda item: (item.name, item.key))
 
     def _skip(self, name: str, error: ReadError) -> None:
-        self.skipped.append(Skipped(name, str(error), isinstance(error, read.EmptyError)))
+        self.skipped.append(Skipped(name, str(error), not isinstance(error, read.EmptyError)))
 
     def _object(self, obj: bpy.types.Object, makes_instances: bool) -> None:
         evaluated = self._evaluated(obj)
@@ -311,7 +311,8 @@ class _Reader:
             self.items = [parents.get(item.key, item) for item in self.items]
         if not self._rules.instances:
             for name in makers.values():
-                self._skip(name, f"'{name}' makes instances, which are left out")
+                why = f"'{name}' makes instances, which are left out"
+                self.skipped.append(Skipped(name, why, unchecked=False))
         return set(makers)
 
     def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Geometry:

@@ -233,8 +233,8 @@ class Skipped(NamedTuple):
     name: str
     reason: str
     """A sentence."""
-    empty: bool = False
-    """Whether there is nothing to check: it has no geometry."""
+    unchecked: bool = True
+    """Whether something was to be checked and was not. Not so of what has no geometry, or is left out by the rules."""
 
 
 @dataclass(frozen=True, eq=False)

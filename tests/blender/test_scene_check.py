@@ -756,6 +756,7 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
 
 def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
     snapshot, exhibit = part("blender_addon.snapshot"), part("blender_addon.exhibit")
+    scene_check = part("blender_addon.scene_check")
     try:
         snapshot.start_gpu()
     except snapshot.GpuUnavailable as error:
@@ -765,11 +766,12 @@ def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
     a, b = cube("A"), cube("B")
     rng = np.random.default_rng(4)
     for _ in range(5):
-        place = Matrix.Translation(rng.uniform(-20.0, 20.0, 3)) @ Matrix.Rotation(rng.uniform(1, 6), 4, rng.normal(size=3))
+        turn = Matrix.Rotation(rng.uniform(1.0, 6.0), 4, rng.normal(size=3))
+        place = Matrix.Translation(rng.uniform(-20.0, 20.0, 3)) @ turn
         a.matrix_world, b.matrix_world = place, place @ Matrix.Diagonal((3.3, 1.0, 1.0, 1.0))
         bpy.context.view_layer.update()
-        items = part("blender_addon.scene_check").subject_of(bpy.context, part("blender_addon.scene_check").Rules()).items
-        shown = exhibit.of_items(*items, 0.0, 1e-5, units)
+        subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+        shown = exhibit.of_items(*subject.items, 0.0, 1e-5, units)
         view, projection = snapshot.camera(shown, 1.6)
         offscreen = snapshot.gpu.types.GPUOffScreen(480, 300)
         try:

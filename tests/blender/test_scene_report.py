@@ -145,9 +145,7 @@ def sheet(name: str, location: object) -> bpy.types.Object:
     return made
 
 
-def test_what_has_no_depth_is_not_told_in_zeros(
-    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_has_no_depth_is_not_told_in_zeros(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cube("A")
     sheet("Sheet", (0.5, 0.0, 0.3))
     cube("B", (10.0, 0.0, 0.0))
@@ -247,7 +245,7 @@ def test_what_cannot_be_checked_is_not_clean(
     said = "contact_lens: not everything could be checked: 'Wire' has no faces: a mesh is made of them\n"
     assert capsys.readouterr().err == said
     (check,) = json.loads(path.read_text(encoding="utf-8"))["checks"]
-    assert {entry["name"]: entry["empty"] for entry in check["skipped"]} == {"Nothing": True, "Wire": False}
+    assert {entry["name"]: entry["unchecked"] for entry in check["skipped"]} == {"Nothing": False, "Wire": True}
     assert run(part, scene_file, "--selected", "--allow-skipped") == 0
     assert run(part, scene_file, "--selected", "--fail-on", "never") == 3, "it is no finding"
     assert run(part, scene_file) == 1, "findings count first"
@@ -265,7 +263,9 @@ def test_what_cannot_be_checked_is_not_clean(
     assert f"'{NASTY}' and '=B' cannot be checked: b is too large\n" in capsys.readouterr().err
 
 
-def test_ctrl_c_keeps_what_is_done(part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_what_is_done(
+    part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pairs = part("blender_addon.scene_pairs")
     find, before = pairs.contact_of, signal.getsignal(signal.SIGINT)
 
