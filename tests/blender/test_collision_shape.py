@@ -394,6 +394,44 @@ def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
     assert found(part).verification.ok, found(part).verification
 
 
+def test_a_compound_parent_within_another_is_part_of_it(part: Part) -> None:
+    """As in Blender's simulation: on a pillar under the innermost one the whole tilts, and the meshes of parents do not
+    count."""
+    outer, inner, leaf = cube("Outer"), cube("Inner", (0.0, 3.0, 0.0)), cube("Leaf", (0.0, 6.0, 0.0))
+    other, wall = cube("Other", (0.0, -3.0, 0.0)), cube("Wall", (2.5, 6.5, 0.0))
+    for obj, kind in ((outer, "COMPOUND"), (inner, "COMPOUND"), (leaf, "BOX"), (other, "BOX")):
+        rigid(obj, kind)
+    for child, parent in ((inner, outer), (other, outer), (leaf, inner)):
+        child.parent = parent
+        child.matrix_parent_inverse = parent.matrix_world.inverted()
+    bpy.context.view_layer.update()
+    inspect(outer, wall)
+    assert found(part).contact.signed_distance == pytest.approx(0.5, abs=1e-6)
+    assert lines(part)["A as"] == "compound, 2 pieces, exact, as its rigid body"
+    wall.location = (2.5, 3.0, 0.0)  # beside the mesh of the inner parent
+    bpy.context.view_layer.update()
+    inspect(outer, wall)
+    assert found(part).contact.signed_distance == pytest.approx(np.hypot(0.5, 1.0), abs=1e-6)
+    leaf.location.x += 1.0
+    bpy.context.view_layer.update()
+    assert part("blender_addon.session").stale_reason(bpy.context) == "'Outer' has changed"
+    # A parent without children is nothing to the simulation: it falls past a pillar that is only under that.
+    leaf.parent = None
+    wall.location = (2.5, -3.0, 0.0)
+    bpy.context.view_layer.update()
+    inspect(outer, wall)
+    assert found(part).contact.signed_distance == pytest.approx(0.5, abs=1e-6)
+    assert lines(part)["A as"] == "compound, 1 piece, exact, as its rigid body"
+    inner.contact_lens_shape = "BOX"
+    inspect(outer, wall)
+    assert lines(part)["A as"] == "compound, 2 pieces, exact, as its rigid body"
+    leaf.parent, inner.contact_lens_shape = inner, "AUTOMATIC"
+    bpy.context.view_layer.update()
+    scene_check = part("blender_addon.scene_check")
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules(ignore_parents=False))
+    assert [subject.items[k].name for k in subject.first] == ["Outer", "Wall"]
+
+
 # --- automatic --------------------------------------------------------------------------------------------------------
 
 
