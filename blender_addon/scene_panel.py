@@ -50,7 +50,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         where.label(text=names, icon=RELATION_ICONS.get(item.relation, "QUESTION"))
         right = split.row(align=True)
         right.alignment = "RIGHT"
-        right.label(text=units.length(abs(item.signed_distance)) if item.has_depth else "no depth")
+        right.label(text=_number(data, item, units))
         right.prop(item, "status", text="", icon=STATUS_ICONS[item.status], icon_only=True, emboss=False)
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -201,6 +201,13 @@ class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
             told = json.loads(check.summary)["ignored_pairs"]
             if told:
                 layout.label(text=f"{counted(sum(told.values()), 'pair')} left out", icon="INFO")
+
+
+def _number(check: Any, finding: Any, units: UnitFormat) -> str:
+    """The number in the row of a finding: what the list is sorted by, else depth or gap."""
+    if check.sort == "AREA":
+        return units.area(finding.area)
+    return units.length(abs(finding.signed_distance)) if finding.has_depth else "no depth"
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:

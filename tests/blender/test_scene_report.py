@@ -178,14 +178,18 @@ def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
     cube("A")
     sheet("Sheet", (0.5, 0.0, 0.3))
     bpy.ops.contact_lens.check_scene()
-    (finding,) = bpy.context.scene.contact_lens_check.findings
+    check, panel = bpy.context.scene.contact_lens_check, part("blender_addon.scene_panel")
+    (finding,) = check.findings
     assert not finding.has_depth
     units = part("blender_addon.units").UnitFormat.of_scene(bpy.context.scene)
+    assert panel._number(check, finding, units) == "no depth"
+    check.sort = "AREA"
+    assert panel._number(check, finding, units) == "0 m²"
     told = ("Depth", "none: a surface is open")
-    assert part("blender_addon.scene_panel")._distance(finding.row(), units) == told
+    assert panel._distance(finding.row(), units) == told
     # Files saved earlier have zeros.
     finding.data = json.dumps({**finding.row(), "signed_distance": 0.0, "depth": 0.0, "normal": [0.0, 0.0, 0.0]})
-    assert part("blender_addon.scene_panel")._distance(finding.row(), units) == told
+    assert panel._distance(finding.row(), units) == told
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
     assert (finding.status, finding.has_depth) == ("ACTIVE", False)
@@ -460,6 +464,9 @@ def installed(packed: Path, folder: Path) -> str:
 def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:
     binary = installed(packed, tmp_path)
     check = ["--command", "contact_lens", "check"]
+    bpy.ops.wm.open_mainfile(filepath=str(scene_file))
+    mesh_object("Wire", [(10.0, 0.0, 0.0), (10.5, 0.0, 0.0)]).contact_lens_shape = "MESH"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "wire.blend"))
     (tmp_path / "cut.blend").write_bytes(scene_file.read_bytes()[:5000])
     (tmp_path / "words.blend").write_bytes(b"no blend file")
     for expected, said, arguments in (
@@ -470,6 +477,9 @@ def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path)
         (0, "", ["-b", "scene.blend", *check, "--object", "C", "--clearance", "0.002", "--fail-on", "penetrating"]),
         (0, "", [*check, "--help"]),
         (1, "", [*check, "scene.blend", "--clearance", "0.002", "--json", "out.json", "--html", "out.html"]),
+        (3, "'Wire' has no faces", [*check, "wire.blend", "--object", "C"]),
+        (0, "", [*check, "wire.blend", "--object", "C", "--allow-skipped"]),
+        (1, "", [*check, "wire.blend"]),
         (2, "--bogus", ["-b", "scene.blend", *check, "--bogus"]),
         (2, "name a .blend file", ["-b", "none.blend", *check]),
         (2, "none.blend: there is no such file", [*check, "none.blend"]),
@@ -486,7 +496,7 @@ def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path)
         assert said in err, arguments
         assert "Traceback" not in out + err, arguments
         told = [line for line in err.splitlines() if line.startswith("contact_lens: ")]
-        assert len(told) == (expected == 2), arguments
+        assert len(told) == (expected in (2, 3)), arguments
     data: Any = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert len(data["checks"][0]["findings"]) == 2
     arguments = [*check, "scene.blend", "--object", "F", "--frames", "1-10:9", "--json", "-"]

@@ -107,6 +107,8 @@ def steps(window: Any) -> Iterator[float]:
     before = moved.matrix_world.copy()
     yield from window.click_button("contact_lens.separate_finding(moves='B')")
     yield from window.until(lambda: moved.matrix_world != before, "Separate B moved B")
+    stale_reason = window.part("blender_addon.session").stale_reason
+    yield from window.until(lambda: not stale_reason(bpy.context), "the pair is inspected again")
     numbers["depth after"] = window.part("blender_addon.session").current(bpy.context).contact.depth
     yield from window.screenshot("separated")
 
