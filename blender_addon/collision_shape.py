@@ -172,8 +172,8 @@ def in_words(obj: bpy.types.Object) -> str:
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Return the children that are parts of a compound parent: rigid bodies themselves, in the order of their names.
 
-    One that is a compound parent without children is nothing to the simulation, and so no part, unless a person picked a
-    shape for it.
+    One that is a compound parent without children is nothing to the simulation, and so no part, unless a person picked
+    a shape for it.
     """
     bodies = [child for child in obj.children if child.rigid_body is not None and not _is_hollow(child)]
     return sorted(bodies, key=lambda child: child.name)
