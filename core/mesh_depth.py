@@ -540,7 +540,7 @@ def ball_in_both(
     points = points[b.holds(points, part_of(progress, 0.3, 0.6))]
     if not len(points):
         return nothing
-    radius = _room_in_both(a, b, points)
+    radius = _room_in_both(a, b, points, np.zeros(len(points)))
     some = np.argsort(-radius, kind="stable")[:_LARGEST]
     points, radius = points.take(some, axis=0), radius.take(some)
     # What is inside a ball is inside both solids: no step beside its middle leaves them.
@@ -549,7 +549,8 @@ def ball_in_both(
         tell(progress, 0.6 + 0.4 * k / _GROWN)
         step = 0.5 ** (1 + k // 3) * radius
         beside = (points[:, None] + step[:, None, None] * ways).reshape(-1, 3)
-        found = _room_in_both(a, b, beside).reshape(len(points), -1)
+        # What has no more room than the ball has need not be measured.
+        found = _room_in_both(a, b, beside, np.repeat(radius, len(ways))).reshape(len(points), -1)
         best = found.argmax(axis=1)
         rows = np.arange(len(points))
         better = np.flatnonzero(found[rows, best] > radius)
@@ -560,7 +561,14 @@ def ball_in_both(
     return max(0.0, float(radius[largest]) * (1.0 - 1e-9) - rounding), points[largest]
 
 
-def _room_in_both(a: Body, b: Body, points: FloatArray) -> FloatArray:
-    """Return (k,) how far points are from the nearer surface."""
-    found = [points_to_mesh(points, m.points, m.triangles, m.tree).distance for m in (a.mesh, b.mesh)]
-    return np.minimum(*found)
+def _room_in_both(a: Body, b: Body, points: FloatArray, enough: FloatArray) -> FloatArray:
+    """Return (k,) how far points are from the nearer surface; where it is no more than `enough` (k,), not exactly."""
+    found = np.full(len(points), np.inf)
+    some = np.arange(len(points))
+    for mesh in (a.mesh, b.mesh):
+        its = points_to_mesh(
+            *(points.take(some, axis=0), mesh.points, mesh.triangles, mesh.tree), enough=enough.take(some)
+        ).distance
+        found[some] = np.minimum(found.take(some), its)
+        some = np.flatnonzero(found > enough)
+    return found

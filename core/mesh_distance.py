@@ -21,7 +21,7 @@ from .mesh import checked_mesh
 from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, tell
 from .tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP
-from .triangle_distance import distance_exactly, measured, points_at
+from .triangle_distance import distance_exactly, measured, points_at, slabs
 from .volumes import Volumes, bounding_volumes
 
 _BATCH = 1 << 14
@@ -100,13 +100,22 @@ def mesh_distance(
 
 
 def points_to_mesh(
-    points: ArrayLike, vertices: ArrayLike, triangles: ArrayLike, tree: Bvh, progress: Progress | None = None
+    points: ArrayLike,
+    vertices: ArrayLike,
+    triangles: ArrayLike,
+    tree: Bvh,
+    progress: Progress | None = None,
+    *,
+    enough: ArrayLike | None = None,
 ) -> MeshPoints:
     """Return, for each point (q, 3), the nearest point of a surface made of triangles. q may be 0.
 
     vertices (n, 3) are in the frame of the points, triangles (m, 3) indices into them, at least one; `tree` is what
     `build_bvh` makes of `volumes_of_triangles` of these triangles where they are now. `progress` is called with the
     share done, 0 to 1; False cancels. Distances are right to a few rounding errors of the largest coordinate and 1e-9.
+
+    enough: (q,) lengths, or None. A point is not looked at further once the surface is known to be no farther than its
+        length: what is told then is a point of the surface no farther than that, but maybe not the nearest.
 
     Raises ValueError, naming the argument, when one is of another kind or shape, not finite or empty, when an index
     has no point or the tree is not of as many triangles; Cancelled when `progress` says so. Source: S3.4.
@@ -116,11 +125,14 @@ def points_to_mesh(
         raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
     checked_magnitude("points", array)
     surface = _Surface.checked("", vertices, triangles, tree)
+    least = np.zeros(len(array)) if enough is None else checked_array("enough", enough, "an array (q,)")
+    if least.shape != (len(array),):
+        raise ValueError(f"enough: an array ({len(array)},) expected, got the shape {least.shape}")
     distance, nearest, which = np.empty(len(array)), np.empty((len(array), 3)), np.empty(len(array), dtype=np.intp)
     tell(progress, 0.0)
     for begin in range(0, len(array), _BATCH):
         part = slice(begin, begin + _BATCH)
-        _nearest(array[part], surface, distance[part], nearest[part], which[part])
+        _nearest(array[part], surface, least[part], distance[part], nearest[part], which[part])
         tell(progress, min(begin + _BATCH, len(array)) / len(array))
     tell(progress, 1.0)
     return MeshPoints(frozen(distance), frozen(nearest), frozen(which))
@@ -316,33 +328,48 @@ class _Search:
 
     def _measure(self, one: IntArray, other: IntArray, note: bool = True) -> None:
         """Measure pairs of triangles; without `note` only to find a near one: they will come again."""
-        for begin in range(0, len(one), _PAIRS):
+        for begin in range(0, len(one), _BATCH):
+            p, q = one[begin : begin + _BATCH], other[begin : begin + _BATCH]
+            if len(p) <= _PAIRS:
+                self._measure_some(p, q, note)
+                continue
+            # The nearest first: what they find spares most of the others.
+            lower = slabs(self.a.rows(p), self.b.rows(q))
+            near = np.flatnonzero(lower < self.best)
+            near = near.take(np.argsort(lower.take(near), kind="stable"))
+            for start in range(0, len(near), _PAIRS):
+                some = near[start : start + _PAIRS]
+                if self.best == 0.0 or lower[some[0]] >= self.best:
+                    break
+                self._measure_some(p.take(some), q.take(some), note)
+
+    def _measure_some(self, p: IntArray, q: IntArray, note: bool) -> None:
+        """Measure no more than `_PAIRS` pairs of triangles."""
+        if self.best == 0.0:
+            return
+        rows_a, rows_b = self.a.rows(p), self.b.rows(q)
+        found = measured(rows_a, rows_b)
+        self.measured += len(p)
+        # What may meet is not believed to: only what certainly crosses is at distance 0.
+        certain = np.where(found.open & (found.distance == 0.0), np.inf, found.distance)
+        k = int(certain.argmin())
+        if certain[k] < self.best:
+            self.best = float(certain[k])
+            self.pair = (int(p[k]), int(q[k]))
+            at = slice(k, k + 1)
+            self.on_a = points_at(rows_a[..., at], found.weights_a[:, at])[0]
+            self.on_b = points_at(rows_b[..., at], found.weights_b[:, at])[0]
             if self.best == 0.0:
-                return
-            p, q = one[begin : begin + _PAIRS], other[begin : begin + _PAIRS]
-            rows_a, rows_b = self.a.rows(p), self.b.rows(q)
-            found = measured(rows_a, rows_b)
-            self.measured += len(p)
-            # What may meet is not believed to: only what certainly crosses is at distance 0.
-            certain = np.where(found.open & (found.distance == 0.0), np.inf, found.distance)
-            k = int(certain.argmin())
-            if certain[k] < self.best:
-                self.best = float(certain[k])
-                self.pair = (int(p[k]), int(q[k]))
-                at = slice(k, k + 1)
-                self.on_a = points_at(rows_a[..., at], found.weights_a[:, at])[0]
-                self.on_b = points_at(rows_b[..., at], found.weights_b[:, at])[0]
-                if self.best == 0.0:
-                    self.on_b, self.lower = self.on_a, 0.0
-            if note:
-                unsure = np.flatnonzero(found.open & (found.lower < self.best))
-                if len(unsure):
-                    self.open.append((found.lower.take(unsure), p.take(unsure), q.take(unsure)))
-                    # One of them at once: where meshes touch, one that does is enough.
-                    k = int(unsure[found.distance.take(unsure).argmin()])
-                    self._decide(int(p[k]), int(q[k]))
-                sure = np.where(found.open, np.inf, found.lower)
-                self.lower = min(self.lower, float(sure.min()))
+                self.on_b, self.lower = self.on_a, 0.0
+        if note:
+            unsure = np.flatnonzero(found.open & (found.lower < self.best))
+            if len(unsure):
+                self.open.append((found.lower.take(unsure), p.take(unsure), q.take(unsure)))
+                # One of them at once: where meshes touch, one that does is enough.
+                k = int(unsure[found.distance.take(unsure).argmin()])
+                self._decide(int(p[k]), int(q[k]))
+            sure = np.where(found.open, np.inf, found.lower)
+            self.lower = min(self.lower, float(sure.min()))
 
     def _decide(self, p: int, q: int) -> None:
         """Measure a pair of triangles in whole numbers."""
@@ -417,7 +444,14 @@ class _PointGaps:
         return result
 
 
-def _nearest(points: FloatArray, mesh: _Surface, distance: FloatArray, nearest: FloatArray, which: IntArray) -> None:
+def _nearest(
+    points: FloatArray,
+    mesh: _Surface,
+    enough: FloatArray,
+    distance: FloatArray,
+    nearest: FloatArray,
+    which: IntArray,
+) -> None:
     """Put the distance (q,), the nearest point (q, 3) and its triangle (q,) of some points into the last three."""
     tree = mesh.tree
     gaps = _PointGaps(points, tree.volumes)
@@ -461,8 +495,8 @@ def _nearest(points: FloatArray, mesh: _Surface, distance: FloatArray, nearest: 
             waiting.append((of[: -4 * _BATCH], nodes[: -4 * _BATCH]))
             of, nodes = of[-4 * _BATCH :], nodes[-4 * _BATCH :]
         # Not only where it is less: a bound may not have been reached yet.
-        gap = gaps(of, nodes)
-        near = np.flatnonzero((gap <= bound.take(of)) & (gap < distance.take(of)))
+        gap, found = gaps(of, nodes), distance.take(of)
+        near = np.flatnonzero((gap <= bound.take(of)) & (gap < found) & (found > enough.take(of)))
         of, nodes = of.take(near), nodes.take(near)
         left = tree.left.take(nodes)
         ends, inner = np.flatnonzero(left < 0), np.flatnonzero(left >= 0)

@@ -121,13 +121,23 @@ def points_at(rows: FloatArray, weights: FloatArray) -> FloatArray:
     return np.ascontiguousarray(result.T)
 
 
+def slabs(rows_a: FloatArray, rows_b: FloatArray) -> FloatArray:
+    """Return (n,) lower bounds of the distances of pairs of triangles with corners in rows (corner, axis, n): how wide
+    the slab is that parts them across the line between their middles, 0 where none does.
+
+    A tenth of the work of `measured`. Of triangles that are small for how far they are apart, nearly the distance.
+    """
+    a, b, exponent = _near_origin(rows_a, rows_b)
+    lower = _parted(a, b, b.sum(axis=0) - a.sum(axis=0))
+    lower -= TRIANGLE_ROUNDING * EPS
+    np.maximum(lower, 0.0, out=lower)
+    result: FloatArray = np.ldexp(lower, exponent)
+    return result
+
+
 def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     """Return what floats tell of pairs of triangles with corners in rows (corner, axis, n)."""
-    # Every pair around a corner of its own, and no larger than 1: nothing below overflows or vanishes.
-    a, b = rows_a - rows_a[0], rows_b - rows_a[0]
-    size = np.maximum(np.abs(a).max(axis=(0, 1)), np.abs(b).max(axis=(0, 1)))
-    exponent = np.frexp(size)[1]
-    a, b = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
+    a, b, exponent = _near_origin(rows_a, rows_b)
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
 
     squares = np.empty((15, a.shape[2]))
@@ -175,6 +185,15 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     if len(maybe):
         _cross_certainly(a, b, maybe, distance, weights_a, weights_b, loose)
     return Measured(np.ldexp(distance, exponent), np.ldexp(lower, exponent), weights_a, weights_b, loose)
+
+
+def _near_origin(rows_a: FloatArray, rows_b: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return every pair around a corner of its own, and no larger than 1 once scaled by 2**-exponent, and these
+    exponents (n,): nothing made of them overflows or vanishes."""
+    a, b = rows_a - rows_a[0], rows_b - rows_a[0]
+    size = np.maximum(np.abs(a).max(axis=(0, 1)), np.abs(b).max(axis=(0, 1)))
+    exponent = np.frexp(size)[1]
+    return np.ldexp(a, -exponent), np.ldexp(b, -exponent), exponent
 
 
 def _edges(

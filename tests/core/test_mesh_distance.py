@@ -17,6 +17,7 @@ from contact_lens.core.triangle_distance import triangle_distances
 from contact_lens.core.volumes import volumes_of_triangles
 
 from .generators import rotation
+from .mesh_shapes import torus
 
 Surface = tuple[np.ndarray, np.ndarray]
 BOX_FACES = np.array(
@@ -246,6 +247,32 @@ def test_nearest_points_agree_with_trimesh():
     assert len(points_to_mesh(np.zeros((0, 3)), *mesh, tree_of(mesh)).distance) == 0
 
 
+def test_of_linked_rings_few_triangles_are_measured():
+    # All around the hole of one the other is as near: boxes tell little of that.
+    a = torus(64, 32)
+    b = a[0][:, [0, 2, 1]] + [1.0, 0.003, 0.001], a[1][:, ::-1]
+    found = apart(a, b)
+    assert found.measured < 10_000
+    assert found.distance == pytest.approx(all_pairs(a, b), rel=1e-12)
+
+
+def test_points_are_looked_at_no_further_than_asked():
+    rng = np.random.default_rng(12)
+    for _ in range(40):
+        mesh = random_pair(rng)[0]
+        size = float(np.abs(mesh[0]).max())
+        points = mesh[0].mean(axis=0) + rng.normal(size=(50, 3)) * size * rng.choice([1.0, 0.01], (50, 1))
+        exact = points_to_mesh(points, *mesh, tree := tree_of(mesh)).distance
+        enough = exact * rng.choice([0.0, 0.5, 1.0, 2.0], 50)
+        found = points_to_mesh(points, *mesh, tree, enough=enough)
+        beyond = exact > enough
+        assert (found.distance[beyond] == exact[beyond]).all()
+        assert (found.distance >= exact).all()
+        assert (found.distance[~beyond] <= enough[~beyond]).all()
+        for k in range(50):
+            assert_on(found.point[k], mesh, found.triangle[k], 1e-12 * size)
+
+
 def test_a_point_on_a_corner_is_at_that_corner():
     points, faces = box()
     found = points_to_mesh(np.concatenate([points, [[0, 0, 2.0]]]), points, faces, tree_of((points, faces)))
@@ -292,6 +319,8 @@ def test_arguments():
     ):
         with pytest.raises(ValueError, match=f"^{name}"):
             points_to_mesh(*arguments)
+    with pytest.raises(ValueError, match="^enough"):
+        points_to_mesh(a[0], *a, tree, enough=[1.0])
     with pytest.raises(Cancelled):
         mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree := tree_of((a[0] + 3.0, a[1])), lambda share: False)
     with pytest.raises(Cancelled):

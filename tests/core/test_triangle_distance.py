@@ -10,7 +10,7 @@ import pytest
 
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.tolerance import EPS, promised
-from contact_lens.core.triangle_distance import distance_exactly, triangle_distances
+from contact_lens.core.triangle_distance import distance_exactly, rows_of, slabs, triangle_distances
 
 from .generators import rotation
 
@@ -74,6 +74,23 @@ def test_distances_are_those_of_whole_numbers(name):
         found.lower_bound >= found.distance - 1e-9 * found.distance - 1e-11 * np.ptp([*a, *b], axis=(0, 1)).max()
     ).all()
     assert (np.abs(lengths(found.point_on_a - found.point_on_b) - exact) <= 4.0 * room).all()
+
+
+@pytest.mark.parametrize("name", list(scenes(np.random.default_rng(0), 4)))
+def test_slabs_are_never_wider_than_triangles_are_apart(name):
+    a, b = scenes(np.random.default_rng(17), 150)[name]
+    exact = np.array([distance_exactly(p, q)[0] for p, q in zip(a, b, strict=True)])
+    lower = slabs(rows_of(a), rows_of(b))
+    assert (lower >= 0.0).all()
+    assert (lower <= exact).all()
+
+
+def test_small_triangles_far_apart_are_about_as_far_as_their_slab():
+    rng = np.random.default_rng(18)
+    a = 1e-3 * rng.normal(size=(200, 3, 3))
+    b = 1e-3 * rng.normal(size=(200, 3, 3)) + rng.normal(size=(200, 1, 3)) + 2.0
+    found = triangle_distances(a, b).distance
+    assert (slabs(rows_of(a), rows_of(b)) >= found - 1e-4).all()
 
 
 @pytest.mark.parametrize("name", ["random", "apart", "one plane", "whole numbers", "degenerate", "sizes"])
