@@ -92,10 +92,7 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
 
     Where pieces and surface do not meet either, they share nothing.
     """
-    middles = np.array(
-        [piece.vertices.mean(axis=0) if isinstance(piece, Polytope) else piece.center for piece in pieces]
-    )
-    if mesh.holds(middles).any():
+    if mesh.holds(_middles(pieces)).any():
         return True
     for piece in pieces:
         core = piece if isinstance(piece, Polytope) else piece.skeleton
@@ -104,6 +101,16 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
             if (beyond.max(axis=1) <= 0.0).any():
                 return True
     return False
+
+
+def all_inside(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
+    """Tell whether a mesh's solid holds the middles of all pieces: where these do not meet its surface, all of them."""
+    return bool(mesh.holds(_middles(pieces)).all())
+
+
+def _middles(pieces: Sequence[ConvexShape]) -> FloatArray:
+    """Return (k, 3) a point inside of each piece."""
+    return np.array([piece.vertices.mean(axis=0) if isinstance(piece, Polytope) else piece.center for piece in pieces])
 
 
 class WayOut(NamedTuple):

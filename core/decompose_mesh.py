@@ -77,14 +77,14 @@ def decomposed_mesh(
     Args:
         points: (n, 3), world frame.
         triangles: (m, 3) indices into the points, wound outward; a loose part wound inward is turned round, unless it
-            is a cavity, inside the box of another part.
+            is a cavity, inside the box of another part. Otherwise its box must not overlap that of one wound outward.
         most_reflex: up to so many edges may bend inward; time grows with the square of it or faster.
         tolerance: dents and bends up to this share of the bounding box's diagonal are left out, as rounding
             (CONVEX_FLAT EPS M) always is. Meshes stored in single precision want about 1e-6.
         progress: called with the share done, 0 to 1; False cancels.
 
     A convex mesh is one piece. Raises ValueError, naming the argument, when one is not of that kind, when the mesh is
-    not closed or bounds no volume, when more edges bend inward, or when the pieces do not add up to the mesh's volume
+    not closed or bounds no volume, when more edges bend inward, when parts wound against each other may overlap, or when the pieces do not add up to the mesh's volume
     (its surface crosses itself); Cancelled when `progress` says so. Source: S1.2.
     """
     array, corners = checked_mesh(points, triangles)
@@ -144,6 +144,7 @@ def _solids(points: FloatArray, triangles: IntArray) -> list[tuple[FloatArray, I
     if turned:
         volumes = -volumes
     within = _cavities(parts, volumes)
+    _check_turned(parts, volumes, within)
     solids: dict[int, list[tuple[FloatArray, IntArray]]] = {}
     for k in [*np.flatnonzero(volumes > 0.0).tolist(), *np.flatnonzero(volumes < 0.0).tolist()]:
         own, corners = parts[k]
@@ -152,6 +153,21 @@ def _solids(points: FloatArray, triangles: IntArray) -> list[tuple[FloatArray, I
     if not solids:
         raise ValueError("triangles: the mesh encloses no volume")
     return [_joined(group) for group in solids.values()]
+
+
+def _check_turned(parts: list[tuple[FloatArray, IntArray]], volumes: FloatArray, within: dict[int, int]) -> None:
+    """Ask that no part wound inward that is no cavity may share room with one wound outward: the surface goes around
+    that not at all, and so it is outside of the mesh, though inside of both."""
+    inward = np.array([k for k in np.flatnonzero(volumes < 0.0).tolist() if k not in within], dtype=np.intp)
+    outward = np.flatnonzero(volumes > 0.0)
+    if not (len(inward) and len(outward)):
+        return
+    lows = np.array([own.min(axis=0) for own, _ in parts])
+    highs = np.array([own.max(axis=0) for own, _ in parts])
+    pairs = candidate_pairs(lows[inward], highs[inward], lows[outward], highs[outward]).pairs
+    k, j = inward[pairs[:, 0]], outward[pairs[:, 1]]
+    if (np.minimum(highs[k], highs[j]) > np.maximum(lows[k], lows[j])).all(axis=1).any():
+        raise ValueError("triangles: loose parts that are wound against each other may overlap")
 
 
 def _cavities(parts: list[tuple[FloatArray, IntArray]], volumes: FloatArray) -> dict[int, int]:

@@ -26,7 +26,7 @@ from .compound_region import MergedRegion
 from .contact import contact
 from .contact_curves import ContactCurve, contact_curves
 from .curved_inside import sticks_out
-from .curved_nearest import Nearest, has_entered, nearest_to_mesh, way_out
+from .curved_nearest import Nearest, all_inside, has_entered, nearest_to_mesh, way_out
 from .curved_shape import ConvexShape
 from .decompose_mesh import Decomposition
 from .hull import ConvexHull
@@ -710,7 +710,7 @@ class _Curved:
         crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, part_of(pair.progress, 0.9, 0.95))
         spare = max(0.0, *(pieces.distance for pieces in pair.pieces if pieces is not None))
         room, relation = max(near.signed_distance, 0.0), found.relation
-        if near.signed_distance > 0.0 and relation is Relation.PENETRATING:
+        if near.signed_distance > 0.0 and relation is Relation.PENETRATING and all_inside(self.pieces, self.mesh):
             # All of it is in the solid, though in more than one of the pieces.
             relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if self._around and not len(crossings):

@@ -28,10 +28,12 @@ from .polytope import FloatArray, IntArray, frozen
 from .progress import Progress, part_of, tell
 from .tolerance import EPS, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
 from .triangle_pairs import Crossings, Meeting, crossing_triangles
-from .winding import contains
+from .winding import contains, winding_numbers
 
 BoolArray = NDArray[np.bool_]
 
+_PARTS = 32  # of a mesh that are looked at for room inside
+_BESIDE = 1e-3  # of a triangle's size: how far beside it that is
 _PAIRS = 64  # crossing triangles whose own depth is measured
 _SAMPLES = 8_000  # points of a surface that are looked at
 _OTHER = 10_000  # triangles of the other mesh, beyond which it is fewer
@@ -70,9 +72,7 @@ class Body:
             whole = welded if welded.is_closed else mesh
         if not whole.is_closed:
             return cls(mesh, False)
-        unit = whole._unit
-        room = MESH_OPEN_VOLUME * EPS * (whole.diagonal / unit) ** 3 if unit else 0.0
-        return cls(whole, bool(abs(whole._contents.sum()) > room))
+        return cls(whole, _encloses(whole))
 
     @cached_property
     def first_vertices(self) -> IntArray:
@@ -179,6 +179,29 @@ class Body:
         body = Body(mesh, self.solid)
         body.__dict__["first_vertices"] = self.first_vertices
         return body
+
+
+def _encloses(mesh: Mesh) -> bool:
+    """Tell whether there is room inside a closed mesh, whichever way its parts are turned."""
+    # A thin one has little volume but little area, too; what rounding makes of none is in proportion to that.
+    room = MESH_OPEN_VOLUME * EPS * float(mesh._areas.sum()) * (mesh.diagonal / mesh._unit if mesh._unit else 0.0)
+    if abs(mesh._contents.sum()) > room:
+        return True
+    parts = mesh.loose_parts
+    contents = np.bincount(parts, mesh._contents)
+    if np.abs(contents).max() <= room:
+        return False
+    # Parts turned against each other: where they are one in the other's place, nothing is left inside.
+    order = np.lexsort((-mesh._areas, parts))
+    largest = order.take(np.flatnonzero(np.diff(parts.take(order), prepend=-1)))
+    thickest = np.argsort(-np.abs(contents), kind="stable")[:_PARTS]
+    largest = largest.take(thickest[np.abs(contents).take(thickest) > room])
+    p, q, r = mesh._local.take(largest, axis=2)
+    across = np.cross((q - p).T, (r - p).T)
+    across *= _BESIDE / np.sqrt(np.sqrt((across * across).sum(axis=1)))[:, None]
+    middles = mesh.points.take(mesh.triangles.take(largest, axis=0), axis=0).mean(axis=1)
+    beside = np.concatenate([middles + mesh._unit * across, middles - mesh._unit * across])
+    return bool((np.abs(winding_numbers(beside, mesh.points, mesh.triangles).numbers) > 0.5).any())
 
 
 def share_nothing(a: Body, b: Body) -> bool:

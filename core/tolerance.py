@@ -337,7 +337,7 @@ MESH_SINGLE = 1e-6
 """Times the bounding box's diagonal: dents of meshes that were stored in single precision, which are none."""
 
 MESH_OPEN_VOLUME = 64.0
-"""Times EPS and the cube of the diagonal: closed meshes of less volume enclose nothing."""
+"""Times EPS, the area and the diagonal: closed meshes, and parts of them, of less volume enclose nothing."""
 
 MESH_APART = 16.0
 """Times EPS (M + the translation): what a translation that separates convex pieces is made longer by before meshes are

@@ -361,7 +361,7 @@ class _Pair:
                 assert pieces is not None
                 if not isinstance(solid, Mesh):
                     continue
-                volume, wanted = sum(piece.volume for piece in pieces.pieces), abs(body.mesh.volume)
+                volume, wanted = sum(piece.volume for piece in pieces.pieces), _volume(body.mesh)
                 room = 4.0 * DECOMPOSE_VOLUME * wanted + self._spare() * body.mesh.area + self.promise * body.mesh.area
                 checks.append(
                     Check(
@@ -430,6 +430,20 @@ class _Pair:
 
     def _way(self) -> FloatArray:
         return np.zeros(3) if self.told.normal is None else self.told.normal
+
+
+def _volume(mesh: Mesh) -> float:
+    """Return the volume inside a closed mesh: parts turned against the others count as hollows only inside of these."""
+    parts = mesh.loose_parts
+    volumes = np.bincount(parts, mesh._contents) * mesh._unit**3
+    total = float(volumes.sum())
+    turned = volumes < 0.0 if total >= 0.0 else volumes > 0.0
+    wanted = abs(total)
+    for k in np.flatnonzero(turned).tolist():
+        start = mesh.points[mesh.triangles[parts == k][0, 0]]
+        if abs(turns(start, Mesh(mesh.points, mesh.triangles[parts != k]))) < 0.5:
+            wanted += 2.0 * abs(float(volumes[k]))
+    return wanted
 
 
 def _farthest(solid: Solid, facets: Mesh, way: FloatArray) -> float:

@@ -226,3 +226,12 @@ def test_progress_rises_and_cancels_whatever_way_the_work_takes():
         for stop in (0.0, 0.05):
             with pytest.raises(Cancelled):
                 mesh_contact(shape, ring, progress=lambda share, stop=stop: share < stop)
+
+
+def test_only_pieces_inside_a_mesh_are():
+    mesh = Mesh(*block())
+    inside = Sphere([0.5, 0.5, 0.5], 0.2)
+    for other in (Sphere([0.5, 0.5, 0.6], 0.2), Ellipsoid([0.4, 0.5, 0.5], [0.2, 0.1, 0.1])):
+        assert both_ways(Compound([inside, other]), mesh).relation is Relation.A_INSIDE_B
+    for other in (Sphere([5.0, 0.5, 0.5], 0.2), Ellipsoid([5.0, 0.5, 0.5], [0.2, 0.1, 0.1])):
+        assert both_ways(Compound([inside, other]), mesh).relation is Relation.PENETRATING

@@ -27,6 +27,7 @@ from contact_lens.core import (
     contact,
     mesh_contact,
     mesh_pieces,
+    verify,
 )
 from contact_lens.core.mesh_depth import Body, share_nothing
 from contact_lens.core.mesh_pieces import check_pieces, inner_pieces
@@ -466,3 +467,53 @@ def test_surfaces_that_stick_out_of_each_other_are_not_sampled(monkeypatch):
     assert expected.relation is met(sheet(6), surface).relation is Relation.PENETRATING
     with pytest.raises(AssertionError, match="sampled"):
         met(sheet(6), sheet(6))
+
+
+def test_a_mesh_of_parts_turned_against_each_other_is_a_solid():
+    a = Mesh(*joined([block(), flipped(block(low=[3.0, 0, 0]))]))
+    assert a.volume == pytest.approx(0.0, abs=1e-12)
+    for low, relation, signed_distance in (
+        ([0.9, 0.0, 0.0], Relation.PENETRATING, -0.1),
+        ([3.9, 0.0, 0.0], Relation.PENETRATING, -0.1),
+        ([1.0, 0.0, 0.0], Relation.TOUCHING, 0.0),
+    ):
+        b = Mesh(*block(low=low))
+        c = mesh_contact(a, b)
+        assert c.a_solid
+        assert c.relation is relation
+        assert c.signed_distance == pytest.approx(signed_distance, abs=1e-9)
+        assert verify(c, a, b).ok
+    inside = mesh_contact(a, Mesh(*block([0.5] * 3, [3.25, 0.25, 0.25])))
+    assert inside.relation is Relation.B_INSIDE_A
+
+
+def test_parts_that_undo_each_other_enclose_nothing():
+    a = Mesh(*joined([block(), flipped(block())]))
+    c = mesh_contact(a, Mesh(*block([0.5] * 3, [0.25] * 3)))
+    assert not c.a_solid
+    assert not c.intersects
+
+
+def test_a_thin_wire_is_a_solid():
+    turn = np.array([[0.6, -0.8, 0], [0.8, 0.6, 0], [0, 0, 1.0]])
+    points, triangles = block([1.0, 1e-8, 1e-8])
+    wire, around = Mesh(points @ turn.T, triangles), Mesh(*block([4.0] * 3, [-2.0] * 3))
+    c = mesh_contact(wire, around)
+    assert c.a_solid
+    assert c.relation is Relation.A_INSIDE_B
+    assert c.depth > 1.0
+
+
+def test_room_in_two_parts_turned_against_each_other_is_outside():
+    # A box with a bite: the part that bites is wound inward and stands out of the box.
+    a = Mesh(*joined([block([4.0] * 3, [-2.0] * 3), flipped(block([1.0] * 3, [1.5, -0.5, -0.5]))]))
+    bite = Mesh(*block([0.25] * 3, [1.625, -0.125, -0.125]))
+    assert mesh_contact(a, bite).relation is Relation.SEPARATED
+    b = Mesh(*block([0.5, 0.25, 0.25], [1.25, -0.125, -0.125]))
+    c = mesh_contact(a, b)
+    assert c.relation is Relation.PENETRATING
+    # Moved by a quarter it is in the bite, which is no part of the solid.
+    assert c.least_depth <= 0.25 <= c.depth
+    assert c.pieces_a is not None
+    assert not c.pieces_a.exact
+    assert verify(c, a, b).ok
