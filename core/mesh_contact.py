@@ -25,6 +25,7 @@ from .compound import DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus,
 from .compound_region import MergedRegion
 from .contact import contact
 from .contact_curves import ContactCurve, contact_curves
+from .covered import is_covered
 from .curved_inside import sticks_out
 from .curved_nearest import Nearest, all_inside, has_entered, nearest_to_mesh, way_out
 from .curved_shape import ConvexShape
@@ -709,9 +710,11 @@ class _Curved:
             return None
         crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, part_of(pair.progress, 0.9, 0.95))
         spare = max(0.0, *(pieces.distance for pieces in pair.pieces if pieces is not None))
+        of_mesh = pair.pieces[1 if self.of_a else 0]
+        assert of_mesh is not None
         room, relation = max(near.signed_distance, 0.0), found.relation
-        if near.signed_distance > 0.0 and relation is Relation.PENETRATING and all_inside(self.pieces, self.mesh):
-            # All of it is in the solid, though in more than one of the pieces.
+        if relation is Relation.PENETRATING and self._inside_all(near, of_mesh.pieces):
+            # It is in more than one of the mesh's pieces, or has more than one itself.
             relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if self._around and not len(crossings):
             one, other = pair.a.mesh, pair.b.mesh
@@ -821,11 +824,21 @@ class _Curved:
         if length <= self.band:
             return Relation.TOUCHING
         inside = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
-        if of_facets is inside:
-            # Facets may be inside of what is not: it is deeper in the surface than a touch then.
-            crosses = -inf < near.signed_distance < -self.band
-            return Relation.PENETRATING if crosses else inside
+        if of_facets is inside and -inf < near.signed_distance < -self.band:
+            return Relation.PENETRATING  # it reaches beyond its facets, deeper into the surface than a touch
+        if of_facets is inside or self._inside_all(near):
+            return inside
         return of_facets if of_facets in (Relation.A_INSIDE_B, Relation.B_INSIDE_A) else Relation.PENETRATING
+
+    def _inside_all(self, near: Nearest, holding: tuple[ConvexHull, ...] = ()) -> bool:
+        """Whether the mesh's solid holds all of the solid: no piece is deeper in its surface than a touch, and all are
+        on the inner side; or they are polytopes inside of exact pieces of the mesh, `holding`."""
+        pieces = [p for p in self.pieces if not (isinstance(p, Polytope) and is_covered([p], holding, self.band))]
+        if pieces and (len(pieces) < len(self.pieces) or -self.band <= near.signed_distance < -self.tolerance):
+            # Until now was looked no further than to the first that overlaps.
+            near = nearest_to_mesh(pieces, self.mesh, self.band)
+        proved = min(near.signed_distance, near.lower_bound) >= -self.band - self.tolerance
+        return not pieces or (proved and all_inside(pieces, self.mesh))
 
     @cached_property
     def _around(self) -> bool:

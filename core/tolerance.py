@@ -396,3 +396,11 @@ moves the centroid of a thin one by more than its own size."""
 DIRECTION_ROUNDING = 16.0
 """Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate for sure. A
 product of three terms for each shape and for the way between the centres, and their sums."""
+
+VERIFY_TIE_ANGLE = 1e-6
+"""Radians: two ties this near to each other are one, and a tie this near to a facet's normal is that normal. Four ties
+that stand for a circle or six for a sphere are on it within as much."""
+
+VERIFY_TIE_CLEAR = 0.1
+"""Times the promised tolerance: a facet's normal whose depth differs by less from the told one is as good beyond
+doubt, and must be among the ties."""

@@ -235,3 +235,21 @@ def test_only_pieces_inside_a_mesh_are():
         assert both_ways(Compound([inside, other]), mesh).relation is Relation.A_INSIDE_B
     for other in (Sphere([5.0, 0.5, 0.5], 0.2), Ellipsoid([5.0, 0.5, 0.5], [0.2, 0.1, 0.1])):
         assert both_ways(Compound([inside, other]), mesh).relation is Relation.PENETRATING
+
+
+@pytest.mark.parametrize(
+    ("shape", "inside"),
+    [
+        (Sphere([0.3, 1.0, 0.5], 0.3), True),
+        (Sphere([0.3 - 1e-7, 1.0, 0.5], 0.3), True),
+        (Sphere([0.3 - 1e-3, 1.0, 0.5], 0.3), False),
+        (Cylinder([0.3, 0.5, 0.5], [0.3, 2.0, 0.5], 0.3), True),
+        (Compound([Ellipsoid([0.3, 1.0, 0.5], [0.3, 0.4, 0.2]), Box([0.2, 0.5, 0.5], [0.4, 0.4, 0.4])]), True),
+        (Compound([Ellipsoid([0.3, 1.0, 0.5], [0.3, 0.4, 0.2]), Box([0.2, 0.5, 0.5], [0.5, 0.4, 0.4])]), False),
+        (Compound([Ellipsoid([0.3, 1.0, 0.5], [0.3, 0.4, 0.2]), Box([2.0, 2.0, 0.5], [0.4, 0.4, 0.4])]), False),
+    ],
+)
+def test_what_touches_a_mesh_from_inside_is_inside(shape, inside):
+    # Across the cut between the two pieces of the mesh.
+    wanted = Relation.A_INSIDE_B if inside else Relation.PENETRATING
+    assert both_ways(shape, l_mesh()).relation is wanted
