@@ -145,7 +145,10 @@ def shortest_escape(
     shortest = int(exits.argmin())
     if exits[shortest] < longest:
         longest, best = float(exits[shortest]), exits[shortest] * directions[shortest]
-        table = _Bodies([body for body in bodies if -float(body.offsets.min()) < longest + tie_width])
+        bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
+        if not bodies:  # all that is near only touches
+            return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
+        table = _Bodies(bodies)
     search = _Search(table, best, longest, slack, tie_width)
     search.run(_boxes(longest, flat), min(budget, _WITHOUT_BOXES), part_of(progress, 0.0, 0.2))
     found = search.result()

@@ -404,3 +404,6 @@ that stand for a circle or six for a sphere are on it within as much."""
 VERIFY_TIE_CLEAR = 0.1
 """Times the promised tolerance: a facet's normal whose depth differs by less from the told one is as good beyond
 doubt, and must be among the ties."""
+
+VERIFY_SLIVER = 16.0
+"""Times EPS, the largest coordinate and the length of an outline: what the rounding of its corners makes of the area."""

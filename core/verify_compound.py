@@ -25,7 +25,7 @@ from .hull import ConvexHull
 from .polytope import FloatArray, Polytope, extreme_exponent
 from .region import RegionKind
 from .relation import Relation, contact_band
-from .tolerance import EPS, VERIFY_REGION, VERIFY_UNIT, promised
+from .tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT, promised
 from .verify_bounds import Proven, overlap_along, proven_bounds
 from .verify_escape import covered, difference, many_differences
 from .verify_form import are_indices, first, is_array, is_infinite, is_number, region_faults
@@ -449,14 +449,20 @@ def _differences(region: MergedRegion) -> Iterator[tuple[str, float, float]]:
     start, stop = ends[:, 0] - origin, ends[:, 1] - origin
     lengths = np.linalg.norm(stop - start, axis=1)
     total = float(lengths.sum())
+    # Where corners are rounded to the width of a sliver, or the length of a segment, so are area and centroid.
+    rounding = VERIFY_SLIVER * EPS * float(np.abs(ends).max())
     yield "length", abs(total - region.length), total
     if region.kind is RegionKind.SEGMENT:
         middle = (lengths @ (start + stop)) / (2.0 * total)
-        yield "centroid", float(np.linalg.norm(middle)), total
+        yield "centroid", max(0.0, float(np.linalg.norm(middle)) - rounding), total
         yield "area of a segment", abs(region.area), total * total
         return
     twice = np.cross(start, stop) @ region.normal
     area = 0.5 * float(twice.sum())
-    yield "area", abs(area - region.area), area
-    middle = (twice @ (start + stop)) / (6.0 * area) if area > 0.0 else np.zeros(len(origin))
-    yield "centroid", float(np.linalg.norm(middle)), total
+    yield "area", max(0.0, abs(area - region.area) - rounding * total), area
+    if area > rounding * total:
+        off = float(np.linalg.norm((twice @ (start + stop)) / (6.0 * area)))
+        yield "centroid", max(0.0, off - rounding * total * total / area), total
+    else:
+        middle = (lengths @ (start + stop)) / (2.0 * total)
+        yield "centroid of a sliver", max(0.0, float(np.linalg.norm(middle)) - 0.5 * total), total

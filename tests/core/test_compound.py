@@ -514,3 +514,15 @@ def test_progress_rises_and_cancels():
     assert told == sorted(told)
     with pytest.raises(Cancelled):
         compound_contact(a, b, progress=lambda share: share < 0.5)
+
+
+def test_flat_pieces_in_one_plane_only_touch():
+    # Between the hulls is room; of the pieces only two that are flat and in one plane have points in common.
+    lying = ConvexHull([[0, 0, 0], [2, 0, 0], [0, 2, 0]])
+    a = Compound([lying, box([0, 2.6, -1], [1, 3, 1])])
+    b = Compound([lying.moved(np.array([0.5, 0.5, 0.0])), box([3, 0, -1], [4, 1, 1])])
+    for one, other in ((a, b), (b, a)):
+        c = compound_contact(one, other)
+        assert c.relation is Relation.TOUCHING
+        assert c.signed_distance == pytest.approx(0.0, abs=1e-12)
+        assert c.area == pytest.approx(0.5)

@@ -200,3 +200,13 @@ def test_other_dimensions_and_things_that_are_no_shapes_are_refused():
         verify(c, "u", SHEET)
     with pytest.raises(ValueError, match="same dimension"):
         verify(c, U, PLANE)
+
+
+def test_what_rounding_makes_of_a_sliver_is_no_lie():
+    # Moved apart, two pieces overlap by rounding along a face, and their region is as thin as that.
+    pieces = [box([0.5, -0.5, -1], [1.5, 0.5, 0]), box([0.5, -1.5, -1], [1.5, -0.5, 0])]
+    for size in (1.0, 1e-4, 1e5):
+        for turn in (np.eye(3), rotation(np.random.default_rng(5))):
+            shape = Compound([ConvexHull(size * (piece.vertices @ turn.T)) for piece in pieces])
+            result = verify(compound_contact(shape, shape), shape, shape)
+            assert result.ok, str(result)
