@@ -84,8 +84,9 @@ def decomposed_mesh(
         progress: called with the share done, 0 to 1; False cancels.
 
     A convex mesh is one piece. Raises ValueError, naming the argument, when one is not of that kind, when the mesh is
-    not closed or bounds no volume, when more edges bend inward, when parts wound against each other may overlap, or when the pieces do not add up to the mesh's volume
-    (its surface crosses itself); Cancelled when `progress` says so. Source: S1.2.
+    not closed or bounds no volume, when more edges bend inward, when parts wound against each other may overlap, or
+    when the pieces do not add up to the mesh's volume (its surface crosses itself); Cancelled when `progress` says so.
+    Source: S1.2.
     """
     array, corners = checked_mesh(points, triangles)
     tolerance = checked_length("tolerance", tolerance)

@@ -406,4 +406,4 @@ VERIFY_TIE_CLEAR = 0.1
 doubt, and must be among the ties."""
 
 VERIFY_SLIVER = 16.0
-"""Times EPS, the largest coordinate and the length of an outline: what the rounding of its corners makes of the area."""
+"""Times EPS, the largest coordinate and the length of an outline: what its corners' rounding makes of the area."""

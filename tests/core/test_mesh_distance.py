@@ -319,7 +319,7 @@ def test_arguments():
     ):
         with pytest.raises(ValueError, match=f"^{name}"):
             points_to_mesh(*arguments)
-    with pytest.raises(ValueError, match="^enough"):
+    with pytest.raises(ValueError, match=r"^enough"):
         points_to_mesh(a[0], *a, tree, enough=[1.0])
     with pytest.raises(Cancelled):
         mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree := tree_of((a[0] + 3.0, a[1])), lambda share: False)
