@@ -21,7 +21,7 @@ from .bvh import REBUILD_COST, Bvh, refitted
 from .bvh_build import build_bvh
 from .bvh_insert import inserted
 from .bvh_pairs import TreePairs, tree_pairs
-from .certificate import Certificate, SupportCertificate
+from .certificate import BallCertificate, Certificate, SupportCertificate
 from .compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from .compound_region import MergedRegion, Patch
 from .contact import Contact, Method, Status, TieKind, contact

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The proof that a contact carries: small, made of vertex indices, checked without the solver."""
+"""The proof that a contact carries: small, made of vertex indices or directions, checked without the solver."""
 
 from __future__ import annotations
 
@@ -54,4 +54,20 @@ class SupportCertificate:
     """The contact of these polytopes, with its own certificate."""
     section: FloatArray | None = None
     """(3, 3) rows origin, axis and a direction across it: `inner` is then the contact, in the plane, of the sections of
-    two bodies of revolution about this axis, which is as good: their sections reach as far as they do."""
+    two bodies of revolution about axes in this plane, which is as good: see `curved_section`."""
+
+
+@dataclass(frozen=True, eq=False)
+class BallCertificate:
+    """What proves the bounds of a signed distance when the cores are an ellipsoid and a point.
+
+    The lower bound is the width of the empty slab across `normal`, told by the shapes' support points. The upper bound
+    is the distance of the ellipsoid's support point from the point; inside minus the radius of a ball about the point,
+    which is in the ellipsoid: see `ellipsoid_ball`.
+    """
+
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    gap: float | None
+    """How much less than the smallest semi-axis the root of the multiplier is that proves the radius; world units. None
+    where the point is outside."""

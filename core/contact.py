@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from .arguments import checked_length
-from .certificate import Certificate, SupportCertificate
+from .certificate import BallCertificate, Certificate, SupportCertificate
 from .curved_shape import ConvexShape, CurvedShape, checked_convex_shapes
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
@@ -119,8 +119,9 @@ class Contact(SignedSeparation):
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller shape's extent."""
-    certificate: Certificate | SupportCertificate
-    """What `verify` checks the bounds by; the second kind when a shape is curved."""
+    certificate: Certificate | SupportCertificate | BallCertificate
+    """What `verify` checks the bounds by; the second kind when a shape is curved, the third of an ellipsoid and a
+    ball."""
     tie_kind: TieKind = TieKind.FINITE
     """Whether `ties` are all equally good normals, or stand for a circle or a sphere of them."""
 

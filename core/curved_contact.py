@@ -19,16 +19,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
-from .certificate import Certificate, SupportCertificate
+from .certificate import BallCertificate, Certificate, SupportCertificate
 from .contact import Contact, Method, Status, TieKind, contact
 from .curved_inside import curved_relation
 from .curved_region import curved_region, whole_feature
-from .curved_section import common_axis, in_space, section_of
+from .curved_section import beside_section, common_axis, in_space, section_of, section_plane
 from .curved_shape import ConvexShape, CurvedShape, FlatFeature, across
+from .ellipsoid_ball import BallPair, ball_pair, nearest_on_ellipsoid, proven_above
 from .feature import Feature
+from .gjk import size_of_difference
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope, frozen
 from .relation import contact_band
@@ -38,9 +41,12 @@ from .tolerance import (
     CURVED_BRACKET,
     CURVED_LEVEL,
     CURVED_LOOSE,
+    CURVED_POLE,
     CURVED_RINGS,
     CURVED_ROUNDING,
     EPS,
+    SUPPORT_ROUNDING,
+    TIE_WIDTH,
     promised,
 )
 
@@ -123,41 +129,24 @@ def curved_contact(
     """Return what `contact` does, for a pair of ordinary size of which at least one shape is curved."""
     one, other = _Core.of(a), _Core.of(b)
     axis = common_axis(a, b)
-    section = _sections(a, b, axis) if one.smooth or other.smooth else None
-    if section is not None:
-        assert axis is not None
-        inner = contact(*section)
-        normal, slab = in_space(axis, inner.normal, False), inner.signed_distance
-        iterations = inner.iterations
-    elif one.smooth or other.smooth:
-        one, other, inner, normal, slab, iterations = _bracket(
-            one, other, min(a.extent, b.extent) or max(a.extent, b.extent)
-        )
-    else:
-        inner = contact(one.inner, other.inner, method=method)
-        normal, slab = inner.normal, inner.signed_distance
-        iterations = inner.iterations
+    found = _solved(a, b, one, other, method, axis)
+    one, other, normal, slab = found.one, found.other, found.normal, found.slab
     size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
     magnitude = max(a.magnitude, b.magnitude)
     rounding = CURVED_ROUNDING * EPS * (size + magnitude)
     both = one.radius + other.radius
     signed_distance = slab - both
-    bracketed = section is None and (one.smooth or other.smooth)
-    lower = min(signed_distance, inf if bracketed else inner.lower_bound - both) - rounding
-    upper = max(inner.upper_bound - both, signed_distance) + rounding
+    lower = min(signed_distance, found.lower - both) - rounding
+    upper = max(found.upper - both, signed_distance) + rounding
     tolerance = promised(signed_distance, min(a.extent, b.extent), magnitude)
     status = Status.CERTIFIED
     if upper - lower > tolerance:
-        status = Status.CURVED_BRACKET if bracketed or inner.status is Status.CERTIFIED else inner.status
-    ties, kind = _ties(one, other, inner, normal, tolerance, axis, section is not None)
+        status = found.status
+    ties, kind = _ties(found, tolerance, axis)
     band = contact_band(a, b, contact_tolerance)
     width = max(band, rounding)
     feature_a, feature_b = one.feature(normal, width), other.feature(-normal, width)
-    on_a, on_b = inner.point_on_a, inner.point_on_b
-    if section is not None:
-        assert axis is not None
-        on_a, on_b = in_space(axis, on_a, True), in_space(axis, on_b, True)
-    on_a, on_b = _nearest(one, other, (on_a, on_b), normal, slab, None)
+    on_a, on_b = _nearest(one, other, found.points, normal, slab, None)
     region = None
     if signed_distance <= band or (feature_a.extended and feature_b.extended):  # or there is no choice of points
         region = curved_region(feature_a, feature_b, normal, one.radius, other.radius, band, a, b, (on_a, on_b))
@@ -185,16 +174,137 @@ def curved_contact(
         ties=frozen(ties),
         feature_a=_named(a, feature_a, normal, width),
         feature_b=_named(b, feature_b, -normal, width),
-        method=f"{inner.method}, curved",
-        iterations=iterations,
+        method=f"{found.method}, curved",
+        iterations=found.iterations,
         status=status,
-        cross_check=inner.cross_check,
+        cross_check=found.cross_check,
         clearance=clearance,
         contact_tolerance=contact_tolerance,
-        certificate=SupportCertificate(
-            normal, one.directions, other.directions, inner, None if section is None else axis
-        ),
+        certificate=found.certificate,
         tie_kind=kind,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The ways to solve it
+
+
+class _Solved(NamedTuple):
+    """What one of the ways told of the cores."""
+
+    one: _Core
+    other: _Core
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    slab: float
+    """How far apart the cores are across it; world units, as all here."""
+    lower: float
+    upper: float
+    """Proven of the cores' signed distance, not yet widened by rounding."""
+    points: tuple[FloatArray, FloatArray]
+    """(dim,) on both cores, as far apart as that."""
+    others: FloatArray
+    """(k, dim) normals that may be as good; the chosen one may be among them."""
+    method: str
+    iterations: int
+    status: Status
+    """What it is if the bounds do not meet."""
+    cross_check: float | None
+    certificate: SupportCertificate | BallCertificate
+
+
+def _solved(
+    a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, method: Method, axis: FloatArray | None
+) -> _Solved:
+    if not one.smooth and not other.smooth:
+        inner = contact(one.inner, other.inner, method=method)
+        return _Solved(
+            one,
+            other,
+            inner.normal,
+            inner.signed_distance,
+            inner.lower_bound + _widened(one.inner, other.inner),
+            inner.upper_bound - _widened(one.inner, other.inner),
+            (inner.point_on_a, inner.point_on_b),
+            inner.ties,
+            inner.method,
+            inner.iterations,
+            Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
+            inner.cross_check,
+            SupportCertificate(inner.normal, one.directions, other.directions, inner),
+        )
+    pair = ball_pair(a, b)
+    if pair is not None:
+        return _by_ball(one, other, pair)
+    plane = section_plane(a, b)
+    if plane is not None:
+        assert isinstance(a, CurvedShape)
+        assert isinstance(b, CurvedShape)
+        first, second = section_of(a, plane), section_of(b, plane)
+        if first is not None and second is not None:
+            return _by_sections(one, other, contact(first, second), plane, (first, second), beside_section(a, b, plane))
+    return _bracket(one, other, min(a.extent, b.extent) or max(a.extent, b.extent))
+
+
+def _widened(a: ConvexShape, b: ConvexShape) -> float:
+    """Return by how much the bounds of two cores' contact are widened, if they are polytopes: the bounds of the shapes
+    are widened by more."""
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        return SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    return 0.0
+
+
+def _by_sections(
+    one: _Core,
+    other: _Core,
+    inner: Contact,
+    plane: FloatArray,
+    sections: tuple[ConvexShape, ConvexShape],
+    beside: float,
+) -> _Solved:
+    """Return what the contact of two sections says of the bodies."""
+    ways = np.array([in_space(plane, way, False) for way in inner.ties])
+    # Where smooth sections end on the axis, the normal is no more exact than the root of rounding.
+    along = np.where(ways @ plane[1] > 0.0, 1.0, -1.0)[:, None] * plane[1]
+    slack = CURVED_ROUNDING * EPS * (one.shape.extent + other.shape.extent)
+    level = np.linalg.norm(ways - along, axis=1) <= CURVED_POLE
+    level &= _slabs(one, other, along) >= _slabs(one, other, ways) - slack
+    ways = np.where(level[:, None], along, ways)
+    normal = ways[0].copy()
+    slab = float(_slabs(one, other, normal[None])[0])
+    return _Solved(
+        one,
+        other,
+        normal,
+        slab,
+        slab,
+        inner.upper_bound - _widened(*sections) + beside,
+        (in_space(plane, inner.point_on_a, True), in_space(plane, inner.point_on_b, True)),
+        ways,
+        inner.method.removesuffix(", curved"),
+        inner.iterations,
+        Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
+        inner.cross_check,
+        SupportCertificate(normal, one.directions, other.directions, inner, plane),
+    )
+
+
+def _by_ball(one: _Core, other: _Core, pair: BallPair) -> _Solved:
+    """Return what is told of an ellipsoid and a point: see `ellipsoid_ball`."""
+    ellipsoid, point, first = pair
+    found = nearest_on_ellipsoid(ellipsoid, point)
+    outward = np.concatenate([found.normal[None], found.others])
+    normals = outward if first else -outward
+    slabs = _slabs(one, other, normals)
+    k = int(slabs.argmax())
+    normal, slab = normals[k], float(slabs[k])
+    upper = proven_above(ellipsoid, point, outward[k], found.gap)
+    foot = point - slab * outward[k]
+    points = (foot, point) if first else (point, foot)
+    proof = BallCertificate(normal, found.gap)
+    nothing = Status.CURVED_BRACKET
+    return _Solved(
+        one, other, normal, slab, slab, upper, points, normals, "secular", found.iterations, nothing, None, proof
     )
 
 
@@ -202,9 +312,8 @@ def curved_contact(
 # The bracket of smooth cores
 
 
-def _bracket(one: _Core, other: _Core, small: float) -> tuple[_Core, _Core, Contact, FloatArray, float, int]:
-    """Return the cores with inner polytopes grown until the bounds met, the contact of these, the best direction and
-    what it proves: the cores are at least that far apart (negative: at most so deep)."""
+def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
+    """Return what is told by inner polytopes that grow until the bounds meet, and the cores with these."""
     best, normal = -inf, np.zeros(one.shape.dim)
     iterations = 0
     before = (0, 0)
@@ -228,14 +337,29 @@ def _bracket(one: _Core, other: _Core, small: float) -> tuple[_Core, _Core, Cont
         if settled or max(points) > _MOST or points == before:  # or rounding lets nothing grow
             if inner_off <= min(off, CURVED_LOOSE * small):
                 best, normal = float(slabs[0]), inner.normal
-            return one, other, inner, normal + 0.0, best, iterations
+            normal = normal + 0.0
+            return _Solved(
+                one,
+                other,
+                normal,
+                best,
+                best,
+                inner.upper_bound - _widened(one.inner, other.inner),
+                (inner.point_on_a, inner.point_on_b),
+                ways,
+                inner.method,
+                iterations,
+                Status.CURVED_BRACKET,
+                inner.cross_check,
+                SupportCertificate(normal, one.directions, other.directions, inner),
+            )
         before = points
         new = np.concatenate([ways, rings(normal, CURVED_RINGS), _too_near(one, other, inner, -best - enough)])
         one, other = one.grown(new), other.grown(-new)
 
 
 def _too_near(one: _Core, other: _Core, inner: Contact, depth: float) -> FloatArray:
-    """Return the normals (k, 3) of the facets of EPA's polytope that are nearer to the origin than `depth`: either the
+    """Return the normals (k, dim) of the facets of EPA's polytope that are nearer to the origin than `depth`: either the
     surface is no farther there, or the polytope is not near enough to it."""
     proof = inner.certificate
     assert isinstance(proof, Certificate)
@@ -243,7 +367,11 @@ def _too_near(one: _Core, other: _Core, inner: Contact, depth: float) -> FloatAr
         return np.zeros((0, len(inner.normal)))
     index_a, index_b = np.array(proof.pairs).T
     corners = (one.inner.vertices[index_a] - other.inner.vertices[index_b])[np.array(proof.facets)]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sides = corners[:, 1:] - corners[:, :1]
+    if corners.shape[2] == 2:
+        normals = np.stack([sides[:, 0, 1], -sides[:, 0, 0]], axis=1)
+    else:
+        normals = np.cross(sides[:, 0], sides[:, 1])
     lengths = np.linalg.norm(normals, axis=1)
     good = lengths > 0.0
     normals, corners = normals[good] / lengths[good, None], corners[good]
@@ -260,7 +388,7 @@ def _slabs(one: _Core, other: _Core, normals: FloatArray) -> FloatArray:
 
 
 def _flat_directions(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
-    """Return directions (k, 3) near one in which one of the cores ends in more than a point."""
+    """Return directions (k, dim) near one in which one of the cores ends in more than a point."""
     on_a, on_b = one.supports(normal[None])[0], other.supports(-normal[None])[0]
     found = [np.zeros((0, len(normal)))]
     if isinstance(one.shape, CurvedShape):
@@ -290,33 +418,31 @@ def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
     """
     here = float(_slabs(one, other, normal[None])[0])
     for _ in range(_STEPS):
-        u, v = across(normal)
-        ways = np.stack([normal, normal + _PROBE * u, normal - _PROBE * u, normal + _PROBE * v, normal - _PROBE * v])
+        sides = _across_all(normal)
+        ways = np.concatenate([normal[None], normal + _PROBE * sides, normal - _PROBE * sides])
         ways /= np.linalg.norm(ways, axis=1)[:, None]
         points = one.supports(ways) - other.supports(-ways)
         overlap = float(points[0] @ normal)
-        gx, gy = float(points[0] @ u), float(points[0] @ v)
-        du, dv = (points[1] - points[2]) / (2.0 * _PROBE), (points[3] - points[4]) / (2.0 * _PROBE)
-        hxx, hyy = float(du @ u) - overlap, float(dv @ v) - overlap
-        hxy = 0.5 * (float(du @ v) + float(dv @ u))
-        determinant = hxx * hyy - hxy * hxy
-        if hxx + hyy <= 0.0 or determinant <= 0.0:
-            steps = [(-gx, -gy)]
-            largest = abs(hxx) + abs(hyy)
-            steps = [(-gx / largest, -gy / largest)] if largest > 0.0 else []
+        slope = sides @ points[0]
+        changes = (points[1 : 1 + len(sides)] - points[1 + len(sides) :]) / (2.0 * _PROBE)
+        bend = changes @ sides.T
+        bend = 0.5 * (bend + bend.T) - overlap * np.eye(len(sides))
+        if np.linalg.eigvalsh(bend)[0] > 0.0:
+            step = np.linalg.solve(bend, -slope)
         else:
-            steps = [(-(hyy * gx - hxy * gy) / determinant, -(hxx * gy - hxy * gx) / determinant)]
-        moved = False
-        for x, y in steps:
-            for _ in range(4):
-                way = normal + x * u + y * v
-                way = way / np.linalg.norm(way)
-                there = float(_slabs(one, other, way[None])[0])
-                if there > here:
-                    normal, here, moved = way, there, True
-                    break
-                x, y = 0.25 * x, 0.25 * y
-        if not moved:
+            largest = float(np.abs(np.diagonal(bend)).sum())
+            if largest == 0.0:
+                break
+            step = -slope / largest
+        for _ in range(4):
+            way = normal + step @ sides
+            way = way / np.linalg.norm(way)
+            there = float(_slabs(one, other, way[None])[0])
+            if there > here:
+                normal, here = way, there
+                break
+            step = 0.25 * step
+        else:
             break
     return normal
 
@@ -394,63 +520,64 @@ def _named(shape: ConvexShape, feature: FlatFeature, direction: FloatArray, widt
     return whole_feature(feature)
 
 
-def _sections(a: ConvexShape, b: ConvexShape, axis: FloatArray | None) -> tuple[ConvexHull, ConvexHull] | None:
-    """Return the sections of two bodies of revolution about one axis, if they are polygons."""
-    if axis is None or len(axis) == 0 or isinstance(a, Polytope) or isinstance(b, Polytope):
-        return None
-    one, other = section_of(a, axis), section_of(b, axis)
-    return None if one is None or other is None else (one, other)
-
-
-def _ties(
-    one: _Core,
-    other: _Core,
-    inner: Contact,
-    normal: FloatArray,
-    tolerance: float,
-    axis: FloatArray | None,
-    of_section: bool,
-) -> tuple[FloatArray, TieKind]:
+def _ties(found: _Solved, tolerance: float, axis: FloatArray | None) -> tuple[FloatArray, TieKind]:
     """Return equally good normals, the chosen one first, and whether they stand for all of a circle or a sphere."""
+    one, other, normal = found.one, found.other, found.normal
     if axis is not None and len(axis) == 0:
-        frame = [normal, *(_across_all(normal))]
+        frame = [normal, *_across_all(normal)]
         return np.array([s * way for way in frame for s in (1.0, -1.0)]), _round_kind(len(normal))
+    smooth = one.smooth or other.smooth
+    ways = _as_good(found, tolerance) if smooth else found.others
     if axis is not None:
-        ways = [in_space(axis, way, False) for way in inner.ties] if of_section else [normal]
-        found: list[FloatArray] = []
+        told: list[FloatArray] = []
         kind = TieKind.FINITE
-        for way in ways:
+        for way in ways if smooth else [normal]:
             along = float(way @ axis[1])
             sideways = way - along * axis[1]
             length = float(np.linalg.norm(sideways))
-            if any(abs(along - float(known @ axis[1])) <= CURVED_AXIS for known in found):
+            if any(abs(along - float(known @ axis[1])) <= CURVED_AXIS for known in told):
                 continue  # the same, turned about the axis
-            found.append(way)
+            told.append(way)
             if length > CURVED_AXIS:
                 third = np.cross(axis[1], sideways)
-                found += [along * axis[1] + side for side in (third, -sideways, -third)]
+                told += [along * axis[1] + side for side in (third, -sideways, -third)]
                 kind = TieKind.CIRCLE
-        return np.array(found), kind
-    if not one.smooth and not other.smooth:
-        ties = inner.ties
-        if inner.signed_distance > tolerance:
-            return np.concatenate([normal[None], ties[1:]]), TieKind.FINITE
-        rank = _rank(one.inner, other.inner)
-        if rank == 1 and len(normal) == 3 and one.radius + other.radius > 0.0 and _crosses(one.inner, other.inner):
-            sideways = np.cross(_direction(one.inner, other.inner), normal)
-            return np.array([normal, sideways, -normal, -sideways]), TieKind.CIRCLE
-        return ties.copy(), TieKind.FINITE
-    return normal[None].copy(), TieKind.FINITE
+        return np.array(told), kind
+    if smooth:
+        return ways, TieKind.FINITE
+    if found.slab > tolerance:
+        return np.concatenate([normal[None], ways[1:]]), TieKind.FINITE
+    rank = _rank(one.inner, other.inner)
+    if rank == 1 and len(normal) == 3 and one.radius + other.radius > 0.0 and _crosses(one.inner, other.inner):
+        sideways = np.cross(_direction(one.inner, other.inner), normal)
+        return np.array([normal, sideways, -normal, -sideways]), TieKind.CIRCLE
+    return ways.copy(), TieKind.FINITE
+
+
+def _as_good(found: _Solved, tolerance: float) -> FloatArray:
+    """Return the normals (k, dim) that separate as well as the chosen one, which is the first, each with worse ones
+    between it and the others: of normals with none between, along a flat optimum, one is told."""
+    told = [found.normal]
+    enough = found.slab - TIE_WIDTH * tolerance
+    if found.slab > tolerance:
+        return np.array(told)  # apart: there is one
+    good = _slabs(found.one, found.other, found.others) >= enough
+    for way in found.others[good]:
+        between = np.array([way + known if float(way @ known) > -0.99 else _across_all(known)[0] for known in told])
+        lengths = np.linalg.norm(between, axis=1)
+        between = between / lengths[:, None]
+        if (_slabs(found.one, found.other, between) < enough).all():
+            told.append(way)
+    return np.array(told)
 
 
 def _round_kind(dim: int) -> TieKind:
     return TieKind.SPHERE if dim == 3 else TieKind.CIRCLE
 
 
-def _across_all(normal: FloatArray) -> list[FloatArray]:
-    if len(normal) == 3:
-        return list(across(normal))
-    return [np.array([-normal[1], normal[0]])]
+def _across_all(normal: FloatArray) -> FloatArray:
+    """Return unit vectors (dim - 1, dim) across one and each other."""
+    return np.array(across(normal) if len(normal) == 3 else [[-normal[1], normal[0]]])
 
 
 def _direction(a: Polytope, b: Polytope) -> FloatArray:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two bodies of revolution about one axis: their contact is that of their sections through it, a problem in the plane.
+"""Two bodies of revolution about parallel axes: their contact is that of their sections, a problem in the plane.
 
-In a direction of the plane a body reaches as far as its section, and in every other direction as far as in the one
-that leans as much. So the sections have the same signed distance, and where they are polygons it is exact. Without this
-a cylinder around a ball, say, would have to be told in all directions around that it is no nearer.
+The plane is that of both axes; of a body and a ball that of the axis and the ball's middle. The Minkowski difference of
+the bodies is a body of revolution too. In a direction of the plane it reaches as far as the difference of the sections,
+and in every other direction no less than in the one of the plane that leans as much and leads away from the other body.
+So the sections have the same signed distance, and where they are polygons it is exact. Without this a cylinder around a
+ball, say, would have to be told in all directions around that it is no nearer.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .curved_shape import ConvexShape, CurvedShape, across
+from .ellipsoid import Ellipsoid
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope
 from .tolerance import CURVED_AXIS, EPS
@@ -46,19 +49,69 @@ def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
     return np.stack([p, axis, across(axis)[0]]) if float(np.linalg.norm(off)) <= near else None
 
 
-def section_of(shape: CurvedShape, frame: FloatArray) -> ConvexHull | None:
-    """Return the section (in the plane: along the axis, across it) of a core of revolution; None if no polygon."""
-    turned = shape.revolution
-    if turned is None or turned.profile is None:
+def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
+    """Return the plane in which the contact of a pair is that of its sections: rows (3, 3) a point of A's axis, the
+    axis and a unit vector across it towards B's. None when the axes are not parallel, or both are balls."""
+    if a.dim == 2 or isinstance(a, Polytope) or isinstance(b, Polytope):
         return None
-    origin, axis, _ = frame
-    begin = float((np.array(turned.point) - origin) @ axis)
+    one, other = a.revolution, b.revolution
+    if one is None or other is None or (one.axis is None and other.axis is None):
+        return None
+    axis = np.array(one.axis if one.axis is not None else other.axis)
+    if _lean(a, b) > CURVED_AXIS:
+        return None
+    origin = np.array(one.point)
+    between = np.array(other.point) - origin
+    sideways = between - float(between @ axis) * axis
+    length = float(np.linalg.norm(sideways))
+    side = across(axis)[0]
+    if length > 4.0 * EPS * float(np.linalg.norm(between)):
+        side = sideways / length
+        side = side - float(side @ axis) * axis
+        side = side / np.linalg.norm(side)
+    return np.stack([origin, axis, side])
+
+
+def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
+    """Return how much nearer or deeper a pair can be than its sections, world units: of its axes, one may lean by
+    rounding, and be beside the plane by as little."""
+    assert not isinstance(a, Polytope)
+    assert not isinstance(b, Polytope)
+    assert a.revolution is not None
+    assert b.revolution is not None
+    between = np.array(b.revolution.point) - plane[0]
+    off = between - float(between @ plane[1]) * plane[1] - float(between @ plane[2]) * plane[2]
+    return float(np.linalg.norm(off)) + _lean(a, b) * b.extent
+
+
+def _lean(a: CurvedShape, b: CurvedShape) -> float:
+    """Return the sine between the axes of two bodies of revolution; 0.0 where one is a ball."""
+    one, other = a.revolution, b.revolution
+    if one is None or other is None or one.axis is None or other.axis is None:
+        return 0.0
+    return float(np.linalg.norm(np.cross(one.axis, other.axis)))
+
+
+def section_of(shape: CurvedShape, plane: FloatArray) -> ConvexHull | Ellipsoid | None:
+    """Return the section (in the plane: along the axis, across it) of a core of revolution; None if it is unknown."""
+    turned = shape.revolution
+    if turned is None:
+        return None
+    origin, axis, side = plane
+    begin = np.array(turned.point) - origin
+    height, off = float(begin @ axis), float(begin @ side)
+    if turned.ellipse is not None:
+        return Ellipsoid.from_axes(np.array([height, off]), np.array(turned.ellipse), np.eye(2))
+    if turned.profile is None:
+        return None
     way = 1.0 if turned.axis is None or float(np.array(turned.axis) @ axis) > 0.0 else -1.0
-    return ConvexHull([[begin + way * along, side * out] for along, out in turned.profile for side in (1.0, -1.0)])
+    return ConvexHull(
+        [[height + way * along, off + turn * out] for along, out in turned.profile for turn in (1.0, -1.0)]
+    )
 
 
-def in_space(frame: FloatArray, point: FloatArray, is_place: bool) -> FloatArray:
+def in_space(plane: FloatArray, point: FloatArray, is_place: bool) -> FloatArray:
     """Return a point, or a direction, of the plane of the section in space."""
-    origin, axis, side = frame
+    origin, axis, side = plane
     result: FloatArray = point[0] * axis + point[1] * side
     return origin + result if is_place else result

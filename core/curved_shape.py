@@ -53,6 +53,8 @@ class Revolution:
     profile: tuple[tuple[float, float], ...] | None
     """Corners of the core's section through the axis: how far along it from the point, and how far from it. None when
     the section is no polygon."""
+    ellipse: tuple[float, float] | None = None
+    """Semi-axes of the section along the axis and across it, when it is an ellipse about the point."""
 
 
 class CurvedShape(Bounded, ABC):

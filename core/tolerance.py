@@ -333,6 +333,9 @@ surface by half the square of its angle times the radius of curvature: with the 
 CURVED_AXIS = 1e-12
 """Sine between directions, and share of the smaller extent between points, up to which axes of revolution are one."""
 
+CURVED_POLE = 1e-6
+"""Sine: a normal this near to the axis of two bodies of revolution is along it, if that separates as well."""
+
 MESH_SINGLE = 1e-6
 """Times the bounding box's diagonal: dents of meshes that were stored in single precision, which are none."""
 
@@ -353,9 +356,10 @@ CURVED_LOOSE = 1e-10
 """Times the smaller extent: how much less than the best direction that of the inner polytopes may separate and still be
 told, for its witness points realise it."""
 
-CURVED_ROUNDING = 8.0
+CURVED_ROUNDING = 4.0
 """Times EPS and R + M: by how much the bounds of curved shapes are widened. Axes and directions across them are unit
-vectors to a few EPS, and radii are measured along them."""
+vectors to a few EPS, and radii, at most a quarter of R, are measured along them. R + M is less than 7 M where one shape
+is a point that touches the other, and twice that must be within the promise."""
 
 SMALLEST_STEP = 2.0**-1074
 """Not relative: the step of float64 near 0. There a product is wrong by half of it, however small its factors."""

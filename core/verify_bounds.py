@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .certificate import Certificate, SupportCertificate
+from .certificate import BallCertificate, Certificate, SupportCertificate
 from .contact import Contact
 from .curved_contact import inner_polytope
 from .curved_inside import support_points
-from .curved_section import common_axis, section_of
+from .curved_section import beside_section, section_of, section_plane
 from .curved_shape import ConvexShape, CurvedShape
+from .ellipsoid_ball import ball_pair, proven_above
 from .gjk import size_of_difference
 from .polytope import FloatArray, Polytope, intervals
 from .tolerance import CURVED_ROUNDING, EPS, VERIFY_ROUNDING, VERIFY_UNIT
@@ -53,35 +54,49 @@ def proven_bounds(contact: Contact, a: ConvexShape, b: ConvexShape) -> Proven | 
     proof = contact.certificate
     rounding = rounding_of(a, b)
     lower = -float(overlap_along(a, b, (proof.normal / np.linalg.norm(proof.normal))[None])[0]) - rounding
-    radii = 0.0
-    if isinstance(proof, SupportCertificate):
-        cores = cores_of(proof, a, b)
-        if isinstance(cores, str):
-            return cores
-        inner = proof.inner.certificate
-        radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
-    else:
+    above = _proven_above(proof, a, b)
+    return above if isinstance(above, str) else Proven(lower, above[0] + rounding, above[1])
+
+
+def _proven_above(
+    proof: Certificate | SupportCertificate | BallCertificate, a: ConvexShape, b: ConvexShape
+) -> tuple[float, str] | str:
+    """Return what the signed distance is not above, to rounding, and what proves it; or what is wrong, in words."""
+    if isinstance(proof, Certificate):
         assert isinstance(a, Polytope)
         assert isinstance(b, Polytope)
-        inner, cores = proof, (a, b)
-    assert isinstance(inner, Certificate)
-    found = proven_upper(inner, *cores)
-    if found is None:
-        return "the polytope is torn or inside out"
-    return Proven(lower, found[0] - radii + rounding, found[1])
+        return proven_upper(proof, a, b) or "the polytope is torn or inside out"
+    radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    if isinstance(proof, BallCertificate):
+        pair = ball_pair(a, b)
+        if pair is None:
+            return "the pair is not of an ellipsoid and a ball"
+        outward = (1.0 if pair.ellipsoid_first else -1.0) * proof.normal / np.linalg.norm(proof.normal)
+        above = proven_above(pair.ellipsoid, pair.point, outward, proof.gap)
+        return above - radii, "two points" if proof.gap is None else "ball"
+    cores = cores_of(proof, a, b)
+    if isinstance(cores, str):
+        return cores
+    found = _proven_above(proof.inner.certificate, *cores)
+    if isinstance(found, str):
+        return found
+    beside = 0.0 if proof.section is None else beside_section(a, b, proof.section)
+    return found[0] + beside - radii, found[1]
 
 
-def cores_of(proof: SupportCertificate, a: ConvexShape, b: ConvexShape) -> tuple[Polytope, Polytope] | str:
-    """Return the polytopes inside the cores, or their sections, or what is wrong with what they are made of."""
+def cores_of(
+    proof: SupportCertificate, a: ConvexShape, b: ConvexShape
+) -> tuple[Polytope, Polytope] | tuple[ConvexShape, ConvexShape] | str:
+    """Return the polytopes inside the cores, or the sections of these, or what is wrong with what they are made of."""
     if proof.section is not None:
-        axis = common_axis(a, b)
-        if axis is None or axis.shape != proof.section.shape or not np.array_equal(axis, proof.section):
-            return "the pair is not round about the axis of the section"
+        plane = section_plane(a, b)
+        if plane is None or not np.array_equal(plane, proof.section):
+            return "the pair is not round about axes in the plane of the section"
         assert isinstance(a, CurvedShape)
         assert isinstance(b, CurvedShape)
-        sections = section_of(a, axis), section_of(b, axis)
+        sections = section_of(a, plane), section_of(b, plane)
         if sections[0] is None or sections[1] is None:
-            return "the sections are no polygons"
+            return "the sections are not known"
         return sections[0], sections[1]
     found: list[Polytope] = []
     for shape, ways in ((a, proof.directions_a), (b, proof.directions_b)):

@@ -13,7 +13,7 @@ from numbers import Real
 
 import numpy as np
 
-from .certificate import Certificate, SupportCertificate
+from .certificate import BallCertificate, Certificate, SupportCertificate
 from .check import Check
 from .contact import Contact, Status, TieKind
 from .curved_shape import ConvexShape, CurvedShape
@@ -23,7 +23,7 @@ from .region import Arc, Region, RegionKind
 from .relation import Relation
 from .verify_bounds import cores_of
 
-_METHODS = ("gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
+_METHODS = ("secular", "gjk", "gjk+epa", "sat", "sat+gjk", "gjk+sat", "gjk+epa+sat")
 _CURVED = ", curved"
 _CORNERS = {FeatureKind.VERTEX: (1, 1), FeatureKind.EDGE: (2, 2), FeatureKind.FACE: (3, np.inf)}
 
@@ -36,7 +36,7 @@ def check_form(contact: Contact, a: ConvexShape, b: ConvexShape) -> list[Check]:
         first("the contact is well-formed", _contact_faults(contact, a, b)),
         first(
             "the certificate is well-formed",
-            _certificate_faults(proof, a, b) if polytopes else _support_faults(proof, a, b),
+            _certificate_faults(proof, a, b) if polytopes else _curved_faults(proof, a, b),
         ),
         first("the region is well-formed", region_faults(contact.region, a, b)),
     ]
@@ -78,8 +78,14 @@ def _contact_faults(c: Contact, a: ConvexShape, b: ConvexShape) -> Iterator[str]
         yield f"cross_check is {c.cross_check!r}"
 
 
-def _support_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
-    """Tell what is wrong with the certificate of curved shapes, and with the contact of polytopes in it."""
+def _curved_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
+    """Tell what is wrong with the certificate of curved shapes, and with the contact in it."""
+    if isinstance(proof, BallCertificate):
+        if not is_array(proof.normal, (a.dim,)) or not proof.normal.any():
+            yield f"normal is not {a.dim} finite numbers: {proof.normal!r}"
+        if proof.gap is not None and not is_number(proof.gap):
+            yield f"gap is {proof.gap!r}"
+        return
     if not isinstance(proof, SupportCertificate):
         yield f"it is a {type(proof).__name__}"
         return
@@ -100,7 +106,11 @@ def _support_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[s
         yield f"inner is a {type(proof.inner).__name__}"
         return
     yield from _contact_faults(proof.inner, *cores)
-    yield from _certificate_faults(proof.inner.certificate, *cores)
+    inner = proof.inner.certificate
+    if isinstance(cores[0], Polytope) and isinstance(cores[1], Polytope):
+        yield from _certificate_faults(inner, *cores)
+    else:
+        yield from _curved_faults(inner, *cores)
 
 
 def _certificate_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
