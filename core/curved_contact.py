@@ -346,7 +346,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
                 best,
                 inner.upper_bound - _widened(one.inner, other.inner),
                 (inner.point_on_a, inner.point_on_b),
-                ways,
+                np.concatenate([ways, -ways]),  # many shapes look the same from behind
                 inner.method,
                 iterations,
                 Status.CURVED_BRACKET,
@@ -526,25 +526,13 @@ def _ties(found: _Solved, tolerance: float, axis: FloatArray | None) -> tuple[Fl
     if axis is not None and len(axis) == 0:
         frame = [normal, *_across_all(normal)]
         return np.array([s * way for way in frame for s in (1.0, -1.0)]), _round_kind(len(normal))
-    smooth = one.smooth or other.smooth
-    ways = _as_good(found, tolerance) if smooth else found.others
+    if one.smooth or other.smooth:
+        if axis is None:
+            return _as_good(found, found.others, tolerance), TieKind.FINITE
+        return _turned(_as_good(found, _one_sided(found, axis[1]), tolerance), axis[1])
     if axis is not None:
-        told: list[FloatArray] = []
-        kind = TieKind.FINITE
-        for way in ways if smooth else [normal]:
-            along = float(way @ axis[1])
-            sideways = way - along * axis[1]
-            length = float(np.linalg.norm(sideways))
-            if any(abs(along - float(known @ axis[1])) <= CURVED_AXIS for known in told):
-                continue  # the same, turned about the axis
-            told.append(way)
-            if length > CURVED_AXIS:
-                third = np.cross(axis[1], sideways)
-                told += [along * axis[1] + side for side in (third, -sideways, -third)]
-                kind = TieKind.CIRCLE
-        return np.array(told), kind
-    if smooth:
-        return ways, TieKind.FINITE
+        return _turned(normal[None], axis[1])
+    ways = found.others
     if found.slab > tolerance:
         return np.concatenate([normal[None], ways[1:]]), TieKind.FINITE
     rank = _rank(one.inner, other.inner)
@@ -554,21 +542,45 @@ def _ties(found: _Solved, tolerance: float, axis: FloatArray | None) -> tuple[Fl
     return ways.copy(), TieKind.FINITE
 
 
-def _as_good(found: _Solved, tolerance: float) -> FloatArray:
+def _as_good(found: _Solved, others: FloatArray, tolerance: float) -> FloatArray:
     """Return the normals (k, dim) that separate as well as the chosen one, which is the first, each with worse ones
-    between it and the others: of normals with none between, along a flat optimum, one is told."""
+    between it and the rest: of normals with none between, along a flat optimum, one is told."""
     told = [found.normal]
-    enough = found.slab - TIE_WIDTH * tolerance
     if found.slab > tolerance:
         return np.array(told)  # apart: there is one
-    good = _slabs(found.one, found.other, found.others) >= enough
-    for way in found.others[good]:
+    enough = found.slab - TIE_WIDTH * tolerance
+    for way in others[_slabs(found.one, found.other, others) >= enough]:
         between = np.array([way + known if float(way @ known) > -0.99 else _across_all(known)[0] for known in told])
-        lengths = np.linalg.norm(between, axis=1)
-        between = between / lengths[:, None]
+        between = between / np.linalg.norm(between, axis=1)[:, None]
         if (_slabs(found.one, found.other, between) < enough).all():
             told.append(way)
     return np.array(told)
+
+
+def _one_sided(found: _Solved, axis: FloatArray) -> FloatArray:
+    """Return the normals (k, 3) that may be as good, turned about the axis to the side where the chosen one is."""
+    out = found.normal - float(found.normal @ axis) * axis
+    length = float(np.linalg.norm(out))
+    out = out / length if length > CURVED_AXIS else across(axis)[0]
+    along = (found.others @ axis)[:, None]
+    ways = along * axis + np.linalg.norm(found.others - along * axis, axis=1)[:, None] * out
+    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
+    return result
+
+
+def _turned(ways: FloatArray, axis: FloatArray) -> tuple[FloatArray, TieKind]:
+    """Return normals (k, 3), those that are not along the axis turned about it four times, and their kind."""
+    told: list[FloatArray] = []
+    kind = TieKind.FINITE
+    for way in ways:
+        along = float(way @ axis)
+        sideways = way - along * axis
+        told.append(way)
+        if float(np.linalg.norm(sideways)) > CURVED_AXIS:
+            third = np.cross(axis, sideways)
+            told += [along * axis + side for side in (third, -sideways, -third)]
+            kind = TieKind.CIRCLE
+    return np.array(told), kind
 
 
 def _round_kind(dim: int) -> TieKind:

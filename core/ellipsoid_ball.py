@@ -88,12 +88,11 @@ def proven_depth(ellipsoid: Ellipsoid, point: FloatArray, gap: float) -> float:
 def proven_above(ellipsoid: Ellipsoid, point: FloatArray, normal: FloatArray, gap: float | None) -> float:
     """Return what the signed distance of an ellipsoid and a point (dim,) is surely not above, to rounding.
 
-    It is that of the point of the surface where the outward unit `normal` (dim,) is, or with a `gap` minus the radius
-    of the ball in the ellipsoid; world units.
+    That is how far the point of the surface is where the outward unit `normal` (dim,) is or, with a `gap`, minus the
+    radius of the ball in the ellipsoid; world units.
     """
-    if gap is not None:
-        return -max(0.0, proven_depth(ellipsoid, point, gap))
-    return float(np.linalg.norm(ellipsoid.core_supports(normal[None])[0] - point))
+    above = float(np.linalg.norm(ellipsoid.core_supports(normal[None])[0] - point))
+    return above if gap is None else min(above, -proven_depth(ellipsoid, point, gap))
 
 
 def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
