@@ -316,7 +316,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
     """Return what is told by inner polytopes that grow until the bounds meet, and the cores with these."""
     best, normal = -inf, np.zeros(one.shape.dim)
     iterations = 0
-    before = (0, 0)
+    before, last = (0, 0), inf
     while True:
         inner = contact(one.inner, other.inner, contact_tolerance=0.0)
         iterations += inner.iterations
@@ -332,7 +332,9 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
         tops = one.supports(normal[None])[0], other.supports(-normal[None])[0]
         off = float(np.linalg.norm(tops[1] - tops[0] - best * normal))
         inner_off = inner.signed_distance - float(slabs[0])
-        settled = inner.signed_distance - best <= enough and min(off, inner_off) <= enough
+        met = inner.signed_distance - best <= enough
+        settled = met and (min(off, inner_off) <= enough or inner.signed_distance >= last)
+        last = inner.signed_distance
         points = len(one.inner.vertices), len(other.inner.vertices)
         if settled or max(points) > _MOST or points == before:  # or rounding lets nothing grow
             if inner_off <= min(off, CURVED_LOOSE * small):
