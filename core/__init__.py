@@ -69,6 +69,7 @@ __all__ = [
     "RELATIONS",
     "STATUSES",
     "Arc",
+    "BallCertificate",
     "Box",
     "BoxAxis",
     "Bvh",

@@ -58,6 +58,8 @@ _TIES = 4
 """Equally good directions that are improved."""
 _STEPS = 12
 """Newton steps from one direction."""
+_IDLE = 3
+"""Rounds without a better bound, after which bounds that have met are enough: no witness points will be nearer."""
 _PROBE = 1e-5
 """Angle between the directions whose support points tell how the surface curves."""
 _AROUND = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
@@ -316,7 +318,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
     """Return what is told by inner polytopes that grow until the bounds meet, and the cores with these."""
     best, normal = -inf, np.zeros(one.shape.dim)
     iterations = 0
-    before, last = (0, 0), inf
+    before, last, idle = (0, 0), inf, 0
     while True:
         inner = contact(one.inner, other.inner, contact_tolerance=0.0)
         iterations += inner.iterations
@@ -333,8 +335,9 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
         off = float(np.linalg.norm(tops[1] - tops[0] - best * normal))
         inner_off = inner.signed_distance - float(slabs[0])
         met = inner.signed_distance - best <= enough
-        settled = met and (min(off, inner_off) <= enough or inner.signed_distance >= last)
+        idle = idle + 1 if met and inner.signed_distance >= last else 0
         last = inner.signed_distance
+        settled = met and (min(off, inner_off) <= enough or idle == _IDLE)
         points = len(one.inner.vertices), len(other.inner.vertices)
         if settled or max(points) > _MOST or points == before:  # or rounding lets nothing grow
             if inner_off <= min(off, CURVED_LOOSE * small):
@@ -361,8 +364,8 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
 
 
 def _too_near(one: _Core, other: _Core, inner: Contact, depth: float) -> FloatArray:
-    """Return the normals (k, dim) of the facets of EPA's polytope that are nearer to the origin than `depth`: either the
-    surface is no farther there, or the polytope is not near enough to it."""
+    """Return the normals (k, dim) of the facets of EPA's polytope that are nearer to the origin than `depth`: either
+    the surface is no farther there, or the polytope is not near enough to it."""
     proof = inner.certificate
     assert isinstance(proof, Certificate)
     if not proof.facets:

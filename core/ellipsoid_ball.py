@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .curved_shape import ConvexShape, CurvedShape
+from .curved_shape import ConvexShape
 from .ellipsoid import Ellipsoid
 from .polytope import FloatArray, Polytope
 from .rounded import Rounded
