@@ -316,7 +316,8 @@ def _by_ball(one: _Core, other: _Core, pair: BallPair) -> _Solved:
 
 def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
     """Return what is told by inner polytopes that grow until the bounds meet, and the cores with these."""
-    best, normal = -inf, np.zeros(one.shape.dim)
+    best, off, normal = -inf, inf, np.zeros(one.shape.dim)
+    noise = _noise(one, other)
     iterations = 0
     before, last, idle = (0, 0), inf, 0
     while True:
@@ -324,15 +325,15 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
         iterations += inner.iterations
         ways = np.array([inner.normal, *(_polished(one, other, way) for way in inner.ties[:_TIES])])
         ways = np.concatenate([ways, *(_flat_directions(one, other, way) for way in ways)])
-        slabs = _slabs(one, other, ways)
-        k = int(slabs.argmax())
-        if slabs[k] > best:
-            best, normal = float(slabs[k]), ways[k]
         # The direction that is told must be that of witness points: the support points of the best one, if they meet,
         # or those of the inner polytopes.
+        between = other.supports(-ways) - one.supports(ways)
+        slabs = (between * ways).sum(axis=1)
+        offs = np.linalg.norm(between - slabs[:, None] * ways, axis=1)
+        k = int(np.where(slabs >= slabs.max() - noise, offs, inf).argmin())
+        if _better(float(slabs[k]), float(offs[k]), best, off, noise):
+            best, off, normal = float(slabs[k]), float(offs[k]), ways[k]
         enough = CURVED_BRACKET * small
-        tops = one.supports(normal[None])[0], other.supports(-normal[None])[0]
-        off = float(np.linalg.norm(tops[1] - tops[0] - best * normal))
         inner_off = inner.signed_distance - float(slabs[0])
         met = inner.signed_distance - best <= enough
         idle = idle + 1 if met and inner.signed_distance >= last else 0
@@ -421,7 +422,7 @@ def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
 
     The difference of the support points is the gradient of the overlap; how it changes tells the curvature.
     """
-    here = float(_slabs(one, other, normal[None])[0])
+    here, noise = float(_slabs(one, other, normal[None])[0]), _noise(one, other)
     for _ in range(_STEPS):
         sides = _across_all(normal)
         ways = np.concatenate([normal[None], normal + _PROBE * sides, normal - _PROBE * sides])
@@ -429,6 +430,7 @@ def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
         points = one.supports(ways) - other.supports(-ways)
         overlap = float(points[0] @ normal)
         slope = sides @ points[0]
+        steep = float(np.linalg.norm(slope))
         changes = (points[1 : 1 + len(sides)] - points[1 + len(sides) :]) / (2.0 * _PROBE)
         bend = changes @ sides.T
         bend = 0.5 * (bend + bend.T) - overlap * np.eye(len(sides))
@@ -442,14 +444,25 @@ def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
         for _ in range(4):
             way = normal + step @ sides
             way = way / np.linalg.norm(way)
-            there = float(_slabs(one, other, way[None])[0])
-            if there > here:
+            between = other.supports(-way[None])[0] - one.supports(way[None])[0]
+            there = float(between @ way)
+            if _better(there, float(np.linalg.norm(between - there * way)), here, steep, noise):
                 normal, here = way, there
                 break
             step = 0.25 * step
         else:
             break
     return normal
+
+
+def _noise(one: _Core, other: _Core) -> float:
+    """Return how much slabs may differ by rounding: of the directions near a smooth optimum it tells none apart."""
+    return CURVED_ROUNDING * EPS * (one.shape.extent + other.shape.extent)
+
+
+def _better(slab: float, off: float, than_slab: float, than_off: float, noise: float) -> bool:
+    """Tell whether a slab is clearly wider than another, or about as wide and its support points are less far off."""
+    return slab > than_slab + noise or (slab >= than_slab - noise and off < than_off)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
