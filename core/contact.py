@@ -106,9 +106,10 @@ class Contact(SignedSeparation):
     feature_b: Feature
     """The support feature of B that decided. Face against vertex: the face's plane decides; two edges: their cross."""
     method: str
-    """The algorithms that answered: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for both."""
+    """The algorithms that answered: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for both; with
+    ", curved" where a shape is, and "secular, curved" of an ellipsoid and a ball."""
     iterations: int
-    """How many support points GJK and EPA asked for."""
+    """How many support points GJK and EPA asked for, or steps the root of the secular equation took."""
     status: Status
     """`CERTIFIED` when the bounds meet; else which step stopped."""
     cross_check: float | None
