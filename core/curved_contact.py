@@ -8,8 +8,8 @@ a formula beside it would save a tenth of the time at most (13 to 50 of 190 to 1
 
 An ellipsoid and a point are solved by a closed form, bodies of revolution about parallel axes in the plane.
 
-Any other smooth core is bracketed: the polytope of some of its points is inside of it, and the plane across any direction at
-its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance and a
+Any other smooth core is bracketed: the polytope of some of its points is inside of it, and the plane across any
+direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance and a
 direction; support points there give a lower bound and new points for the polytopes; and so on until both bounds meet.
 Near a smooth optimum the direction is improved by Newton's method, and rings of points close around it close the
 bracket at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetration Depth Computation on 3D Game
@@ -40,6 +40,7 @@ from .relation import contact_band
 from .rounded import polytope_feature
 from .tolerance import (
     CURVED_AXIS,
+    CURVED_BESIDE,
     CURVED_BRACKET,
     CURVED_LEVEL,
     CURVED_LOOSE,
@@ -240,14 +241,21 @@ def _solved(
     pair = ball_pair(a, b)
     if pair is not None:
         return _by_ball(one, other, pair)
+    small = min(a.extent, b.extent) or max(a.extent, b.extent)
     plane = section_plane(a, b)
-    if plane is not None:
-        assert isinstance(a, CurvedShape)
-        assert isinstance(b, CurvedShape)
-        first, second = section_of(a, plane), section_of(b, plane)
-        if first is not None and second is not None:
-            return _by_sections(one, other, contact(first, second), plane, (first, second), beside_section(a, b, plane))
-    return _bracket(one, other, min(a.extent, b.extent) or max(a.extent, b.extent))
+    flat = None if plane is None else _by_sections(a, b, one, other, plane)
+    if flat is None:
+        return _bracket(one, other, small)
+    assert plane is not None
+    if beside_section(a, b, plane) <= CURVED_BESIDE * promised(0.0, small, max(a.magnitude, b.magnitude)):
+        return flat
+    found = _bracket(one, other, small)
+    if flat.upper < found.upper:
+        # Axes that are all but parallel: the sections are wrong by as much as they lean, which may be less.
+        assert isinstance(flat.certificate, SupportCertificate)
+        proof = replace(flat.certificate, normal=found.normal)
+        return found._replace(upper=max(flat.upper, found.lower), certificate=proof)
+    return found
 
 
 def _widened(a: ConvexShape, b: ConvexShape) -> float:
@@ -258,15 +266,14 @@ def _widened(a: ConvexShape, b: ConvexShape) -> float:
     return 0.0
 
 
-def _by_sections(
-    one: _Core,
-    other: _Core,
-    inner: Contact,
-    plane: FloatArray,
-    sections: tuple[ConvexShape, ConvexShape],
-    beside: float,
-) -> _Solved:
-    """Return what the contact of two sections says of the bodies."""
+def _by_sections(a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, plane: FloatArray) -> _Solved | None:
+    """Return what the contact of two sections says of bodies of revolution; None when one is not known."""
+    assert isinstance(a, CurvedShape)
+    assert isinstance(b, CurvedShape)
+    first, second = section_of(a, plane), section_of(b, plane)
+    if first is None or second is None:
+        return None
+    inner = contact(first, second)
     ways = np.array([in_space(plane, way, False) for way in inner.ties])
     # Where smooth sections end on the axis, the normal is no more exact than the root of rounding.
     along = np.where(ways @ plane[1] > 0.0, 1.0, -1.0)[:, None] * plane[1]
@@ -282,7 +289,7 @@ def _by_sections(
         normal,
         slab,
         slab,
-        inner.upper_bound - _widened(*sections) + beside,
+        inner.upper_bound - _widened(first, second) + beside_section(a, b, plane),
         (in_space(plane, inner.point_on_a, True), in_space(plane, inner.point_on_b, True)),
         ways,
         inner.method.removesuffix(", curved"),

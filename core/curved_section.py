@@ -16,7 +16,7 @@ from .curved_shape import ConvexShape, CurvedShape, across
 from .ellipsoid import Ellipsoid
 from .hull import ConvexHull
 from .polytope import FloatArray, Polytope
-from .tolerance import CURVED_AXIS, EPS
+from .tolerance import CURVED_AXIS, CURVED_LEAN, EPS
 
 
 def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
@@ -51,14 +51,14 @@ def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
 
 def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
     """Return the plane in which the contact of a pair is that of its sections: rows (3, 3) a point of A's axis, the
-    axis and a unit vector across it towards B's. None when the axes are not parallel, or both are balls."""
+    axis and a unit vector across it towards B's. None when the axes are not all but parallel, or both are balls."""
     if a.dim == 2 or isinstance(a, Polytope) or isinstance(b, Polytope):
         return None
     one, other = a.revolution, b.revolution
     if one is None or other is None or (one.axis is None and other.axis is None):
         return None
     axis = np.array(one.axis if one.axis is not None else other.axis)
-    if _lean(a, b) > CURVED_AXIS:
+    if _lean(a, b) > CURVED_LEAN:
         return None
     origin = np.array(one.point)
     between = np.array(other.point) - origin
@@ -73,8 +73,8 @@ def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
 
 
 def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
-    """Return how much nearer or deeper a pair can be than its sections, world units: of its axes, one may lean by
-    rounding, and be beside the plane by as little."""
+    """Return how much nearer or deeper a pair can be than its sections, world units: B's axis may lean, and its point
+    be beside the plane by rounding."""
     assert not isinstance(a, Polytope)
     assert not isinstance(b, Polytope)
     assert a.revolution is not None

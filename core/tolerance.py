@@ -333,6 +333,13 @@ surface by half the square of its angle times the radius of curvature: with the 
 CURVED_AXIS = 1e-12
 """Sine between directions, and share of the smaller extent between points, up to which axes of revolution are one."""
 
+CURVED_BESIDE = 0.25
+"""Times the promised tolerance: sections that leave out no more are all that is looked at."""
+
+CURVED_LEAN = 1e-6
+"""Sine between axes of revolution, up to which sections are looked at too. They are wrong by it times the extent, which
+is added to the bounds; rotations in single precision lean by a tenth of it."""
+
 CURVED_POLE = 1e-6
 """Sine: a normal this near to the axis of two bodies of revolution is along it, if that separates as well."""
 

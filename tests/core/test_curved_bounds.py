@@ -260,3 +260,24 @@ def test_a_section_proves_nothing_of_bodies_that_are_not_in_its_plane():
     assert bounds in [check.name for check in verify(lie, a, b).failed]
     leaning = Ellipsoid((0.3, 0.2, 1), (0.2, 0.2, 0.5), (1, 0.1, 0, 0))
     assert not verify(replace(contact(a, leaning), certificate=c.certificate), a, leaning).ok
+
+
+@pytest.mark.parametrize("lean", [1e-14, 1e-11, 1e-8, 1e-7, 1e-6])
+@pytest.mark.parametrize(("outer", "inner"), [("cylinder", "cylinder"), ("egg", "cone"), ("cone", "capsule")])
+def test_axes_that_lean_by_rounding_widen_the_bounds_by_little_more_than_they_lean(outer, inner, lean):
+    """As far as rotations in single precision do."""
+    middle = np.array([0.1, 0.2, -0.1])
+    a, b = BODIES[outer](middle, 1.0), BODIES[inner](middle, 0.2)
+    ends = middle - 0.2 * UP - 0.2 * lean * ACROSS, middle + 0.2 * UP + 0.2 * lean * ACROSS
+    b = Capsule(*ends, b.radius) if isinstance(b, Capsule) else type(b)(*ends, b.rim)
+    for one, other in ((a, b), (b, a)):
+        c = contact(one, other)
+        told = promised(c.signed_distance, b.extent, a.magnitude)
+        assert c.upper_bound - c.lower_bound <= told + 3.0 * lean * a.extent
+        assert verify(c, one, other).ok, str(verify(c, one, other))
+        if lean <= 1e-11:
+            assert c.status is Status.CERTIFIED
+    if lean > 1e-12:
+        proof = contact(a, b).certificate
+        straight = BODIES[inner](middle, 0.2)
+        assert not verify(replace(contact(a, straight), certificate=proof), a, straight).ok
