@@ -9,8 +9,9 @@ a formula beside it would save a tenth of the time at most (13 to 50 of 190 to 1
 An ellipsoid and a point are solved by a closed form, bodies of revolution about parallel axes in the plane.
 
 Any other smooth core is bracketed: the polytope of some of its points is inside of it, and the plane across any
-direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance and a
-direction; support points there give a lower bound and new points for the polytopes; and so on until both bounds meet.
+direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance
+and a direction; support points there give a lower bound and new points for the polytopes; and so on until both bounds
+meet.
 Near a smooth optimum the direction is improved by Newton's method, and rings of points close around it close the
 bracket at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetration Depth Computation on 3D Game
 Objects, 2001 (the bracket).
