@@ -18,28 +18,41 @@ from numpy.typing import NDArray
 
 from .polytope import FloatArray, IntArray, Polytope, frozen
 from .progress import Progress, part_of, tell
-from .tolerance import BATCH_CORNERS, EPS, GJK_INSIDE, SUPPORT_ROUNDING
+from .tolerance import (
+    BATCH_CORNERS,
+    BATCH_SLAB,
+    EPS,
+    GJK_INSIDE,
+    RAY_ROUNDING,
+    SINGLE_EPS,
+    SUPPORT_ROUNDING,
+)
 
 BoolArray = NDArray[np.bool_]
+SingleArray = NDArray[np.float32]
 
 AXES = 32
-"""Fixed directions along which the support values of every shape are known, both ways."""
+"""Fixed directions along which it is known where every shape begins and ends."""
+STEPS = 8
+"""Steps of the grid of directions along which it is known how far a shape reaches, from a pole to the equator."""
 _CHUNK = 1_024
 """Pairs answered in one go, but fewer where they have many corners."""
 _CORNERS = 65_536
 """Corners gathered in one go."""
 _PRODUCTS = 65_536
 """Heights of corners made in one go."""
-_SLABS = 256
-"""Pairs of which slabs are compared in one go: four hundred numbers each."""
-_RAY_ROUNDING = 32.0
-"""Times EPS: how far, relatively, a ray through a shape may be computed too long; what is more is in `polars`."""
+_SLABS = 512
+"""Pairs of which slabs are compared in one go: some two hundred numbers each."""
 _PORTALS = 40
 """Steps after which a portal is given up; most pairs take three to five."""
 _LATE = 0.1
 """Share of pairs, the slowest of some, that are put off, to go on together with those of others."""
 _LAST = 16
 """Pairs so few are slower together than one by one, and left open."""
+_TINY = 1e-290
+"""Not relative: less than any gauge but 0, with a finite inverse."""
+_THINNEST = 1e-36
+"""Not relative: radius of balls inside below which gauges overflow, and are not used."""
 
 APART, MEET, OPEN = -1, 1, 0
 """What is known of a pair."""
@@ -55,7 +68,21 @@ def _spread(count: int) -> FloatArray:
     return frozen(np.concatenate([np.eye(3), spiral]))
 
 
+def _octahedron() -> FloatArray:
+    """Return the points (nodes, 3) at which gauges are known: on the octahedron |x| + |y| + |z| = 1, or in the plane of
+    one of its faces beyond its rim; for z >= 0, then for z <= 0, row by row of the grid of x and y.
+
+    A cell of the grid lies in one plane, so that each of its points is a mean of its four corners.
+    """
+    x, y = np.meshgrid(*[np.arange(-STEPS, STEPS + 1) / STEPS] * 2, indexing="ij")
+    z = 1.0 - np.abs(x) - np.abs(y)
+    return frozen(np.concatenate([np.stack([x, y, sign * z], axis=2).reshape(-1, 3) for sign in (1.0, -1.0)]))
+
+
 _DIRECTIONS = _spread(AXES)
+_SINGLE_DIRECTIONS = _DIRECTIONS.astype(np.float32)
+_NODES = _octahedron()
+_ROW = 2 * STEPS + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,22 +94,20 @@ class HullTable:
     which all else is measured."""
     balls: FloatArray
     """(3, n) radii of balls around and inside, about the mean of the corners; what rounding adds to a height."""
-    heights: FloatArray
-    """(n, 2 AXES) how far the shape reaches along the fixed directions, then against them."""
+    middles: SingleArray
+    """(n, AXES) half way between where the shape begins and ends along the fixed directions, from a point of the table's
+    own."""
+    halves: SingleArray
+    """(n, AXES) how far it reaches from there, with what rounding may hide."""
     corners: tuple[FloatArray, ...]
     """For each class of sizes, (k, 3, v) the corners of its shapes; the first is repeated where there are fewer."""
     size: IntArray
     """(n,) the class of each shape."""
     place: IntArray
     """(n,) its place in there."""
-    polars: tuple[FloatArray, ...]
-    """For each class of numbers of facets, (k, 3, f) the facets' normals over their distances from the mean corner,
-    these made less by what rounding may be wrong by: one over the largest product with a unit vector is how far the
-    shape reaches from there, for sure, in that direction. In the shapes' own axes."""
-    polar_size: IntArray
-    """(n,) the class of each shape; -1: it reaches nowhere for sure."""
-    polar_place: IntArray
-    """(n,) its place in there."""
+    gauges: SingleArray
+    """(n, nodes) by how much the shape must be enlarged about the mean corner, at most, to reach the nodes of the
+    octahedron, in its own axes; of shapes with no inside, nothing. Facets are nearer by what rounding may hide."""
     axes: FloatArray | None = None
     """(n, 3, 3) where the shapes' own axes are, one a row; None when they are those of the world."""
 
@@ -95,7 +120,6 @@ class HullTable:
         """Return a table of polytopes in space, of any rank."""
         count = len(shapes)
         centers, balls = np.zeros((6, count)), np.zeros((3, count))
-        heights = np.zeros((count, 2 * AXES))
         counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
         size = np.zeros(count, dtype=np.intp)
         place = np.zeros(count, dtype=np.intp)
@@ -114,7 +138,6 @@ class HullTable:
             block -= mean[:, :, None]
             centers[3:, members] = mean.T
             balls[0, members] = np.sqrt(np.einsum("kcv,kcv->kv", block, block).max(axis=1))
-            _measure(block, members, heights)
             corners.append(frozen(block))
         for k, shape in enumerate(shapes):
             centers[:3, k] = shape.center
@@ -122,29 +145,30 @@ class HullTable:
                 balls[1, k] = max(0.0, float((shape.offsets - shape.normals @ centers[3:, k]).min()))
         reach = np.abs(centers[:3]).max(axis=0, initial=0.0) + balls[0]
         balls[2] = EPS * (2.0 * SUPPORT_ROUNDING * balls[0] + BATCH_CORNERS * reach)
-        balls[1] = np.maximum(balls[1] - 2.0 * balls[2], 0.0)
-        polars = _polars(shapes, centers[3:], balls)
+        balls[1] -= 2.0 * balls[2]
+        balls[1, balls[1] < _THINNEST] = 0.0
         return cls(
-            frozen(centers), frozen(balls), frozen(heights), tuple(corners), frozen(size), frozen(place), *polars
+            frozen(centers),
+            frozen(balls),
+            *_slabs_around(centers, balls, corners, size),
+            tuple(corners),
+            frozen(size),
+            frozen(place),
+            _gauges_of(shapes, centers[3:], balls),
         )
 
     def moved(self, axes: FloatArray, centers: FloatArray) -> HullTable:
         """Return the shapes turned and moved: `axes` (n, 3, 3), row k where axis k of the world goes, unit vectors and
         perpendicular, and `centers` (n, 3), where the origin goes. Radii of balls stay; all else is measured anew.
         """
-        count = len(self)
         middle = np.matmul((self.centers[:3] + self.centers[3:]).T[:, None, :], axes)[:, 0]
         middle += centers
-        moved, heights = np.zeros((6, count)), np.empty((count, 2 * AXES))
+        moved = np.zeros((6, len(self)))
         moved[:3] = middle.T
         corners = []
         turns = np.ascontiguousarray(axes.transpose(0, 2, 1))
-        for number, block in enumerate(self.corners):
-            members = np.flatnonzero(self.size == number)
-            members = members[np.argsort(self.place[members])]
-            turned = np.matmul(turns.take(members, axis=0), block)
-            _measure(turned, members, heights)
-            corners.append(frozen(turned))
+        for members, block in zip(_members(self.size, len(self.corners)), self.corners, strict=True):
+            corners.append(frozen(np.matmul(turns.take(members, axis=0), block)))
         balls = self.balls.copy()
         reach = np.abs(middle).max(axis=1, initial=0.0) + balls[0]
         balls[2] = EPS * (4.0 * SUPPORT_ROUNDING * balls[0] + BATCH_CORNERS * reach)
@@ -153,13 +177,11 @@ class HullTable:
         return HullTable(
             frozen(moved),
             frozen(balls),
-            frozen(heights),
+            *_slabs_around(moved, balls, corners, self.size),
             tuple(corners),
             self.size,
             self.place,
-            self.polars,
-            self.polar_size,
-            self.polar_place,
+            self.gauges,
             axes if self.axes is None else np.matmul(self.axes, axes),
         )
 
@@ -178,44 +200,56 @@ class HullTable:
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return lowest and highest corner (3, n) of the axis-aligned bounding boxes, to rounding."""
+        low, high = np.empty((2, 3, len(self)))
+        for members, block in zip(_members(self.size, len(self.corners)), self.corners, strict=True):
+            low[:, members], high[:, members] = block.min(axis=2).T, block.max(axis=2).T
         middle = self.centers[:3] + self.centers[3:]
-        return middle - self.heights[:, AXES : AXES + 3].T, middle + self.heights[:, :3].T
+        return middle + low, middle + high
 
 
-def _polars(
-    shapes: Sequence[Polytope], means: FloatArray, balls: FloatArray
-) -> tuple[tuple[FloatArray, ...], IntArray, IntArray]:
-    """Return `polars`, `polar_size` and `polar_place` of a table."""
-    counts = np.array([len(shape.normals) for shape in shapes], dtype=np.intp)
-    size, place = np.full(len(shapes), -1), np.zeros(len(shapes), dtype=np.intp)
-    solid = balls[1] > 0.0
-    rooms = np.where(solid, _rooms(np.maximum(counts, 1)), 0)
-    polars: list[FloatArray] = []
-    for number, room in enumerate(np.unique(rooms[solid]).tolist()):
-        members = np.flatnonzero(rooms == room)
-        size[members], place[members] = number, np.arange(len(members))
-        block = np.empty((len(members), 3, room))
-        for row, k in zip(block, members.tolist(), strict=True):
-            shape = shapes[k]
-            heights = shape.offsets - shape.normals @ means[:, k]
-            heights -= 2.0 * balls[2, k]
-            count = len(heights)
-            np.divide(shape.normals.T, heights, out=row[:, :count])
-            row[:, count:] = row[:, :1]
-        polars.append(frozen(block))
-    return tuple(polars), frozen(size), frozen(place)
+def _members(size: IntArray, classes: int) -> list[IntArray]:
+    """Return of each class the shapes that are in it, in order."""
+    return [np.flatnonzero(size == number) for number in range(classes)]
 
 
-def _measure(block: FloatArray, members: IntArray, heights: FloatArray) -> None:
-    """Fill in how far shapes with the corners `block` (k, 3, v) reach along the fixed directions, some at a time."""
-    corners = block.shape[2]
-    step = max(1, _PRODUCTS // (AXES * corners))
-    for start in range(0, len(members), step):
-        some = block[start : start + step].transpose(1, 2, 0).reshape(3, -1)  # shapes last: the longest rows
-        products = (_DIRECTIONS @ some).reshape(AXES, corners, -1)
-        chosen = members[start : start + step]
-        heights[chosen, :AXES] = products.max(axis=1).T
-        heights[chosen, AXES:] = -products.min(axis=1).T
+def _gauges_of(shapes: Sequence[Polytope], means: FloatArray, balls: FloatArray) -> SingleArray:
+    """Return `gauges` of a table."""
+    gauges = np.zeros((len(shapes), len(_NODES)), dtype=np.float32)
+    nodes = np.ascontiguousarray(_NODES.T) * (1.0 + SINGLE_EPS)  # rounded up
+    step = max(1, _PRODUCTS // len(_NODES))
+    for k in np.flatnonzero(balls[1] > 0.0).tolist():
+        shape = shapes[k]
+        heights = shape.offsets - shape.normals @ means[:, k]
+        heights -= 2.0 * balls[2, k]
+        normals = shape.normals / heights[:, None]
+        for start in range(0, len(normals), step):
+            np.maximum(gauges[k], (normals[start : start + step] @ nodes).max(axis=0), out=gauges[k])
+    return frozen(gauges)
+
+
+def _slabs_around(
+    centers: FloatArray, balls: FloatArray, corners: Sequence[FloatArray], size: IntArray
+) -> tuple[SingleArray, SingleArray]:
+    """Return `middles` and `halves` of a table."""
+    count = centers.shape[1]
+    ends = np.empty((2, AXES, count), dtype=np.float32)
+    for members, block in zip(_members(size, len(corners)), corners, strict=True):
+        room = block.shape[2]
+        step = max(1, _PRODUCTS // (AXES * room))
+        for start in range(0, len(members), step):
+            some = block[start : start + step].transpose(1, 2, 0).astype(np.float32)  # shapes last: the longest rows
+            products = (_SINGLE_DIRECTIONS @ some.reshape(3, -1)).reshape(AXES, room, -1)
+            chosen = members[start : start + step]
+            ends[0][:, chosen], ends[1][:, chosen] = products.min(axis=1), products.max(axis=1)
+    places = centers[:3] + centers[3:]
+    if count:
+        places -= 0.5 * (places.min(axis=1) + places.max(axis=1))[:, None]
+    low, high = ends
+    middles, halves = _DIRECTIONS @ places, 0.5 * (high - low)
+    middles += 0.5 * (low + high)
+    reach = np.sqrt(np.einsum("cn,cn->n", places, places)) + balls[0]
+    halves += (BATCH_SLAB * SINGLE_EPS * reach + balls[2]).astype(np.float32)
+    return frozen(middles.T.astype(np.float32, order="C")), frozen(np.ascontiguousarray(halves.T))
 
 
 def _rooms(counts: IntArray) -> IntArray:
@@ -244,41 +278,88 @@ class HullAnswers:
     those `around` where MEET; -1 where there was no portal."""
 
 
-def hulls_by_slabs(
-    table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None, *, widest: bool = True
-) -> HullAnswers:
-    """Return what balls and the fixed directions tell of shapes i (n,) and j (n,): the widest slab of them, or any.
+def hulls_by_slabs(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullAnswers:
+    """Return what balls and the fixed directions tell of shapes i (n,) and j (n,), with the widest slab of them.
 
     Raises Cancelled when `progress` says so.
     """
     total = len(i)
     state, gap, normal = np.zeros(total, dtype=np.int8), np.zeros(total), np.zeros((3, total))
-    for start in range(0, total, _SLABS):
-        if start % (64 * _SLABS) == 0:
-            tell(progress, start / total)
-        part = slice(start, start + _SLABS)
-        _slabs(table, i[part], j[part], state[part], gap[part], normal[:, part], widest)
+    way = _ways(table, i, j)
+    both = table.balls.take(i, axis=1)
+    both += table.balls.take(j, axis=1)
+    length = np.sqrt(np.einsum("cn,cn->n", way, way))
+    state[length <= both[1]] = MEET
+    by_balls = length - both[0] - both[2]
+    apart = np.flatnonzero(by_balls > 0.0)
+    state[apart] = APART
+    gap[apart] = by_balls[apart]
+    normal[:, apart] = way[:, apart] / length[apart]
+    left = np.flatnonzero(state != MEET)
+    for some, ways, gaps in _slabs(table, i.take(left), j.take(left), progress):
+        best = gaps.argmax(axis=1)
+        rows = np.arange(len(best))
+        widest = gaps[rows, best].astype(np.float64)
+        at = left[some]
+        better = np.flatnonzero(widest > gap.take(at))
+        at, chosen = at.take(better), best.take(better)
+        state[at] = APART
+        gap[at] = widest.take(better)
+        normal[:, at] = np.where(ways[better, chosen] > 0.0, 1.0, -1.0) * _DIRECTIONS.take(chosen, axis=0).T
     return HullAnswers(state, gap, normal)
+
+
+def hulls_parted(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> BoolArray:
+    """Return (n,) between which of shapes i (n,) and j (n,) there is an empty slab across a fixed direction, for sure.
+
+    Raises Cancelled when `progress` says so.
+    """
+    result = np.zeros(len(i), dtype=bool)
+    words = np.zeros((_SLABS, AXES), dtype=bool)  # eight truths are looked at as one number
+    for some, _, gaps in _slabs(table, i, j, progress):
+        np.greater(gaps, 0.0, out=words[: len(gaps)])
+        np.logical_or.reduce(words[: len(gaps)].view(np.uint64).T, axis=0, out=result[some])
+    return result
+
+
+def _slabs(
+    table: HullTable, i: IntArray, j: IntArray, progress: Progress | None
+) -> Iterator[tuple[slice, SingleArray, SingleArray]]:
+    """Yield of some pairs of shapes how far the middle of B is beyond that of A along the fixed directions (m, AXES),
+    and the least width of the slab between them, below 0 where they overlap; both hold until the next are asked for."""
+    shape = (min(_SLABS, len(i)), AXES)
+    ways, others, gaps = (np.empty(shape, dtype=np.float32) for _ in range(3))
+    for start in range(0, len(i), _SLABS):
+        if start % (64 * _SLABS) == 0:
+            tell(progress, start / len(i))
+        part = slice(start, start + _SLABS)
+        one, two = i[part], j[part]
+        if len(one) < len(ways):
+            ways, others, gaps = ways[: len(one)], others[: len(one)], gaps[: len(one)]
+        table.middles.take(two, axis=0, out=ways, mode="clip")
+        ways -= table.middles.take(one, axis=0, out=others, mode="clip")
+        np.abs(ways, out=gaps)
+        gaps -= table.halves.take(one, axis=0, out=others, mode="clip")
+        gaps -= table.halves.take(two, axis=0, out=others, mode="clip")
+        yield part, ways, gaps
 
 
 def hulls_intersect(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> NDArray[np.int8]:
     """Return (n,) APART, MEET or, where nothing could be proved, OPEN of shapes i (n,) and j (n,). Raises Cancelled."""
-    state = hulls_by_slabs(table, i, j, part_of(progress, 0.0, 0.2), widest=False).state
-    left = np.flatnonzero(state == OPEN)
-    state[left[hulls_by_rays(table, i.take(left), j.take(left))]] = MEET
-    left = np.flatnonzero(state == OPEN)
+    parted = hulls_parted(table, i, j, part_of(progress, 0.0, 0.2))
+    state = np.where(parted, np.int8(APART), np.int8(OPEN))
+    left = np.flatnonzero(~parted)
+    meet = hulls_by_rays(table, i.take(left), j.take(left))
+    state[left[meet]] = MEET
+    left = left[~meet]
     if len(left):
-        found = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.2, 1.0))
-        state[left] = found.state
+        state[left] = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.2, 1.0)).state
     return state
 
 
 def hulls_by_rays(table: HullTable, i: IntArray, j: IntArray) -> BoolArray:
     """Return (n,) which of shapes i (n,) and j (n,) have a common point between their mean corners, for sure."""
-    result = np.zeros(len(i), dtype=bool)
-    for some, rest, one, other in _rays(table, i, j):
-        result[some] = rest - one - other <= 0.0
-    return result
+    return _reaches(table, i, j) >= 1.0
 
 
 def hulls_by_balls(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
@@ -288,46 +369,64 @@ def hulls_by_balls(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
     What a shape reaches along the ray to the other's mean corner, and the ball inside it, have a cone between them that
     is inside too: the balls about a common point in both cones add up.
     """
-    result = np.zeros(len(i))
-    for some, rest, one, other in _rays(table, i, j):
-        both = one + other
-        # The common point divides the way as the reaches do.
-        share = 1.0 - rest / np.where(both > 0.0, both, 1.0)
-        balls = table.balls[1]
-        deep = (balls.take(i.take(some)) + balls.take(j.take(some))) * share
-        limit = table.balls[2].take(i.take(some)) + table.balls[2].take(j.take(some))
-        result[some] = np.maximum(np.where(both > rest, deep - limit, 0.0), 0.0)
+    # The common point divides the way as the reaches do.
+    share = np.maximum(1.0 - 1.0 / np.maximum(_reaches(table, i, j), 1.0), 0.0)
+    balls = table.balls
+    result: FloatArray = (balls[1].take(i) + balls[1].take(j)) * share - (balls[2].take(i) + balls[2].take(j))
+    return np.maximum(result, 0.0, out=result)
+
+
+def _reaches(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
+    """Return (n,) how far shapes i (n,) and j (n,) reach toward each other's mean corners, at least, both together and
+    over the way between these; 0 where one has no inside."""
+    result = np.empty(len(i))
+    for start in range(0, len(i), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        one, two = i[part], j[part]
+        ways = _ways(table, one, two)
+        solid = (table.balls[1].take(one) > 0.0) & (table.balls[1].take(two) > 0.0)
+        gauges = _gauges(table, np.concatenate([one, two]), np.concatenate([ways, -ways], axis=1))
+        # Mean corners that coincide are a common point, however far the shapes reach.
+        gauges = np.maximum(gauges, _TINY).reshape(2, -1)
+        reach = (1.0 / gauges).sum(axis=0)
+        reach *= 1.0 - RAY_ROUNDING * EPS
+        result[part] = np.where(solid, reach, 0.0)
     return result
 
 
-def _rays(table: HullTable, i: IntArray, j: IntArray) -> Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]:
-    """Yield places of some pairs of shapes with an inside, how far their mean corners are apart, at most, and how far
-    each of both reaches toward the other's, at least."""
-    members = np.flatnonzero((table.polar_size.take(i) >= 0) & (table.polar_size.take(j) >= 0))
-    step = pairs_at_once(table.polars)
-    for start in range(0, len(members), step):
-        some = members[start : start + step]
-        pair = i.take(some), j.take(some)
-        way = _ways(table, *pair).T
-        rest = np.sqrt(np.einsum("nc,nc->n", way, way))
-        unit = way / np.where(rest > 0.0, rest, 1.0)[:, None]
-        rest *= 1.0 + _RAY_ROUNDING * EPS
-        yield some, rest, _reach(table, pair[0], unit), _reach(table, pair[1], -unit)
+def _gauges(table: HullTable, numbers: IntArray, ways: FloatArray) -> FloatArray:
+    """Return (m,) by how much shapes `numbers` (m,) must be enlarged about their mean corners, at most, to reach as far
+    as the vectors (3, m) from there.
 
-
-def _reach(table: HullTable, numbers: IntArray, unit: FloatArray) -> FloatArray:
-    """Return (m,) how far shapes `numbers` (m,) reach from their mean corners along unit vectors (m, 3), for sure."""
+    That is a convex function: between the nodes of the octahedron it is not more than the mean of theirs.
+    """
     if table.axes is not None:
-        unit = np.matmul(table.axes.take(numbers, axis=0), unit[:, :, None])[:, :, 0]
-    steepest = np.ones(len(numbers))
-    size, place = table.polar_size.take(numbers), table.polar_place.take(numbers)
-    for kind, polars in enumerate(table.polars):
-        some = np.flatnonzero(size == kind)
-        if len(some):
-            block = polars.take(place.take(some), axis=0)
-            steepest[some] = np.matmul(unit.take(some, axis=0)[:, None, :], block)[:, 0].max(axis=1)
-    result: FloatArray = 1.0 / np.where(steepest > 0.0, steepest, np.inf)
-    return result
+        ways = np.einsum("mkc,cm->km", table.axes.take(numbers, axis=0), ways)
+    x, y, z = ways
+    length = np.abs(x) + np.abs(y)
+    length += np.abs(z)
+    scale = STEPS / np.where(length > 0.0, length, 1.0)
+    u, v = x * scale, y * scale
+    u += STEPS
+    v += STEPS
+    column, row = v.astype(np.intp), u.astype(np.intp)
+    np.minimum(column, _ROW - 2, out=column)
+    np.minimum(row, _ROW - 2, out=row)
+    u -= row
+    v -= column
+    at = 2 * numbers
+    at += z < 0.0
+    at *= _ROW
+    at += row
+    at *= _ROW
+    at += column
+    flat = table.gauges.reshape(-1)
+    low, high = (flat.take(at + k) * (1.0 - v) + flat.take(at + (k + 1)) * v for k in (0, _ROW))
+    high -= low
+    high *= u
+    low += high
+    low *= length
+    return low
 
 
 def pairs_at_once(blocks: tuple[FloatArray, ...]) -> int:
@@ -342,49 +441,6 @@ def _ways(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
     ways -= table.centers.take(i, axis=1)
     ways[:3] += ways[3:]
     return ways[:3]
-
-
-def _slabs(
-    table: HullTable,
-    i: IntArray,
-    j: IntArray,
-    state: NDArray[np.int8],
-    gap: FloatArray,
-    normal: FloatArray,
-    widest_wanted: bool,
-) -> None:
-    way = _ways(table, i, j)
-    both = table.balls.take(i, axis=1)
-    both += table.balls.take(j, axis=1)
-    length = np.sqrt(np.einsum("cn,cn->n", way, way))
-    state[length <= both[1]] = MEET
-    by_balls = length - both[0] - both[2]
-    apart = np.flatnonzero(by_balls > 0.0)
-    if len(apart):
-        state[apart] = APART
-        gap[apart] = by_balls[apart]
-        normal[:, apart] = way[:, apart] / length[apart]
-    left = np.flatnonzero(state != MEET if widest_wanted else state == OPEN)
-    if not len(left):
-        return
-    along = way.T.take(left, axis=0) @ _DIRECTIONS.T  # (m, AXES)
-    a = table.heights.take(i.take(left), axis=0)
-    b = table.heights.take(j.take(left), axis=0)
-    gaps = np.empty((len(left), 2 * AXES))
-    gaps[:, :AXES] = along
-    np.negative(along, out=gaps[:, AXES:])
-    gaps -= a
-    gaps[:, :AXES] -= b[:, AXES:]
-    gaps[:, AXES:] -= b[:, :AXES]
-    best = gaps.argmax(axis=1)
-    widest = gaps[np.arange(len(left)), best] - both[2].take(left)
-    better = np.flatnonzero(widest > gap.take(left))
-    if len(better):
-        at = left.take(better)
-        state[at] = APART
-        gap[at] = widest.take(better)
-        chosen = best.take(better)
-        normal[:, at] = np.where(chosen < AXES, 1.0, -1.0) * _DIRECTIONS.take(chosen % AXES, axis=0).T
 
 
 def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray) -> FloatArray:

@@ -418,3 +418,13 @@ doubt, and must be among the ties."""
 
 VERIFY_SLIVER = 16.0
 """Times EPS, the largest coordinate and the length of an outline: what its corners' rounding makes of the area."""
+
+SINGLE_EPS = 2.0**-23
+"""Relative gap between neighbouring float32 numbers."""
+
+BATCH_SLAB = 8.0
+"""Times SINGLE_EPS and the farthest that a shape reaches: what the slab around it is widened by, on either side. Of
+rounded corners and directions and their products 2.5 of the shape's own size, of half sums and differences 2.5 of all."""
+
+RAY_ROUNDING = 32.0
+"""Times EPS: how far, relatively, a ray through a shape may be computed too long."""
