@@ -45,6 +45,10 @@ _SLABS = 512
 """Pairs of which slabs are compared in one go: some two hundred numbers each."""
 _PORTALS = 40
 """Steps after which a portal is given up; most pairs take three to five."""
+_TURNS = 3
+"""Steps to a first portal after which a pair is put off; most need none."""
+_WIDTH = 0.7
+"""How far aside of the ray, over the way along it, the corners of a first portal are looked for."""
 _LATE = 0.1
 """Share of pairs, the slowest of some, that are put off, to go on together with those of others."""
 _LAST = 16
@@ -462,9 +466,9 @@ def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray)
 
 
 def room_for(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
-    """Return room for the corners of so many pairs' shapes, and for their heights."""
+    """Return room for the corners of so many pairs' shapes, and for their heights in up to three directions."""
     most = max((block.shape[2] for block in table.corners), default=1)
-    return np.empty(step * 3 * most), np.empty(step * most)
+    return np.empty(step * 3 * most), np.empty(step * 3 * most)
 
 
 def hulls_around(table: HullTable, i: IntArray, j: IntArray, corners: NDArray[np.int32]) -> FloatArray:
@@ -553,64 +557,69 @@ class HullPairs:
         self.memory, self.heights = memory
         balls = table.balls.take(i, axis=1)
         balls += table.balls.take(j, axis=1)
-        self.limit = balls[2]
-        self.inner = -_ways(table, i, j)  # a point of A - B, inside it if that has an inside
-        self.spread = balls[0] + np.abs(self.inner).max(axis=0)
+        inner = -_ways(table, i, j)  # a point of A - B, inside it if that has an inside
+        self._lengths = np.concatenate([inner, balls[2:], balls[:1] + np.abs(inner).max(axis=0)])
+        self._numbers = np.stack(
+            [np.arange(len(i)), table.size.take(i), table.size.take(j), table.place.take(i), table.place.take(j)]
+        )
         self.corners = table.corners
-        self.sizes = np.stack([table.size.take(i), table.size.take(j)])
-        self.places = np.stack([table.place.take(i), table.place.take(j)])
-        self.rows: IntArray = np.arange(len(i))
-        self.named: NDArray[np.int32] | None = None
-        """(2, m) if asked for, which corners of A and B the last ones farthest were."""
+        self.named: list[NDArray[np.int32]] | None = None
+        """If asked for, which corners of A, and of B, the last ones farthest were: (m,) or (k, m) each."""
+        self._share_out()
 
-    def supports(self, ways: FloatArray) -> FloatArray:
-        """Return the support points (3, m) of A - B of the active pairs for ways (3, m), of any length."""
-        result = self.inner.copy()
-        for against in (False, True):
-            part = self.farthest(ways, against)
-            if against:
-                result -= part
-            else:
-                result += part
+    def _share_out(self) -> None:
+        self.inner, (self.limit, self.spread) = self._lengths[:3], self._lengths[3:]
+        self.rows, self.sizes, self.places = self._numbers[0], self._numbers[1:3], self._numbers[3:]
+
+    def supports(self, ways: FloatArray, some: IntArray | None = None) -> FloatArray:
+        """Return the support points of A - B of the active pairs, or of some, for ways of any length: (3, m) as these
+        are, or (3, k, m) where k of them are asked for each pair."""
+        inner = self.inner if some is None else self.inner.take(some, axis=1)
+        result = self.farthest(ways, False, some)
+        result += inner if ways.ndim == 2 else inner[:, None]
+        result -= self.farthest(ways, True, some)
         return result
 
-    def farthest(self, ways: FloatArray, of_b: bool) -> FloatArray:
-        """Return, from the mean corner, the corners (3, m) of A farthest along the ways, or of B farthest against."""
-        turned = np.ascontiguousarray(ways.T)[:, None, :]
+    def farthest(self, ways: FloatArray, of_b: bool, some: IntArray | None = None) -> FloatArray:
+        """Return, from the mean corner, the corners of A farthest along the ways, or of B farthest against them: (3, m)
+        as these are, or (3, k, m); of all active pairs, or of some."""
+        each = ways.reshape(3, -1, ways.shape[-1])
+        turned = np.ascontiguousarray(each.transpose(2, 1, 0))  # (m, k, 3)
         sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
-        result = np.empty_like(self.inner)
+        if some is not None:
+            sizes, places = sizes.take(some), places.take(some)
+        result = np.empty(each.shape)
+        names = None if self.named is None else np.empty(each.shape[1:], dtype=np.int32)
         for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
-            some = np.flatnonzero(sizes == kind)
-            if not len(some):
+            members = np.flatnonzero(sizes == kind)
+            if not len(members):
                 continue
             corners = self.corners[kind]
             room = corners.shape[2]
-            alike = len(some) == len(sizes)
-            count = len(some)
-            block = self.memory[: count * 3 * room].reshape(count, 3, room)
-            corners.take(places if alike else places.take(some), axis=0, out=block, mode="clip")
-            products = self.heights[: count * room].reshape(count, 1, room)
-            heights = np.matmul(turned if alike else turned.take(some, axis=0), block, out=products)[:, 0]
-            at = heights.argmin(axis=1) if of_b else heights.argmax(axis=1)
-            if self.named is not None:
-                self.named[int(of_b), some] = at
-            at += 3 * room * np.arange(count)
+            alike = len(members) == len(sizes)
+            shape = (len(members), each.shape[1], room)
+            block = self.memory[: len(members) * 3 * room].reshape(len(members), 3, room)
+            corners.take(places if alike else places.take(members), axis=0, out=block, mode="clip")
+            products = self.heights[: shape[0] * shape[1] * room].reshape(shape)
+            heights = np.matmul(turned if alike else turned.take(members, axis=0), block, out=products)
+            at = (heights.argmin(axis=2) if of_b else heights.argmax(axis=2)).T  # (k, m)
+            if names is not None:
+                names[:, members] = at
+            at = at + 3 * room * np.arange(len(members))
             for row in result:  # x, y, z of a shape are `room` apart
                 if alike:
                     block.ravel().take(at, out=row, mode="clip")
                 else:
-                    row[some] = block.ravel().take(at)
+                    row[:, members] = block.ravel().take(at)
                 at += room
-        return result
+        if self.named is not None and names is not None:
+            self.named[int(of_b)] = names.reshape(ways.shape[1:])
+        return result.reshape(ways.shape)
 
     def keep(self, kept: IntArray) -> None:
         """Go on with these of the active pairs only."""
-        self.rows = self.rows.take(kept)
-        self.limit, self.spread = self.limit.take(kept), self.spread.take(kept)
-        self.sizes, self.places = self.sizes.take(kept, axis=1), self.places.take(kept, axis=1)
-        self.inner = self.inner.take(kept, axis=1)
-        if self.named is not None:
-            self.named = self.named.take(kept, axis=1)
+        self._lengths, self._numbers = self._lengths.take(kept, axis=1), self._numbers.take(kept, axis=1)
+        self._share_out()
 
 
 class _Portals(HullPairs):
@@ -627,166 +636,196 @@ class _Portals(HullPairs):
         super().__init__(table, i, j, memory)
         count = len(i)
         self.table, self.pair, self.start = table, (i, j), start
+        self.all_lengths = self._lengths
+        self.names = np.zeros((2, 3, count), dtype=np.int32)
+        """Which corners of A and B make those of the portals of active pairs, if asked for."""
         if start is not None:
-            self.named = np.zeros((2, count), dtype=np.int32)
-        self.names = np.zeros((2, 3, 0 if start is None else count), dtype=np.int32)
-        """Which corners of A and B make those of the portals of active pairs."""
-        self.settled_names = np.full(self.names.shape, -1, dtype=np.int32)
+            self.named = [self.names[0], self.names[1]]
+        self.settled_names = np.full((2, 3, count), -1, dtype=np.int32)
         """The same of all pairs in the end."""
+        self.points = np.empty((3, 3, 0))
+        """(coordinate, corner, m) the portals of active pairs, counter-clockwise seen from outside."""
         self.state, self.gap, self.normal = np.zeros(count, dtype=np.int8), np.zeros(count), np.zeros((3, count))
         self.around = np.zeros((3, 3, count))
-
-    def parted(self, ways: FloatArray, points: FloatArray) -> BoolArray:
-        """Tell which active pairs the support points for these ways show to be apart, and keep what they show."""
-        heights = np.einsum("cm,cm->m", ways, points)
-        lengths = np.sqrt(np.einsum("cm,cm->m", ways, ways))
-        apart: BoolArray = heights < -self.limit * lengths
-        found = np.flatnonzero(apart)
-        if len(found):
-            rows, length = self.rows.take(found), lengths.take(found)
-            self.state[rows] = APART
-            self.gap[rows] = -heights.take(found) / length - self.limit.take(found)
-            self.normal[:, rows] = ways.take(found, axis=1) / length
-        return apart
+        self.passed = np.zeros(count, dtype=bool)
+        """(n,) of which pairs the origin is on the inner side of the portal."""
 
     def run(self, few: float) -> None:
         """Search until no more than `few` pairs are left, which `rows` tells; others that are not settled in the end
         stay OPEN."""
-        way = -self.inner
-        v1 = self.supports(way)
-        apart = self.parted(way, v1)
-        self.name(0)
-        way = cross_rows(v1, self.inner)
-        kept = np.flatnonzero(~apart & way.any(axis=0))
-        v1, way = v1.take(kept, axis=1), way.take(kept, axis=1)
-        self.keep(kept)
-        if not len(kept):
-            return
-        v2 = self.supports(way)
-        apart = self.parted(way, v2)
-        self.name(1)
-        kept = np.flatnonzero(~apart)
-        v1, v2 = v1.take(kept, axis=1), v2.take(kept, axis=1)
-        self.keep(kept)
-        way = cross_rows(v1 - self.inner, v2 - self.inner)
-        turned = np.einsum("cm,cm->m", way, self.inner) > 0.0
-        v1, v2 = np.where(turned, v2, v1), np.where(turned, v1, v2)
-        np.negative(way, out=way, where=turned)
-        if self.named is not None:
-            self.names[:, :2] = np.where(turned, self.names[:, 1::-1], self.names[:, :2])
-        corners = np.stack([v1, v2, np.zeros_like(v1)])
-        ready = np.zeros(len(self.rows), dtype=bool)
-        if self.start is not None:
-            self.resume(corners, ready, way)
+        waiting = self.begin(_TURNS if few else _PORTALS)
+        way = self.outward()
+        plane = np.einsum("cm,cm->m", way, self.points[:, 0])
+        done = np.zeros(len(plane), dtype=bool)
         for _ in range(_PORTALS):
-            if len(self.rows) <= max(few, _LAST):
-                self.settle_names(np.flatnonzero(ready))
-                return
-            point = self.supports(way)
-            apart = self.parted(way, point)
-            done = apart | self.refined(corners, point, ready)
-            self.discovered(corners, point, ready)
-            # Of complete portals the normal, of others that of the plane of two corners and the inner point.
-            base = np.where(ready, corners[2], self.inner)
-            way = cross_rows(corners[0] - base, corners[1] - base)
-            # With the portal complete the origin may be on the inner side of it already.
-            done |= self.enclosed(corners, way, ready & ~apart)
+            inside = np.flatnonzero(~done & (plane > 0.0))
+            if len(inside):
+                rows = self.rows.take(inside)
+                self.passed[rows] = True
+                self.around[:, :, rows] = self.points.take(inside, axis=2)
+                done[inside] = True
             kept = np.flatnonzero(~done)
             if len(kept) < len(done):
-                self.settle_names(np.flatnonzero(done & ready))
-                corners, way = corners.take(kept, axis=2), way.take(kept, axis=1)
-                ready = ready.take(kept)
+                self.settle_names(np.flatnonzero(done))
                 self.keep(kept)
-        self.keep(np.arange(0))
+                way, plane = way.take(kept, axis=1), plane.take(kept)
+            if len(kept) <= max(few, _LAST):
+                break
+            point = self.supports(way)
+            done, height, length = self.parted(way, point)
+            # No farther than the portal: that is on the surface, or rounding cannot tell.
+            done |= height - plane <= self.limit * length
+            self.refine(point)
+            way = self.outward()
+            plane = np.einsum("cm,cm->m", way, self.points[:, 0])
+        self.settle_names(np.arange(len(self.rows)))
+        self.rows = np.concatenate([self.rows, waiting])
+        self.prove()
 
-    def resume(self, corners: FloatArray, ready: BoolArray, way: FloatArray) -> None:
-        """Put the portals to begin with in the place of those of active pairs, where the ray still passes them."""
-        assert self.start is not None
+    def begin(self, turns: int) -> IntArray:
+        """Find first portals; go on with the pairs that have one, and return the rows of those for which it would take
+        more turns."""
+        self.keep(np.flatnonzero(self.inner.any(axis=0)))
+        ways = _around(-self.inner)
+        self.points = self.supports(ways)
+        if self.named is not None:
+            self.names = np.stack(self.named)
+        heights = np.einsum("ckm,ckm->km", ways, self.points)
+        lowest = heights.argmin(axis=0)
+        columns = np.arange(len(lowest))
+        way, point = ways[:, lowest, columns], self.points[:, lowest, columns]
+        apart, _, _ = self.parted(way, point)
+        self.keep(np.flatnonzero(~apart))
+        self.resume()
+        sides = self.orient(np.arange(len(self.rows)))
+        some = np.flatnonzero((sides > 0.0).any(axis=0))
+        sides = sides.take(some, axis=1)
+        out = np.zeros(len(self.rows), dtype=bool)  # of the search
+        for _ in range(turns):
+            if not len(some):
+                break
+            # The ray passes outside of this side: the portal goes on from there.
+            side, inner = sides.argmax(axis=0), self.inner.take(some, axis=1)
+            first, second, last = side, (side + 1) % 3, (side + 2) % 3
+            v1, v2 = self.points[:, first, some], self.points[:, second, some]
+            way = cross_rows(v2 - inner, v1 - inner)
+            point = self.supports(way, some)
+            self.points[:, last, some] = point
+            if self.named is not None:
+                self.names[:, last, some] = np.stack(self.named)
+            apart, height, length = self.parted(way, point, some)
+            # With nothing beyond the side, the inner point is on the surface.
+            flat = height - np.einsum("cm,cm->m", way, inner) <= self.limit.take(some) * length
+            out[some] = apart | flat
+            some = some[~(apart | flat)]
+            sides = self.orient(some)
+            left = np.flatnonzero((sides > 0.0).any(axis=0))
+            some, sides = some.take(left), sides.take(left, axis=1)
+        out[some] = True
+        waiting = self.rows.take(some)
+        self.keep(np.flatnonzero(~out))
+        return waiting
+
+    def orient(self, some: IntArray) -> FloatArray:
+        """Turn the portals of active pairs `some` counter-clockwise seen from outside; return (3, k) volumes that are
+        above 0 where the ray passes outside of the side from a corner to the next."""
+        points, inner = self.points.take(some, axis=2), self.inner.take(some, axis=1)
+        v1, v2, v3 = points.transpose(1, 0, 2)
+        way = cross_rows(v1 - v3, v2 - v3)
+        inward = np.flatnonzero(np.einsum("cm,cm->m", way, inner - v3) > 0.0)
+        at = some.take(inward)
+        self.points[:, :2, at] = self.points[:, 1::-1, at]
+        self.names[:, :2, at] = self.names[:, 1::-1, at]
+        points[:, :2, inward] = points[:, 1::-1, inward]
+        following = points.take([1, 2, 0], axis=1)
+        volumes: FloatArray = np.einsum("ckm,cm->km", cross_rows(points, following), inner)
+        return volumes
+
+    def outward(self) -> FloatArray:
+        """Return the normals (3, m) of the portals of active pairs, of any length."""
+        v1, v2, v3 = self.points.transpose(1, 0, 2)
+        return cross_rows(v1 - v3, v2 - v3)
+
+    def resume(self) -> None:
+        """Put the portals to begin with in the place of those of active pairs, where there are any."""
+        if self.start is None:
+            return
         start = self.start.take(self.rows, axis=2)
         some = np.flatnonzero(start[0, 0] >= 0)
-        rows = self.rows.take(some)
-        start, inner = start.take(some, axis=2), self.inner.take(some, axis=1)
+        rows, start = self.rows.take(some), start.take(some, axis=2)
         points = self.table.at(self.pair[0].take(rows), start[0]) - self.table.at(self.pair[1].take(rows), start[1])
-        points += inner[:, None]
-        v1, v2, v3 = points.transpose(1, 0, 2)
-        across = cross_rows(v1 - v3, v2 - v3)
-        turned = np.einsum("cm,cm->m", across, inner) > np.einsum("cm,cm->m", across, v3)
-        np.negative(across, out=across, where=turned)
-        sides = [np.einsum("cm,cm->m", cross_rows(u, v), inner) for u, v in ((v1, v2), (v2, v3), (v3, v1))]
-        sides = np.where(turned, -1.0, 1.0) * sides
-        passed = np.flatnonzero((sides <= 0.0).all(axis=0))
-        at = some.take(passed)
-        order = np.where(turned.take(passed), [[1], [0], [2]], [[0], [1], [2]])
-        columns = np.arange(len(at))
-        corners[:, :, at] = points.take(passed, axis=2).transpose(1, 0, 2)[order, :, columns].transpose(0, 2, 1)
-        self.names[:, :, at] = start.take(passed, axis=2)[:, order, columns]
-        way[:, at] = across.take(passed, axis=1)
-        ready[at] = True
+        points += self.inner.take(some, axis=1)[:, None]
+        self.points[:, :, some] = points
+        self.names[:, :, some] = start
+
+    def parted(
+        self, ways: FloatArray, points: FloatArray, some: IntArray | None = None
+    ) -> tuple[BoolArray, FloatArray, FloatArray]:
+        """Tell which active pairs, or of some, the support points for these ways show to be apart, and keep what they
+        show; return the heights of the points too, and the lengths of the ways."""
+        rows, limit = (self.rows, self.limit) if some is None else (self.rows.take(some), self.limit.take(some))
+        heights = np.einsum("cm,cm->m", ways, points)
+        lengths = np.sqrt(np.einsum("cm,cm->m", ways, ways))
+        apart: BoolArray = heights < -limit * lengths
+        found = np.flatnonzero(apart)
+        if len(found):
+            rows, length = rows.take(found), lengths.take(found)
+            self.state[rows] = APART
+            self.gap[rows] = -heights.take(found) / length - limit.take(found)
+            self.normal[:, rows] = ways.take(found, axis=1) / length
+        return apart, heights, lengths
+
+    def refine(self, point: FloatArray) -> None:
+        """Put new points (3, m) in the place of that corner of each portal without which the ray still passes it."""
+        one, two, three = np.einsum("cm,ckm->km", cross_rows(point, self.inner), self.points) >= 0.0
+        slot = np.where(one, np.where(two, 0, 2), three)
+        columns = np.arange(len(slot))
+        self.points[:, slot, columns] = point
+        if self.named is not None:
+            self.names[:, slot, columns] = np.stack(self.named)
+
+    def prove(self) -> None:
+        """Settle which tetrahedra of portal and inner point hold the origin for sure: beyond these portals there is
+        nothing more to find, and what is not sure stays open."""
+        rows = np.flatnonzero(self.passed)
+        lengths = self.all_lengths.take(rows, axis=1)
+        a, b, c = self.around.take(rows, axis=2).transpose(1, 0, 2)
+        sure, radius = _enclosing(lengths[:3], a, b, c, lengths[4], lengths[3])
+        self.state[rows.take(sure)] = MEET
+        self.gap[rows.take(sure)] = -radius
+        self.around[:, :, self.state != MEET] = 0.0
 
     def settle_names(self, at: IntArray) -> None:
         """Keep which corners make the portals of active pairs `at`."""
         if self.named is not None:
             self.settled_names[:, :, self.rows.take(at)] = self.names.take(at, axis=2)
 
-    def name(self, slot: int, where: BoolArray | None = None) -> None:
-        """Let the corners farthest last be those of the portal's corner `slot`, of some active pairs or all."""
-        if self.named is not None:
-            np.copyto(self.names[:, slot], self.named, where=True if where is None else where)
-
     def keep(self, kept: IntArray) -> None:
         """Go on with these of the active pairs only."""
+        if len(kept) == len(self.rows):
+            return
         super().keep(kept)
+        self.points = self.points.take(kept, axis=2) if self.points.shape[2] else self.points
         if self.named is not None:
             self.names = self.names.take(kept, axis=2)
 
-    def refined(self, corners: FloatArray, point: FloatArray, ready: BoolArray) -> BoolArray:
-        """Put the new point in the place of a corner of complete portals; tell where it is not new."""
-        if not ready.any():
-            return ready.copy()
-        v1, v2, v3 = corners
-        across = cross_rows(point, self.inner)
-        one, two, three = (np.einsum("cm,cm->m", across, v) >= 0.0 for v in (v1, v2, v3))
-        old = (point == v1).all(axis=0) | (point == v2).all(axis=0) | (point == v3).all(axis=0)
-        first = ready & ((one & two) | (~one & ~three))
-        second = ready & ~one & three
-        third = ready & one & ~two
-        for slot, (corner, where) in enumerate(((v1, first), (v2, second), (v3, third))):
-            np.copyto(corner, point, where=where)
-            self.name(slot, where)
-        stuck: BoolArray = ready & old
-        return stuck
 
-    def discovered(self, corners: FloatArray, point: FloatArray, ready: BoolArray) -> None:
-        """Put the new point in the place of a corner of portals that are not complete, or complete them."""
-        if ready.all():
-            return
-        v1, v2, _ = corners
-        before = ~ready
-        beyond_one = np.einsum("cm,cm->m", cross_rows(v1, point), self.inner) < 0.0
-        beyond_two = np.einsum("cm,cm->m", cross_rows(point, v2), self.inner) < 0.0
-        complete = before & ~beyond_one & ~beyond_two
-        places = ((1, before & beyond_one), (0, before & ~beyond_one & beyond_two), (2, complete))
-        for slot, where in places:
-            np.copyto(corners[slot], point, where=where)
-            self.name(slot, where)
-        ready |= complete
+def _around(ways: FloatArray) -> FloatArray:
+    """Return three ways (3, 3, m) around each of ways (3, m), coordinate first, counter-clockwise seen from ahead.
 
-    def enclosed(self, corners: FloatArray, way: FloatArray, asked: BoolArray) -> BoolArray:
-        """Tell for which of the pairs asked the tetrahedron of portal and inner point holds the origin for sure."""
-        v1, v2, v3 = corners
-        ahead = asked & (np.einsum("cm,cm->m", way, v1) > 0.0)
-        done = np.zeros(len(self.rows), dtype=bool)
-        some = np.flatnonzero(ahead)
-        if not len(some):
-            return done
-        p, a, b, c = (v.take(some, axis=1) for v in (self.inner, v1, v2, v3))
-        sure, radius = _enclosing(p, a, b, c, self.spread.take(some), self.limit.take(some))
-        at = self.rows.take(some.take(sure))
-        self.state[at] = MEET
-        self.around[:, 0, at], self.around[:, 1, at], self.around[:, 2, at] = (v[:, sure] for v in (a, b, c))
-        self.gap[at] = -radius
-        done[some] = True  # beyond the portal there is nothing more to find: what is not sure stays open
-        return done
+    Source: T. Duff and others, Building an Orthonormal Basis, Revisited, 2017.
+    """
+    x, y, z = unit = ways / np.sqrt(np.einsum("cm,cm->m", ways, ways))
+    sign = np.copysign(1.0, z)
+    scale = -1.0 / (sign + z)
+    both = x * y * scale
+    right = np.stack([1.0 + sign * x * x * scale, sign * both, -sign * x])
+    up = np.stack([both, sign + y * y * scale, -y])
+    result = np.empty((3, 3, ways.shape[1]))
+    for k in range(3):
+        angle = 2.0 * np.pi * k / 3.0
+        result[:, k] = unit + _WIDTH * (np.cos(angle) * right + np.sin(angle) * up)
+    return result
 
 
 def cross_rows(u: FloatArray, v: FloatArray) -> FloatArray:
