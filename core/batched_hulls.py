@@ -529,23 +529,29 @@ def hulls_by_portals(
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     step = pairs_at_once(table.corners)
     memory = room_for(table, step)
+    begun: _Begun | None = None
     for final in (False, True):
         if final and len(order) <= _LAST:
             break
         late: list[IntArray] = []
+        left: list[_Begun] = []
         for begin in range(0, len(order), step):
-            some = order[begin : begin + step]
+            part = slice(begin, begin + step)
+            some = order[part]
             tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * begin / len(order))
             first = None if start is None else start.take(some, axis=2)
             search = _Portals(table, i.take(some), j.take(some), memory, first)
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
-            search.run(0.0 if final or step >= total else _LATE * len(some))
+            few = 0.0 if final or step >= total else _LATE * len(some)
+            left.append(search.run(few, None if begun is None else begun.part(part)))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
             around[:, :, some] = search.around
             if corners is not None:
                 corners[:, :, some] = search.settled_names
-            late.append(some.take(search.rows))
-        order = np.concatenate(late) if late else order
+            late.append(some.take(left[-1].rows))
+        if late:
+            order = np.concatenate(late)
+            begun = _Begun(order, *(np.concatenate([getattr(b, n) for b in left], axis=2) for n in ("points", "names")))
     return HullAnswers(state, gap, normal, around, corners)
 
 
@@ -622,6 +628,22 @@ class HullPairs:
         self._share_out()
 
 
+@dataclass(frozen=True, eq=False)
+class _Begun:
+    """Portals of some pairs, which the ray may pass or not."""
+
+    rows: IntArray
+    """(m,) which pairs they are of."""
+    points: FloatArray
+    """(coordinate, corner, m)."""
+    names: NDArray[np.int32]
+    """(shape, corner, m) which corners of A and B make them, if asked for."""
+
+    def part(self, part: slice) -> _Begun:
+        """Return those of some pairs only."""
+        return _Begun(self.rows[part], self.points[:, :, part], self.names[:, :, part])
+
+
 class _Portals(HullPairs):
     """The search of some pairs, in rows (3, m) of the pairs that are still active."""
 
@@ -650,10 +672,14 @@ class _Portals(HullPairs):
         self.passed = np.zeros(count, dtype=bool)
         """(n,) of which pairs the origin is on the inner side of the portal."""
 
-    def run(self, few: float) -> None:
-        """Search until no more than `few` pairs are left, which `rows` tells; others that are not settled in the end
-        stay OPEN."""
-        waiting = self.begin(_TURNS if few else _PORTALS)
+    def run(self, few: float, begun: _Begun | None) -> _Begun:
+        """Search until no more than `few` pairs are left, and return their portals; others that are not settled in the
+        end stay OPEN. `begun` are the portals to go on with, if there are any."""
+        if begun is None:
+            self.begin()
+        else:
+            self.points, self.names = begun.points.copy(), begun.names.copy()
+        waiting = self.discover(_TURNS if few else _PORTALS)
         way = self.outward()
         plane = np.einsum("cm,cm->m", way, self.points[:, 0])
         done = np.zeros(len(plane), dtype=bool)
@@ -679,12 +705,15 @@ class _Portals(HullPairs):
             way = self.outward()
             plane = np.einsum("cm,cm->m", way, self.points[:, 0])
         self.settle_names(np.arange(len(self.rows)))
-        self.rows = np.concatenate([self.rows, waiting])
         self.prove()
+        return _Begun(
+            np.concatenate([self.rows, waiting.rows]),
+            np.concatenate([self.points, waiting.points], axis=2),
+            np.concatenate([self.names, waiting.names], axis=2),
+        )
 
-    def begin(self, turns: int) -> IntArray:
-        """Find first portals; go on with the pairs that have one, and return the rows of those for which it would take
-        more turns."""
+    def begin(self) -> None:
+        """Look for the corners of first portals around the ray, or put those there that are given."""
         self.keep(np.flatnonzero(self.inner.any(axis=0)))
         ways = _around(-self.inner)
         self.points = self.supports(ways)
@@ -696,7 +725,19 @@ class _Portals(HullPairs):
         way, point = ways[:, lowest, columns], self.points[:, lowest, columns]
         apart, _, _ = self.parted(way, point)
         self.keep(np.flatnonzero(~apart))
-        self.resume()
+        if self.start is None:
+            return
+        start = self.start.take(self.rows, axis=2)
+        some = np.flatnonzero(start[0, 0] >= 0)
+        rows, start = self.rows.take(some), start.take(some, axis=2)
+        points = self.table.at(self.pair[0].take(rows), start[0]) - self.table.at(self.pair[1].take(rows), start[1])
+        points += self.inner.take(some, axis=1)[:, None]
+        self.points[:, :, some] = points
+        self.names[:, :, some] = start
+
+    def discover(self, turns: int) -> _Begun:
+        """Let the ray pass all portals; go on with the pairs of which it does, and return those for which it would take
+        more turns."""
         sides = self.orient(np.arange(len(self.rows)))
         some = np.flatnonzero((sides > 0.0).any(axis=0))
         sides = sides.take(some, axis=1)
@@ -722,7 +763,7 @@ class _Portals(HullPairs):
             left = np.flatnonzero((sides > 0.0).any(axis=0))
             some, sides = some.take(left), sides.take(left, axis=1)
         out[some] = True
-        waiting = self.rows.take(some)
+        waiting = _Begun(self.rows.take(some), self.points.take(some, axis=2), self.names.take(some, axis=2))
         self.keep(np.flatnonzero(~out))
         return waiting
 
@@ -745,18 +786,6 @@ class _Portals(HullPairs):
         """Return the normals (3, m) of the portals of active pairs, of any length."""
         v1, v2, v3 = self.points.transpose(1, 0, 2)
         return cross_rows(v1 - v3, v2 - v3)
-
-    def resume(self) -> None:
-        """Put the portals to begin with in the place of those of active pairs, where there are any."""
-        if self.start is None:
-            return
-        start = self.start.take(self.rows, axis=2)
-        some = np.flatnonzero(start[0, 0] >= 0)
-        rows, start = self.rows.take(some), start.take(some, axis=2)
-        points = self.table.at(self.pair[0].take(rows), start[0]) - self.table.at(self.pair[1].take(rows), start[1])
-        points += self.inner.take(some, axis=1)[:, None]
-        self.points[:, :, some] = points
-        self.names[:, :, some] = start
 
     def parted(
         self, ways: FloatArray, points: FloatArray, some: IntArray | None = None
@@ -806,8 +835,7 @@ class _Portals(HullPairs):
             return
         super().keep(kept)
         self.points = self.points.take(kept, axis=2) if self.points.shape[2] else self.points
-        if self.named is not None:
-            self.names = self.names.take(kept, axis=2)
+        self.names = self.names.take(kept, axis=2)
 
 
 def _around(ways: FloatArray) -> FloatArray:
