@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .batched_hulls import MEET, HullPairs, HullTable, cross_rows, hulls_by_portals, room_for
 from .polytope import FloatArray, IntArray
 from .progress import Progress, part_of, tell
-from .tolerance import EPA_CONVERGED, EPA_FILTER, EPS
+from .tolerance import DEPTH_NORMAL, EPA_CONVERGED, EPA_FILTER, EPS
 
 BoolArray = NDArray[np.bool_]
 
@@ -92,7 +92,7 @@ class _Polytopes(HullPairs):
         self.memory_of_all = memory
         count = len(i)
         self.ended = np.zeros(count, dtype=bool)
-        self.depth, self.inner_ball = np.zeros((2, count))
+        self.depth, self.inner_ball, self.slack = np.zeros((3, count))
         self.normal = np.zeros((3, count))
         self.face, self.face_on_a = np.zeros((2, 3, 3, count))  # coordinate, corner, pair
         self.count, self.faces = np.full((2, count), 4)  # of each
@@ -162,6 +162,11 @@ class _Polytopes(HullPairs):
         self.ended[rows] = True
         self.depth[rows], self.inner_ball[rows] = depth[at], offset[at]
         self.normal[:, rows] = ways[:, at]
+        p, q, r = (self.points[:, at, self.corners_of[at, nearest[at], k]] for k in range(3))
+        # The normal of a sliver is rounded by more, and so is how far its plane is from the origin.
+        one, other, across = (np.einsum("cm,cm->m", v, v) for v in (q - p, r - p, cross_rows(q - p, r - p)))
+        bent = np.sqrt(one * other / np.where(across > 0.0, across, np.inf))
+        self.slack[rows] = DEPTH_NORMAL * EPS * np.sqrt(np.einsum("cm,cm->m", p, p)) * bent
         corners = self.corners_of[at, self.holding(at, nearest, ways)]
         for k in range(3):
             self.face[:, k, rows] = self.points[:, at, corners[:, k]]
@@ -236,7 +241,7 @@ def _measure(
     chosen = columns.take(at)
     limit = table.balls[2].take(pair[0]) + table.balls[2].take(pair[1])
     answer.found[chosen] = ~np.isnan(local[0])
-    answer.depth[chosen], answer.inner[chosen], answer.rounding[chosen] = depth, found.inner_ball[at], limit
+    answer.depth[chosen], answer.inner[chosen], answer.rounding[chosen] = depth, found.inner_ball[at], limit + found.slack[at]
     answer.normal[:, chosen] = normal
     answer.on_a[:, chosen] = local + mean_a
     answer.on_b[:, chosen] = (local - mean + inner) + mean_b

@@ -33,14 +33,16 @@ SingleArray = NDArray[np.float32]
 
 AXES = 32
 """Fixed directions along which it is known where every shape begins and ends."""
-STEPS = 8
+STEPS = 6
 """Steps of the grid of directions along which it is known how far a shape reaches, from a pole to the equator."""
 _CHUNK = 1_024
 """Pairs answered in one go, but fewer where they have many corners."""
 _CORNERS = 65_536
 """Corners gathered in one go."""
-_PRODUCTS = 65_536
-"""Heights of corners made in one go."""
+_PRODUCTS = 262_144
+"""Heights of corners made in one go, in single precision."""
+_GROUP = 8
+"""Fixed directions along which they are: the more shapes there are in one go, the longer are the rows."""
 _SLABS = 512
 """Pairs of which slabs are compared in one go: some two hundred numbers each."""
 _PORTALS = 40
@@ -51,7 +53,7 @@ _WIDTH = 0.7
 """How far aside of the ray, over the way along it, the corners of a first portal are looked for."""
 _LATE = 0.1
 """Share of pairs, the slowest of some, that are put off, to go on together with those of others."""
-_LAST = 16
+_LAST = 4
 """Pairs so few are slower together than one by one, and left open."""
 _TINY = 1e-290
 """Not relative: less than any gauge but 0, with a finite inverse."""
@@ -99,8 +101,8 @@ class HullTable:
     balls: FloatArray
     """(3, n) radii of balls around and inside, about the mean of the corners; what rounding adds to a height."""
     middles: SingleArray
-    """(n, AXES) half way between where the shape begins and ends along the fixed directions, from a point of the table's
-    own."""
+    """(n, AXES) half way between where the shape begins and ends along the fixed directions, from a point that is the
+    same for all."""
     halves: SingleArray
     """(n, AXES) how far it reaches from there, with what rounding may hide."""
     corners: tuple[FloatArray, ...]
@@ -145,8 +147,14 @@ class HullTable:
             corners.append(frozen(block))
         for k, shape in enumerate(shapes):
             centers[:3, k] = shape.center
-            if shape.rank == 3:
-                balls[1, k] = max(0.0, float((shape.offsets - shape.normals @ centers[3:, k]).min()))
+        solid = [k for k, shape in enumerate(shapes) if shape.rank == 3]
+        facets = np.array([len(shapes[k].normals) for k in solid], dtype=np.intp)
+        owner = np.repeat(np.array(solid, dtype=np.intp), facets)
+        normals = np.concatenate([np.empty((0, 3)), *(shapes[k].normals for k in solid)])
+        offsets = np.concatenate([np.empty(0), *(shapes[k].offsets for k in solid)])
+        offsets -= np.einsum("fc,cf->f", normals, centers[3:].take(owner, axis=1))
+        if solid:
+            balls[1, solid] = np.minimum.reduceat(offsets, _starts(owner))
         reach = np.abs(centers[:3]).max(axis=0, initial=0.0) + balls[0]
         balls[2] = EPS * (2.0 * SUPPORT_ROUNDING * balls[0] + BATCH_CORNERS * reach)
         balls[1] -= 2.0 * balls[2]
@@ -158,7 +166,7 @@ class HullTable:
             tuple(corners),
             frozen(size),
             frozen(place),
-            _gauges_of(shapes, centers[3:], balls),
+            _gauges_of(owner, normals, offsets, balls),
         )
 
     def moved(self, axes: FloatArray, centers: FloatArray) -> HullTable:
@@ -206,7 +214,11 @@ class HullTable:
         """Return lowest and highest corner (3, n) of the axis-aligned bounding boxes, to rounding."""
         low, high = np.empty((2, 3, len(self)))
         for members, block in zip(_members(self.size, len(self.corners)), self.corners, strict=True):
-            low[:, members], high[:, members] = block.min(axis=2).T, block.max(axis=2).T
+            step = max(1, _CORNERS // block.shape[2])
+            for start in range(0, len(members), step):
+                rows = np.ascontiguousarray(block[start : start + step].transpose(1, 2, 0))  # the longest rows
+                chosen = members[start : start + step]
+                low[:, chosen], high[:, chosen] = rows.min(axis=1), rows.max(axis=1)
         middle = self.centers[:3] + self.centers[3:]
         return middle + low, middle + high
 
@@ -216,19 +228,29 @@ def _members(size: IntArray, classes: int) -> list[IntArray]:
     return [np.flatnonzero(size == number) for number in range(classes)]
 
 
-def _gauges_of(shapes: Sequence[Polytope], means: FloatArray, balls: FloatArray) -> SingleArray:
-    """Return `gauges` of a table."""
-    gauges = np.zeros((len(shapes), len(_NODES)), dtype=np.float32)
-    nodes = np.ascontiguousarray(_NODES.T) * (1.0 + SINGLE_EPS)  # rounded up
-    step = max(1, _PRODUCTS // len(_NODES))
-    for k in np.flatnonzero(balls[1] > 0.0).tolist():
-        shape = shapes[k]
-        heights = shape.offsets - shape.normals @ means[:, k]
-        heights -= 2.0 * balls[2, k]
-        normals = shape.normals / heights[:, None]
-        for start in range(0, len(normals), step):
-            np.maximum(gauges[k], (normals[start : start + step] @ nodes).max(axis=0), out=gauges[k])
-    return frozen(gauges)
+def _starts(owner: IntArray) -> IntArray:
+    """Return where the facets of each shape begin, of an array in which they are together."""
+    return np.flatnonzero(np.diff(owner, prepend=-1))
+
+
+def _gauges_of(owner: IntArray, normals: FloatArray, offsets: FloatArray, balls: FloatArray) -> SingleArray:
+    """Return `gauges` of a table, of the planes (f, 3), (f,) of its shapes' facets as seen from their mean corners."""
+    gauges = np.zeros((balls.shape[1], len(_NODES)), dtype=np.float32)
+    asked = np.flatnonzero(np.abs(_NODES[:, :2]).sum(axis=1) < 1.0 + 2.5 / STEPS)
+    nodes = np.ascontiguousarray(_NODES[asked].T) * (1.0 + SINGLE_EPS)  # rounded up
+    thick = np.flatnonzero(balls[1].take(owner) > 0.0)
+    owner = owner.take(thick)
+    planes = normals.take(thick, axis=0) / (offsets.take(thick) - 2.0 * balls[2].take(owner))[:, None]
+    step = _PRODUCTS // (4 * len(asked))
+    most = np.zeros((balls.shape[1], len(asked)), dtype=np.float32)
+    starts = _starts(owner).tolist()
+    for start, end in zip(starts, [*starts[1:], len(owner)], strict=True):
+        row = most[owner[start]]
+        for some in range(start, end, step):
+            np.maximum(row, (planes[some : min(some + step, end)] @ nodes).max(axis=0), out=row)
+    gauges[:, asked] = most
+    gauges.flags.writeable = False
+    return gauges
 
 
 def _slabs_around(
@@ -236,24 +258,30 @@ def _slabs_around(
 ) -> tuple[SingleArray, SingleArray]:
     """Return `middles` and `halves` of a table."""
     count = centers.shape[1]
-    ends = np.empty((2, AXES, count), dtype=np.float32)
+    low, high = np.empty((2, AXES, count), dtype=np.float32)
+    memory = np.empty(max([_PRODUCTS, *(_GROUP * block.shape[2] for block in corners)]), dtype=np.float32)
     for members, block in zip(_members(size, len(corners)), corners, strict=True):
         room = block.shape[2]
-        step = max(1, _PRODUCTS // (AXES * room))
+        step = max(1, _PRODUCTS // (_GROUP * room))
         for start in range(0, len(members), step):
-            some = block[start : start + step].transpose(1, 2, 0).astype(np.float32)  # shapes last: the longest rows
-            products = (_SINGLE_DIRECTIONS @ some.reshape(3, -1)).reshape(AXES, room, -1)
             chosen = members[start : start + step]
-            ends[0][:, chosen], ends[1][:, chosen] = products.min(axis=1), products.max(axis=1)
+            some = block[start : start + step].transpose(1, 2, 0).astype(np.float32, order="C")  # the longest rows
+            products = memory[: _GROUP * some[0].size].reshape(_GROUP, room, -1)
+            for axis in range(0, AXES, _GROUP):
+                group = slice(axis, axis + _GROUP)
+                np.matmul(_SINGLE_DIRECTIONS[group], some.reshape(3, -1), out=products.reshape(_GROUP, -1))
+                low[group, chosen], high[group, chosen] = products.min(axis=1), products.max(axis=1)
     places = centers[:3] + centers[3:]
     if count:
         places -= 0.5 * (places.min(axis=1) + places.max(axis=1))[:, None]
-    low, high = ends
     middles, halves = _DIRECTIONS @ places, 0.5 * (high - low)
     middles += 0.5 * (low + high)
     reach = np.sqrt(np.einsum("cn,cn->n", places, places)) + balls[0]
     halves += (BATCH_SLAB * SINGLE_EPS * reach + balls[2]).astype(np.float32)
-    return frozen(middles.T.astype(np.float32, order="C")), frozen(np.ascontiguousarray(halves.T))
+    result = middles.T.astype(np.float32, order="C"), np.ascontiguousarray(halves.T, dtype=np.float32)
+    for array in result:
+        array.flags.writeable = False
+    return result
 
 
 def _rooms(counts: IntArray) -> IntArray:
@@ -429,8 +457,8 @@ def _gauges(table: HullTable, numbers: IntArray, ways: FloatArray) -> FloatArray
     high -= low
     high *= u
     low += high
-    low *= length
-    return low
+    result: FloatArray = low * length
+    return result
 
 
 def pairs_at_once(blocks: tuple[FloatArray, ...]) -> int:
@@ -738,9 +766,7 @@ class _Portals(HullPairs):
     def discover(self, turns: int) -> _Begun:
         """Let the ray pass all portals; go on with the pairs of which it does, and return those for which it would take
         more turns."""
-        sides = self.orient(np.arange(len(self.rows)))
-        some = np.flatnonzero((sides > 0.0).any(axis=0))
-        sides = sides.take(some, axis=1)
+        some, sides = self.missed(np.arange(len(self.rows)))
         out = np.zeros(len(self.rows), dtype=bool)  # of the search
         for _ in range(turns):
             if not len(some):
@@ -750,6 +776,9 @@ class _Portals(HullPairs):
             first, second, last = side, (side + 1) % 3, (side + 2) % 3
             v1, v2 = self.points[:, first, some], self.points[:, second, some]
             way = cross_rows(v2 - inner, v1 - inner)
+            # Or the portal has no width: a corner beside it is wanted.
+            thin = np.flatnonzero(~sides.any(axis=0))
+            way[:, thin] = cross_rows(v1, inner)[:, thin]
             point = self.supports(way, some)
             self.points[:, last, some] = point
             if self.named is not None:
@@ -758,18 +787,16 @@ class _Portals(HullPairs):
             # With nothing beyond the side, the inner point is on the surface.
             flat = height - np.einsum("cm,cm->m", way, inner) <= self.limit.take(some) * length
             out[some] = apart | flat
-            some = some[~(apart | flat)]
-            sides = self.orient(some)
-            left = np.flatnonzero((sides > 0.0).any(axis=0))
-            some, sides = some.take(left), sides.take(left, axis=1)
+            some, sides = self.missed(some[~(apart | flat)])
         out[some] = True
         waiting = _Begun(self.rows.take(some), self.points.take(some, axis=2), self.names.take(some, axis=2))
         self.keep(np.flatnonzero(~out))
         return waiting
 
-    def orient(self, some: IntArray) -> FloatArray:
-        """Turn the portals of active pairs `some` counter-clockwise seen from outside; return (3, k) volumes that are
-        above 0 where the ray passes outside of the side from a corner to the next."""
+    def missed(self, some: IntArray) -> tuple[IntArray, FloatArray]:
+        """Turn the portals of active pairs `some` counter-clockwise seen from outside; return of which pairs the ray
+        misses them, and for these (3, k) volumes that are above 0 where it is outside of the side from a corner to the
+        next, or all 0."""
         points, inner = self.points.take(some, axis=2), self.inner.take(some, axis=1)
         v1, v2, v3 = points.transpose(1, 0, 2)
         way = cross_rows(v1 - v3, v2 - v3)
@@ -779,8 +806,9 @@ class _Portals(HullPairs):
         self.names[:, :2, at] = self.names[:, 1::-1, at]
         points[:, :2, inward] = points[:, 1::-1, inward]
         following = points.take([1, 2, 0], axis=1)
-        volumes: FloatArray = np.einsum("ckm,cm->km", cross_rows(points, following), inner)
-        return volumes
+        volumes = np.einsum("ckm,cm->km", cross_rows(points, following), inner)
+        at = np.flatnonzero((volumes > 0.0).any(axis=0) | ~volumes.any(axis=0))
+        return some.take(at), volumes.take(at, axis=1)
 
     def outward(self) -> FloatArray:
         """Return the normals (3, m) of the portals of active pairs, of any length."""
