@@ -241,7 +241,11 @@ def _measure(
     chosen = columns.take(at)
     limit = table.balls[2].take(pair[0]) + table.balls[2].take(pair[1])
     answer.found[chosen] = ~np.isnan(local[0])
-    answer.depth[chosen], answer.inner[chosen], answer.rounding[chosen] = depth, found.inner_ball[at], limit + found.slack[at]
+    answer.depth[chosen], answer.inner[chosen], answer.rounding[chosen] = (
+        depth,
+        found.inner_ball[at],
+        limit + found.slack[at],
+    )
     answer.normal[:, chosen] = normal
     answer.on_a[:, chosen] = local + mean_a
     answer.on_b[:, chosen] = (local - mean + inner) + mean_b

@@ -423,8 +423,8 @@ SINGLE_EPS = 2.0**-23
 """Relative gap between neighbouring float32 numbers."""
 
 BATCH_SLAB = 8.0
-"""Times SINGLE_EPS and the farthest that a shape reaches: what the slab around it is widened by, on either side. Rounded
-corners, directions and products take 2.5 of the shape's own size, half sums and differences 2.5 of all."""
+"""Times SINGLE_EPS and the farthest that a shape reaches: what the slab around it is widened by, on either side. Of
+rounded corners, directions and products 2.5 of the shape's own size, of sums and differences 2.5 of all."""
 
 DEPTH_NORMAL = 4.0
 """Times EPS over the sine of the angle between two sides of a triangle: how far its normal may be turned. Three rounded
