@@ -39,9 +39,9 @@ _CHUNK = 1_024
 """Pairs answered in one go, but fewer where they have many corners."""
 _CORNERS = 65_536
 """Corners gathered in one go."""
-_PRODUCTS = 262_144
+_PRODUCTS = 131_072
 """Heights of corners made in one go, in single precision."""
-_GROUP = 8
+_GROUP = 4
 """Fixed directions along which they are: the more shapes there are in one go, the longer are the rows."""
 _SLABS = 512
 """Pairs of which slabs are compared in one go: some two hundred numbers each."""
@@ -241,7 +241,7 @@ def _gauges_of(owner: IntArray, normals: FloatArray, offsets: FloatArray, balls:
     thick = np.flatnonzero(balls[1].take(owner) > 0.0)
     owner = owner.take(thick)
     planes = normals.take(thick, axis=0) / (offsets.take(thick) - 2.0 * balls[2].take(owner))[:, None]
-    step = _PRODUCTS // (4 * len(asked))
+    step = _PRODUCTS // (2 * len(asked))
     most = np.zeros((balls.shape[1], len(asked)), dtype=np.float32)
     starts = _starts(owner).tolist()
     for start, end in zip(starts, [*starts[1:], len(owner)], strict=True):

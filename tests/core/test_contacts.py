@@ -28,6 +28,7 @@ from contact_lens.core import (
     box_sat,
     contact,
     contacts,
+    gjk_intersects,
     nearest_neighbours,
     pairs_intersect,
     verify,
@@ -43,6 +44,7 @@ from contact_lens.core.batched_hulls import (
     hulls_by_rays,
     hulls_by_slabs,
     hulls_intersect,
+    hulls_parted,
 )
 from contact_lens.core.batched_regions import BoxRegions, box_regions
 from contact_lens.core.region import region_between
@@ -820,6 +822,67 @@ def test_what_a_batch_says_of_hulls_is_proved():
     for k in np.flatnonzero(rays)[:800].tolist():
         single = contact(shapes[i[k]], shapes[j[k]])
         assert single.signed_distance <= promised(shapes[i[k]], shapes[j[k]], 0.0)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("wide", [False, True])
+def test_slabs_in_single_precision_part_no_shapes_that_meet(far, wide):
+    shapes = [ConvexHull(s.vertices + far) for s in shapes_of_classes(3)]
+    if wide:  # then numbers of single precision tell nothing of the others
+        shapes.append(ConvexHull(CUBE + 1e12))
+    i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
+    table = HullTable.of(shapes)
+    parted, slabs = hulls_parted(table, i, j), hulls_by_slabs(table, i, j)
+    assert parted.any()
+    assert (slabs.state[parted] == APART).all()
+    for k in np.flatnonzero(slabs.state == APART).tolist():
+        assert gap_across(shapes[i[k]], shapes[j[k]], slabs.normal[:, k]) >= slabs.gap[k] > 0.0
+
+
+def test_slabs_tell_gaps_down_to_a_millionth():
+    """Cubes side by side along a fixed direction."""
+    gaps = np.array([1e-2, 1e-4, 1e-5, -1e-7, -1e-3])
+    shapes = [ConvexHull(CUBE), *(ConvexHull(CUBE + [np.ptp(CUBE[:, 0]) + gap, 0.3, -0.2]) for gap in gaps)]
+    other = np.arange(1, 6)
+    assert hulls_parted(HullTable.of(shapes), np.zeros(5, dtype=np.intp), other).tolist() == [True] * 3 + [False] * 2
+
+
+def test_rays_settle_most_pairs_with_a_common_point_between_their_middles():
+    """What is known along a grid of directions is less than the true reach, but not much."""
+    rng = np.random.default_rng(21)
+    shapes = [ConvexHull(rng.normal(size=(40, 3)) + rng.uniform(-2.0, 2.0, 3)) for _ in range(40)]
+    i, j = np.ascontiguousarray(random_pairs(1_500, 40).T)
+    i, j = i[i != j], j[i != j]
+    axes, centers = rotation(rng), rng.uniform(-9.0, 9.0, 3)
+    local = HullTable.of(shapes)
+    told = hulls_by_rays(local, i, j)
+    moved = local.moved(np.repeat(axes[None], 40, axis=0), np.repeat(centers[None], 40, axis=0))
+    reach = []
+    for a, b in zip(i.tolist(), j.tolist(), strict=True):
+        means = [local.centers[:3, n] + local.centers[3:, n] for n in (a, b)]
+        way = means[1] - means[0]
+        steepest = []
+        for n, mean, sign in ((a, means[0], 1.0), (b, means[1], -1.0)):
+            heights = shapes[n].offsets - shapes[n].normals @ (mean - shapes[n].center)
+            steepest.append(float((sign * (shapes[n].normals @ way) / heights).max()))
+        reach.append(1.0 / steepest[0] + 1.0 / steepest[1])
+    true = np.array(reach)
+    assert not (told & (true < 1.0 - 1e-12)).any()
+    assert told[true > 1.1].all()
+    assert (hulls_by_rays(moved, i, j) == told).mean() > 0.99
+
+
+def test_few_corners_leave_few_pairs_open():
+    """Of shapes with few corners the three of a first portal are often one and the same."""
+    rng = np.random.default_rng(22)
+    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-1.0, 1.0, 3)) for n in rng.integers(4, 8, 100)]
+    i, j = np.ascontiguousarray(random_pairs(5_000, 100).T)
+    i, j = i[i != j], j[i != j]
+    state = hulls_by_portals(HullTable.of(shapes), i, j).state
+    assert (state == OPEN).mean() < 0.005
+    for k in range(0, len(i), 10):
+        if state[k] != OPEN:
+            assert (state[k] == APART) == (not gjk_intersects(shapes[i[k]], shapes[j[k]]))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
