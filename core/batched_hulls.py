@@ -4,8 +4,8 @@
 Where the shapes begin and end along fixed directions, in single precision, parts most pairs that are apart; how far
 they reach toward each other, from a table, settles most that meet; portals (a triangle of the Minkowski difference
 A - B that a ray through the origin passes) the rest. An answer is given only with a proof that rounding cannot turn: an
-empty slab, a common point on the way between the middles, or a tetrahedron of A - B around the origin. Pairs without one
-are told, for the single call. Source: S4.2, S4.4; G. Snethen, XenoCollide, Game Programming Gems 7 (2008).
+empty slab, a common point on the way between the middles, or a tetrahedron around the origin. Pairs without one are
+told, for the single call. Source: S4.2, S4.4; G. Snethen, XenoCollide, Game Programming Gems 7 (2008).
 """
 
 from __future__ import annotations
