@@ -28,16 +28,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.box import Box
-from ..core.bvh_build import build_bvh
-from ..core.curved_shape import ConvexShape
-from ..core.cylinder import Cone, Cylinder
-from ..core.mesh_distance import points_to_mesh
-from ..core.polytope import Polytope
-from ..core.rounded import Capsule, Sphere
-from ..core.solid_facets import fans
-from ..core.volumes import volumes_of_triangles
-from ..core.winding import contains
+from ..core.bounding.volumes import volumes_of_triangles
+from ..core.hierarchy.bvh_build import build_bvh
+from ..core.meshes.mesh_distance import points_to_mesh
+from ..core.meshes.solid_facets import fans
+from ..core.meshes.winding import contains
+from ..core.shapes.box import Box
+from ..core.shapes.curved_shape import ConvexShape
+from ..core.shapes.cylinder import Cone, Cylinder
+from ..core.shapes.polytope import Polytope
+from ..core.shapes.rounded import Capsule, Sphere
 from .shape_outline import surface_points
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compound import Compound
-from ..core.curved_shape import ConvexShape
-from ..core.decompose_mesh import Decomposition
-from ..core.dent import Dent
-from ..core.mesh import Mesh
-from ..core.solid_facets import Solid, pieces_of
+from ..core.compounds.compound import Compound
+from ..core.decomposition.decompose_mesh import Decomposition
+from ..core.decomposition.dent import Dent
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid, pieces_of
+from ..core.shapes.curved_shape import ConvexShape
 from . import collision_shape
 from .collision_shape import Choice
 

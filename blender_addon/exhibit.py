@@ -17,8 +17,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 from numpy.typing import NDArray
 
-from ..core.contact import Contact
-from ..core.solid_facets import Solid
+from ..core.meshes.solid_facets import Solid
+from ..core.narrow_phase.contact import Contact
 from . import handlers
 from .finding import Found
 from .overlay_geometry import GLYPH, Layer, Style

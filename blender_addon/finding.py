@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.check import Verification
-from ..core.compound import Compound, CompoundContact, CompoundStatus, compound_contact
-from ..core.compound_region import MergedRegion
-from ..core.contact import Contact, contact
-from ..core.curved_shape import ConvexShape
-from ..core.decompose_mesh import Decomposition
-from ..core.mesh import Mesh
-from ..core.mesh_contact import NO_DEPTH, MeshContact, mesh_contact
-from ..core.mesh_pieces import mesh_pieces, note_of_pieces
+from ..core.compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
+from ..core.compounds.compound_region import MergedRegion
+from ..core.decomposition.decompose_mesh import Decomposition
+from ..core.decomposition.mesh_pieces import mesh_pieces, note_of_pieces
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.mesh_contact import NO_DEPTH, MeshContact, mesh_contact
+from ..core.meshes.solid_facets import Solid
+from ..core.narrow_phase.contact import Contact, contact
+from ..core.narrow_phase.relation import Relation
 from ..core.note import Note
 from ..core.progress import Progress
-from ..core.relation import Relation
-from ..core.solid_facets import Solid
-from ..core.verify import verify
+from ..core.proof.check import Verification
+from ..core.proof.verify import verify
+from ..core.shapes.curved_shape import ConvexShape
 from .shape_outline import extent_of
 
 FloatArray = NDArray[np.float64]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import bpy
 
-from ..core.decompose_mesh import Decomposition
-from ..core.mesh_contact import MeshContact
+from ..core.decomposition.decompose_mesh import Decomposition
+from ..core.meshes.mesh_contact import MeshContact
 from ..core.progress import Progress, part_of, rising, tell
 from . import session
 from .collision_shape import AUTOMATIC, COMPOUND, MESH

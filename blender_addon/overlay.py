@@ -18,7 +18,7 @@ import gpu
 import numpy as np
 from mathutils import Matrix
 
-from ..core.polytope import FloatArray
+from ..core.shapes.polytope import FloatArray
 from . import exhibit, preferences, session, volumes_follow
 from .overlay_geometry import Annotations, Box, Layer, Style, Subject, annotate, layers, origin
 from .overlay_shader import Pen, builds, free, kept, layers_on_gpu

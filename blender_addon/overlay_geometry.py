@@ -16,12 +16,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compound import Compound
-from ..core.contact import Contact
-from ..core.mesh import Mesh
-from ..core.polytope import FloatArray, Polytope
-from ..core.relation import Relation
-from ..core.solid_facets import Solid
+from ..core.compounds.compound import Compound
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid
+from ..core.narrow_phase.contact import Contact
+from ..core.narrow_phase.relation import Relation
+from ..core.shapes.polytope import FloatArray, Polytope
 from .finding import Found, curves, outlines
 from .shape_outline import bent_edges, stand_in, wires
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compound import Compound
-from ..core.curved_shape import ConvexShape
-from ..core.decompose_polygon import decomposed_polygon
-from ..core.hull import ConvexHull
-from ..core.mesh import Mesh
-from ..core.polytope import Polytope
-from ..core.rounded import Capsule, Circle, Rounded
-from ..core.solid_facets import Solid
+from ..core.compounds.compound import Compound
+from ..core.decomposition.decompose_polygon import decomposed_polygon
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid
+from ..core.shapes.curved_shape import ConvexShape
+from ..core.shapes.hull import ConvexHull
+from ..core.shapes.polytope import Polytope
+from ..core.shapes.rounded import Capsule, Circle, Rounded
 from . import collision_shape
 
 FloatArray = NDArray[np.float64]

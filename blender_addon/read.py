@@ -20,15 +20,15 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compound import Compound
-from ..core.curved_shape import ConvexShape
-from ..core.decompose_mesh import Decomposition
-from ..core.dent import Dent, deepest_dent
-from ..core.hull import ConvexHull
-from ..core.mesh import Mesh
-from ..core.mesh_pieces import mesh_pieces
+from ..core.compounds.compound import Compound
+from ..core.decomposition.decompose_mesh import Decomposition
+from ..core.decomposition.dent import Dent, deepest_dent
+from ..core.decomposition.mesh_pieces import mesh_pieces
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid, solid_facets
 from ..core.progress import Progress
-from ..core.solid_facets import Solid, solid_facets
+from ..core.shapes.curved_shape import ConvexShape
+from ..core.shapes.hull import ConvexHull
 from . import collision_shape
 from .collision_shape import Choice, Fit
 from .collision_solid import Part, covers_hull, joined, kind_for, placed_mesh, placed_pieces, step_at

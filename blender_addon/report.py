@@ -17,17 +17,17 @@ import bpy
 import numpy as np
 
 from .. import __version__
-from ..core.compound import Compound
-from ..core.contact import Contact
-from ..core.cylinder import Cone, Cylinder
-from ..core.dent import Dent
-from ..core.feature import Feature
-from ..core.hull import ConvexHull
-from ..core.mesh import Mesh
-from ..core.polytope import Polytope
-from ..core.region import Region
-from ..core.rounded import Rounded
-from ..core.solid_facets import Solid
+from ..core.compounds.compound import Compound
+from ..core.decomposition.dent import Dent
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid
+from ..core.narrow_phase.contact import Contact
+from ..core.region.region import Region
+from ..core.shapes.cylinder import Cone, Cylinder
+from ..core.shapes.feature import Feature
+from ..core.shapes.hull import ConvexHull
+from ..core.shapes.polytope import Polytope
+from ..core.shapes.rounded import Rounded
 from . import answer_words, session
 from .collision_shape import WORDS
 from .collision_solid import OPEN_SHARE

@@ -16,22 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.box import Box
-from ..core.broad_phase import candidate_pairs
-from ..core.compound import Compound
-from ..core.contact import Contact
-from ..core.contacts import contacts
-from ..core.curved_shape import ConvexShape
-from ..core.decompose_mesh import Decomposition
-from ..core.dent import Dent, deepest_dent
-from ..core.hull import ConvexHull
-from ..core.mesh import Mesh
-from ..core.mesh_pieces import mesh_pieces
+from ..core.batched.contacts import contacts
+from ..core.broad_phase.candidate_pairs import candidate_pairs
+from ..core.compounds.compound import Compound
+from ..core.decomposition.decompose_mesh import Decomposition
+from ..core.decomposition.dent import Dent, deepest_dent
+from ..core.decomposition.mesh_pieces import mesh_pieces
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid
+from ..core.narrow_phase.contact import Contact
+from ..core.narrow_phase.relation import Relation
 from ..core.note import Note
 from ..core.progress import Cancelled, Progress, part_of, rising, tell
-from ..core.region import Region
-from ..core.relation import Relation
-from ..core.solid_facets import Solid
+from ..core.region.region import Region
+from ..core.shapes.box import Box
+from ..core.shapes.curved_shape import ConvexShape
+from ..core.shapes.hull import ConvexHull
 from . import answer_words, collision_shape
 from .collision_shape import AUTOMATIC, COMPOUND, CONVEX_HULL, MESH, PRIMITIVES, WORDS, Choice
 from .collision_solid import (

@@ -19,7 +19,7 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..core.contact import Contact
+from ..core.narrow_phase.contact import Contact
 from .collision_solid import RESOLUTION_STEPS
 from .finding import Found
 from .session import Inspection

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ..core.contact import Contact
-from ..core.decompose_mesh import Decomposition
-from ..core.dent import Dent
-from ..core.hull import ConvexHull
-from ..core.mesh import Mesh
-from ..core.solid_facets import Solid
-from ..core.verify import Verification
+from ..core.decomposition.decompose_mesh import Decomposition
+from ..core.decomposition.dent import Dent
+from ..core.meshes.mesh import Mesh
+from ..core.meshes.solid_facets import Solid
+from ..core.narrow_phase.contact import Contact
+from ..core.proof.verify import Verification
+from ..core.shapes.hull import ConvexHull
 from . import collision_shape
 from .collision_shape import Choice, Fit
 from .finding import Found

@@ -7,14 +7,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..core.compound import Compound
-from ..core.curved_shape import ConvexShape, across
-from ..core.cylinder import Cone, Cylinder
-from ..core.ellipsoid import Ellipsoid
-from ..core.hull import ConvexHull
-from ..core.mesh import Mesh
-from ..core.polytope import FloatArray, Polytope
-from ..core.rounded import Rounded
+from ..core.compounds.compound import Compound
+from ..core.meshes.mesh import Mesh
+from ..core.shapes.curved_shape import ConvexShape, across
+from ..core.shapes.cylinder import Cone, Cylinder
+from ..core.shapes.ellipsoid import Ellipsoid
+from ..core.shapes.hull import ConvexHull
+from ..core.shapes.polytope import FloatArray, Polytope
+from ..core.shapes.rounded import Rounded
 
 STEPS = 72
 """Straight pieces of a full circle; a multiple of 24."""

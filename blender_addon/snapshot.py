@@ -18,7 +18,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..core.polytope import FloatArray
+from ..core.shapes.polytope import FloatArray
 from . import session, volumes_follow
 from .exhibit import Exhibit, draw_apart
 from .overlay import draw, draw_volumes, style_of

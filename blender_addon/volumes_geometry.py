@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.polytope import FloatArray
+from ..core.shapes.polytope import FloatArray
 from .overlay_geometry import QUAD, Color, Colors, Layer, strokes
 from .volumes_view import LEFT, VolumesView
 

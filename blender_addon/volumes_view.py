@@ -15,14 +15,14 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.bounding_sphere import Spheres
-from ..core.bvh import Bvh
-from ..core.bvh_build import build_bvh
-from ..core.bvh_pairs import TreePairs, tree_pairs
-from ..core.kdop import KDops
-from ..core.polytope import FloatArray, IntArray
+from ..core.bounding.bounding_sphere import Spheres
+from ..core.bounding.kdop import KDops
+from ..core.bounding.volumes import Volumes, bounding_volumes, volumes_of_triangles
+from ..core.hierarchy.bvh import Bvh
+from ..core.hierarchy.bvh_build import build_bvh
+from ..core.hierarchy.bvh_pairs import TreePairs, tree_pairs
 from ..core.progress import Progress, part_of
-from ..core.volumes import Volumes, bounding_volumes, volumes_of_triangles
+from ..core.shapes.polytope import FloatArray, IntArray
 from . import read
 from .read import ReadError
 from .units import UnitFormat, counted

@@ -14,44 +14,48 @@ Closed or open meshes: `mesh_contact(Mesh(points, triangles), other)`, the other
 No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit of the coordinates.
 """
 
-from .box import Box, rotate
-from .box_sat import BoxAxis, box_sat, boxes_intersect
-from .broad_phase import Candidates, candidate_pairs, overlapping_pairs
-from .bvh import REBUILD_COST, Bvh, refitted
-from .bvh_build import build_bvh
-from .bvh_insert import inserted
-from .bvh_pairs import TreePairs, tree_pairs
-from .certificate import BallCertificate, Certificate, SupportCertificate
-from .compound import Compound, CompoundContact, CompoundStatus, compound_contact
-from .compound_region import MergedRegion, Patch
-from .contact import Contact, Method, Status, TieKind, contact
-from .contact_curves import ContactCurve, contact_curves
-from .contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
-from .convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
-from .curved_shape import CurvedShape
-from .cylinder import Cone, Cylinder
-from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
-from .decompose_polygon import decomposed_polygon
-from .ellipsoid import Ellipsoid
-from .epa import Penetration, epa
-from .feature import Feature, FeatureKind
-from .gjk import Simplex, gjk, gjk_intersects
-from .hull import ConvexHull
-from .kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
-from .mesh import Mesh, loose_parts
-from .mesh_contact import MeshContact, mesh_contact
-from .mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
-from .mesh_pieces import mesh_pieces
-from .nearest_neighbours import nearest_neighbours
+from .batched.contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
+from .batched.nearest_neighbours import nearest_neighbours
+from .bounding.kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
+from .bounding.volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
+from .broad_phase.candidate_pairs import Candidates, candidate_pairs, overlapping_pairs
+from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
+from .compounds.compound_region import MergedRegion, Patch
+from .decomposition.convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
+from .decomposition.decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
+from .decomposition.decompose_polygon import decomposed_polygon
+from .decomposition.mesh_pieces import mesh_pieces
+from .hierarchy.bvh import REBUILD_COST, Bvh, refitted
+from .hierarchy.bvh_build import build_bvh
+from .hierarchy.bvh_insert import inserted
+from .hierarchy.bvh_pairs import TreePairs, tree_pairs
+from .meshes.contact_curves import ContactCurve, contact_curves
+from .meshes.mesh import Mesh, loose_parts
+from .meshes.mesh_contact import MeshContact, mesh_contact
+from .meshes.mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
+from .meshes.triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
+from .meshes.winding import Winding, contains, winding_numbers
+from .narrow_phase.box_sat import BoxAxis, box_sat, boxes_intersect
+from .narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
+from .narrow_phase.contact import Contact, Method, Status, TieKind, contact
+from .narrow_phase.epa import Penetration, epa
+from .narrow_phase.gjk import Simplex, gjk, gjk_intersects
+from .narrow_phase.relation import Relation
+from .narrow_phase.sat import SatResult, sat
 from .note import Note
-from .polygon import Polygon
-from .polytope import Polytope
 from .progress import Cancelled, Progress
-from .region import Arc, Region, RegionKind, contact_region
-from .relation import Relation
-from .rounded import Capsule, Circle, Rounded, Sphere
-from .sat import SatResult, sat
-from .support import (
+from .proof.verify import Check, Verification, verify
+from .region.region import Arc, Region, RegionKind, contact_region
+from .shapes.box import Box, rotate
+from .shapes.curved_shape import CurvedShape
+from .shapes.cylinder import Cone, Cylinder
+from .shapes.ellipsoid import Ellipsoid
+from .shapes.feature import Feature, FeatureKind
+from .shapes.hull import ConvexHull
+from .shapes.polygon import Polygon
+from .shapes.polytope import Polytope
+from .shapes.rounded import Capsule, Circle, Rounded, Sphere
+from .shapes.support import (
     MinkowskiPoints,
     minkowski_difference,
     minkowski_sum,
@@ -59,10 +63,6 @@ from .support import (
     support,
     supports,
 )
-from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
-from .verify import Check, Verification, verify
-from .volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
-from .winding import Winding, contains, winding_numbers
 
 __all__ = [
     "REBUILD_COST",

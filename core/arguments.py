@@ -13,7 +13,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .polytope import FloatArray, Polytope
+from .shapes.polytope import FloatArray, Polytope
 from .tolerance import EPS, LARGEST_COORDINATE, UNIT_LENGTH
 
 _FLOAT64 = np.dtype(np.float64)

@@ -39,7 +39,7 @@ class Mutation(NamedTuple):
 
     name: str
     file: str
-    """Below core/."""
+    """Its name; core/ has each only once."""
     old: str
     """Occurs once in the file."""
     new: str
@@ -344,12 +344,12 @@ def mutated(mutation: Mutation, source: str) -> str:
     """Return the file with the mutation. Raises UnfitError when its old text is not there exactly once."""
     count = source.count(mutation.old)
     if count != 1:
-        raise UnfitError(f"{mutation.name}: its old text is {count} times in core/{mutation.file}: {mutation.old!r}")
+        raise UnfitError(f"{mutation.name}: its old text is {count} times in {mutation.file}: {mutation.old!r}")
     text = source.replace(mutation.old, mutation.new)
     try:
         compile(text, mutation.file, "exec")
     except SyntaxError as error:
-        raise UnfitError(f"{mutation.name}: core/{mutation.file} is no Python with it: {error}") from error
+        raise UnfitError(f"{mutation.name}: {mutation.file} is no Python with it: {error}") from error
     return text
 
 
@@ -399,9 +399,17 @@ def first_failure(copy: Path, tests: tuple[str, ...]) -> str | None:
     return found[1]
 
 
+def broken_file(copy: Path, mutation: Mutation) -> Path:
+    """Return the file of the mutation in a copy of the package."""
+    found = list((copy / "core").rglob(mutation.file))
+    if len(found) != 1:
+        raise UnfitError(f"{mutation.name}: core/ has {len(found)} files {mutation.file}")
+    return found[0]
+
+
 def noticed_by(copy: Path, mutation: Mutation) -> str | None:
     """Return the test that notices the mutation, None when it survives all of them."""
-    path = copy / "core" / mutation.file
+    path = broken_file(copy, mutation)
     source = path.read_text(encoding="utf-8")
     path.write_text(mutated(mutation, source), encoding="utf-8")
     try:
@@ -419,7 +427,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.list:
         for mutation in MUTATIONS:
-            print(f"{mutation.name:36} core/{mutation.file}")
+            print(f"{mutation.name:36} {mutation.file}")
         return 0
     unknown = set(options.only) - {mutation.name for mutation in MUTATIONS}
     if unknown:
@@ -430,7 +438,7 @@ def main() -> int:
         try:
             copy = copy_package(Path(folder))
             for mutation in chosen:  # before any time is spent
-                mutated(mutation, (copy / "core" / mutation.file).read_text(encoding="utf-8"))
+                mutated(mutation, broken_file(copy, mutation).read_text(encoding="utf-8"))
             check_import(copy)
             failure = first_failure(copy, ALL_TESTS)
             if failure is not None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core.broad_phase import candidate_pairs
+from contact_lens.core.broad_phase.candidate_pairs import candidate_pairs
 
 from .table import Against, Row, show
 

@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
-from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
-from contact_lens.core.bvh_pairs import tree_pairs
-from contact_lens.core.volumes import volumes_of_triangles
+from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
+from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh
+from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
 
 from .table import Against, Row, duration, in_turn, show
 

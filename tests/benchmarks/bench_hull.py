@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from scipy.spatial import ConvexHull as QHull
 
-from contact_lens.core.hull import ConvexHull
+from contact_lens.core.shapes.hull import ConvexHull
 
 from .table import Against, Row, in_turn, show
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core.contact_curves import contact_curves
-from contact_lens.core.mesh import Mesh
-from contact_lens.core.triangle_pairs import Crossings, crossing_triangles
+from contact_lens.core.meshes.contact_curves import contact_curves
+from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.meshes.triangle_pairs import Crossings, crossing_triangles
 
 from .bench_bvh import mesh
 from .table import Against, Row, duration, in_turn, show

@@ -8,7 +8,7 @@ import dataclasses
 import numpy as np
 
 from contact_lens.core import Contact, Polytope, Relation, Status, verify
-from contact_lens.core.feature import Feature
+from contact_lens.core.shapes.feature import Feature
 
 from .oracles import (
     EPS,

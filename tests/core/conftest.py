@@ -15,7 +15,8 @@ def _without_coacd(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     Tests of CoACD itself ask for the fixture `coacd`.
     """
     if "coacd" not in request.fixturenames:
-        monkeypatch.setattr(import_module("contact_lens.core.mesh_pieces"), "coacd_available", lambda: False)
+        pieces = import_module("contact_lens.core.decomposition.mesh_pieces")
+        monkeypatch.setattr(pieces, "coacd_available", lambda: False)
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from contact_lens.core.bounding_sphere import Spheres
-from contact_lens.core.volumes import bounding_volumes
+from contact_lens.core.bounding.bounding_sphere import Spheres
+from contact_lens.core.bounding.volumes import bounding_volumes
 
 from .generators import rotation
 

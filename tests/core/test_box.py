@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_lens.core import ConvexHull
-from contact_lens.core.box import Box, checked_boxes, rotate
+from contact_lens.core.shapes.box import Box, checked_boxes, rotate
 
 from .generators import rotation
 

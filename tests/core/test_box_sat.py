@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from contact_lens.core import ConvexHull
-from contact_lens.core.box import Box
-from contact_lens.core.box_sat import box_sat, boxes_intersect
+from contact_lens.core.narrow_phase.box_sat import box_sat, boxes_intersect
+from contact_lens.core.shapes.box import Box
 
 from .generators import rotation, rotation_about
 from .oracles import exact, gap_along, sign_tolerance, tolerance

@@ -8,9 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from contact_lens.core.broad_phase import METHODS, candidate_pairs, overlapping_pairs
+from contact_lens.core.bounding.volumes import bounding_volumes
+from contact_lens.core.broad_phase.candidate_pairs import METHODS, candidate_pairs, overlapping_pairs
 from contact_lens.core.progress import Cancelled
-from contact_lens.core.volumes import bounding_volumes
 
 every_method = pytest.mark.parametrize("method", METHODS)
 Boxes = tuple[np.ndarray, np.ndarray]

@@ -8,19 +8,19 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from contact_lens.core import hilbert_curve
-from contact_lens.core.bounding_sphere import Spheres
-from contact_lens.core.broad_phase import candidate_pairs
-from contact_lens.core.bvh import REBUILD_COST, Bvh, refitted
-from contact_lens.core.bvh_build import METHODS, SPLITS, build_bvh
-from contact_lens.core.bvh_insert import inserted
-from contact_lens.core.bvh_pairs import tree_pairs
-from contact_lens.core.hilbert_curve import curve_order
-from contact_lens.core.kdop import KDops, kdop_directions
-from contact_lens.core.obb import Obbs
+from contact_lens.core.bounding.bounding_sphere import Spheres
+from contact_lens.core.bounding.kdop import KDops, kdop_directions
+from contact_lens.core.bounding.obb import Obbs
+from contact_lens.core.bounding.volumes import Volumes, bounding_volumes
+from contact_lens.core.broad_phase.candidate_pairs import candidate_pairs
+from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
+from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh
+from contact_lens.core.hierarchy.bvh_insert import inserted
+from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
 from contact_lens.core.progress import Cancelled
+from contact_lens.core.shapes import hilbert_curve
+from contact_lens.core.shapes.hilbert_curve import curve_order
 from contact_lens.core.tolerance import EPS
-from contact_lens.core.volumes import Volumes, bounding_volumes
 
 BUILDS = [(method, "sah") for method in METHODS] + [("top-down", split) for split in SPLITS if split != "sah"]
 KINDS = [("aabb", None), ("kdop", 14), ("kdop", 26), ("sphere", None), ("obb", None)]

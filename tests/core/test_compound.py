@@ -15,8 +15,8 @@ import shapely
 from scipy.spatial import ConvexHull as QHull
 
 from contact_lens.core import Cancelled, ConvexHull, Relation, contact, gjk_intersects
-from contact_lens.core.compound import Compound, CompoundContact, CompoundStatus, compound_contact
-from contact_lens.core.compound_planes import difference_planes
+from contact_lens.core.compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
+from contact_lens.core.compounds.compound_planes import difference_planes
 
 from .generators import pair
 

@@ -33,10 +33,10 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
-from contact_lens.core.batched_boxes import OrientedBoxes, box_axes, meeting_boxes
-from contact_lens.core.batched_depth import hulls_depth
-from contact_lens.core.batched_distance import hulls_distance
-from contact_lens.core.batched_hulls import (
+from contact_lens.core.batched.batched_boxes import OrientedBoxes, box_axes, meeting_boxes
+from contact_lens.core.batched.batched_depth import hulls_depth
+from contact_lens.core.batched.batched_distance import hulls_distance
+from contact_lens.core.batched.batched_hulls import (
     APART,
     OPEN,
     HullTable,
@@ -46,8 +46,8 @@ from contact_lens.core.batched_hulls import (
     hulls_intersect,
     hulls_parted,
 )
-from contact_lens.core.batched_regions import BoxRegions, box_regions
-from contact_lens.core.region import region_between
+from contact_lens.core.batched.batched_regions import BoxRegions, box_regions
+from contact_lens.core.region.region import region_between
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
 from .oracles import EPS
@@ -274,7 +274,7 @@ def test_hulls_are_answered_together(count, room, monkeypatch):
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     asked: list = []
     monkeypatch.setattr(
-        sys.modules["contact_lens.core.contacts"], "contact", lambda a, b, **_: asked.append(0) or contact(a, b)
+        sys.modules["contact_lens.core.batched.contacts"], "contact", lambda a, b, **_: asked.append(0) or contact(a, b)
     )
     found = contacts(shapes, pairs, regions=False)
     apart = found.signed_distance > 0.0

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from shapely.geometry import Polygon as Shape
 
-from contact_lens.core.contact import contact
-from contact_lens.core.convexity import mesh_convexity, polygon_convexity
-from contact_lens.core.hull import ConvexHull
-from contact_lens.core.polygon import Polygon
+from contact_lens.core.decomposition.convexity import mesh_convexity, polygon_convexity
+from contact_lens.core.narrow_phase.contact import contact
+from contact_lens.core.shapes.hull import ConvexHull
+from contact_lens.core.shapes.polygon import Polygon
 
 from .test_decompose_mesh import box, extruded, icosphere, rotation, torus
 from .test_decompose_polygon import L, polygons

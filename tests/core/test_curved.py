@@ -27,9 +27,9 @@ from contact_lens.core import (
     contact,
     verify,
 )
-from contact_lens.core.contact import Status, TieKind
-from contact_lens.core.feature import Feature, FeatureKind
-from contact_lens.core.region import Arc, RegionKind
+from contact_lens.core.narrow_phase.contact import Status, TieKind
+from contact_lens.core.region.region import Arc, RegionKind
+from contact_lens.core.shapes.feature import Feature, FeatureKind
 
 from .generators import rotation
 

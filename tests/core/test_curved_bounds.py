@@ -10,9 +10,9 @@ import pytest
 from scipy.optimize import minimize
 
 from contact_lens.core import Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Relation, Rounded, Sphere, contact, verify
-from contact_lens.core.certificate import BallCertificate
-from contact_lens.core.contact import Status, TieKind
-from contact_lens.core.ellipsoid_ball import nearest_on_ellipsoid, proven_depth
+from contact_lens.core.curved.ellipsoid_ball import nearest_on_ellipsoid, proven_depth
+from contact_lens.core.narrow_phase.certificate import BallCertificate
+from contact_lens.core.narrow_phase.contact import Status, TieKind
 from contact_lens.core.tolerance import promised
 
 from .test_curved import best_slab

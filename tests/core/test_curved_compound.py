@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Circle, Compound, ConvexHull, Relation, Sphere, compound_contact, contact, verify
-from contact_lens.core.compound import CompoundStatus
-from contact_lens.core.curved_difference import inner_difference
-from contact_lens.core.curved_inside import spread, support_points
+from contact_lens.core.compounds.compound import CompoundStatus
+from contact_lens.core.compounds.curved_difference import inner_difference
+from contact_lens.core.curved.curved_inside import spread, support_points
 
 from .test_curved import KINDS, unit
 

@@ -26,10 +26,10 @@ from contact_lens.core import (
     mesh_contact,
     verify,
 )
-from contact_lens.core.curved_inside import spread, sticks_out
-from contact_lens.core.curved_nearest import nearest_to_mesh
-from contact_lens.core.mesh_depth import Body
-from contact_lens.core.solid_facets import inner_hull, mesh_of, solid_facets
+from contact_lens.core.curved.curved_inside import spread, sticks_out
+from contact_lens.core.meshes.curved_nearest import nearest_to_mesh
+from contact_lens.core.meshes.mesh_depth import Body
+from contact_lens.core.meshes.solid_facets import inner_hull, mesh_of, solid_facets
 
 from .generators import rotation
 from .mesh_shapes import block, joined, sheet, torus

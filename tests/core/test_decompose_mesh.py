@@ -11,20 +11,20 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from contact_lens.core.contact import contact
-from contact_lens.core.convexity import outline_of
-from contact_lens.core.decompose_mesh import (
+from contact_lens.core.decomposition.convexity import outline_of
+from contact_lens.core.decomposition.decompose_mesh import (
     approximately_decomposed,
     coacd_available,
     decomposed_mesh,
     distance_from_mesh,
 )
-from contact_lens.core.decompose_polygon import triangulated
-from contact_lens.core.hull import ConvexHull
-from contact_lens.core.mesh import Mesh as MeshShape
-from contact_lens.core.mesh import loose_parts, signed_volume
-from contact_lens.core.mesh_pieces import mesh_pieces
+from contact_lens.core.decomposition.decompose_polygon import triangulated
+from contact_lens.core.decomposition.mesh_pieces import mesh_pieces
+from contact_lens.core.meshes.mesh import Mesh as MeshShape
+from contact_lens.core.meshes.mesh import loose_parts, signed_volume
+from contact_lens.core.narrow_phase.contact import contact
 from contact_lens.core.progress import Cancelled
+from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import rotation
 from .test_decompose_polygon import L, comb, polygons

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core.dent import Dent, deepest_dent
-from contact_lens.core.hull import ConvexHull
+from contact_lens.core.decomposition.dent import Dent, deepest_dent
+from contact_lens.core.shapes.hull import ConvexHull
 
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 CUBE_QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]  # the last: z = 1

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.directions import Directions
+from contact_lens.core.narrow_phase.directions import Directions
 
 from .generators import direction
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull as QHull
 
-from contact_lens.core import quickhull
-from contact_lens.core.hull import ConvexHull
-from contact_lens.core.hull_grid import ExactSides
 from contact_lens.core.progress import Cancelled
+from contact_lens.core.shapes import quickhull
+from contact_lens.core.shapes.hull import ConvexHull
+from contact_lens.core.shapes.hull_grid import ExactSides
 
 EPS = 2.0**-52
 CUBE = np.array(list(product((-0.5, 0.5), repeat=3)))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from contact_lens.core import ConvexHull, Relation, contact_region, sat
-from contact_lens.core.relation import relation_of
+from contact_lens.core.narrow_phase.relation import relation_of
 
 MEGABYTE = 1 << 20
 

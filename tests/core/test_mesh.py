@@ -6,14 +6,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.bvh_pairs import tree_pairs
-from contact_lens.core.convexity import mesh_convexity
-from contact_lens.core.decompose_mesh import approximately_decomposed, decomposed_mesh, distance_from_mesh
-from contact_lens.core.hull import ConvexHull
-from contact_lens.core.mesh import Mesh, loose_parts
-from contact_lens.core.mesh_distance import mesh_distance, points_to_mesh
-from contact_lens.core.volumes import volumes_of_triangles
-from contact_lens.core.winding import winding_numbers
+from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.decomposition.convexity import mesh_convexity
+from contact_lens.core.decomposition.decompose_mesh import approximately_decomposed, decomposed_mesh, distance_from_mesh
+from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
+from contact_lens.core.meshes.mesh import Mesh, loose_parts
+from contact_lens.core.meshes.mesh_distance import mesh_distance, points_to_mesh
+from contact_lens.core.meshes.winding import winding_numbers
+from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import rotation
 from .mesh_shapes import block, joined, sphere, torus

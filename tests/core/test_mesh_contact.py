@@ -29,8 +29,8 @@ from contact_lens.core import (
     mesh_pieces,
     verify,
 )
-from contact_lens.core.mesh_depth import Body, share_nothing
-from contact_lens.core.mesh_pieces import check_pieces, inner_pieces
+from contact_lens.core.decomposition.mesh_pieces import check_pieces, inner_pieces
+from contact_lens.core.meshes.mesh_depth import Body, share_nothing
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, joined, sheet, sphere, torus

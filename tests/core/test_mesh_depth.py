@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Cancelled, ConvexHull, Mesh, MeshContact, Relation, mesh_contact, mesh_pieces
-from contact_lens.core.bvh_build import build_bvh
-from contact_lens.core.decompose_mesh import Decomposition
-from contact_lens.core.mesh_depth import Body, share_nothing
-from contact_lens.core.mesh_sweep import first_impact, gaps_between, shifted
-from contact_lens.core.volumes import volumes_of_triangles
+from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.decomposition.decompose_mesh import Decomposition
+from contact_lens.core.hierarchy.bvh_build import build_bvh
+from contact_lens.core.meshes.mesh_depth import Body, share_nothing
+from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between, shifted
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, sphere, torus

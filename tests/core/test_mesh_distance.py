@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import trimesh
 
-from contact_lens.core.bvh import Bvh
-from contact_lens.core.bvh_build import METHODS, build_bvh
-from contact_lens.core.mesh_distance import MeshDistance, mesh_distance, points_to_mesh
+from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.hierarchy.bvh import Bvh
+from contact_lens.core.hierarchy.bvh_build import METHODS, build_bvh
+from contact_lens.core.meshes.mesh_distance import MeshDistance, mesh_distance, points_to_mesh
+from contact_lens.core.meshes.triangle_distance import triangle_distances
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.tolerance import promised
-from contact_lens.core.triangle_distance import triangle_distances
-from contact_lens.core.volumes import volumes_of_triangles
 
 from .generators import rotation
 from .mesh_shapes import torus

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from contact_lens.core.orientation import precise_volumes, signs_of_areas, signs_of_volumes
+from contact_lens.core.shapes.orientation import precise_volumes, signs_of_areas, signs_of_volumes
 
 
 def exact(corners: list[list[float]]) -> Fraction:

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contact_lens.core.feature import Feature, FeatureKind
-from contact_lens.core.polytope import Polytope
-from contact_lens.core.region import Region, RegionKind, contact_region
+from contact_lens.core.region.region import Region, RegionKind, contact_region
+from contact_lens.core.shapes.feature import Feature, FeatureKind
+from contact_lens.core.shapes.polytope import Polytope
 
 Array = NDArray[np.float64]
 
@@ -711,7 +711,7 @@ def test_the_two_ways_to_clip_agree_at_their_border(
 ) -> None:
     pairs = [(below(a), above(b)) for a, b, _ in overlapping_faces(8, 80)]
     few = [meet(p, q) for p, q in pairs]
-    monkeypatch.setattr("contact_lens.core.clip._FEW_PAIRS", 0)
+    monkeypatch.setattr("contact_lens.core.region.clip._FEW_PAIRS", 0)
     for (p, q), one in zip(pairs, few, strict=True):
         other = meet(p, q)
         assert rows(one.vertices) == rows(other.vertices)

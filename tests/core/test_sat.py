@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from contact_lens.core import ConvexHull, FeatureKind
-from contact_lens.core.box import Box
-from contact_lens.core.box_sat import box_sat
-from contact_lens.core.sat import sat
+from contact_lens.core.narrow_phase.box_sat import box_sat
+from contact_lens.core.narrow_phase.sat import sat
+from contact_lens.core.shapes.box import Box
 
 from .generators import CLASSES, box, cylinder, disc, pair, rotation, rotation_about, sphere
 from .oracles import exact, gap_along, minkowski, sign_tolerance, tolerance

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Box, ConvexHull, Relation, contact, contact_region, gjk, gjk_intersects
-from contact_lens.core.box import rotate
-from contact_lens.core.box_sat import box_sat, boxes_intersect
-from contact_lens.core.support import (
+from contact_lens.core.narrow_phase.box_sat import box_sat, boxes_intersect
+from contact_lens.core.shapes.box import rotate
+from contact_lens.core.shapes.support import (
     minkowski_difference,
     minkowski_sum,
     minkowski_supports,

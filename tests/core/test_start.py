@@ -21,9 +21,9 @@ from contact_lens.core import (
     gjk_intersects,
     verify,
 )
-from contact_lens.core.batched_hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
-from contact_lens.core.coherent_hulls import hulls_coherent, motions
-from contact_lens.core.epa import epa_again
+from contact_lens.core.batched.batched_hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
+from contact_lens.core.batched.coherent_hulls import hulls_coherent, motions
+from contact_lens.core.narrow_phase.epa import epa_again
 
 from .generators import CLASSES, pair, rotation
 from .oracles import EPS
@@ -231,7 +231,7 @@ def test_what_did_not_move_is_not_looked_at_again(monkeypatch):
     shapes = scene(np.random.default_rng(1), 30)
     last = contacts(shapes)
     asked: list = []
-    module = sys.modules["contact_lens.core.contacts"]
+    module = sys.modules["contact_lens.core.batched.contacts"]
     monkeypatch.setattr(module, "contact", lambda a, b, **_: asked.append((a, b)) or contact(a, b))
     again = contacts(shapes, start=last)
     assert not asked

@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial import ConvexHull as QHull
 
 from contact_lens.core import Mesh, crossing_triangles, mesh_convexity, mesh_distance, mesh_pieces, winding_numbers
-from contact_lens.core.mesh_pieces import check_pieces
+from contact_lens.core.decomposition.mesh_pieces import check_pieces
 
 from . import mesh_shapes
 from .generators import rotation_about

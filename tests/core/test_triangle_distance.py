@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from contact_lens.core.meshes.triangle_distance import distance_exactly, rows_of, slabs, triangle_distances
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.tolerance import EPS, promised
-from contact_lens.core.triangle_distance import distance_exactly, rows_of, slabs, triangle_distances
 
 from .generators import rotation
 

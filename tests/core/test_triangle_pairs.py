@@ -11,11 +11,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from contact_lens.core import triangle_pairs
-from contact_lens.core.degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
-from contact_lens.core.mesh import Mesh
+from contact_lens.core.meshes import triangle_pairs
+from contact_lens.core.meshes.degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
+from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.meshes.triangle_pairs import FACE, Crossings, Meeting, crossing_triangles, self_crossings
 from contact_lens.core.progress import Cancelled
-from contact_lens.core.triangle_pairs import FACE, Crossings, Meeting, crossing_triangles, self_crossings
 
 from .generators import rotation
 from .mesh_shapes import block, joined, sheet, sphere, torus

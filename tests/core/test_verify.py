@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Contact, ConvexHull, FeatureKind, Relation, contact, verify
-from contact_lens.core.feature import Feature
+from contact_lens.core.shapes.feature import Feature
 
 from .generators import CUBE, rotation, rotation_about
 

@@ -20,8 +20,8 @@ from contact_lens.core import (
     compound_contact,
     verify,
 )
-from contact_lens.core.compound_planes import Planes
-from contact_lens.core.verify_escape import covered
+from contact_lens.core.compounds.compound_planes import Planes
+from contact_lens.core.proof.verify_escape import covered
 
 from .generators import rotation
 

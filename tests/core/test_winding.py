@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from contact_lens.core import winding
-from contact_lens.core.hull import ConvexHull
+from contact_lens.core.meshes import winding
+from contact_lens.core.meshes.winding import contains, winding_numbers
 from contact_lens.core.progress import Cancelled
-from contact_lens.core.winding import contains, winding_numbers
+from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import rotation
 from .test_mesh_distance import Surface, ball, box, soup

@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The translation nearest to none that is in the interior of none of many convex bodies, with a certified lower bound.
+
+The bodies are the pairwise Minkowski differences of two compounds. Branch and bound: a node is the set of translations
+beyond some facets, at most three, of the bodies. Its nearest translation x bounds it from below. If x is inside of no
+body, it is the answer; otherwise a body holds it, every translation sought is beyond one of that body's facets, and
+each facet makes a child. Of a child's facets only those that carry its nearest translation are kept, which makes the
+child larger, and no more than all corners, edges and facets of the bodies' arrangement can ever be met.
+
+A bound is a quotient: for translations t with n_i.t >= g_i and any weights w_i >= 0, |t| |sum w_i n_i| >= sum w_i g_i.
+It holds for whatever weights were found, so rounding cannot make it wrong, only less sharp.
+"""
+
+from __future__ import annotations
+
+from math import inf, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ..progress import Progress, part_of, tell
+from ..shapes.polytope import FloatArray, IntArray
+from ..tolerance import COMPOUND_DUAL, EPS
+from .compound_planes import Planes
+
+_SAMPLES = 256  # directions tried before the search
+_BATCH = 48  # nodes looked at together
+_CHILDREN = 16_384  # children made together
+_SURE = 1.0 - 1e-6  # a step between two computed translations counts for less than it seems
+_WIDER = 1.0 + 1e-9  # boxes are taken a little larger than they are
+_WITHOUT_BOXES = 400  # nodes looked at before boxes are tried
+_PRODUCTS = 120_000  # of facets and points, held in memory together
+_CELLS = 128  # boxes looked at together
+
+
+class Escape(NamedTuple):
+    """What the search found. World frame and units; z = 0 in the plane."""
+
+    translations: FloatArray
+    """(k, 3) shortest translations that are in the interior of no body by more than the slack: the shortest first, and
+    others as short within the tie width."""
+    lower_bound: float
+    """Certified: no shorter translation is outside of all interiors."""
+    nodes: int
+    """How many nodes were looked at."""
+    finished: bool
+    """False when the budget ended the search."""
+    stalled: bool
+    """True when rounding could not tell whether a node is empty, and the bound suffers from it."""
+
+
+class _Bodies:
+    """All bodies, their facets one after the other."""
+
+    def __init__(self, bodies: list[Planes]) -> None:
+        self.normals = np.concatenate([body.normals for body in bodies])
+        self.offsets = np.concatenate([body.offsets for body in bodies])
+        self.counts = np.array([len(body.offsets) for body in bodies], dtype=np.intp)
+        self.starts = np.cumsum(self.counts) - self.counts
+        self.wide = np.concatenate((self.normals, np.abs(self.normals)), axis=1)
+        # Translations are surely outside of a body only beyond its facets moved inward by the rounding.
+        self.least = self.offsets - np.repeat([body.rounding for body in bodies], self.counts)
+
+    def rows_of(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the facets of some bodies, and for each facet its place in `chosen`."""
+        counts = self.counts[chosen]
+        place = np.repeat(np.arange(len(chosen)), counts)
+        first = np.cumsum(counts) - counts
+        return np.arange(len(place)) - first[place] + self.starts[chosen][place], place
+
+    def depths(self, points: FloatArray, halves: FloatArray | None = None) -> tuple[FloatArray, IntArray]:
+        """Return how deep points (k, 3) are inside the body that holds them deepest, and which one that is; < 0 is
+        outside. With `halves` (k, 3), the same of all of a box about each point.
+        """
+        deepest = np.full(len(points), -inf)
+        body = np.zeros(len(points), dtype=np.intp)
+        boxes = None if halves is None else np.concatenate((points, halves), axis=1).T
+        step = max(1, _PRODUCTS // max(1, len(points)))
+        begin = 0
+        ends = self.starts + self.counts
+        while begin < len(self.counts):
+            last = max(begin + 1, int(np.searchsorted(ends, self.starts[begin] + step, side="right")))
+            rows = slice(int(self.starts[begin]), int(ends[last - 1]))
+            inside = self.normals[rows] @ points.T if halves is None else self.wide[rows] @ boxes
+            np.subtract(self.offsets[rows, None], inside, out=inside)
+            least = np.minimum.reduceat(inside, self.starts[begin:last] - self.starts[begin], axis=0)
+            best = least.argmax(axis=0)
+            values = least[best, np.arange(len(points))]
+            better = values > deepest
+            deepest[better], body[better] = values[better], best[better] + begin
+            begin = last
+        return deepest, body
+
+    def exits(self, directions: FloatArray, slack: float) -> FloatArray:
+        """Return how far to go from the origin along unit vectors (k, 3) until no body's inside is there."""
+        result = np.empty(len(directions))
+        step = max(1, _PRODUCTS // len(self.offsets))
+        for begin in range(0, len(directions), step):
+            some = directions[begin : begin + step]
+            along = self.normals @ some.T
+            room = self.offsets[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                reach = room / along
+            ahead = np.where(along > 0.0, reach, inf)
+            behind = np.where(along < 0.0, reach, -inf)
+            behind[(along == 0.0) & (room <= 0.0)] = inf
+            high = np.minimum.reduceat(ahead, self.starts, axis=0)
+            low = np.maximum.reduceat(behind, self.starts, axis=0)
+            low[low >= high] = inf
+            order = np.argsort(low, axis=0)
+            low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
+            high[low == inf] = 0.0
+            # The bodies' intervals in the order of their beginnings: the first gap after those that hold the origin.
+            reached = np.maximum(np.maximum.accumulate(high, axis=0), 0.0)
+            before = np.concatenate((np.zeros((1, len(some))), reached[:-1]))
+            gap = low >= before - slack
+            first = np.where(gap.any(axis=0), gap.argmax(axis=0), len(low))
+            padded = np.concatenate((before, reached[-1:]))
+            result[begin : begin + step] = padded[first, np.arange(len(some))]
+        return result
+
+
+def shortest_escape(
+    bodies: list[Planes],
+    start: FloatArray,
+    slack: float,
+    tie_width: float,
+    budget: int,
+    progress: Progress | None,
+) -> Escape:
+    """Return the shortest translations that are inside none of the bodies by more than `slack`.
+
+    `start` (3,) is one that is not inside any. At most `budget` nodes are looked at. Raises Cancelled when `progress`
+    says so.
+    """
+    best = start
+    longest = _length(start)
+    bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
+    if not bodies:
+        return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
+    table = _Bodies(bodies)
+    flat = not table.normals[:, 2].any()
+    directions = _sphere_directions(flat)
+    exits = table.exits(directions, slack)
+    shortest = int(exits.argmin())
+    if exits[shortest] < longest:
+        longest, best = float(exits[shortest]), exits[shortest] * directions[shortest]
+        bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
+        if not bodies:  # all that is near only touches
+            return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
+        table = _Bodies(bodies)
+    search = _Search(table, best, longest, slack, tie_width)
+    search.run(_boxes(longest, flat), min(budget, _WITHOUT_BOXES), part_of(progress, 0.0, 0.2))
+    found = search.result()
+    if found.finished or budget <= _WITHOUT_BOXES:
+        return found
+    # Many bodies that overlap: most of the ball about the origin is inside of single ones, and boxes show it faster.
+    boxes = _uncovered(table, _boxes(search.longest, flat), budget, part_of(progress, 0.2, 0.6))
+    search.run(boxes, budget - search.nodes, part_of(progress, 0.6, 1.0))
+    again = search.result()
+    return again._replace(lower_bound=max(found.lower_bound, again.lower_bound))
+
+
+class _Boxes(NamedTuple):
+    """Boxes that together hold all translations sought; (m, 3), world units."""
+
+    middles: FloatArray
+    halves: FloatArray
+    gaps: FloatArray
+    """(m,) how far they are from the origin at least."""
+
+
+def _boxes(longest: float, flat: bool) -> _Boxes:
+    """Return one box that holds all translations up to a length."""
+    half = np.full((1, 3), 1.0625 * longest)
+    if flat:
+        half[0, 2] = 0.0
+    return _Boxes(np.zeros((1, 3)), half, np.zeros(1))
+
+
+def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: int, progress: Progress | None) -> _Boxes:
+    """Return boxes that hold all translations in the given ones that are inside of no body.
+
+    Boxes, the nearest first, are halved until each is inside of one body.
+    """
+    longest = float(boxes.halves.max())
+    middles, halves, gaps = boxes
+    rounding = float((bodies.offsets - bodies.least).max())
+    seen = 0
+    while len(gaps) and seen < budget:
+        tell(progress, seen / budget)
+        count = max(1, min(_CELLS, len(gaps) // 4))
+        order = np.argpartition(gaps, count - 1) if len(gaps) > count else np.arange(len(gaps))
+        chosen, rest = order[:count], order[count:]
+        middle, half = middles[chosen], halves[chosen]
+        seen += len(chosen)
+        open_ = (bodies.depths(middle, half)[0] <= rounding).nonzero()[0]
+        # Halved across the longest side.
+        middle, half = middle[open_], half[open_].copy()
+        lines = np.arange(len(open_))
+        axis = half.argmax(axis=1)
+        half[lines, axis] *= 0.5
+        step = np.zeros_like(half)
+        step[lines, axis] = half[lines, axis]
+        middle, half = np.concatenate((middle - step, middle + step)), np.concatenate((half, half))
+        away = np.maximum(np.abs(middle) - half, 0.0)
+        gap = np.sqrt((away * away).sum(axis=1)) * (1.0 - COMPOUND_DUAL * EPS)
+        near = gap < longest
+        middles = np.concatenate((middles[rest], middle[near]))
+        halves = np.concatenate((halves[rest], half[near]))
+        gaps = np.concatenate((gaps[rest], gap[near]))
+    return _Boxes(middles, halves, gaps)
+
+
+class _Search:
+    """The open nodes, and the best translations so far."""
+
+    def __init__(self, bodies: _Bodies, best: FloatArray, longest: float, slack: float, tie_width: float) -> None:
+        self.bodies, self.slack, self.tie_width = bodies, slack, tie_width
+        self.longest = longest
+        self.found = best[None]
+        self.nodes = 0
+        self.run(_boxes(longest, False), 0, None)
+
+    def run(self, boxes: _Boxes, budget: int, progress: Progress | None) -> None:
+        """Start anew from some boxes that hold all translations sought, and look at so many nodes."""
+        count = len(boxes.gaps)
+        self.boxes = boxes
+        self.points = np.zeros((count, 3))
+        self.active = np.full((count, 4), -1, dtype=np.int64)  # up to three facets, and the number of the box
+        self.active[:, 3] = np.arange(count)
+        self.keys = np.zeros(count)  # what the facets prove
+        self.bounds = boxes.gaps.copy()  # what facets and box prove
+        self.known: dict[tuple[int, ...], float] = {}
+        self.unresolved = self.closed = inf
+        budget += self.nodes
+        self._keep((self.bounds < self.longest + self.tie_width).nonzero()[0])
+        while len(self.keys) and self.nodes < budget:
+            tell(progress, max(self.nodes / budget, min(self.lower / self.longest, 0.99) if self.longest else 1.0))
+            count = max(1, min(_BATCH, len(self.keys) // 4, budget - self.nodes))
+            if len(self.keys) > count:
+                chosen = np.argpartition(self.bounds, count - 1)[:count]
+            else:
+                chosen = np.arange(len(self.keys))
+            chosen = chosen[np.argsort(self.bounds[chosen], kind="stable")]
+            points, active = self.points[chosen], self.active[chosen]
+            keys, bounds = self.keys[chosen], self.bounds[chosen]
+            rest = np.ones(len(self.keys), dtype=bool)
+            rest[chosen] = False
+            self._keep(rest.nonzero()[0])
+            self.nodes += len(chosen)
+            depths, body = self.bodies.depths(points)
+            free = depths <= self.slack
+            for point, key in zip(points[free], bounds[free].tolist(), strict=True):
+                self.closed = min(self.closed, key)
+                self._add(point)
+            inside = (~free & (bounds < self.longest + self.tie_width)).nonzero()[0]
+            if len(inside):
+                self._try_rays(points[inside[:4]])
+                sizes = np.cumsum(self.bodies.counts[body[inside]])
+                cuts = np.searchsorted(sizes, np.arange(_CHILDREN, int(sizes[-1]), _CHILDREN))
+                for part in np.split(inside, cuts):
+                    if len(part):
+                        self._branch(points[part], active[part], keys[part], body[part])
+            if not (self.bounds < self.longest + self.tie_width).all():
+                self._keep((self.bounds < self.longest + self.tie_width).nonzero()[0])
+
+    @property
+    def lower(self) -> float:
+        """No translation sought is shorter."""
+        return min(float(self.bounds.min()) if len(self.bounds) else inf, self.unresolved, self.closed, self.longest)
+
+    def result(self) -> Escape:
+        lengths = np.sqrt((self.found * self.found).sum(axis=1))
+        order = np.argsort(lengths, kind="stable")
+        order = order[lengths[order] <= self.longest + self.tie_width]
+        stalled = self.unresolved < self.longest - self.tie_width
+        done = not len(self.bounds) or float(self.bounds.min()) >= self.longest - self.tie_width
+        return Escape(self.found[order], max(0.0, self.lower), self.nodes, done, stalled)
+
+    def _keep(self, places: IntArray) -> None:
+        self.keys, self.bounds = self.keys[places], self.bounds[places]
+        self.points, self.active = self.points[places], self.active[places]
+
+    def _add(self, point: FloatArray) -> None:
+        """Take a translation that is in no body's interior."""
+        length = _length(point)
+        if length > self.longest + self.tie_width:
+            return
+        if length < self.longest - self.tie_width:
+            self.found = point[None]
+        elif (np.abs(self.found - point).max(axis=1) > self.tie_width).all() or length < self.longest:
+            self.found = np.concatenate((self.found, point[None]))
+        self.longest = min(self.longest, length)
+
+    def _try_rays(self, points: FloatArray) -> None:
+        """Go on along the way to some points until outside of all bodies."""
+        lengths = np.sqrt((points * points).sum(axis=1))
+        points = points[lengths > 0.0] / lengths[lengths > 0.0, None]
+        if not len(points):
+            return
+        exits = self.bodies.exits(points, self.slack)
+        best = int(exits.argmin())
+        if exits[best] < self.longest:
+            self._add(exits[best] * points[best])
+
+    def _branch(self, points: FloatArray, active: IntArray, keys: FloatArray, body: IntArray) -> None:
+        """Make a child of each node for each facet of the body that holds it."""
+        limit = self.longest + self.tie_width
+        rows, node = self.bodies.rows_of(body)
+        # The nearest translation of a child is beyond the facet, and as far from the parent's as that is.
+        least, normals = self.bodies.least[rows], self.bodies.normals[rows]
+        away = least - np.einsum("ij,ij->i", normals, points[node])
+        # And the box of the node reaches beyond it.
+        box = active[node, 3]
+        reach = np.einsum("ij,ij->i", normals, self.boxes.middles[box])
+        reach += np.einsum("ij,ij->i", np.abs(normals), self.boxes.halves[box]) * _WIDER
+        near = (
+            (least < limit) & (reach >= least) & (keys[node] ** 2 + away * np.abs(away) * _SURE < limit**2)
+        ).nonzero()[0]
+        rows, node = rows[near], node[near]
+        sets = np.concatenate((rows[:, None], active[node, :3]), axis=1)
+        child_keys, points, carrying, beyond = nearest_beyond(self.bodies.normals, self.bodies.least, sets)
+        worthy = np.maximum(child_keys, beyond) < limit
+        # A child is beyond a facet that its parent's nearest translation is not, so its own is farther. Where rounding
+        # hides that, the child is given up and the bound stays at its parent's. So every way through the nodes leads
+        # strictly upward, and a node that is there already may stand for the child.
+        parent = keys[node]
+        lost = worthy & (child_keys <= parent)
+        if lost.any():
+            self.unresolved = min(self.unresolved, float(parent[lost].min()))
+        chosen = (worthy & ~lost).nonzero()[0]
+        if not len(chosen):
+            return
+        box = active[node[chosen], 3]
+        carrying = np.concatenate((np.sort(carrying[chosen], axis=1), box[:, None]), axis=1)
+        fresh = []
+        known = self.known
+        values, parents = child_keys[chosen].tolist(), parent[chosen].tolist()
+        for k, names in enumerate(map(tuple, carrying.tolist())):
+            key = known.setdefault(names, inf)
+            if key == inf:
+                known[names] = values[k]
+                fresh.append(k)
+            elif key <= parents[k]:
+                self.unresolved = min(self.unresolved, parents[k])
+        if fresh:
+            some = np.array(fresh)
+            made = child_keys[chosen[some]]
+            self.keys = np.concatenate((self.keys, made))
+            self.bounds = np.concatenate((self.bounds, np.maximum(made, self.boxes.gaps[box[some]])))
+            self.points = np.concatenate((self.points, points[chosen[some]]))
+            self.active = np.concatenate((self.active, carrying[some]))
+
+
+_SUBSETS = ((0,), (0, 1), (0, 2), (0, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 2, 3))
+
+
+def nearest_beyond(
+    normals: FloatArray, least: FloatArray, sets: IntArray
+) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
+    """Return for each set of up to four half-spaces (m, 4), `normals @ t >= least`, of which -1 is none:
+
+    (m,) a lower bound of the distance from the origin of the intersection of up to three of them, the first among them;
+    (m, 3) their nearest point; (m, 3) which they are; (m,) the best bound that any of them prove, far away when they
+    have no common point.
+    """
+    count = len(sets)
+    missing = sets < 0
+    n = np.where(missing[:, :, None], 0.0, normals[sets])
+    g = np.where(missing, 0.0, least[sets])
+    best, beyond = np.full(count, -inf), np.full(count, -inf)
+    points = np.zeros((count, 3))
+    carrying = np.full((count, 3), -1, dtype=np.int64)
+    for subset in _SUBSETS:
+        places = np.flatnonzero(~missing[:, subset].any(axis=1))
+        if not len(places):
+            continue
+        own = list(subset)
+        some, reaches = n[places][:, own], g[places][:, own]
+        weights = _weights(some, reaches)
+        most = weights.max(axis=1)
+        good = ((weights >= 0.0).all(axis=1) & (most > 0.0)).nonzero()[0]
+        if not len(good):
+            continue
+        places, some, reaches = places[good], some[good], reaches[good]
+        weights = weights[good] / most[good, None]
+        y = np.einsum("mi,mik->mk", weights, some)
+        square = np.einsum("mk,mk->m", y, y)
+        reach = (weights * reaches).sum(axis=1)
+        top = reach - COMPOUND_DUAL * EPS * (weights * np.abs(reaches)).sum(axis=1)
+        bound = np.where(top > 0.0, top / (np.sqrt(square) + COMPOUND_DUAL * EPS * weights.sum(axis=1)), -inf)
+        beyond[places] = np.maximum(beyond[places], bound)
+        if len(subset) == 4:
+            continue
+        better = ((bound > best[places]) & (square > 0.0)).nonzero()[0]
+        places = places[better]
+        best[places] = bound[better]
+        points[places] = (reach[better] / square[better])[:, None] * y[better]
+        carrying[places] = -1
+        carrying[places, : len(own)] = sets[places][:, own]
+    return best, points, carrying, beyond
+
+
+def _weights(n: FloatArray, g: FloatArray) -> FloatArray:
+    """Return the weights (m, k) of normals n (m, k, 3) in the point nearest to the origin, up to a factor > 0.
+
+    No division, so parallel normals do no harm. Of four, the weights with which they add up to zero.
+    """
+    k = n.shape[1]
+    if k == 1:
+        return g.copy()
+    if k == 2:
+        p = np.einsum("mk,mk->m", n[:, 0], n[:, 1])
+        return np.stack((g[:, 0] - p * g[:, 1], g[:, 1] - p * g[:, 0]), axis=1)
+    if k == 3:
+        # Rows of the inverse: x = sum g_i u_i with u_0 = n_1 x n_2 / det; the weights of x are w_i = u_i . x.
+        u = np.stack([np.cross(n[:, 1], n[:, 2]), np.cross(n[:, 2], n[:, 0]), np.cross(n[:, 0], n[:, 1])], axis=1)
+        x = np.einsum("mi,mik->mk", g, u)
+        result: FloatArray = np.einsum("mik,mk->mi", u, x)
+        return result
+    minors = []
+    for i in range(4):
+        p, q, r = (n[:, j] for j in range(4) if j != i)
+        minors.append((-1.0) ** i * np.einsum("mk,mk->m", p, np.cross(q, r)))
+    weights = np.stack(minors, axis=1)
+    turn: FloatArray = np.where((weights * g).sum(axis=1) < 0.0, -1.0, 1.0)
+    return weights * turn[:, None]
+
+
+def _length(vector: FloatArray) -> float:
+    x, y, z = vector.tolist()
+    return sqrt(x * x + y * y + z * z)
+
+
+def _sphere_directions(flat: bool) -> FloatArray:
+    """Return unit vectors (k, 3) spread over the circle or the sphere, those of the axes among them."""
+    axes = np.concatenate((np.eye(3), -np.eye(3)))
+    k = np.arange(_SAMPLES)
+    if flat:
+        angle = 2.0 * pi * k / _SAMPLES
+        circle: FloatArray = np.stack((np.cos(angle), np.sin(angle), np.zeros(_SAMPLES)), axis=1)
+        return circle
+    z = (2.0 * k + 1.0) / _SAMPLES - 1.0
+    turn = pi * (1.0 + sqrt(5.0)) * k
+    r = np.sqrt(1.0 - z * z)
+    directions: FloatArray = np.concatenate((axes, np.stack((r * np.cos(turn), r * np.sin(turn), z), axis=1)))
+    return directions

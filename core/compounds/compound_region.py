@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contact regions of compounds: one patch per touching pair of pieces, merged where coplanar and adjacent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import hypot
+
+import numpy as np
+
+from ..broad_phase.candidate_pairs import candidate_pairs
+from ..narrow_phase.gjk import gjk
+from ..region.region import Region, RegionKind
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, frozen
+
+_ARC_STEPS = 360  # the area of a disk made of pieces is 5e-5 of it too small
+_SAME_WAY = 0.999  # cosine between the normals of patches that may be one plane; their distances decide
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """The contact region of one pair of pieces."""
+
+    piece_a: int
+    """Number of the piece of A."""
+    piece_b: int
+    """Number of the piece of B."""
+    normal: FloatArray
+    """(dim,) unit vector from A to B of this pair."""
+    region: Region
+    """World frame."""
+
+    def scaled(self, exponent: int) -> Patch:
+        """Return the patch of pieces scaled by 2**exponent."""
+        return replace(self, region=self.region.scaled(exponent))
+
+
+@dataclass(frozen=True, eq=False)
+class MergedRegion:
+    """Patches that lie in one plane (in the plane: on one line) and touch or overlap each other; world frame."""
+
+    kind: RegionKind
+    """That of the patches with most dimensions."""
+    normal: FloatArray
+    """(dim,) unit vector from A to B, of the largest patch."""
+    patches: tuple[Patch, ...]
+    """The largest first. Points and segments within a larger patch are among them."""
+    area: float
+    """Area of the union of the polygons, world units squared: where patches overlap it counts once."""
+    length: float
+    """Length of the union of the segments, or of the outline of the polygons; world units."""
+    centroid: FloatArray
+    """(dim,) centroid of the union's area, of its length, or the point."""
+    outline: FloatArray
+    """(s, 2, dim) sides of the union of the polygons, inner seams left out, counter-clockwise about the normal; or the
+    segments of the union of segments."""
+
+    def scaled(self, exponent: int) -> MergedRegion:
+        """Return the region of compounds scaled by 2**exponent; an area beyond float64 is infinite."""
+        with np.errstate(over="ignore"):
+            area = float(np.ldexp(self.area, 2 * exponent))
+        return replace(
+            self,
+            patches=tuple(patch.scaled(exponent) for patch in self.patches),
+            area=area,
+            length=float(np.ldexp(self.length, exponent)),
+            centroid=frozen(np.ldexp(self.centroid, exponent)),
+            outline=frozen(np.ldexp(self.outline, exponent)),
+        )
+
+
+_RANK = {RegionKind.POINT: 0, RegionKind.SEGMENT: 1, RegionKind.POLYGON: 2}
+
+
+def merged_regions(patches: list[Patch], width: float, rounding: float) -> tuple[MergedRegion, ...]:
+    """Return the patches merged to regions, the largest first.
+
+    Patches no farther than `width` from each other's plane, and from each other, are of one region. Sides of
+    neighbours within `rounding` of one line are one line. World units.
+    """
+    if not patches:
+        return ()
+    order = sorted(
+        range(len(patches)),
+        key=lambda k: (-_RANK[patches[k].region.kind], -patches[k].region.area, -patches[k].region.length, k),
+    )
+    patches = [patches[k] for k in order]
+    groups = _groups(patches, width)
+    regions = [_merged([patches[k] for k in group], rounding) for group in groups]
+    regions.sort(key=lambda r: (-_RANK[r.kind], -r.area, -r.length))
+    return tuple(regions)
+
+
+def _groups(patches: list[Patch], width: float) -> list[list[int]]:
+    """Return the numbers of the patches of each region."""
+    parent = list(range(len(patches)))
+
+    def root(k: int) -> int:
+        while parent[k] != k:
+            parent[k] = parent[parent[k]]
+            k = parent[k]
+        return k
+
+    low = np.array([patch.region.vertices.min(axis=0) for patch in patches])
+    high = np.array([patch.region.vertices.max(axis=0) for patch in patches])
+    hulls = [ConvexHull(patch.region.vertices) for patch in patches]
+    absorbed: set[int] = set()
+    for i, j in candidate_pairs(low, high, margin=width).pairs.tolist():
+        one, two = patches[i], patches[j]
+        rank, other = _RANK[one.region.kind], _RANK[two.region.kind]
+        if rank > other:
+            # A segment or point on a larger patch adds nothing to it, whatever normal it has.
+            if j not in absorbed and all(
+                gjk(hulls[i], ConvexHull(point[None])).gap <= width for point in two.region.vertices
+            ):
+                absorbed.add(j)
+                parent[root(j)] = root(i)
+            continue
+        if j in absorbed or i in absorbed or root(i) == root(j):
+            continue
+        if rank == other and (rank == 0 or _coplanar(one, two, width)) and gjk(hulls[i], hulls[j]).gap <= width:
+            parent[root(j)] = root(i)
+    groups: dict[int, list[int]] = {}
+    for k in range(len(patches)):
+        groups.setdefault(root(k), []).append(k)
+    return list(groups.values())
+
+
+def _coplanar(one: Patch, two: Patch, width: float) -> bool:
+    """Tell whether two polygons are in one plane, or two segments on one line."""
+    if float(one.normal @ two.normal) < _SAME_WAY:
+        return False
+    p, q = one.region.vertices, two.region.vertices
+    if len(one.normal) == 3 and one.region.kind is RegionKind.SEGMENT:
+        # The longer one is first.
+        way = p[1] - p[0]
+        way = way / np.sqrt(way @ way)
+        off = q - p[0]
+        off = off - (off @ way)[:, None] * way
+        return bool(np.sqrt((off * off).sum(axis=1)).max() <= width)
+    return bool(
+        np.abs((q - one.region.centroid) @ one.normal).max() <= width
+        and np.abs((p - two.region.centroid) @ two.normal).max() <= width
+    )
+
+
+def _merged(patches: list[Patch], rounding: float) -> MergedRegion:
+    first = patches[0]
+    kind = first.region.kind
+    same = [patch for patch in patches if patch.region.kind is kind]
+    region = first.region
+    area, length, centroid = region.area, region.length, region.centroid
+    if kind is RegionKind.POINT:
+        outline = np.empty((0, 2, len(centroid)))
+    elif kind is RegionKind.SEGMENT:
+        outline, length, centroid = _union_of_segments(same)
+    else:
+        outline, area, length, centroid = _union_of_polygons(same, rounding)
+    return MergedRegion(
+        kind, first.normal, tuple(patches), area, length, frozen(np.array(centroid)), frozen(np.array(outline))
+    )
+
+
+def _union_of_segments(patches: list[Patch]) -> tuple[FloatArray, float, FloatArray]:
+    """Return the union of segments on one line: its parts (s, 2, dim), total length and middle."""
+    ends = np.array([patch.region.vertices for patch in patches])
+    origin, way = ends[0, 0], ends[0, 1] - ends[0, 0]
+    way = way / np.sqrt(way @ way)
+    spans = np.sort((ends - origin) @ way, axis=1)
+    spans = spans[np.argsort(spans[:, 0], kind="stable")]
+    joined = [spans[0].tolist()]
+    for low, high in spans[1:].tolist():
+        if low <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], high)
+        else:
+            joined.append([low, high])
+    parts = np.array(joined)
+    lengths = parts[:, 1] - parts[:, 0]
+    total = float(lengths.sum())
+    middle = origin + float(lengths @ parts.mean(axis=1)) / total * way
+    return origin + parts[:, :, None] * way, total, middle
+
+
+def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArray, float, float, FloatArray]:
+    """Return the union of convex polygons in one plane: sides (s, 2, 3), area, length of the outline, centroid.
+
+    Of each side what is inside of another polygon is left out, and what lies on another's side too: twice where the two
+    are on different sides of it, once where they are on the same. Area and centroid are integrals along the rest. Arcs
+    are `_ARC_STEPS` short sides to a full circle.
+    """
+    normal = patches[0].normal
+    region = patches[0].region
+    if len(patches) == 1:
+        around = region.outline(normal, _ARC_STEPS)
+        sides = np.stack((around, np.roll(around, -1, axis=0)), axis=1)
+        return sides, region.area, region.length, region.centroid
+    u = np.eye(3)[int(np.abs(normal).argmin())]
+    u = u - (u @ normal) * normal
+    u = u / np.sqrt(u @ u)
+    v = np.cross(normal, u)
+    frame = np.stack((u, v), axis=1)
+    origin = region.centroid
+    loops = [((patch.region.outline(patch.normal, _ARC_STEPS) - origin) @ frame) for patch in patches]
+    rows: list[list[tuple[float, float]]] = [[(x, y) for x, y in loop.tolist()] for loop in loops]
+    low = np.array([loop.min(axis=0) for loop in loops])
+    high = np.array([loop.max(axis=0) for loop in loops])
+    beside: list[list[int]] = [[] for _ in loops]
+    for i, j in candidate_pairs(low, high, margin=rounding).pairs.tolist():
+        beside[i].append(j)
+        beside[j].append(i)
+    parts: list[tuple[float, float, float, float]] = []
+    for i, loop in enumerate(rows):
+        for k, (x0, y0) in enumerate(loop):
+            x1, y1 = loop[(k + 1) % len(loop)]
+            hidden = [
+                span
+                for j in beside[i]
+                if (span := _hidden(x0, y0, x1, y1, rows[j], rounding, j < i)) is not None and span[0] < span[1]
+            ]
+            at = 0.0
+            for begin, end in sorted(hidden):
+                if begin > at:
+                    parts.append(_part(x0, y0, x1, y1, at, begin))
+                at = max(at, end)
+            if at < 1.0:
+                parts.append(_part(x0, y0, x1, y1, at, 1.0))
+    twice = mx = my = length = 0.0
+    for x0, y0, x1, y1 in parts:
+        cross = x0 * y1 - x1 * y0
+        twice += cross
+        mx += cross * (x0 + x1)
+        my += cross * (y0 + y1)
+        length += hypot(x1 - x0, y1 - y0)
+    sides = np.array(parts).reshape(-1, 2, 2) @ frame.T + origin
+    if twice <= 0.0:
+        return sides, region.area, region.length, region.centroid
+    return sides, 0.5 * twice, length, origin + (mx * u + my * v) / (3.0 * twice)
+
+
+def _part(x0: float, y0: float, x1: float, y1: float, begin: float, end: float) -> tuple[float, float, float, float]:
+    wx, wy = x1 - x0, y1 - y0
+    p = (x0 + begin * wx, y0 + begin * wy) if begin > 0.0 else (x0, y0)
+    q = (x0 + end * wx, y0 + end * wy) if end < 1.0 else (x1, y1)
+    return *p, *q
+
+
+def _hidden(
+    x0: float, y0: float, x1: float, y1: float, loop: list[tuple[float, float]], rounding: float, yields: bool
+) -> tuple[float, float] | None:
+    """Return the share of a side that is inside a polygon, from and to; on a side in the same direction only if it
+    `yields` to that polygon."""
+    begin, end = 0.0, 1.0
+    px, py = loop[-1]
+    for qx, qy in loop:
+        wx, wy = qx - px, qy - py
+        size = hypot(wx, wy)
+        if size > 0.0:
+            d0 = (wx * (y0 - py) - wy * (x0 - px)) / size
+            d1 = (wx * (y1 - py) - wy * (x1 - px)) / size
+            if abs(d0) <= rounding and abs(d1) <= rounding:
+                if not yields and wx * (x1 - x0) + wy * (y1 - y0) > 0.0:
+                    return None
+            elif d0 <= 0.0 and d1 <= 0.0:
+                return None
+            elif d0 < 0.0:
+                begin = max(begin, d0 / (d0 - d1))
+            elif d1 < 0.0:
+                end = min(end, d0 / (d0 - d1))
+        px, py = qx, qy
+    return begin, end

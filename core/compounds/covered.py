@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether convex pieces are inside the union of others: what is outside of them is cut away facet by facet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, Polytope
+
+_MOST_CELLS = 4_000
+
+
+def is_covered(inner: Sequence[Polytope], outer: Sequence[Polytope], slack: float) -> bool:
+    """Tell whether every inner piece is inside the union of the outer ones, each grown by `slack`; world units.
+
+    Only pieces that fill their space have an inside. False as well where the pieces are so many that it takes more than
+    some thousand cells to tell.
+    """
+    outer = [piece for piece in outer if piece.rank == piece.dim]
+    if not outer:
+        return False
+    left = [_MOST_CELLS]
+    # Corners first: they are quickly told, and most often one is outside.
+    corners = np.concatenate([piece.vertices for piece in inner])
+    held = np.zeros(len(corners), dtype=bool)
+    for piece in outer:
+        some = (~held).nonzero()[0]
+        if not len(some):
+            break
+        held[some] = _heights(piece, corners[some]).max(axis=1) <= slack
+    return bool(held.all()) and all(_rest_is_empty(piece, piece.rank, outer, slack, left) for piece in inner)
+
+
+def _heights(piece: Polytope, points: FloatArray) -> FloatArray:
+    """Return how far points (n, dim) are above each facet of a piece: (n, f)."""
+    return (points - piece.center) @ piece.normals.T - piece.offsets
+
+
+def _rest_is_empty(cell: Polytope, rank: int, outer: list[Polytope], slack: float, left: list[int]) -> bool:
+    """Tell whether nothing of a cell is outside of all outer pieces. Cells thinner than their rank are nothing."""
+    low, high = cell.bounds
+    near = [
+        piece for piece in outer if (piece.bounds[0] - slack <= high).all() and (piece.bounds[1] + slack >= low).all()
+    ]
+    heights = [_heights(piece, cell.vertices) for piece in near]
+    # The piece that holds most of the cell's corners is likely to leave the least.
+    order = sorted(range(len(near)), key=lambda k: -int((heights[k].max(axis=1) <= slack).sum()))
+    for place, k in enumerate(order):
+        above = heights[k] - slack
+        if (above <= 0.0).all():
+            return True
+        if (above.min(axis=0) >= 0.0).any():
+            continue
+        others = [near[m] for m in order[place + 1 :]]
+        rest: Polytope = cell
+        for facet in np.flatnonzero(above.max(axis=0) > 0.0).tolist():
+            left[0] -= 1
+            if left[0] < 0:
+                return False
+            level = _heights(near[k], rest.vertices)[:, facet] - slack
+            if level.max() <= 0.0:
+                continue
+            if level.min() >= 0.0:
+                return _rest_is_empty(rest, rank, others, slack, left)
+            cut = _cut(rest, level)
+            outside = ConvexHull(np.concatenate((rest.vertices[level >= 0.0], cut)))
+            if outside.rank >= rank and not _rest_is_empty(outside, rank, others, slack, left):
+                return False
+            inside = ConvexHull(np.concatenate((rest.vertices[level <= 0.0], cut)))
+            if inside.rank < rank:
+                break
+            rest = inside
+        return True
+    return False
+
+
+def _cut(cell: Polytope, level: FloatArray) -> FloatArray:
+    """Return where the edges of a cell cross the plane on which the level is 0."""
+    p, q = cell.edges[:, 0], cell.edges[:, 1]
+    crossing = (level[p] < 0.0) != (level[q] < 0.0)
+    p, q = p[crossing], q[crossing]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.clip(level[p] / (level[p] - level[q]), 0.0, 1.0)
+    points: FloatArray = cell.vertices[p] + share[:, None] * (cell.vertices[q] - cell.vertices[p])
+    return points

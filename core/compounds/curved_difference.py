@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A polytope inside the Minkowski difference of two convex shapes; of polytopes the difference itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..curved.curved_inside import spread
+from ..shapes.curved_shape import ConvexShape, CurvedShape
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import CURVED_LEVEL, EPS
+
+_AROUND = 60
+_MOST_CORNERS = 4096
+"""Differences of corners of two cores that are all taken; of more only those that are farthest in a direction."""
+
+
+def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> ConvexHull:
+    """Return a polytope inside A - B, which reaches its surface at least in the unit `directions` (k, dim).
+
+    Of two polytopes it is A - B itself, whatever the directions. The cores' difference comes first, then both radii
+    around it at once: two shapes with radii are one with the sum of them. Without directions of curved shapes, some
+    evenly around are taken.
+    """
+    if not len(directions) and any(isinstance(shape, CurvedShape) for shape in (a, b)):
+        directions = spread(a.dim, _AROUND)
+    corners_a, corners_b = _corners(a, directions), _corners(b, -directions)
+    if len(corners_a) * len(corners_b) <= _MOST_CORNERS or not len(directions):
+        points = (corners_a[:, None] - corners_b[None]).reshape(-1, a.dim)
+    else:
+        points = _farthest(a, directions) - _farthest(b, -directions)
+    core = ConvexHull(points)
+    radius = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    if radius == 0.0:
+        return core
+    ways = np.concatenate((directions, core.normals))
+    heights = core.centred @ ways.T
+    level = CURVED_LEVEL * EPS * max(core.extent, core.magnitude)
+    corner, way = np.nonzero(heights >= heights.max(axis=0) - level)
+    return ConvexHull(core.vertices[corner] + radius * ways[way])
+
+
+def _corners(shape: ConvexShape, directions: FloatArray) -> FloatArray:
+    """Return the corners of the core, of a smooth one points of its surface."""
+    if isinstance(shape, Polytope):
+        return shape.vertices
+    if shape.skeleton is not None:
+        return shape.skeleton.vertices
+    return np.unique(shape.core_points(directions), axis=0)
+
+
+def _farthest(shape: ConvexShape, directions: FloatArray) -> FloatArray:
+    if isinstance(shape, CurvedShape):
+        return shape.core_supports(directions)
+    chosen: FloatArray = shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
+    return chosen

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The smallest translation that separates compounds of which pieces are curved, between two bounds.
+
+From below: polytopes inside the differences of pieces are not separated by more than the differences are, so what is
+proved of these polytopes holds. From above: the translation found for them is pushed on until the pieces themselves
+share nothing, one plane for each pair, and made as short as these planes allow. Then the polytopes get points where the
+planes touch, and so on until both bounds meet or stop getting nearer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ..broad_phase.candidate_pairs import candidate_pairs
+from ..curved.curved_contact import rings
+from ..curved.curved_inside import spread
+from ..narrow_phase.contact import contact
+from ..progress import Progress, part_of, tell
+from ..shapes.curved_shape import ConvexShape
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import COMPOUND_PLANE, CURVED_RINGS, EPS
+from .compound_depth import Escape, nearest_beyond, shortest_escape
+from .compound_planes import Planes
+from .curved_difference import inner_difference
+
+_ROUNDS = 8
+"""Times that the polytopes get more points."""
+_AROUND = 60
+"""Directions in which they reach the surface at first."""
+_RINGS = (*CURVED_RINGS[::2], 0.05, 0.2)
+"""Angles of rings of directions around the best: the narrow ones close the bracket, the wide ones keep the polytopes
+round beside it."""
+_STEPS = 40
+"""Steps of pushing one translation."""
+_PLANES = 12
+"""Planes of which three may decide where a translation ends."""
+_STARTS = 4
+"""Translations of the polytopes that are pushed on."""
+_SLOWER = 0.8
+"""Times the width of the bracket: a round that leaves more is slow; several of them end the search."""
+_SAME = 1e-6
+"""Directions whose components differ by no more are one."""
+_MOST_DIRECTIONS = 400
+"""Directions that end the search."""
+
+
+class CurvedEscape(NamedTuple):
+    """What was found."""
+
+    escape: Escape
+    directions: FloatArray
+    """(k, dim) unit vectors in which the polytopes reach the surface of the differences."""
+
+
+def inner_planes(a: ConvexShape, b: ConvexShape, directions: FloatArray, thick: float) -> Planes | None:
+    """Return a polytope inside A - B as half-spaces; None when it is flat. Where A or B is a flat polytope, it is grown
+    by `thick`."""
+    hull = inner_difference(a, b, directions)
+    if hull.rank < hull.dim:
+        return None
+    normals = hull.normals
+    offsets = hull.offsets + normals @ hull.center
+    if any(isinstance(shape, Polytope) and shape.rank < shape.dim for shape in (a, b)):
+        offsets = offsets + thick
+    if hull.dim == 2:
+        normals = np.concatenate((normals, np.zeros((len(normals), 1))), axis=1)
+    size = hull.extent + hull.magnitude + a.extent + b.extent
+    return Planes(normals, offsets, COMPOUND_PLANE * EPS * size)
+
+
+def curved_escape(
+    pieces_a: Sequence[ConvexShape],
+    pieces_b: Sequence[ConvexShape],
+    start: FloatArray,
+    deepest: FloatArray,
+    least: float,
+    tolerance: float,
+    budget: int,
+    progress: Progress | None,
+) -> CurvedEscape:
+    """Return a short translation (dim,) of B that separates, and a certified lower bound.
+
+    `start` (dim,) separates; `deepest` (dim,) separates the two pieces that are deepest in each other, which `least`
+    is known to be the depth of, at least.
+    """
+    dim = len(start)
+    best, shortest = start, float(np.linalg.norm(start))
+    pairs = _pairs(pieces_a, pieces_b, shortest + tolerance)
+    ways = spread(dim, _AROUND)
+    slack = 0.5 * tolerance
+    lower, nodes, before = least, 0, inf
+    pushed, normals = _pushed(pieces_a, pieces_b, pairs, deepest, tolerance)
+    if pushed is not None and float(np.linalg.norm(pushed)) < shortest:
+        best, shortest = pushed, float(np.linalg.norm(pushed))
+    if shortest - lower <= slack:
+        return CurvedEscape(_told(best, lower, 0, True), np.zeros((0, dim)))
+    used = ways
+    finished, slow = True, 0
+    for k in range(_ROUNDS):
+        tell(progress, k / _ROUNDS)
+        planes = [
+            body for i, j in pairs if (body := inner_planes(pieces_a[i], pieces_b[j], ways, tolerance)) is not None
+        ]
+        known = np.zeros(3)
+        known[:dim] = best
+        found = shortest_escape(
+            planes, known, slack, slack, max(0, budget - nodes), part_of(progress, k / _ROUNDS, 1.0)
+        )
+        nodes += found.nodes
+        finished = found.finished
+        if found.lower_bound > lower:
+            lower, used = found.lower_bound, ways
+        normals = []
+        for translation in found.translations[:_STARTS, :dim]:
+            pushed, touched = _pushed(pieces_a, pieces_b, pairs, translation, tolerance)
+            normals += touched
+            if pushed is not None and (length := float(np.linalg.norm(pushed))) < shortest:
+                best, shortest = pushed, length
+        width = shortest - lower
+        slow = slow + 1 if width > _SLOWER * before else 0
+        if width <= slack or nodes > budget or slow > 2 or not normals or len(ways) > _MOST_DIRECTIONS:
+            break
+        before = width
+        new = [np.concatenate((n[None], rings(n, _RINGS))) for n in _distinct(normals, ways)]
+        if not new:
+            break
+        ways = np.concatenate((ways, *new))
+    return CurvedEscape(_told(best, lower, nodes, finished and nodes <= budget), used)
+
+
+def _told(translation: FloatArray, lower: float, nodes: int, finished: bool) -> Escape:
+    in_space = np.zeros((1, 3))
+    in_space[0, : len(translation)] = translation
+    return Escape(in_space, min(lower, float(np.linalg.norm(translation))), nodes, finished, False)
+
+
+def _distinct(normals: list[FloatArray], known: FloatArray) -> list[FloatArray]:
+    """Return those normals that are neither known nor twice there."""
+    found: list[FloatArray] = []
+    for normal in normals:
+        rows = np.concatenate((known, np.array(found).reshape(-1, len(normal))))
+        if np.abs(rows - normal).max(axis=1).min() > _SAME:
+            found.append(normal)
+    return found
+
+
+def _pairs(pieces_a: Sequence[ConvexShape], pieces_b: Sequence[ConvexShape], margin: float) -> list[tuple[int, int]]:
+    lows_a, highs_a = (np.array([piece.bounds[k] for piece in pieces_a]) for k in range(2))
+    lows_b, highs_b = (np.array([piece.bounds[k] for piece in pieces_b]) for k in range(2))
+    return [(i, j) for i, j in candidate_pairs(lows_a, highs_a, lows_b, highs_b, margin=margin).pairs.tolist()]
+
+
+def _pushed(
+    pieces_a: Sequence[ConvexShape],
+    pieces_b: Sequence[ConvexShape],
+    pairs: list[tuple[int, int]],
+    translation: FloatArray,
+    tolerance: float,
+) -> tuple[FloatArray | None, list[FloatArray]]:
+    """Return a translation nearby that separates all pairs, as short as the planes between them allow, if one is found;
+    and normals (dim,) of the pairs that then touch or that overlapped before."""
+    best, shortest = None, inf
+    touched: list[FloatArray] = []
+    known: dict[tuple[int, int], tuple[FloatArray, float]] = {}
+    first: list[FloatArray] = []
+    for step in range(_STEPS):
+        deepest, push = inf, translation
+        now = []
+        for i, j in pairs:
+            c = contact(pieces_a[i], pieces_b[j].moved(translation))
+            # Beyond this plane the pair is separated, whatever the translation.
+            known[i, j] = c.normal, float(c.normal @ translation) - c.signed_distance
+            if c.signed_distance < deepest:
+                deepest, push = c.signed_distance, translation - c.signed_distance * c.normal
+            if abs(c.signed_distance) <= 1e-3 * (pieces_a[i].extent + pieces_b[j].extent):
+                now.append(c.normal)
+            if step == 0 and c.signed_distance < 0.0:
+                first.append(c.normal)  # here the polytope is short of the surface
+        length = float(np.linalg.norm(translation))
+        if deepest >= -0.5 * tolerance and length < shortest:
+            improved = shortest - length
+            best, shortest, touched = translation, length, now
+            if improved <= 0.25 * tolerance:
+                break
+        onward = _shortest_beyond(list(known.values()), translation)
+        if onward is None:
+            onward = push
+        if float(np.abs(onward - translation).max()) <= 0.01 * tolerance:
+            break
+        translation = onward
+    return best, first + (touched or now)
+
+
+def _shortest_beyond(planes: list[tuple[FloatArray, float]], near: FloatArray) -> FloatArray | None:
+    """Return the shortest translation beyond all of some planes `n.t >= g`, carried by those nearest to `near`."""
+    dim = len(near)
+    normals = np.zeros((len(planes), 3))
+    normals[:, :dim] = [n for n, _ in planes]
+    least = np.array([g for _, g in planes])
+    room = normals[:, :dim] @ near - least
+    chosen = np.argsort(room, kind="stable")[:_PLANES].tolist()
+    rows = [[*some, *[-1] * (4 - len(some))] for count in (1, 2, 3) for some in combinations(chosen, count)]
+    if least.max() <= 0.0:
+        return np.zeros(dim)
+    points = nearest_beyond(normals, least, np.array(rows))[1]
+    slack = 8.0 * EPS * (np.abs(points).max() + np.abs(least).max())
+    good = np.flatnonzero(((points @ normals.T) >= least - slack).all(axis=1))
+    if not len(good):
+        return None
+    lengths = (points[good] ** 2).sum(axis=1)
+    found: FloatArray = points[good[int(lengths.argmin())], :dim]
+    return found

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact region of curved shapes: where their flat support features meet.
+
+What is strictly curved touches in a point; the side of a cylinder in a segment; flat ends in polygons and disks, whose
+outlines have arcs. Source: S2.2 to S2.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..region.region import Arc, Region, RegionKind, region_between
+from ..shapes.curved_shape import ConvexShape, FlatFeature, across
+from ..shapes.feature import Feature, FeatureKind
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, frozen
+from ..tolerance import EPS, REGION_ROUNDING
+from .disk_region import Disk, RoundOutline, disk_and_disk, disk_and_points, measures
+
+
+def curved_region(
+    feature_a: FlatFeature,
+    feature_b: FlatFeature,
+    normal: FloatArray,
+    radius_a: float,
+    radius_b: float,
+    band: float,
+    a: ConvexShape,
+    b: ConvexShape,
+    witnesses: tuple[FloatArray, FloatArray],
+) -> Region | None:
+    """Intersect the support features of two cores, pushed out by their radii; None when a disk misses the other.
+
+    `witnesses` are points of both cores near each other: the region where polytopes miss each other by rounding.
+    """
+    points_a, points_b = feature_a.points + radius_a * normal, feature_b.points - radius_b * normal
+    tolerance = REGION_ROUNDING * EPS * max(a.magnitude, b.magnitude)
+    if feature_a.disk_radius == 0.0 and feature_b.disk_radius == 0.0:
+        on_a, on_b = witnesses[0] + radius_a * normal, witnesses[1] - radius_b * normal
+        one_hull, other_hull = ConvexHull(points_a), ConvexHull(points_b)
+        found = region_between(one_hull, other_hull, normal, band, on_a.tolist(), on_b.tolist())
+        pairs = [
+            (_named(on_one, one_hull, feature_a), _named(on_other, other_hull, feature_b))
+            for on_one, on_other in found.features
+        ]
+        return replace(found, features=tuple(pairs))
+    one, other = across(normal)
+    origin = points_a[0]
+    height = float((points_b[0] - origin) @ normal)
+    flat = []
+    for points, feature in ((points_a, feature_a), (points_b, feature_b)):
+        local = [(float((p - origin) @ one), float((p - origin) @ other)) for p in points]
+        flat.append(Disk(*local[0], feature.disk_radius) if feature.disk_radius > 0.0 else _wound(local))
+    outline = _meeting(flat[0], flat[1], tolerance)
+    if outline is None:
+        return None
+    area, length, (x, y) = measures(outline)
+    kind = RegionKind.POLYGON if area > 0.0 else (RegionKind.SEGMENT if len(outline.corners) == 2 else RegionKind.POINT)
+    middle = origin + 0.5 * height * normal
+
+    def place(u: float, v: float) -> FloatArray:
+        found: FloatArray = middle + u * one + v * other
+        return found
+
+    corners = outline.corners if kind is not RegionKind.POINT else outline.corners[:1]
+    arcs = tuple(
+        Arc(side, frozen(place(disk.x, disk.y)), disk.radius)
+        for side, disk in enumerate(outline.arcs)
+        if disk is not None and kind is RegionKind.POLYGON
+    )
+    return Region(
+        kind,
+        frozen(np.array([place(u, v) for u, v in corners])),
+        area,
+        length if kind is not RegionKind.POINT else 0.0,
+        frozen(place(x, y)),
+        frozen(np.full(len(corners), -height)),
+        ((whole_feature(feature_a), whole_feature(feature_b)),) * len(corners),
+        arcs,
+    )
+
+
+def whole_feature(support: FlatFeature) -> Feature:
+    """Return the name of all of a support feature: a face, edge or vertex, by the core's vertices where it has any."""
+    if support.disk_radius > 0.0 or len(support.points) > 2:
+        return Feature(FeatureKind.FACE, support.ids)
+    return Feature(FeatureKind.EDGE if len(support.points) > 1 else FeatureKind.VERTEX, support.ids)
+
+
+def _named(found: Feature, hull: ConvexHull, support: FlatFeature) -> Feature:
+    """Return a feature of the hull of a support feature's points as one of the shape: by the core's vertices where it
+    has any."""
+    if not support.ids:
+        return Feature(found.kind, ())
+    return Feature(found.kind, tuple(support.ids[hull.vertex_ids[k]] for k in found.vertices))
+
+
+def _wound(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the corners of a convex polygon counter-clockwise."""
+    if len(points) < 3:
+        return points
+    area = sum(
+        ax * by - ay * bx
+        for (ax, ay), (bx, by) in zip(
+            [(x - points[0][0], y - points[0][1]) for x, y in points],
+            [(x - points[0][0], y - points[0][1]) for x, y in points[1:] + points[:1]],
+            strict=True,
+        )
+    )
+    return points if area > 0.0 else points[::-1]
+
+
+def _meeting(
+    one: Disk | list[tuple[float, float]], other: Disk | list[tuple[float, float]], tolerance: float
+) -> RoundOutline | None:
+    if isinstance(one, Disk) and isinstance(other, Disk):
+        return disk_and_disk(one, other, tolerance)
+    if isinstance(one, Disk):
+        assert not isinstance(other, Disk)
+        return disk_and_points(one, other, tolerance)
+    assert isinstance(other, Disk)
+    return disk_and_points(other, one, tolerance)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two bodies of revolution about parallel axes: their contact is that of their sections, a problem in the plane.
+
+The plane is that of both axes; of a body and a ball that of the axis and the ball's middle. The Minkowski difference of
+the bodies is a body of revolution too. In a direction of the plane it reaches as far as the difference of the sections,
+and in every other direction no less than in the one of the plane that leans as much and leads away from the other body.
+So the sections have the same signed distance, and where they are polygons it is exact. Without this a cylinder around a
+ball, say, would have to be told in all directions around that it is no nearer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..shapes.curved_shape import ConvexShape, CurvedShape, across
+from ..shapes.ellipsoid import Ellipsoid
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import CURVED_AXIS, CURVED_LEAN, EPS
+
+
+def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
+    """Return the axis about which a pair can be turned without changing: rows (3, 3) origin, axis and a way across it.
+
+    None when there is none; of balls about one point, and in the plane, (0, dim).
+    """
+    if isinstance(a, Polytope) or isinstance(b, Polytope):
+        return None
+    one, other = a.revolution, b.revolution
+    if one is None or other is None:
+        return None
+    p, between = np.array(one.point), np.array(other.point) - np.array(one.point)
+    near = CURVED_AXIS * min(a.extent, b.extent) + EPS * max(a.magnitude, b.magnitude)
+    if one.axis is None and other.axis is None:
+        if float(np.abs(between).max()) <= near:
+            return np.zeros((0, len(p)))
+        if len(p) == 2:
+            return None
+        axis = between / np.abs(between).max()
+        axis = axis / np.linalg.norm(axis)
+        return np.stack([p, axis, across(axis)[0]])
+    if len(p) == 2:
+        return None
+    axis = np.array(one.axis if one.axis is not None else other.axis)
+    both = one.axis is not None and other.axis is not None
+    if both and float(np.linalg.norm(np.cross(axis, np.array(other.axis)))) > CURVED_AXIS:
+        return None
+    off = between - float(between @ axis) * axis
+    return np.stack([p, axis, across(axis)[0]]) if float(np.linalg.norm(off)) <= near else None
+
+
+def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
+    """Return the plane in which the contact of a pair is that of its sections: rows (3, 3) a point of A's axis, the
+    axis and a unit vector across it towards B's. None when the axes are not all but parallel, or both are balls."""
+    if a.dim == 2 or isinstance(a, Polytope) or isinstance(b, Polytope):
+        return None
+    one, other = a.revolution, b.revolution
+    if one is None or other is None or (one.axis is None and other.axis is None):
+        return None
+    axis = np.array(one.axis if one.axis is not None else other.axis)
+    if _lean(a, b) > CURVED_LEAN:
+        return None
+    origin = np.array(one.point)
+    between = np.array(other.point) - origin
+    sideways = between - float(between @ axis) * axis
+    length = float(np.linalg.norm(sideways))
+    side = across(axis)[0]
+    if length > 4.0 * EPS * float(np.linalg.norm(between)):
+        side = sideways / length
+        side = side - float(side @ axis) * axis
+        side = side / np.linalg.norm(side)
+    return np.stack([origin, axis, side])
+
+
+def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
+    """Return how much nearer or deeper a pair can be than its sections, world units: B's axis may lean, and its point
+    be beside the plane by rounding."""
+    assert not isinstance(a, Polytope)
+    assert not isinstance(b, Polytope)
+    assert a.revolution is not None
+    assert b.revolution is not None
+    between = np.array(b.revolution.point) - plane[0]
+    off = between - float(between @ plane[1]) * plane[1] - float(between @ plane[2]) * plane[2]
+    return float(np.linalg.norm(off)) + _lean(a, b) * b.extent
+
+
+def _lean(a: CurvedShape, b: CurvedShape) -> float:
+    """Return the sine between the axes of two bodies of revolution; 0.0 where one is a ball."""
+    one, other = a.revolution, b.revolution
+    if one is None or other is None or one.axis is None or other.axis is None:
+        return 0.0
+    return float(np.linalg.norm(np.cross(one.axis, other.axis)))
+
+
+def section_of(shape: CurvedShape, plane: FloatArray) -> ConvexHull | Ellipsoid | None:
+    """Return the section (in the plane: along the axis, across it) of a core of revolution; None if it is unknown."""
+    turned = shape.revolution
+    if turned is None:
+        return None
+    origin, axis, side = plane
+    begin = np.array(turned.point) - origin
+    height, off = float(begin @ axis), float(begin @ side)
+    if turned.ellipse is not None:
+        return Ellipsoid.from_axes(np.array([height, off]), np.array(turned.ellipse), np.eye(2))
+    if turned.profile is None:
+        return None
+    way = 1.0 if turned.axis is None or float(np.array(turned.axis) @ axis) > 0.0 else -1.0
+    return ConvexHull(
+        [[height + way * along, off + turn * out] for along, out in turned.profile for turn in (1.0, -1.0)]
+    )
+
+
+def in_space(plane: FloatArray, point: FloatArray, is_place: bool) -> FloatArray:
+    """Return a point, or a direction, of the plane of the section in space."""
+    origin, axis, side = plane
+    result: FloatArray = point[0] * axis + point[1] * side
+    return origin + result if is_place else result

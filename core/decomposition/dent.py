@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How far a surface mesh is from its convex hull, which is what stands for it in every answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import Progress, tell
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import DENT_FLOOR, DENT_RELATIVE, EPS
+
+_CHUNK = 2_000_000  # plane-by-point products at a time
+_DIRECTIONS = 256  # planes to start with
+_BATCH = 64  # pieces looked at closely at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Dent:
+    """The deepest place of a mesh under the surface of its convex hull."""
+
+    depth: float
+    """Distance from the deepest point of the mesh to the surface of the hull, unit of the coordinates, found to
+    DENT_RELATIVE of itself; 0.0 when the whole mesh lies on its hull. For a flat hull: within its plane, to the
+    outline."""
+    point: FloatArray
+    """(dim,) that deepest point, world frame."""
+    closed: bool
+    """Whether the triangles enclose a volume: every edge is used once in each direction."""
+    missing_share: float | None
+    """Share of the hull's volume that is not in the mesh, 0 to 1; None when the mesh is not closed or the hull flat."""
+    open_share: float
+    """Share of the hull's surface (of a flat hull: of its polygon) that the mesh's triangles leave open, 0 to 1: an
+    open box, a wire ring. Exact for a mesh that lies on its hull once, a lower bound for any other; 0.0 for a segment
+    or a point."""
+
+
+def deepest_dent(
+    hull: Polytope,
+    corner_ids: NDArray[np.integer],
+    points: FloatArray,
+    triangles: NDArray[np.integer],
+    *,
+    progress: Progress | None = None,
+) -> Dent:
+    """Return how far a mesh is from its convex hull.
+
+    `hull` is the convex hull of `points` (n, 3), in the same frame; `corner_ids` says which of the points each vertex
+    of the hull is (`ConvexHull.vertex_ids`); `triangles` (m, 3) are indices into `points`.
+    Points that no triangle uses count as parts of the mesh. For a flat hull only the mesh's outline counts, because
+    the inside of a flat mesh is no dent.
+
+    The distance to the surface of a hull is the least distance to its planes, a concave function inside it: on a
+    triangle it can be larger than at any corner, so triangles are split until none can hide a deeper point.
+
+    `progress` is called with the share done, 0 to 1; False cancels. Raises Cancelled then.
+    """
+    triangles = np.asarray(triangles, dtype=np.intp).reshape(-1, 3)
+    closed = _is_closed(triangles)
+    if hull.rank == 3:
+        normals, offsets = hull.normals, hull.offsets
+        pieces = triangles
+    elif hull.rank == 2:
+        normals, offsets = _sides(hull)
+        pieces = _outline(triangles)
+    else:
+        return Dent(0.0, np.array(hull.vertices[0]), False, None, 0.0)
+    on_hull = np.full(len(points), -1, dtype=np.intp)
+    on_hull[corner_ids] = np.arange(len(corner_ids))
+    loose = on_hull < 0
+    loose[triangles] = False
+    # A loose point is a piece whose corners are all the same.
+    pieces = np.concatenate([pieces, np.repeat(np.flatnonzero(loose)[:, None], pieces.shape[1], axis=1)])
+    local = np.asarray(points, dtype=np.float64) - hull.center
+    start = _bounds_at_corners(hull, normals, offsets, on_hull, local, pieces)
+    depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, progress)
+    floor = DENT_FLOOR * EPS * max(hull.magnitude, hull.extent)
+    share = None
+    # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
+    exponent = -int(np.frexp(hull.extent)[1])
+    own, whole = np.ldexp(local, exponent), np.ldexp(hull.centred, exponent)
+    if closed and hull.rank == 3:
+        share = min(1.0, max(0.0, 1.0 - abs(_volume(own, triangles)) / _volume(whole, _fans(hull))))
+    whole_area = _area(whole, _fans(hull)) / (2.0 if hull.rank == 2 else 1.0)
+    open_share = min(1.0, max(0.0, 1.0 - _area(own, triangles) / whole_area))
+    return Dent(depth if depth > floor else 0.0, point + hull.center, closed, share, open_share)
+
+
+def _is_closed(triangles: NDArray[np.intp]) -> bool:
+    if len(triangles) == 0:
+        return False
+    count = int(triangles.max()) + 1
+    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    forward = np.sort(start * count + end)
+    return bool((forward[1:] != forward[:-1]).all()) and np.array_equal(forward, np.sort(end * count + start))
+
+
+def _outline(triangles: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(k, 2) the edges that only one triangle uses."""
+    edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
+    unique, count = np.unique(edges, axis=0, return_counts=True)
+    outline: NDArray[np.intp] = unique[count == 1].reshape(-1, 2)
+    return outline
+
+
+def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
+    """Outward unit normals and offsets, within the plane, of the sides of a flat hull."""
+    if hull.dim == 2:
+        return hull.normals, hull.offsets
+    start, end = hull.centred[hull.edges[:, 0]], hull.centred[hull.edges[:, 1]]
+    normals = np.cross(end - start, hull.normals[0])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    offsets = (normals * start).sum(axis=1)
+    middle = hull.centred.mean(axis=0)
+    inward = normals @ middle > offsets
+    normals[inward] *= -1.0
+    offsets[inward] *= -1.0
+    return normals, offsets
+
+
+def _bounds_at_corners(
+    hull: Polytope,
+    normals: FloatArray,
+    offsets: FloatArray,
+    on_hull: NDArray[np.intp],
+    points: FloatArray,
+    pieces: NDArray[np.intp],
+) -> FloatArray:
+    """(m,) depth that no point of a piece can exceed under the planes around one of its corners that is a corner of
+    the hull; inf for a piece without. About zero for a piece that lies on the hull."""
+    bounds = np.full(len(pieces), np.inf)
+    loops = hull.facets if hull.rank == 3 else tuple(hull.edges)
+    plane = np.repeat(np.arange(len(loops)), [len(loop) for loop in loops])
+    corner = np.concatenate(loops)
+    plane = plane[np.argsort(corner, kind="stable")]
+    count = np.bincount(corner, minlength=len(hull.vertices))
+    first = np.cumsum(count) - count
+    corners = on_hull[pieces].max(axis=1)
+    rows = np.flatnonzero((corners >= 0) & (count[corners] > 0))
+    step = _CHUNK // 50
+    for i in range(0, len(rows), step):
+        some = rows[i : i + step]
+        around = count[corners[some]]
+        ends = np.cumsum(around)
+        begins = ends - around
+        row = np.repeat(some, around)
+        planes = plane[np.repeat(first[corners[some]] - begins, around) + np.arange(ends[-1])]
+        heights = offsets[planes, None] - np.einsum("ikd,id->ik", points[pieces[row]], normals[planes])
+        bounds[some] = np.minimum.reduceat(heights.max(axis=1), begins)
+    return bounds
+
+
+def _deepest(
+    normals: FloatArray,
+    offsets: FloatArray,
+    pieces: FloatArray,
+    bound: FloatArray,
+    extent: float,
+    progress: Progress | None,
+) -> tuple[float, FloatArray]:
+    """Depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`.
+
+    The depth under some planes bounds the depth under all of them from above: most pieces never meet most planes.
+    """
+    k = pieces.shape[1]
+    best, place, done = 0.0, np.zeros(normals.shape[1]), 0.0
+    tell(progress, done)
+    least = DENT_RELATIVE * DENT_RELATIVE * DENT_RELATIVE * extent
+    pieces, bound = pieces[bound > least], bound[bound > least]
+    chosen = _spread(normals)
+    known = np.zeros(len(normals), dtype=bool)
+    known[chosen] = True
+    bound = np.minimum(bound, _bounds(normals[chosen], offsets[chosen], pieces))
+    batch = max(1, min(_BATCH, _CHUNK // (len(normals) * (k + 1))))
+    while True:
+        keep = bound > best + max(DENT_RELATIVE * best, least)
+        pieces, bound = pieces[keep], bound[keep]
+        if len(pieces) == 0:
+            return best, place
+        done = max(done, best / float(bound.max()))  # all is done when no piece can be deeper than the best
+        tell(progress, done)
+        top = np.argsort(bound)[-batch:]
+        # Where a piece may be deepest: its corners and its middle, under all planes.
+        candidates = np.concatenate([pieces[top], pieces[top].mean(axis=1, keepdims=True)], axis=1)
+        under = offsets - candidates @ normals.T  # (batch, k + 1, planes)
+        depths = under.min(axis=2)
+        i, j = divmod(int(depths.argmax()), k + 1)
+        if depths[i, j] > best:
+            best, place = float(depths[i, j]), candidates[i, j]
+        tops, bounds_of_tops = pieces[top], under[:, :k].max(axis=1).min(axis=1)
+        pieces, bound = np.delete(pieces, top, axis=0), np.delete(bound, top)
+        new = np.flatnonzero(~known & np.isin(np.arange(len(normals)), under.argmin(axis=2)))
+        if len(new):
+            known[new] = True
+            bound = np.minimum(bound, _bounds(normals[new], offsets[new], pieces))
+        open_tops = tops[bounds_of_tops > best + max(DENT_RELATIVE * best, least)]
+        if len(open_tops):
+            halves = np.concatenate([_split(piece) for piece in open_tops])
+            pieces = np.concatenate([pieces, halves])
+            bound = np.concatenate([bound, _bounds(normals, offsets, halves)])
+
+
+def _spread(normals: FloatArray) -> NDArray[np.intp]:
+    """Indices of planes that face every way: all of them when they are few."""
+    if len(normals) <= _DIRECTIONS:
+        return np.arange(len(normals))
+    turn = np.arange(_DIRECTIONS) + 0.5
+    if normals.shape[1] == 2:
+        angle = 2.0 * np.pi * turn / _DIRECTIONS
+        directions = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    else:  # a Fibonacci spiral covers the sphere evenly
+        height, angle = 1.0 - 2.0 * turn / _DIRECTIONS, np.pi * (1.0 + 5.0**0.5) * turn
+        radius = np.sqrt(1.0 - height * height)
+        directions = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
+    return np.unique((normals @ directions.T).argmax(axis=0))
+
+
+def _bounds(normals: FloatArray, offsets: FloatArray, pieces: FloatArray) -> FloatArray:
+    """(m,) depth under these planes that no point of a piece can exceed: the least, over planes, highest corner."""
+    step = max(1, _CHUNK // (len(normals) * pieces.shape[1]))
+    bounds = np.empty(len(pieces))
+    for i in range(0, len(pieces), step):
+        bounds[i : i + step] = (offsets - pieces[i : i + step] @ normals.T).max(axis=1).min(axis=1)
+    return bounds
+
+
+def _split(piece: FloatArray) -> FloatArray:
+    """The two halves (2, k, dim) of a segment or triangle, cut in the middle of its longest side."""
+    k = len(piece)
+    sides = [(i, j) for i in range(k) for j in range(i)]
+    i, j = max(sides, key=lambda ij: float(((piece[ij[0]] - piece[ij[1]]) ** 2).sum()))
+    middle = 0.5 * (piece[i] + piece[j])
+    first, second = piece.copy(), piece.copy()
+    first[i], second[j] = middle, middle
+    return np.stack([first, second])
+
+
+def _volume(points: FloatArray, triangles: NDArray[np.intp]) -> float:
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    return float((a * np.cross(b, c)).sum() / 6.0)
+
+
+def _area(points: FloatArray, triangles: NDArray[np.intp]) -> float:
+    start = points[triangles[:, 0]]
+    products = np.cross(points[triangles[:, 1]] - start, points[triangles[:, 2]] - start)
+    return 0.5 * float(np.linalg.norm(products, axis=1).sum())
+
+
+def _fans(hull: Polytope) -> NDArray[np.intp]:
+    """(m, 3) the facets of a hull in space as triangles, with some of no area."""
+    sizes = np.array([len(loop) for loop in hull.facets])
+    start = np.concatenate(hull.facets)
+    ends = np.cumsum(sizes)
+    end = np.roll(start, -1)
+    end[ends - 1] = start[ends - sizes]
+    apex = np.repeat(start[ends - sizes], sizes)
+    return np.stack([apex, start, end], axis=1)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex pieces for any mesh, by the best way there is; and what of them is inside the mesh for certain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..broad_phase.candidate_pairs import candidate_pairs
+from ..meshes.mesh import Mesh, separated
+from ..meshes.winding import winding_numbers
+from ..narrow_phase.contact import contact
+from ..note import Note
+from ..progress import Progress, part_of, tell
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray
+from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE
+from .convexity import dented_edges
+from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
+from .dent import deepest_dent
+
+DEFAULT_MOST_REFLEX = 48
+"""Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
+
+_ASKED = 250  # corners of a mesh that are asked whether pieces are those of the mesh
+_OUT_OF_BOX = 0.03  # times the diagonal: pieces may stand out of the mesh's box so far, as CoACD's can a little
+
+_CENTRE_STEPS = 60  # towards the middle of the largest ball in a piece
+
+
+def mesh_pieces(
+    mesh: Mesh, *, most_reflex: int = DEFAULT_MOST_REFLEX, progress: Progress | None = None
+) -> Decomposition:
+    """Return convex pieces that stand for a mesh.
+
+    Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else
+    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `message`,
+    `distance` and `reason` of the result tell which, how near to their surfaces that of the mesh is, and why.
+
+    Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
+    """
+    if not isinstance(mesh, Mesh):
+        raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
+    if isinstance(most_reflex, bool) or not isinstance(most_reflex, int | np.integer) or most_reflex < 0:
+        raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
+    whole = mesh if mesh.is_closed else mesh.welded()
+    points, triangles = whole.points, whole.triangles
+    why = "the mesh is not closed"
+    if whole.is_closed:
+        # Whether there are too many is told at once.
+        reflex = len(dented_edges(points, triangles, MESH_SINGLE * whole.diagonal)[0]) if whole.diagonal > 0.0 else 0
+        why = f"{reflex} edges bend inward and {most_reflex} are allowed"
+        # Coordinates stored in single precision are no planes; a second try takes them as such.
+        for k, tolerance in enumerate((0.0, MESH_SINGLE) if reflex <= most_reflex else ()):
+            try:
+                return decomposed_mesh(
+                    points,
+                    triangles,
+                    most_reflex=most_reflex,
+                    tolerance=tolerance,
+                    progress=part_of(progress, 0.4 * k, 0.4 * (k + 1)),
+                )
+            except ValueError as error:
+                why = str(error).split(": ", 1)[-1].split(";", 1)[0]
+    if coacd_available():
+        try:
+            found = approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
+            return replace(found, reason=why)
+        except (RuntimeError, ValueError) as error:
+            why += f"; CoACD: {error}"
+    return _hulls(whole, why, part_of(progress, 0.8, 1.0))
+
+
+def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
+    """Return the hulls of the loose parts."""
+    parts = separated(mesh.points, mesh.triangles)
+    pieces: list[ConvexHull] = []
+    distance = 0.0
+    for k, (points, triangles) in enumerate(parts):
+        share = part_of(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
+        hull = ConvexHull(points, progress=part_of(share, 0.0, 0.8))
+        dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=part_of(share, 0.8, 1.0))
+        distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
+        pieces.append(hull)
+    # A part of which a point is deep in another's hull sticks in it at least as deep.
+    low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)
+    pairs = candidate_pairs(low, high, progress=part_of(progress, 0.5, 0.6)).pairs
+    for k, (i, j) in enumerate(pairs.tolist()):
+        tell(progress, 0.6 + 0.4 * k / len(pairs))
+        distance = max(distance, contact(pieces[i], pieces[j]).depth)
+    distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
+    one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
+    return Decomposition(tuple(pieces), False, distance, -1, one, why)
+
+
+def note_of_pieces(about: str, pieces: Decomposition) -> Note:
+    """Return what to know about pieces that are not exact; `about` is "A" or "B"."""
+    count = len(pieces.pieces)
+    many = f"{count} convex pieces stand" if count != 1 else "1 convex piece stands"
+    why = (pieces.reason or pieces.message).replace("{", "{{").replace("}", "}}")
+    words = f"{many} for it ({why}): its surface is within {{}} of theirs, but hollows that they fill may be deeper"
+    return Note(words, (pieces.distance,), about)
+
+
+def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
+    """Ask for pieces that are not plainly those of another mesh, or of the mesh before it was moved.
+
+    Some corners of the mesh, those that touch its box among them, must be as near to a piece as is certified, and the
+    pieces must not stand out of its box. Raises ValueError that begins with the name.
+    """
+    rounding = 8.0 * CONVEX_FLAT * EPS * max(mesh.magnitude, *(piece.magnitude for piece in pieces.pieces))
+    reach = pieces.distance * (1.0 + 1e-9) + rounding
+    corners = mesh.triangles.ravel()
+    some = corners.take(np.linspace(0, len(corners) - 1, _ASKED).astype(np.intp))
+    points = mesh.points.take(corners, axis=0)
+    points = np.concatenate(
+        [mesh.points.take(some, axis=0), points.take([*points.argmin(axis=0), *points.argmax(axis=0)], axis=0)]
+    )
+    low, high = mesh.bounds
+    room = _OUT_OF_BOX * mesh.diagonal + rounding
+    out = 0.0
+    for piece in pieces.pieces:
+        bottom, top = piece.bounds
+        out = max(out, float((low - bottom).max()), float((top - high).max()))
+        away = np.maximum(bottom - points, points - top).max(axis=1)
+        if len(piece.normals):
+            np.maximum(away, ((points - piece.center) @ piece.normals.T - piece.offsets).max(axis=1), out=away)
+        points = points[away > reach]
+    wrong = f"{name}: not the pieces of this mesh as it is now"
+    if len(points):
+        x, y, z = points[0].tolist()
+        raise ValueError(f"{wrong}; its corner ({x:.6g}, {y:.6g}, {z:.6g}) is farther from them than they say")
+    if out > room:
+        raise ValueError(f"{wrong}; they stand out of its box by {out:.3g}")
+
+
+def inner_pieces(mesh: Mesh, pieces: Decomposition) -> list[ConvexHull]:
+    """Return convex pieces that are certainly inside a closed mesh: those given without a rim as wide as `distance`.
+
+    No point of the mesh is deeper in a piece than that, so what is left of it is on one side of the surface. Exact ones
+    as they are: to rounding.
+    """
+    if pieces.exact:
+        return list(pieces.pieces)
+    rim = pieces.distance * (1.0 + 1e-9) + 4.0 * CONVEX_FLAT * EPS * mesh.magnitude
+    found = [core for piece in pieces.pieces if (core := _without_rim(piece, rim)) is not None]
+    if not found:
+        return []
+    middles = np.array([core.vertices.mean(axis=0) for core in found])
+    numbers = winding_numbers(middles, mesh.points, mesh.triangles).numbers
+    return [core for core, number in zip(found, numbers.tolist(), strict=True) if abs(number) > 0.5]
+
+
+def _without_rim(piece: ConvexHull, rim: float) -> ConvexHull | None:
+    """Return the points of a piece that are deeper than `rim`, or a little less; None when there are none."""
+    if piece.rank < 3:
+        return None
+    middle = _deepest(piece.normals, piece.offsets, piece.centred)
+    room = piece.offsets - piece.normals @ middle - rim
+    if room.min() <= 1e-3 * rim:
+        return None
+    # Corners of a polytope around the origin are the facets of the polytope of its planes.
+    unit = float(room.max())
+    dual = ConvexHull(piece.normals * (unit / room)[:, None])
+    heights = dual.offsets + dual.normals @ dual.center
+    if dual.rank < 3 or heights.min() <= 0.0:
+        return None
+    corners = dual.normals * (unit / heights)[:, None]
+    deepest = (corners @ piece.normals.T - room).max()
+    if deepest > 0.0:  # rounding
+        corners *= 1.0 - float(2.0 * deepest / room.min())
+    return ConvexHull(corners + (middle + piece.center))
+
+
+def _deepest(normals: FloatArray, offsets: FloatArray, corners: FloatArray) -> FloatArray:
+    """Return about the middle of the largest ball in a polytope, from its center: away from the nearest plane."""
+    best: FloatArray = corners.mean(axis=0)
+    x, room = best, offsets - normals @ best
+    least = float(room.min())
+    for step in range(1, _CENTRE_STEPS):
+        x = x - normals[int(room.argmin())] * (least / step)
+        room = offsets - normals @ x
+        if float(room.min()) > least:
+            best, least = x, float(room.min())
+    return best

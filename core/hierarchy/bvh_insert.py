@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hierarchies that grow item by item. Source: S3.3; E. Catto, Dynamic Bounding Volume Hierarchies, 2019.
+
+One item goes in after the other, so this is the one build with a Python loop over items; its arithmetic is on plain
+floats, and the volumes of the nodes are merged when all are in.
+
+Trees stay balanced by weight: no child has fewer than _LIGHTEST of the leaves below its parent. An item thus goes down
+to a place among few others, and on the way back up children are exchanged with grandchildren: where the balance asks
+for it, and where a node becomes smaller. In bounding volumes nothing tells left from right, so that one exchange is
+always enough (J. Nievergelt, E. Reingold, 1973, need two). The depth is at most log(n) / log(1 / (1 - _LIGHTEST)).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import gcd
+
+import numpy as np
+
+from ..bounding.volumes import Volumes
+from ..progress import Progress, part_of, tell
+from ..shapes.polytope import FloatArray, IntArray
+from .bvh import Bvh, Layout, alike, assembled, checked_tree, enclosing_boxes, handy, ranges
+
+_OFTEN = 64
+"""Items between two calls of the progress function."""
+
+_LIGHTEST = 0.2
+"""Share of a node's leaves that each of its children has at least: depth 3.1 log2(n) at most. Up to 1/3 an exchange
+with the larger grandchild mends the balance."""
+
+_HEAVIEST = 1.0 - _LIGHTEST
+
+_SMALL = 16
+"""Leaves below a node up to which an exchange is looked for that makes a node smaller: farther up there seldom is one
+that keeps the balance, and the time is better spent on more items."""
+
+_ROWS = 1 << 16
+"""Boxes turned into plain floats in one go, between two calls of the progress function."""
+
+_STEP = 16.0
+"""How many times as long as turning a node into plain floats it takes to insert an item."""
+
+_Box = tuple[float, ...]
+"""Lowest and highest x, y and z; z of a box in the plane is 0."""
+
+
+def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> Bvh:
+    """Return the tree with more items: the first of `volumes` gets the next number, and so on. Source: S3.3.
+
+    Each goes beside the node that then grows least, into a leaf of its own. A tree without nodes takes any kind.
+    `progress` is called with the share done, 0 to 1; False cancels.
+
+    Raises ValueError, naming the argument, when they are not of the kind that the tree holds; Cancelled when `progress`
+    says so.
+    """
+    if not isinstance(volumes, Volumes):
+        raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
+    checked_tree("tree", tree)
+    if len(tree) == 0:
+        held = volumes
+    else:
+        if not alike(volumes, tree.item_volumes):
+            raise ValueError("volumes must be of the same kind and dimension as those in the tree")
+        held = type(volumes).joined([tree.item_volumes, volumes])
+    if not len(volumes):
+        return tree
+    tell(progress, 0.0)
+    converted = 0.5 * len(tree) / (len(tree) + _STEP * len(volumes))
+    both = [
+        np.concatenate(pair, axis=1)
+        for pair in zip(enclosing_boxes(tree.volumes), enclosing_boxes(volumes), strict=True)
+    ]
+    low, high = handy(both[0], both[1])
+    size = len(tree)
+    growing = _Growing(volumes.dim, tree, low[:, :size], high[:, :size], part_of(progress, 0.0, converted))
+    growing.insert(_rows(low[:, size:], high[:, size:], None), part_of(progress, converted, 0.5))
+    items = np.concatenate([tree.items, np.arange(len(tree.items), len(held))])
+    return assembled(held, growing.layout(items), part_of(progress, 0.5, 1.0))
+
+
+def insertion_layout(low: FloatArray, high: FloatArray, progress: Progress | None) -> Layout:
+    """Return the tree that inserting boxes (dim, n), n > 0, one after the other, makes.
+
+    Neighbours in a mesh follow each other, and a tree that grows at one place all the time is a bad one: the items are
+    taken in steps of the golden section.
+    """
+    count = low.shape[1]
+    step = max(1, round(0.6180339887498949 * count))
+    while gcd(step, count) > 1:
+        step += 1
+    order = np.arange(count) * step % count
+    growing = _Growing(len(low), None, low[:, :0], high[:, :0], None)
+    growing.insert(_rows(low[:, order], high[:, order], None), progress)
+    return growing.layout(order)
+
+
+def _rows(low: FloatArray, high: FloatArray, progress: Progress | None) -> list[_Box]:
+    """Return boxes (dim, n) as plain floats."""
+    result: list[_Box] = []
+    for begin in range(0, low.shape[1], _ROWS):
+        part = slice(begin, begin + _ROWS)
+        result += zip(*low[:, part].tolist(), *high[:, part].tolist(), strict=True)
+        tell(progress, len(result) / low.shape[1])
+    return result
+
+
+def _joint_2(a: _Box, b: _Box) -> tuple[_Box, float]:
+    """Return the box around two in the plane, and half its perimeter."""
+    x, y, to_x, to_y = a
+    other_x, other_y, other_to_x, other_to_y = b
+    x = other_x if other_x < x else x
+    y = other_y if other_y < y else y
+    to_x = other_to_x if other_to_x > to_x else to_x
+    to_y = other_to_y if other_to_y > to_y else to_y
+    return (x, y, to_x, to_y), to_x - x + to_y - y
+
+
+def _joint_3(a: _Box, b: _Box) -> tuple[_Box, float]:
+    """Return the box around two, and half its surface area."""
+    x, y, z, to_x, to_y, to_z = a
+    other_x, other_y, other_z, other_to_x, other_to_y, other_to_z = b
+    x = other_x if other_x < x else x
+    y = other_y if other_y < y else y
+    z = other_z if other_z < z else z
+    to_x = other_to_x if other_to_x > to_x else to_x
+    to_y = other_to_y if other_to_y > to_y else to_y
+    to_z = other_to_z if other_to_z > to_z else to_z
+    width, depth, height = to_x - x, to_y - y, to_z - z
+    return (x, y, z, to_x, to_y, to_z), width * (depth + height) + depth * height
+
+
+class _Growing:
+    """A tree as lists, which grows one leaf at a time."""
+
+    def __init__(
+        self, dim: int, tree: Bvh | None, low: FloatArray, high: FloatArray, progress: Progress | None
+    ) -> None:
+        """Start with a tree and the boxes (dim, m) around its nodes, or with nothing."""
+        self.joint = _joint_2 if dim == 2 else _joint_3
+        self.boxes = _rows(low, high, part_of(progress, 0.0, 0.5))
+        self.surfaces: list[float] = []
+        for begin in range(0, len(self.boxes), _ROWS):
+            self.surfaces += [self.joint(box, box)[1] for box in self.boxes[begin : begin + _ROWS]]
+            tell(progress, 0.5 + 0.5 * len(self.surfaces) / len(self.boxes))
+        self.root = 0
+        self.left: list[int] = []
+        self.right: list[int] = []
+        self.parent: list[int] = []
+        self.first: list[int] = []
+        self.count: list[int] = []
+        self.weight: list[int] = []
+        self.items = 0
+        if tree is None:
+            return
+        self.left, self.right = tree.left.tolist(), tree.right.tolist()
+        inner, leaves = np.flatnonzero(~tree.is_leaf), np.flatnonzero(tree.is_leaf)
+        parent = np.full(len(tree), -1, dtype=np.intp)
+        parent[tree.left[inner]] = parent[tree.left[inner] + 1] = inner
+        self.parent = parent.tolist()
+        self.first, self.count = tree.first.tolist(), tree.count.tolist()
+        begins = np.sort(tree.first[leaves])
+        below = np.searchsorted(begins, tree.first + tree.count) - np.searchsorted(begins, tree.first)
+        self.weight = below.tolist()
+        self.items = len(tree.items)
+
+    def insert(self, boxes: list[_Box], progress: Progress | None) -> None:
+        """Put one item after the other beside the node that makes the tree grow least."""
+        joint_of, parent, left, right, weight = self.joint, self.parent, self.left, self.right, self.weight
+        node_boxes, surfaces = self.boxes, self.surfaces
+        for done, box in enumerate(boxes):
+            if done % _OFTEN == 0:
+                tell(progress, done / len(boxes))
+            leaf = self._add(-1, -1, self.items, 1, 1, box, joint_of(box, box)[1])
+            self.items += 1
+            if leaf == 0:
+                continue
+            node = self._best_partner(box)
+            above = parent[node]
+            joint = self._add(node, leaf, -1, 0, weight[node] + 1, *joint_of(node_boxes[node], box))
+            parent[node] = parent[leaf] = joint
+            parent[joint] = above
+            if above < 0:
+                self.root = joint
+            elif left[above] == node:
+                left[above] = joint
+            else:
+                right[above] = joint
+            while above >= 0:
+                weight[above] += 1
+                node_boxes[above], surfaces[above] = joint_of(node_boxes[above], box)
+                total = weight[above]
+                if total <= _SMALL or not _LIGHTEST * total <= weight[joint] <= _HEAVIEST * total:
+                    self._rotate(above, joint)
+                joint, above = above, parent[above]
+        tell(progress, 1.0)
+
+    def _rotate(self, node: int, changed: int) -> None:
+        """Exchange a child of a node with a child of its other child, where balance or a smaller node is to be had.
+
+        The node itself holds what it held. `changed` is the child below which there is a new leaf.
+        """
+        left, right, weight, joint = self.left, self.right, self.weight, self.joint
+        boxes, surfaces = self.boxes, self.surfaces
+        one, other = left[node], right[node]
+        total = weight[node]
+        if total < 3:
+            return
+        least = _LIGHTEST * total
+        light, heavy = (one, other) if weight[one] <= weight[other] else (other, one)
+        best: tuple[int, int, int, int] | None = None
+        best_gain = 0.0
+        if weight[light] < least:
+            # The larger grandchild instead of the light child is always balanced, if the heavy child was.
+            first, second = left[heavy], right[heavy]
+            up, stays = (first, second) if weight[first] >= weight[second] else (second, first)
+            best = light, heavy, up, stays
+            best_gain = surfaces[heavy] - joint(boxes[light], boxes[stays])[1]
+            pairs = light, heavy
+        elif changed == one:
+            pairs = other, one
+        else:
+            pairs = one, other
+        down, around = pairs
+        first, second = left[around], right[around]
+        if first >= 0:
+            falling, held = weight[down], surfaces[around]
+            for up, stays in ((first, second), (second, first)):
+                staying = weight[stays]
+                lightest = _LIGHTEST * (falling + staying)
+                if weight[up] >= least and falling >= lightest and staying >= lightest and falling + staying >= least:
+                    gain = held - joint(boxes[down], boxes[stays])[1]
+                    if gain > best_gain:
+                        best, best_gain = (down, around, up, stays), gain
+        if best is None:
+            return
+        down, around, up, stays = best
+        left[node], right[node] = up, around
+        left[around], right[around] = down, stays
+        self.parent[up], self.parent[down] = node, around
+        weight[around] = weight[down] + weight[stays]
+        boxes[around], surfaces[around] = joint(boxes[down], boxes[stays])
+
+    def _add(self, left: int, right: int, first: int, count: int, weight: int, box: _Box, surface: float) -> int:
+        self.left.append(left)
+        self.right.append(right)
+        self.parent.append(-1)
+        self.first.append(first)
+        self.count.append(count)
+        self.weight.append(weight)
+        self.boxes.append(box)
+        self.surfaces.append(surface)
+        return len(self.left) - 1
+
+    def _best_partner(self, box: _Box) -> int:
+        """Return the node beside which a new leaf costs least surface, looking at one path from the root down."""
+        left, right, boxes, surfaces, joint = self.left, self.right, self.boxes, self.surfaces, self.joint
+        weight, heaviest = self.weight, 1.0 / _LIGHTEST - 1.0  # of what a leaf may stand beside
+        node = self.root
+        own, together = joint(box, box)[1], joint(boxes[node], box)[1]
+        while left[node] >= 0:
+            # Staying, a new node is made above this one. Going down, this one grows; and at a leaf a new node is made
+            # above that, at an inner node it grows and below it a new one is made, no smaller than the box.
+            growth = together - surfaces[node]
+            one, other = left[node], right[node]
+            first, second = joint(boxes[one], box)[1], joint(boxes[other], box)[1]
+            first_cost = first + growth - (surfaces[one] - own if left[one] >= 0 else 0.0)
+            second_cost = second + growth - (surfaces[other] - own if left[other] >= 0 else 0.0)
+            if together < first_cost and together < second_cost and weight[node] <= heaviest:
+                break
+            if first_cost < second_cost or (first_cost == second_cost and weight[one] <= weight[other]):
+                node, together = one, first
+            else:
+                node, together = other, second
+        return node
+
+    def layout(self, items: IntArray) -> Layout:
+        """Return the tree; `items` has their numbers in the order of `first`."""
+        children = np.array([self.left, self.right], dtype=np.intp).T
+        return layout_of_children(children, self.root, np.array(self.first), np.array(self.count), items)
+
+
+def layout_of_children(
+    children: IntArray, root: int, leaf_first: IntArray, leaf_count: IntArray, source: IntArray
+) -> Layout:
+    """Return a tree with its nodes level by level from the two children (m, 2) of each node, -1 in a leaf.
+
+    A leaf k holds the items source[leaf_first[k]] and so on, leaf_count[k] of them; in other nodes both mean nothing.
+    """
+    generations = [np.array([root], dtype=np.intp)]
+    while True:
+        pairs = children[generations[-1]]
+        below = pairs[pairs[:, 0] >= 0].ravel()
+        if not len(below):
+            break
+        generations.append(below)
+    nodes = np.concatenate(generations)
+    sizes = [len(generation) for generation in generations]
+    level = np.repeat(np.arange(len(sizes)), sizes)
+    inner = children[nodes, 0] >= 0
+    left = np.full(len(nodes), -1, dtype=np.intp)
+    left[inner] = 1 + 2 * np.arange(int(inner.sum()))
+    count = np.where(inner, 0, leaf_count[nodes])
+    begins = np.cumsum([0, *sizes]).tolist()
+    of_level = [begin + np.flatnonzero(inner[begin:end]) for begin, end in pairwise(begins)]
+    for here in reversed(of_level):
+        count[here] = count[left[here]] + count[left[here] + 1]
+    first = np.zeros(len(nodes), dtype=np.intp)
+    for here in of_level:
+        first[left[here]] = first[here]
+        first[left[here] + 1] = first[here] + count[left[here]]
+    items = np.empty(int(count[0]), dtype=np.intp)
+    leaves = np.flatnonzero(~inner)
+    items[ranges(first[leaves], count[leaves])] = source[ranges(leaf_first[nodes[leaves]], count[leaves])]
+    return Layout(left, first, count, items, level)
+
+
+def pruned(layout: Layout, most: int) -> Layout:
+    """Return the tree without what is below nodes of no more than `most` items: these become leaves."""
+    if most == 1:
+        return layout
+    inner = np.flatnonzero(layout.left >= 0)
+    inner = inner[layout.count[inner] > most]
+    kept = np.zeros(len(layout.left), dtype=np.bool_)
+    kept[0] = True
+    kept[layout.left[inner]] = kept[layout.left[inner] + 1] = True
+    left = np.full(len(layout.left), -1, dtype=np.intp)
+    left[inner] = 1 + 2 * np.arange(len(inner))
+    return Layout(left[kept], layout.first[kept], layout.count[kept], layout.items, layout.level[kept])

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The curves in which two meshes meet: segments of pairs of triangles, joined end to end.
+
+An end of a segment is where a feature of A meets a feature of B: an edge a triangle, a corner an edge. Ends with the
+same two features are one point; distances play no part, so neither a near miss nor rounding joins or parts curves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..shapes.polytope import FloatArray, IntArray, frozen
+from ..tolerance import EXTREME_EXPONENT
+from .coplanar_triangles import coplanar_segments
+from .mesh import Mesh, scaled
+from .triangle_pairs import FACE, Crossings, Meeting
+
+_BATCH = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class ContactCurve:
+    """A polyline on both meshes."""
+
+    points: FloatArray
+    """(k, 3) its corners in order, world frame, read-only; a closed one does not repeat the first. A single point where
+    the meshes touch in one."""
+    is_closed: bool
+    """Whether the last point is joined to the first."""
+
+    @property
+    def length(self) -> float:
+        """Length, that from the last point to the first included when it is closed."""
+        steps = np.diff(self.points, axis=0)
+        if self.is_closed:
+            steps = np.concatenate([steps, self.points[:1] - self.points[-1:]])
+        largest = float(np.abs(steps).max(initial=0.0))
+        if largest == 0.0:
+            return 0.0
+        return largest * float(np.sqrt(((steps / largest) ** 2).sum(axis=1)).sum())
+
+
+def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]:
+    """Return the curves in which two meshes meet, of what `crossing_triangles(a, b)` found.
+
+    Closed curves where they close; others end where a mesh ends, where a curve runs into another, or where more than
+    two parts of a curve meet. Points with exactly the same coordinates are one, so seams of doubled vertices do not
+    part curves. Where flat parts overlap there is no curve within; around them there is, and along the edges where a
+    surface ends within the other. Places where the meshes touch in a point are curves of one point. For a mesh with
+    itself (`self_crossings`) it is given twice.
+
+    The order follows that of the triangles. Raises ValueError, naming the argument, when something is of another kind
+    or the crossings are not of these meshes.
+    """
+    _check(crossings, a, b)
+    pairs, features, segments = crossings.pairs, crossings.features, crossings.segments
+    used = np.flatnonzero(crossings.kinds < Meeting.COPLANAR)
+    rims = _rims(crossings, a, b)
+    pairs = np.concatenate([pairs.take(used, axis=0), rims.pairs])
+    features = np.concatenate([features.take(used, axis=0), rims.features])
+    segments = np.concatenate([segments.take(used, axis=0), rims.segments])
+    ends = [_codes(mesh, pairs[:, k], features[:, :, k]) for k, mesh in enumerate((a, b))]
+    spread = int(ends[1].max(initial=0)) + 1
+    places, first, node = np.unique((ends[0] * spread + ends[1]).ravel(), return_index=True, return_inverse=True)
+    points = segments.reshape(-1, 3).take(first, axis=0)
+    links = node.reshape(-1, 2)
+    real = links[:, 0] != links[:, 1]
+    # The same segment is found from both triangles beside an edge that lies on the other mesh.
+    codes = np.minimum(links[:, 0], links[:, 1]) * len(places) + np.maximum(links[:, 0], links[:, 1])
+    kept = np.unique(codes[real], return_index=True)[1]
+    kept.sort()
+    joined = links[real][kept]
+    alone = np.ones(len(places), dtype=np.bool_)
+    alone[joined] = False
+    result = [ContactCurve(frozen(points.take(path, axis=0)), closed) for path, closed in _paths(joined, len(places))]
+    order = np.flatnonzero(alone)
+    order = order.take(np.argsort(first.take(order)))
+    result += [ContactCurve(frozen(points.take([k], axis=0)), False) for k in order.tolist()]
+    return result
+
+
+class _Rims(NamedTuple):
+    """Where the edges at which one mesh ends lie on triangles of the other, in their plane; as in `Crossings`."""
+
+    pairs: IntArray
+    segments: FloatArray
+    features: NDArray[np.uint8]
+
+
+def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
+    """Return what the neighbours beyond an edge would tell if there were any. Exact."""
+    flat = crossings.pairs.take(np.flatnonzero(crossings.kinds >= Meeting.COPLANAR), axis=0)
+    rims = [_Rims(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
+    exponent = int(np.frexp(max(a.magnitude, b.magnitude))[1])
+    exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
+    for k, (mesh, other) in enumerate(((a, b), (b, a))):
+        if not len(flat):
+            break
+        rows, sides = np.nonzero(_open_sides(mesh).take(flat[:, k], axis=0))
+        for begin in range(0, len(rows), _BATCH):
+            row, side = rows[begin : begin + _BATCH], sides[begin : begin + _BATCH]
+            pairs = flat.take(row, axis=0)
+            own = mesh.triangles.take(pairs[:, k], axis=0)
+            number = np.arange(len(row))
+            p, q = (
+                np.ascontiguousarray(scaled(mesh.points.take(own[number, j], axis=0), exponent).T)
+                for j in (side, (side + 1) % 3)
+            )
+            its = other.triangles.take(pairs[:, 1 - k], axis=0)
+            corners = np.ascontiguousarray(scaled(other.points.take(its.ravel(), axis=0), exponent).reshape(-1, 9).T)
+            normals = np.cross(corners[3:6] - corners[:3], corners[6:] - corners[:3], axis=0)
+            met, ends, features = coplanar_segments(p, q, corners, normals)
+            side = side.take(met)
+            names = np.stack([side, (side + 1) % 3, side, 3 + side])
+            mine = names[features[:, 0], np.arange(len(met))].astype(np.uint8)
+            named = np.stack([mine, features[:, 1]] if k == 0 else [features[:, 1], mine], axis=1)
+            rims.append(
+                _Rims(pairs.take(met, axis=0), scaled(ends, -exponent).transpose(2, 0, 1), named.transpose(2, 0, 1))
+            )
+    return _Rims(*(np.concatenate(column) for column in zip(*rims, strict=True)))
+
+
+def _open_sides(mesh: Mesh) -> NDArray[np.bool_]:
+    """Return (m, 3) whether no other triangle has the side from a corner to the next, points of one place being one."""
+    corners = mesh._welded_ids.take(mesh.triangles)
+    after = np.roll(corners, -1, axis=1)
+    codes = np.minimum(corners, after) * len(mesh.points) + np.maximum(corners, after)
+    _, place, uses = np.unique(codes, return_inverse=True, return_counts=True)
+    result: NDArray[np.bool_] = (uses.take(place) == 1).reshape(codes.shape)
+    return result
+
+
+def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntArray:
+    """Return a number (k, 2) for the corner, edge or triangle of the mesh that each end is on; small numbers."""
+    ids = mesh._welded_ids
+    corners = ids.take(mesh.triangles.take(triangles, axis=0))
+    count = len(mesh.points)
+    rows = np.arange(len(triangles))
+    result = np.empty(features.shape, dtype=np.intp)
+    for end in range(2):
+        feature = features[:, end].astype(np.intp)
+        side = feature % 3
+        start, stop = corners[rows, side], corners[rows, (side + 1) % 3]
+        edge = (np.minimum(start, stop) + 1) * count + np.maximum(start, stop)
+        result[:, end] = np.where(feature < 3, start, edge)
+        inside = feature == FACE
+        result[inside, end] = (count + 1) * count + triangles[inside]
+    _, small = np.unique(result, return_inverse=True)
+    return small.reshape(result.shape)
+
+
+def _paths(links: IntArray, count: int) -> list[tuple[IntArray, bool]]:
+    """Return the paths of a graph between nodes that not just two links meet in, and its rings: nodes, whether a ring.
+
+    `links` (k, 2) are pairs of the nodes 0 to count - 1.
+    """
+    ends = links.ravel()
+    degree = np.bincount(ends, minlength=count)
+    order = np.argsort(ends, kind="stable")
+    # The other end of a link at a node where two meet; ends are numbered 2 k and 2 k + 1.
+    partner = np.full(len(ends), -1, dtype=np.intp)
+    starts = np.cumsum(degree) - degree
+    two = starts[degree == 2]
+    partner[order[two]], partner[order[two + 1]] = order[two + 1], order[two]
+    next_end, node = partner.tolist(), ends.tolist()
+    begins = np.flatnonzero(partner < 0).tolist()
+    seen = bytearray(len(links))
+    result = []
+    for start in [*begins, *range(0, len(node), 2)]:
+        if seen[start >> 1]:
+            continue
+        path, end = [node[start]], start
+        while end >= 0 and not seen[end >> 1]:
+            seen[end >> 1] = 1
+            path.append(node[end ^ 1])
+            end = next_end[end ^ 1]
+        closed = path[0] == path[-1] and len(path) > 3
+        result.append((np.array(path[:-1] if closed else path, dtype=np.intp), closed))
+    return result
+
+
+def _check(crossings: object, a: object, b: object) -> None:
+    if not isinstance(crossings, Crossings):
+        raise ValueError(f"crossings must be what crossing_triangles returns, not {type(crossings).__name__}")
+    for name, mesh, side in (("a", a, 0), ("b", b, 1)):
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+        if len(crossings) and int(crossings.pairs[:, side].max()) >= len(mesh.triangles):
+            raise ValueError(f"{name} has fewer triangles than the crossings are of")

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A mesh that is moved along a straight line: the first triangle of another mesh that it runs into, and on which side.
+
+The translations by which two triangles have a point in common are a convex polytope, their Minkowski difference. A line
+enters it across one of a few axes: the normals of the two triangles, those across an edge of each, and those across an
+edge in the plane of its triangle. Source: D. Eberly, Intersection of convex objects: the method of separating axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bounding.kdop import KDops
+from ..hierarchy.bvh import Bvh
+from ..hierarchy.bvh_pairs import tree_pairs
+from ..progress import Progress, tell
+from ..shapes.polytope import FloatArray, IntArray
+from ..tolerance import EPS, MESH_APART
+from .mesh import Mesh
+
+_FIRST = 2.0  # times the mean side of a triangle's box: length of the first step
+_PAIRS = 1 << 13  # pairs of triangles looked at together
+
+
+class Impact(NamedTuple):
+    """Where a moving mesh B is stopped by a mesh A that stands still."""
+
+    share: float
+    """Of the way, 0 to 1."""
+    normal: FloatArray
+    """(3,) unit vector from A to B, against the way."""
+    offset: float
+    """Translations t of B with `normal @ t >= offset` part the two triangles."""
+
+
+def shifted(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
+    """Return a tree of axis-aligned boxes whose lower sides are moved by `low` (3,) and whose upper ones by `high`.
+
+    With the same vector twice it is the tree of the points moved by it, to the last digit: sums are rounded alike.
+    """
+    parts = []
+    for volumes in (tree.volumes, tree.item_volumes):
+        assert isinstance(volumes, KDops)
+        assert len(volumes.directions) == 3
+        parts.append(KDops(volumes.directions, volumes.low + low[:, None], volumes.high + high[:, None]))
+    return replace(tree, volumes=parts[0], item_volumes=parts[1])
+
+
+def first_impact(
+    a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, progress: Progress | None = None
+) -> Impact | None:
+    """Return where B, moved by `start` (3,) before, is stopped by A on its way to `start + way`; None when it is not.
+
+    Surfaces that touch at the start stop it unless it leaves them; those that cross there may be passed. Right to a few
+    rounding errors of the coordinates, over the sine between the way and what it meets.
+
+    Raises Cancelled when `progress` says so.
+    """
+    if not way.any():
+        return None
+    begin, step = 0.0, _first_step(a, b, way)
+    while begin < 1.0:
+        tell(progress, begin)
+        end = min(1.0, begin + step)
+        found = _first_of(a, b, _swept_pairs(a, b, start, way, begin, end), start, way, end)
+        if found is not None:
+            return found
+        begin, step = end, 2.0 * step
+    return None
+
+
+def gaps_between(
+    a: Mesh, b: Mesh, way: FloatArray, least: float, most: int, progress: Progress | None = None
+) -> Iterator[tuple[float | None, int]]:
+    """Yield the shares of a way (3,), 0 to 1 and growing, from which on B, moved by them, meets no triangle of A, and
+    how many pairs of triangles were looked at; at last None and how many.
+
+    least: a share; what the surfaces leave free for less is no gap.
+    most: after so many pairs of triangles the rest of the way is not looked at.
+
+    Raises Cancelled when `progress` says so.
+    """
+    count = 0
+    begin, step, nowhere = 0.0, _first_step(a, b, way), np.zeros(3)
+    while begin < 1.0 and count < most:
+        tell(progress, begin)
+        end = min(1.0, begin + step)
+        pairs = _swept_pairs(a, b, nowhere, way, begin, end)
+        count += len(pairs)
+        shares, leaves = _intervals(a, b, pairs, way)
+        order = np.argsort(shares, kind="stable")
+        # Where the next begins, and how far those before reach.
+        nexts = np.append(shares.take(order), end)
+        reach = np.maximum.accumulate(np.append(begin, leaves.take(order)))
+        for k in np.flatnonzero((np.minimum(nexts, end) - reach > least) & (reach < end)).tolist():
+            yield float(reach[k]), count
+        begin, step = max(end, float(reach[-1])), 2.0 * step
+    yield None, count
+
+
+def _first_step(a: Mesh, b: Mesh, way: FloatArray) -> float:
+    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / float(np.abs(way).max()), 2.0**-20))
+
+
+def _grain(mesh: Mesh) -> float:
+    """Return the mean longest side of the triangles' boxes."""
+    boxes = mesh.tree.item_volumes
+    assert isinstance(boxes, KDops)
+    return float((boxes.high - boxes.low).max(axis=0).mean())
+
+
+def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, begin: float, end: float) -> IntArray:
+    """Return the pairs of triangles whose boxes overlap somewhere between two shares of the way, and some more."""
+    ends = start + begin * way, start + end * way
+    room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(ends).max()))
+    return tree_pairs(a.tree, shifted(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
+
+
+def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
+    """Yield the corners (corner, axis, k) of the triangles of A and B of some pairs at a time."""
+    for first in range(0, len(pairs), _PAIRS):
+        some = pairs[first : first + _PAIRS]
+        yield [
+            np.ascontiguousarray(mesh.points.take(mesh.triangles.take(some[:, k], axis=0).T, axis=0).transpose(0, 2, 1))
+            for k, mesh in enumerate((a, b))
+        ]
+
+
+def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, end: float) -> Impact | None:
+    """Return the first impact of pairs of triangles before the share `end`."""
+    best: Impact | None = None
+    for one, other in _corners(a, b, pairs):
+        share, leave, normal, gap = _entries(one, other + start[:, None], way)
+        share[_missed(share, leave)] = np.inf
+        k = int(share.argmin())
+        if share[k] > end or (best is not None and share[k] >= best.share):
+            continue
+        n = normal[:, k]
+        best = Impact(max(0.0, float(share[k])), n, float(n @ start) + float(gap[k]))
+    return best
+
+
+def _intervals(a: Mesh, b: Mesh, pairs: IntArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shares between which pairs of triangles meet, of those that do."""
+    parts = [np.empty((2, 0))]
+    for one, other in _corners(a, b, pairs):
+        share, leave, _, _ = _entries(one, other, way)
+        parts.append(np.stack([share, leave])[:, share <= leave])
+    shares, leaves = np.concatenate(parts, axis=1)
+    return shares, leaves
+
+
+def _entries(a: FloatArray, b: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return for triangles a and b (corner, axis, k), b moving along `way`: the shares (k,) at which they begin to meet
+    and cease, in this order if they do; (3, k) the normal on which b is clear of a before; (k,) how far b must be moved
+    along it for that.
+    """
+    count = a.shape[2]
+    shares, leaves = np.full(count, -np.inf), np.full(count, np.inf)
+    normals, gaps = np.zeros((3, count)), np.zeros(count)
+    middle = 0.5 * a[0] + 0.5 * b[0]
+    a, b = a - middle, b - middle
+    for axis in _axes(a, b):
+        length = np.sqrt((axis * axis).sum(axis=0))
+        some = length > 0.0
+        axis = axis / np.where(some, length, 1.0)
+        low_a, high_a = _range(axis, a)
+        low_b, high_b = _range(axis, b)
+        speed = way @ axis
+        ahead = speed > 0.0
+        # B comes from below where it goes up, and leaves above.
+        before = np.where(ahead, low_a - high_b, high_a - low_b)
+        after = np.where(ahead, high_a - low_b, low_a - high_b)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share, leave = before / speed, after / speed
+        still = speed == 0.0
+        if still.any():
+            apart = (low_a > high_b) | (low_b > high_a)
+            share = np.where(still, np.where(apart, np.inf, -np.inf), share)
+            leave = np.where(still, np.inf, leave)
+        share[~some] = -np.inf
+        leave[~some] = np.inf
+        np.minimum(leaves, leave, out=leaves)
+        better = share > shares
+        shares = np.where(better, share, shares)
+        turn = np.where(ahead, -1.0, 1.0)
+        normals = np.where(better, axis * turn, normals)
+        gaps = np.where(better, before * turn, gaps)
+    return shares, leaves, normals, gaps
+
+
+def _missed(shares: FloatArray, leaves: FloatArray) -> NDArray[np.bool_]:
+    """Return which triangles do not meet from now on: they are passed, left already, or are together from before."""
+    missed: NDArray[np.bool_] = (shares > leaves) | (leaves <= 0.0)
+    # In each other at the start, by more than rounding: nothing stops what is not outside.
+    missed |= (shares < 0.0) & (-shares > leaves * 2.0**-20)
+    return missed
+
+
+def _axes(a: FloatArray, b: FloatArray) -> list[FloatArray]:
+    """Return axes (3, k) across which two triangles may be parted: normals, across two edges, within a plane."""
+    edges_a, edges_b = ([side[(k + 1) % 3] - side[k] for k in range(3)] for side in (a, b))
+    result = []
+    for edges in (edges_a, edges_b):
+        normal = _cross(edges[0], edges[1])
+        result.append(normal)
+        result += [_cross(normal, edge) for edge in edges]
+    result += [_cross(p, q) for p in edges_a for q in edges_b]
+    return result
+
+
+def _range(axis: FloatArray, side: FloatArray) -> tuple[FloatArray, FloatArray]:
+    values = [(axis * corner).sum(axis=0) for corner in side]
+    return np.minimum(np.minimum(*values[:2]), values[2]), np.maximum(np.maximum(*values[:2]), values[2])
+
+
+def _cross(p: FloatArray, q: FloatArray) -> FloatArray:
+    return np.stack([p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]])

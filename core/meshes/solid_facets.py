@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Any solid as a mesh of facets: exactly, or of curved surfaces from inside, and how far they reach beyond that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..compounds.compound import Compound
+from ..curved.curved_inside import spread
+from ..decomposition.decompose_mesh import Decomposition
+from ..shapes.curved_shape import ConvexShape, CurvedShape
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, IntArray, Polytope
+from ..tolerance import CURVED_ROUNDING, EPS
+from .mesh import Mesh
+
+Solid = Mesh | Compound | ConvexShape
+"""What `mesh_contact` takes; all but meshes are unions of convex pieces."""
+
+_AROUND = 2_000
+"""Directions in which the facets reach a curved surface: within about 1e-3 radii of a sphere everywhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolidFacets:
+    """A solid as the mesh of its facets. World frame and units."""
+
+    mesh: Mesh
+    """The facets of all pieces, those inside of the others too; a mesh itself."""
+    pieces: Decomposition | None
+    """The pieces inside the facets, exactly; None for a mesh."""
+    slack: float
+    """Certified: no point of the solid is farther from the facets' solid, which is inside of it. 0.0 where there is no
+    curved surface."""
+    curved: int = 0
+    """How many pieces are curved."""
+
+
+def pieces_of(solid: Compound | ConvexShape) -> tuple[ConvexShape, ...]:
+    """Return the convex pieces whose union a solid is."""
+    return solid.pieces if isinstance(solid, Compound) else (solid,)
+
+
+def solid_facets(name: str, solid: Solid) -> SolidFacets:
+    """Return a solid in space as a mesh. Raises ValueError that begins with `name` when it is none."""
+    if isinstance(solid, Mesh):
+        return SolidFacets(solid, None, 0.0)
+    if not isinstance(solid, Compound | Polytope | CurvedShape):
+        raise ValueError(f"{name} must be a Mesh, a Compound or a shape such as Sphere, not {type(solid).__name__}")
+    if solid.dim != 3:
+        raise ValueError(f"{name} must be in space to meet a mesh, but has the dimension {solid.dim}")
+    hulls: list[ConvexHull] = []
+    slack, curved = 0.0, 0
+    for piece in pieces_of(solid):
+        if isinstance(piece, CurvedShape):
+            hull, beyond = inner_hull(piece)
+            slack, curved = max(slack, beyond), curved + 1
+            hulls.append(hull)
+        else:
+            hulls.append(piece if isinstance(piece, ConvexHull) else ConvexHull(piece.vertices))
+    pieces = Decomposition(tuple(hulls), True, 0.0, -1, "the pieces as they are")
+    return SolidFacets(mesh_of(hulls), pieces, slack, curved)
+
+
+def mesh_of(pieces: list[ConvexHull] | list[Polytope]) -> Mesh:
+    """Return the facets of polytopes as one mesh; a segment or a point is a triangle without area."""
+    first = np.cumsum([0, *(len(piece.vertices) for piece in pieces)]).tolist()
+    triangles = [fans(piece) + start for piece, start in zip(pieces, first[:-1], strict=True)]
+    return Mesh(np.concatenate([piece.vertices for piece in pieces]), np.concatenate(triangles))
+
+
+def fans(shape: Polytope) -> IntArray:
+    """Return triangles (t, 3) of the facets of a polytope in space, as indices into its vertices, counter-clockwise
+    seen from outside; of a flat one one side only, of a point or a segment one without area."""
+    facets = shape.facets if shape.rank == 3 else shape.facets[:1]
+    found = [(loop[0], loop[k], loop[k + 1]) for loop in facets for k in range(1, len(loop) - 1)]
+    last = len(shape.vertices) - 1
+    return np.array(found or [(0, last, last)], dtype=np.intp)
+
+
+def inner_hull(shape: CurvedShape) -> tuple[ConvexHull, float]:
+    """Return a polytope inside a curved shape in space, and a length: no point of the shape is farther from it.
+
+    Grown about a point inside until its planes are beyond the support planes it holds the shape; the length is what its
+    farthest corner moves by.
+    """
+    hull = ConvexHull(shape.supports(spread(3, _AROUND)))
+    rounding = CURVED_ROUNDING * EPS * (shape.radius + shape.magnitude)
+    if hull.rank < 3:  # so small that all is rounding
+        return hull, shape.extent + rounding
+    middle = hull.centred.mean(axis=0)
+    room = hull.offsets - hull.normals @ middle
+    corners = hull.centred - middle
+    beyond = ((shape.supports(hull.normals) - hull.center - middle) * hull.normals).sum(axis=1) - room
+    if room.min() <= 0.0:
+        return hull, shape.extent + rounding
+    grown = float((np.maximum(beyond, 0.0) / room).max())
+    return hull, grown * float(np.sqrt((corners * corners).sum(axis=1).max())) + rounding
+
+
+def bounds_of(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest corners (t, 3) of triangles (t, 3, 3)."""
+    return points.min(axis=1), points.max(axis=1)

@@ -1,0 +1,601 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Mesh against mesh: which triangles meet, where, and how.
+
+Two triangles that are not in one plane meet on the line that their planes have in common, where each of them cuts out
+an interval. All that has to be known is on which side of either plane the corners are, and in which order the ends of
+the intervals come: signs of volumes of four corners, each of them exact. So is the answer, which features of the meshes
+it is on included, whatever the input. Source: P. Guigue, O. Devillers, Fast and robust triangle-triangle overlap test
+using orientation predicates, 2003.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import Progress, part_of, tell
+from ..shapes.orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
+from ..shapes.polytope import FloatArray, IntArray, frozen
+from ..tolerance import EPS, EXTREME_EXPONENT, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
+from .coplanar_triangles import coplanar_meetings
+from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
+from .mesh import Mesh, no_area, scaled
+from .triangle_candidates import own_candidates, triangle_candidates
+
+FeatureArray = NDArray[np.uint8]
+
+FACE = 6
+"""The number of the inside of a triangle among its features; 0 to 2 are its corners, 3 + k the side from corner k."""
+
+_BATCH = 8192
+
+
+class Meeting(IntEnum):
+    """How two triangles meet."""
+
+    CROSSING = 0
+    """Each goes through the plane of the other, and they have a segment in common."""
+    TOUCHING = 1
+    """They have a segment or a point in common and do not cross; they are in different planes, or one has no area."""
+    COPLANAR = 2
+    """They are in one plane and overlap: what they have in common has an area."""
+    BESIDE = 3
+    """They are in one plane and have a segment or a point in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """The triangles of two meshes that meet; p pairs in ascending order. Its arrays are read-only."""
+
+    pairs: IntArray
+    """(p, 2) a triangle of A and a triangle of B; of a mesh with itself the smaller number first."""
+    kinds: NDArray[np.uint8]
+    """(p,) numbers of `Meeting`."""
+    segments: FloatArray
+    """(p, 2, 3) the ends of what a pair has in common, world frame; twice the same where it is a point. Of a coplanar
+    pair, two points of the common polygon that are farthest from each other. Rounded, all else is exact."""
+    features: FeatureArray
+    """(p, 2, 2) for each end the feature of the triangle of A and that of B whose inside it is on: 0 to 2 a corner,
+    3 + k the side from corner k to the next, 6 the inside of the triangle."""
+    candidates: int
+    """How many pairs of triangles with overlapping boxes were looked at."""
+    unclear: int
+    """How many decisions rounding would have left open; they were made exactly."""
+
+    @classmethod
+    def none(cls) -> Crossings:
+        """Return those of meshes that do not meet."""
+        arrays = (np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=np.uint8), np.zeros((0, 2, 3)))
+        return cls(*arrays, np.zeros((0, 2, 2), dtype=np.uint8), 0, 0)
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.pairs)
+
+    def of_kind(self, kind: Meeting) -> IntArray:
+        """Return the numbers of the pairs of one kind."""
+        return np.flatnonzero(self.kinds == kind)
+
+
+def crossing_triangles(a: Mesh, b: Mesh, progress: Progress | None = None) -> Crossings:
+    """Return which triangles of two meshes meet, and where. Touching counts. The decisions are exact.
+
+    Trees are used where both meshes have them already (`Mesh.tree`), and not built for this: without them it is faster
+    to look at what the meshes have in common only. `progress` is called with the share done, 0 to 1; False cancels.
+
+    Raises ValueError, naming the argument, when one is no mesh; Cancelled when `progress` says so.
+    """
+    for name, mesh in (("a", a), ("b", b)):
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+    tell(progress, 0.0)
+    return _meetings(a, b, triangle_candidates(a, b, part_of(progress, 0.0, 0.5)), part_of(progress, 0.5, 1.0))
+
+
+def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
+    """Return which triangles of one mesh meet, and where, as `crossing_triangles` does: triangle i of A, j > i of B.
+
+    Triangles that name a common vertex are left out: neighbours always meet. See `Mesh.welded` for doubled vertices.
+
+    Raises ValueError when it is no mesh; Cancelled when `progress` says so.
+    """
+    if not isinstance(mesh, Mesh):
+        raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
+    tell(progress, 0.0)
+    pairs = own_candidates(mesh, part_of(progress, 0.0, 0.5))
+    one, other = (mesh.triangles.take(pairs[:, side], axis=0).T for side in range(2))
+    beside = np.zeros(len(pairs), dtype=np.bool_)
+    for i in range(3):
+        for j in range(3):
+            beside |= one[i] == other[j]
+    return _meetings(mesh, mesh, pairs[~beside], part_of(progress, 0.5, 1.0))
+
+
+class _Part(NamedTuple):
+    """What was found among some candidates."""
+
+    chosen: IntArray
+    """Which of the candidates meet."""
+    kinds: NDArray[np.uint8]
+    ends: FloatArray
+    """(2, 3, k) the ends of what they have in common."""
+    features: FeatureArray
+    """(2, 2, k) their features: end, mesh."""
+    unclear: int
+
+
+def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> Crossings:
+    """Test candidates, many at a time."""
+    exponent = int(np.frexp(max(float(np.abs(a.points).max()), float(np.abs(b.points).max())))[1])
+    exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
+    tables = [_Table.of(mesh, pairs[:, side], exponent) for side, mesh in enumerate((a, b))]
+    parts: list[_Part] = []
+    waiting: list[IntArray] = []
+    count = 0
+    for begin in range(0, len(pairs), _BATCH):
+        tell(progress, begin / len(pairs))
+        columns = [table.place.take(pairs[begin : begin + _BATCH, k]) for k, table in enumerate(tables)]
+        left = _sieved(tables[0].side, tables[1].side, columns[0], columns[1])
+        waiting.append(left + begin)
+        count += len(left)
+        if count > _BATCH or begin + _BATCH >= len(pairs):
+            rows = np.concatenate(waiting)
+            waiting, count = [], 0
+            for first in range(0, len(rows), _BATCH):
+                some = rows[first : first + _BATCH]
+                sides = [table.side.take(table.place.take(pairs[some, k])) for k, table in enumerate(tables)]
+                part = _tested(sides[0], sides[1])
+                parts.append(part._replace(chosen=some.take(part.chosen)))
+    if not parts:
+        parts = [_nothing()]
+    chosen = np.concatenate([part.chosen for part in parts])
+    ends = np.concatenate([part.ends for part in parts], axis=2)
+    result = Crossings(
+        frozen(pairs.take(chosen, axis=0)),
+        np.concatenate([part.kinds for part in parts]),
+        frozen(np.ascontiguousarray(scaled(ends, -exponent).transpose(2, 0, 1))),
+        np.ascontiguousarray(np.concatenate([part.features for part in parts], axis=2).transpose(2, 0, 1)),
+        len(pairs),
+        sum(part.unclear for part in parts),
+    )
+    for array in (result.kinds, result.features):
+        array.flags.writeable = False
+    tell(progress, 1.0)
+    return result
+
+
+def _nothing() -> _Part:
+    none = np.zeros(0, dtype=np.uint8)
+    return _Part(np.zeros(0, dtype=np.intp), none, np.empty((2, 3, 0)), np.empty((2, 2, 0), dtype=np.uint8), 0)
+
+
+class _Side(NamedTuple):
+    """Some triangles of one mesh, one column each."""
+
+    corners: FloatArray
+    """(9, k) x, y, z of the first corner, of the second, of the third."""
+    plane: FloatArray
+    """(4, k) normal, and the sum of the sizes of the products it consists of."""
+    size: FloatArray
+    """(k,) the longest side of the box."""
+    flat: NDArray[np.bool_]
+    """(k,) whether a triangle has no area."""
+
+    def take(self, chosen: IntArray) -> _Side:
+        """Return some of the triangles."""
+        return _Side(
+            self.corners.take(chosen, axis=1, mode="clip"),
+            self.plane.take(chosen, axis=1, mode="clip"),
+            self.size.take(chosen, mode="clip"),
+            self.flat.take(chosen, mode="clip"),
+        )
+
+    def corner(self, k: int) -> FloatArray:
+        """Return (3, k) one corner of each triangle."""
+        return self.corners[3 * k : 3 * k + 3]
+
+    def picked(self, which: IntArray) -> FloatArray:
+        """Return (3, k) corner which[i] of triangle i."""
+        count = self.corners.shape[1]
+        flat = self.corners.ravel()
+        first = which * (3 * count)
+        first += np.arange(count)
+        return np.stack([flat.take(first), flat.take(first + count), flat.take(first + 2 * count)])
+
+
+class _Table(NamedTuple):
+    """The triangles of a mesh that candidates name."""
+
+    side: _Side
+    place: IntArray
+    """(m,) for each triangle of the mesh its column."""
+
+    @classmethod
+    def of(cls, mesh: Mesh, named: IntArray, exponent: int) -> _Table:
+        """Make the table."""
+        some = np.zeros(len(mesh.triangles), dtype=np.bool_)
+        some[named] = True
+        used = np.flatnonzero(some)
+        place = np.empty(len(some), dtype=np.intp)
+        place[used] = np.arange(len(used))
+        triangles = mesh.triangles.take(used, axis=0)
+        points = scaled(mesh.points, exponent)
+        numbers = points.ravel()
+        corners = np.empty((9, len(used)))
+        for k in range(3):
+            ids = triangles[:, k] * 3
+            for x in range(3):
+                numbers.take(ids, out=corners[3 * k + x], mode="clip")
+                ids += 1
+        p, q, r = corners[:3], corners[3:6], corners[6:]
+        u, v = q - p, r - p
+        plane = np.empty((4, len(used)))
+        weight = plane[3]
+        weight[:] = 0.0
+        flat = np.ones(len(used), dtype=np.bool_)
+        for x in range(3):
+            y, z = (x + 1) % 3, (x + 2) % 3
+            one, other = u[y] * v[z], u[z] * v[y]
+            np.subtract(one, other, out=plane[x])
+            np.abs(one, out=one)
+            one += np.abs(other, out=other)
+            weight += one
+            flat &= np.abs(plane[x]) <= ORIENTATION_FILTER * EPS * one
+        size = (np.maximum(np.maximum(p, q), r) - np.minimum(np.minimum(p, q), r)).max(axis=0)
+        maybe = np.flatnonzero(flat)
+        if len(maybe):
+            flat[maybe] = no_area(points, triangles.take(maybe, axis=0))
+        return cls(_Side(corners, plane, size, flat), place)
+
+
+def _heights(
+    base: FloatArray, plane: FloatArray, corners: FloatArray, sizes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return (3, k) six times the volumes that triangles span with the corners of others, and (k,) their error.
+
+    `base` (3 or more rows, k) and `plane` (4, k) are of the former, `corners` (9, k) of the latter. `sizes` (k,) is at
+    least any difference of coordinates: where boxes overlap, the sides of both together.
+    """
+    x, y, z, weight = plane
+    result = np.empty((3, len(x)))
+    room = np.empty(len(x))
+    for k in range(3):
+        height = np.subtract(corners[3 * k], base[0], out=result[k])
+        height *= x
+        for row, component in ((1, y), (2, z)):
+            np.subtract(corners[3 * k + row], base[row], out=room)
+            room *= component
+            height += room
+    np.multiply(sizes, weight, out=room)
+    room *= ORIENTATION_FILTER * EPS
+    room += ORIENTATION_LEAST
+    return result, room
+
+
+def _sieved(a: _Side, b: _Side, i: IntArray, j: IntArray) -> IntArray:
+    """Return the pairs of triangles a[i[k]] and b[j[k]] of which none is on one side of the other's plane for sure."""
+    left: IntArray | None = None
+    for turned in (True, False):
+        below, above, one, other = (b, a, j, i) if turned else (a, b, i, j)
+        sizes = below.size.take(one)
+        sizes += above.size.take(other)
+        heights, error = _heights(
+            below.corners[:3].take(one, axis=1, mode="clip"),
+            below.plane.take(one, axis=1, mode="clip"),
+            above.corners.take(other, axis=1, mode="clip"),
+            sizes,
+        )
+        some = np.flatnonzero(~_one_side(heights, error))
+        i, j = i.take(some), j.take(some)
+        left = some if left is None else left.take(some)
+    assert left is not None
+    return left
+
+
+def _tested(a: _Side, b: _Side) -> _Part:
+    """Return which pairs of triangles a[k] and b[k], whose boxes overlap, meet."""
+    chosen: IntArray = np.arange(len(a.flat))
+    sizes = a.size + b.size
+    heights_a, error_a = _heights(b.corners, b.plane, a.corners, sizes)
+    heights_b, error_b = _heights(a.corners, a.plane, b.corners, sizes)
+    if not len(chosen):
+        return _nothing()
+    signs_a, unclear_a = _signs(heights_a, error_a, b, a)
+    signs_b, unclear_b = _signs(heights_b, error_b, a, b)
+    unclear = unclear_a + unclear_b
+    degenerate = a.flat | b.flat
+    in_plane = ~signs_a.any(axis=0) & ~degenerate
+    # Both now without exception: strictly on one side of the other's plane.
+    apart = _strictly(signs_a) & ~b.flat
+    apart |= _strictly(signs_b) & ~a.flat
+    crossing = ~(apart | degenerate | in_plane)
+    parts = []
+    some = np.flatnonzero(crossing)
+    if len(some):
+        line = _Line(
+            a.take(some),
+            b.take(some),
+            signs_a.take(some, axis=1),
+            signs_b.take(some, axis=1),
+            heights_a.take(some, axis=1),
+            heights_b.take(some, axis=1),
+            error_a.take(some),
+            error_b.take(some),
+        )
+        part = line.meetings()
+        parts.append(part._replace(chosen=chosen.take(some.take(part.chosen))))
+    some = np.flatnonzero(in_plane)
+    if len(some):
+        met, kinds, ends, features, count = coplanar_meetings(
+            a.corners.take(some, axis=1), b.corners.take(some, axis=1), a.plane.take(some, axis=1)
+        )
+        parts.append(_Part(chosen.take(some.take(met)), kinds, ends, features, count))
+    some = np.flatnonzero(degenerate & ~apart)
+    if len(some):
+        part = _degenerate(a.take(some), b.take(some))
+        parts.append(part._replace(chosen=chosen.take(some.take(part.chosen))))
+    if not parts:
+        return _nothing()._replace(unclear=unclear)
+    order = np.argsort(np.concatenate([part.chosen for part in parts]), kind="stable")
+    return _Part(
+        np.concatenate([part.chosen for part in parts]).take(order),
+        np.concatenate([part.kinds for part in parts]).take(order),
+        np.concatenate([part.ends for part in parts], axis=2).take(order, axis=2),
+        np.concatenate([part.features for part in parts], axis=2).take(order, axis=2),
+        unclear + sum(part.unclear for part in parts),
+    )
+
+
+def _one_side(heights: FloatArray, error: FloatArray) -> NDArray[np.bool_]:
+    """Return whether all three heights are positive, or all negative, beyond doubt."""
+    least = np.minimum(np.minimum(heights[0], heights[1]), heights[2])
+    most = np.maximum(np.maximum(heights[0], heights[1]), heights[2])
+    result: NDArray[np.bool_] = least > error
+    result |= most < -error
+    return result
+
+
+def _strictly(signs: SignArray) -> NDArray[np.bool_]:
+    result: NDArray[np.bool_] = (signs[0] != 0) & (signs[0] == signs[1]) & (signs[1] == signs[2])
+    return result
+
+
+def _signs(heights: FloatArray, error: FloatArray, below: _Side, above: _Side) -> tuple[SignArray, int]:
+    """Return the signs (3, k) of heights, and put better heights where floats could not tell."""
+    signs = np.empty(heights.shape, dtype=np.int8)
+    unclear = 0
+    for k in range(3):
+        found = signs_above(heights[k], error, below.corner(0), below.corner(1), below.corner(2), above.corner(k))
+        signs[k], heights[k] = found.signs, found.values
+        unclear += found.unclear
+    return signs, unclear
+
+
+class _Cut(NamedTuple):
+    """How a plane cuts a triangle, for each of the 27 triples of signs of its corners."""
+
+    down: IntArray
+    """The side that comes from above or in the plane and ends lower: it starts at this corner."""
+    up: IntArray
+    """The side that starts lower and ends higher."""
+    feature_down: FeatureArray
+    """The corner or the inside of the side where it meets the plane."""
+    feature_up: FeatureArray
+    inside: FeatureArray
+    """What is between: the inside of the triangle, or of the side that is in the plane."""
+    through: NDArray[np.bool_]
+    """Whether there are corners on both sides."""
+    point: NDArray[np.bool_]
+    """Whether only a corner is in the plane."""
+
+
+def _cuts() -> _Cut:
+    columns: list[list[int]] = [[] for _ in range(7)]
+    for code in range(27):
+        s = [code // 9 - 1, code // 3 % 3 - 1, code % 3 - 1]
+        down = next((k for k in range(3) if s[k] > s[(k + 1) % 3]), 0)
+        up = next((k for k in range(3) if s[k] < s[(k + 1) % 3]), 0)
+        flat = [k for k in range(3) if s[k] == 0 and s[(k + 1) % 3] == 0]
+        row = [down, up]
+        for k in (down, up):
+            ends = [corner for corner in (k, (k + 1) % 3) if s[corner] == 0]
+            row.append(ends[0] if ends else 3 + k)
+        row.append(3 + flat[0] if len(flat) == 1 else FACE)
+        row.append(min(s) < 0 < max(s))
+        row.append(s.count(0) == 1 and not min(s) < 0 < max(s))
+        for column, value in zip(columns, row, strict=True):
+            column.append(int(value))
+    types = (np.intp, np.intp, np.uint8, np.uint8, np.uint8, np.bool_, np.bool_)
+    return _Cut(*(np.array(column, dtype=kind) for column, kind in zip(columns, types, strict=True)))
+
+
+_CUTS = _cuts()
+
+
+class _Ends(NamedTuple):
+    """The ends of the intervals of one kind: where a side of a triangle meets the plane of the other triangle."""
+
+    side: _Side
+    upper: IntArray
+    """The corner of the side that is above the plane or in it."""
+    lower: IntArray
+    feature: FeatureArray
+
+    def take(self, some: IntArray) -> _Ends:
+        """Return some of the ends."""
+        return _Ends(self.side.take(some), self.upper.take(some), self.lower.take(some), self.feature.take(some))
+
+
+class _Line(NamedTuple):
+    """Pairs of triangles in different planes, none of them on one side of the other's plane."""
+
+    a: _Side
+    b: _Side
+    signs_a: SignArray
+    """(3, k) on which side of the plane of b the corners of a are."""
+    signs_b: SignArray
+    heights_a: FloatArray
+    heights_b: FloatArray
+    error_a: FloatArray
+    error_b: FloatArray
+
+    def meetings(self) -> _Part:
+        """Return which pairs meet, and where."""
+        code_a, code_b = ((9 * s[0].astype(np.intp) + 3 * s[1] + s[2]) + 13 for s in (self.signs_a, self.signs_b))
+        next_corner = np.array([1, 2, 0])
+        # Along the line of both planes, in the direction normal of a x normal of b: a triangle is to the right of a
+        # side that goes up through the plane of the other, and to the left of one that goes down.
+        ends = []
+        for code, rising in ((code_a, True), (code_b, False)):
+            up, down = _CUTS.up.take(code), _CUTS.down.take(code)
+            climbing = (next_corner.take(up), up, _CUTS.feature_up.take(code))
+            falling = (down, next_corner.take(down), _CUTS.feature_down.take(code))
+            ends += [climbing, falling] if rising else [falling, climbing]
+        low_a, high_a = (_Ends(self.a, *end) for end in ends[:2])
+        low_b, high_b = (_Ends(self.b, *end) for end in ends[2:])
+        unclear = 0
+        low_high, count = _order(low_a, high_b)
+        met = np.flatnonzero(low_high <= 0)
+        unclear += count
+        high_low, count = _order(high_a.take(met), low_b.take(met))
+        unclear += count
+        rest = np.flatnonzero(high_low >= 0)
+        met, high_low = met.take(rest), high_low.take(rest)
+        low_high = low_high.take(met)
+        if not len(met):
+            return _nothing()._replace(unclear=unclear)
+        low_a, high_a, low_b, high_b = (end.take(met) for end in (low_a, high_a, low_b, high_b))
+        line = _Line(
+            low_a.side,
+            low_b.side,
+            self.signs_a.take(met, axis=1),
+            self.signs_b.take(met, axis=1),
+            self.heights_a.take(met, axis=1),
+            self.heights_b.take(met, axis=1),
+            self.error_a.take(met),
+            self.error_b.take(met),
+        )
+        code_a, code_b = code_a.take(met), code_b.take(met)
+        low_low, count = _order(low_a, low_b)
+        unclear += count
+        high_high, count = _order(high_a, high_b)
+        unclear += count
+        inside_a, inside_b = _CUTS.inside.take(code_a), _CUTS.inside.take(code_b)
+        # Where the interval of both begins, that of the other has begun too, or just begins or ends there.
+        features = np.empty((2, 2, len(met)), dtype=np.uint8)
+        features[0, 0] = np.where(low_low >= 0, low_a.feature, np.where(high_low == 0, high_a.feature, inside_a))
+        features[0, 1] = np.where(low_low <= 0, low_b.feature, np.where(low_high == 0, high_b.feature, inside_b))
+        features[1, 0] = np.where(high_high <= 0, high_a.feature, np.where(low_high == 0, low_a.feature, inside_a))
+        features[1, 1] = np.where(high_high >= 0, high_b.feature, np.where(high_low == 0, low_b.feature, inside_b))
+        ends_found = np.empty((2, 3, len(met)))
+        for k, (of_a, from_a, of_b) in enumerate(((low_a, low_low > 0, low_b), (high_a, high_high < 0, high_b))):
+            line._place(ends_found[k], features[k], of_a, of_b, from_a)
+        point = (low_high == 0) | (high_low == 0) | _CUTS.point.take(code_a) | _CUTS.point.take(code_b)
+        ends_found[1] = np.where(point, ends_found[0], ends_found[1])
+        features[1] = np.where(point, features[0], features[1])
+        through = ~point & _CUTS.through.take(code_a) & _CUTS.through.take(code_b)
+        kinds = np.where(through, Meeting.CROSSING, Meeting.TOUCHING).astype(np.uint8)
+        return _Part(met, kinds, ends_found, features, unclear)
+
+    def _place(
+        self, out: FloatArray, features: FeatureArray, of_a: _Ends, of_b: _Ends, from_a: NDArray[np.bool_]
+    ) -> None:
+        """Compute the points where intervals begin or end: corners as they are, others on their sides.
+
+        A point on sides of both meshes is taken on that of B, whichever triangles it is found from.
+        """
+        corner_a, corner_b = features[0] < 3, features[1] < 3
+        for k, (mesh, own, corner, end) in enumerate(
+            ((self.a, from_a, corner_a & ~corner_b, of_a), (self.b, ~from_a, corner_b, of_b))
+        ):
+            some = np.flatnonzero(corner)
+            if len(some):
+                out[:, some] = mesh.take(some).picked(features[k].take(some).astype(np.intp))
+            some = np.flatnonzero(own & ~(corner_a | corner_b))
+            if not len(some):
+                continue
+            other, heights, error = (
+                (self.b, self.heights_a, self.error_a) if k == 0 else (self.a, self.heights_b, self.error_b)
+            )
+            part, upper, lower = end.side.take(some), end.upper.take(some), end.lower.take(some)
+            p, q = part.picked(upper), part.picked(lower)
+            count = heights.shape[1]
+            over, under = heights.ravel().take(upper * count + some), heights.ravel().take(lower * count + some)
+            vague = np.flatnonzero(over - under < MESH_STEEP * error.take(some))
+            if len(vague):
+                plane = other.take(some.take(vague))
+                corners = plane.corner(0), plane.corner(1), plane.corner(2)
+                over[vague] = precise_volumes(*corners, p.take(vague, axis=1))
+                under[vague] = precise_volumes(*corners, q.take(vague, axis=1))
+            over, under = np.maximum(over, 0.0), np.minimum(under, 0.0)
+            span = over - under
+            share = np.where(span > 0.0, over / np.where(span > 0.0, span, 1.0), 0.5)
+            out[:, some] = p + share * (q - p)
+
+
+def _order(one: _Ends, other: _Ends) -> tuple[SignArray, int]:
+    """Return the order of ends of A and B along the line of both planes: 1 where that of A is farther on.
+
+    Both sides go downward, each through the plane of the other triangle: the volume that they span tells.
+    """
+    found = signs_of_volumes(
+        one.side.picked(one.upper),
+        one.side.picked(one.lower),
+        other.side.picked(other.upper),
+        other.side.picked(other.lower),
+    )
+    return -found.signs, found.unclear
+
+
+def _degenerate(a: _Side, b: _Side) -> _Part:
+    """Test pairs of which one triangle at least has no area: on a line along an axis many at a time, others one by one
+    in exact arithmetic, those in the very same places once."""
+    axis = on_axis(a.corners, b.corners)
+    some = np.flatnonzero(axis >= 0)
+    met, ends, features = meetings_on_axis(a.corners.take(some, axis=1), b.corners.take(some, axis=1), axis.take(some))
+    kinds = np.full(len(met), Meeting.TOUCHING, dtype=np.uint8)
+    parts = [_Part(some.take(met), kinds, ends, features, len(some))]
+    rest = np.flatnonzero(axis < 0)
+    if len(rest):
+        parts.append(_one_by_one(a.take(rest), b.take(rest)))
+        parts[1] = parts[1]._replace(chosen=rest.take(parts[1].chosen))
+    return _Part(
+        np.concatenate([part.chosen for part in parts]),
+        np.concatenate([part.kinds for part in parts]),
+        np.concatenate([part.ends for part in parts], axis=2),
+        np.concatenate([part.features for part in parts], axis=2),
+        len(a.flat),
+    )
+
+
+def _one_by_one(a: _Side, b: _Side) -> _Part:
+    """Test pairs of which one triangle at least has no area in exact arithmetic."""
+    rows = np.concatenate([a.corners, b.corners]).T + 0.0  # + 0.0: -0.0 is 0.0
+    _, first, place = np.unique(
+        np.ascontiguousarray(rows).view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(),
+        return_index=True,
+        return_inverse=True,
+    )
+    known, ends, features = np.zeros(len(first), np.bool_), np.zeros((len(first), 2, 3)), np.zeros((len(first), 2, 2))
+    for k, (row, flat_a, flat_b) in enumerate(
+        zip(rows.take(first, axis=0).tolist(), a.flat.take(first).tolist(), b.flat.take(first).tolist(), strict=True)
+    ):
+        found = degenerate_meeting(
+            (row[:3], row[3:6], row[6:9]), (row[9:12], row[12:15], row[15:]), bool(flat_a), bool(flat_b)
+        )
+        if found is not None:
+            known[k], ends[k], features[k] = True, found[0], found[1]
+    place = place.ravel()
+    chosen = np.flatnonzero(known.take(place))
+    place = place.take(chosen)
+    return _Part(
+        chosen,
+        np.full(len(chosen), Meeting.TOUCHING, dtype=np.uint8),
+        ends.take(place, axis=0).transpose(1, 2, 0),
+        features.take(place, axis=0).transpose(1, 2, 0).astype(np.uint8),
+        len(a.flat),
+    )

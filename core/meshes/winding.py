@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Generalised winding numbers: how often a surface made of triangles goes around a point, and what is inside of it.
+
+The winding number is the sum of the solid angles of the triangles, over that of the whole sphere. It is 1 inside and 0
+outside of a closed surface whose normals point outward, also where the surface crosses itself (2 where it is inside
+twice), and changes smoothly where there are holes. From outside of a box around some of the triangles, these look like
+any other surface with the same border: a fan over the border has few triangles and the same solid angle, exactly. So
+nothing is approximated. Angles that floats cannot tell, next to an edge or a face, come from whole numbers.
+
+Source: A. Jacobson, L. Kavan, O. Sorkine, Robust inside-outside segmentation using generalized winding numbers, 2013;
+A. van Oosterom, J. Strackee, The solid angle of a plane triangle, 1983.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import atan2, isqrt, pi
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import checked_array, checked_magnitude
+from ..bounding.kdop import KDops
+from ..bounding.volumes import BoolArray, volumes_of_triangles
+from ..hierarchy.bvh import Bvh, ranges
+from ..hierarchy.bvh_build import build_bvh
+from ..progress import Progress, part_of, tell
+from ..shapes.polytope import FloatArray, IntArray, frozen
+from ..tolerance import EPS, EXTREME_EXPONENT, WINDING_ROUNDING, WINDING_SHARP
+from .mesh import checked_mesh, same_place
+
+_BATCH = 1 << 14
+"""Pairs of a point and a triangle, or a node, in one go."""
+
+_POINTS = 1 << 12
+"""Points that go down the tree together."""
+
+_LEAF = 8
+"""Most triangles in a leaf of the tree."""
+
+_FEW = 1 << 17
+"""Pairs of points and triangles up to which no tree is made."""
+
+_Whole = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Winding:
+    """What `winding_numbers` tells of q points. The arrays are read-only."""
+
+    numbers: FloatArray
+    """(q,) how often the surface goes around each point, against the clock as seen from outside. Whole numbers, but
+    for rounding, where the surface is closed. On the surface itself the mean of its sides, 0.5 on a face."""
+    on_surface: BoolArray
+    """(q,) whether a point is on a triangle. This is exact."""
+
+
+def winding_numbers(
+    points: ArrayLike, vertices: ArrayLike, triangles: ArrayLike, progress: Progress | None = None
+) -> Winding:
+    """Return how often a surface made of triangles goes around each of some points.
+
+    Args:
+        points: (q, 3), in the frame of the vertices; q may be 0.
+        vertices: (n, 3).
+        triangles: (m, 3) indices into the vertices, at least one, against the clock as seen from outside. The surface
+            may have holes, cross itself, be in parts or several times in one place; vertices in the very same place
+            are one.
+        progress: called with the share done, 0 to 1; False cancels.
+
+    Numbers are right to about 1e-9. Raises ValueError, naming the argument, when one is of another kind or shape, not
+    finite or empty, or an index has no vertex; Cancelled when `progress` says so. Source: S3.4.
+    """
+    array = checked_array("points", points, "an array (q, 3)")
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
+    checked_magnitude("points", array)
+    corners, faces = checked_mesh(vertices, triangles, "vertices")
+    tell(progress, 0.0)
+    count = len(array)
+    total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
+    mesh = _Faces.of(array, corners, faces)
+    if count * len(faces) <= _FEW:
+        for begin in range(0, count, step := max(1, _BATCH // len(faces))):
+            of = np.arange(begin, min(begin + step, count))
+            mesh.add(np.repeat(of, len(faces)), np.tile(np.arange(len(faces)), len(of)), total, touching)
+            tell(progress, min(begin + step, count) / count)
+    else:
+        tree = _Fans.built(mesh, part_of(progress, 0.0, 0.1))
+        for begin in range(0, count, _POINTS):
+            of = np.arange(begin, min(begin + _POINTS, count))
+            tree.add(of, total, touching, part_of(progress, *(0.1 + 0.9 * x / count for x in (begin, begin + len(of)))))
+    tell(progress, 1.0)
+    total /= 4.0 * pi
+    touching.flags.writeable = False
+    return Winding(frozen(total), touching)
+
+
+def contains(
+    points: ArrayLike, vertices: ArrayLike, triangles: ArrayLike, progress: Progress | None = None
+) -> BoolArray:
+    """Return (q,) whether a surface made of triangles holds each of some points, itself included.
+
+    Inside is where the surface goes around by more than a half, either way: its normals may point outward or inward.
+    For closed surfaces this is exact. Holes are closed by the surface on which the winding number is a half.
+
+    Arguments and errors are those of `winding_numbers`.
+    """
+    found = winding_numbers(points, vertices, triangles, progress)
+    result: BoolArray = found.on_surface | (np.abs(found.numbers) > 0.5)
+    result.flags.writeable = False
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Faces:
+    """Points and triangles, whose solid angles from there are added up."""
+
+    points: FloatArray
+    vertices: FloatArray
+    triangles: IntArray
+    rows: FloatArray
+    """(3, q) the points at a scale at which products of three lengths neither overflow nor vanish."""
+    corners: FloatArray
+    """(3, n) the vertices at the same scale."""
+
+    @classmethod
+    def of(cls, points: FloatArray, vertices: FloatArray, triangles: IntArray) -> _Faces:
+        """Get ready."""
+        largest = max(float(np.abs(vertices).max()), float(np.abs(points).max(initial=0.0)))
+        exponent = int(np.frexp(largest)[1])
+        if abs(exponent) <= EXTREME_EXPONENT:
+            exponent = 0
+        rows, corners = (np.ldexp(np.ascontiguousarray(x.T), -exponent) for x in (points, vertices))
+        return cls(points, vertices, triangles, rows, corners)
+
+    def add(self, of: IntArray, chosen: IntArray, total: FloatArray, touching: BoolArray) -> None:
+        """Add the solid angle of triangle chosen[k] from point of[k] to `total`, and note which points are on one."""
+        if not len(of):
+            return
+        point = self.rows.take(of, axis=1)
+        third = self.triangles.take(chosen, axis=0).T
+        a, b, c = (self.corners.take(corner, axis=1) - point for corner in third)
+        length_a, length_b, length_c = (np.sqrt(_dot(v, v)) for v in (a, b, c))
+        sine = a[0] * (b[1] * c[2] - b[2] * c[1])
+        sine += a[1] * (b[2] * c[0] - b[0] * c[2])
+        sine += a[2] * (b[0] * c[1] - b[1] * c[0])
+        product = length_a * length_b * length_c
+        cosine = product + _dot(a, b) * length_c
+        cosine += _dot(b, c) * length_a
+        cosine += _dot(c, a) * length_b
+        angle = np.arctan2(sine, cosine)
+        angle *= 2.0
+        # Next to an edge both are rounding; in front of a face the sign of one decides between half a turn either way.
+        size = np.abs(sine)
+        unsure = (cosine < 0.0) & (size <= WINDING_ROUNDING * EPS * product)
+        size += np.abs(cosine)
+        unsure |= size <= WINDING_SHARP * product
+        for k in np.flatnonzero(unsure).tolist():
+            p, triangle = of[k], self.triangles[chosen[k]]
+            angle[k], on = _angle_exactly(self.points[p], self.vertices[triangle])
+            touching[p] |= on
+        begin = int(of.min())
+        sums = np.bincount(of - begin, angle)
+        total[begin : begin + len(sums)] += sums
+
+
+@dataclass(frozen=True, eq=False)
+class _Border:
+    """Directed edges around the triangles below nodes."""
+
+    node: IntArray
+    """(e,) the node of each."""
+    start: IntArray
+    """(e,) vertices."""
+    end: IntArray
+    """(e,) vertices."""
+    times: IntArray
+    """(e,) how often it is there."""
+
+    @classmethod
+    def of_triangles(cls, node: IntArray, triangles: IntArray) -> _Border:
+        """Return all edges of triangles (m, 3), each in the node (m,)."""
+        ends = triangles.take([1, 2, 0], axis=1)
+        return cls(np.repeat(node, 3), triangles.ravel(), ends.ravel(), np.ones(triangles.size, dtype=np.intp))
+
+    def joined(self, other: _Border) -> _Border:
+        """Return the edges of both."""
+        return _Border(
+            np.concatenate([self.node, other.node]),
+            np.concatenate([self.start, other.start]),
+            np.concatenate([self.end, other.end]),
+            np.concatenate([self.times, other.times]),
+        )
+
+    def reduced(self) -> _Border:
+        """Return what is left when an edge and the same edge in the opposite direction undo each other in a node."""
+        low, high = np.minimum(self.start, self.end), np.maximum(self.start, self.end)
+        width = int(high.max(initial=0)) + 1
+        if (int(self.node.max(initial=0)) + 1) * width**2 < 1 << 62:
+            order = np.argsort((self.node * width + low) * width + high)
+        else:
+            order = np.lexsort((high, low, self.node))
+        node, low, high = self.node.take(order), low.take(order), high.take(order)
+        times = np.where(self.start < self.end, self.times, -self.times).take(order)
+        fresh = (np.diff(node, prepend=-1) != 0) | (np.diff(low, prepend=-1) != 0) | (np.diff(high, prepend=-1) != 0)
+        first = np.flatnonzero(fresh)
+        times = np.add.reduceat(times, first) if len(first) else times
+        left = np.flatnonzero(times)
+        first, times = first.take(left), times.take(left)
+        low, high = low.take(first), high.take(first)
+        start, end = np.where(times > 0, low, high), np.where(times > 0, high, low)
+        return _Border(node.take(first), start, end, np.abs(times))
+
+    def fans(self) -> tuple[IntArray, IntArray]:
+        """Return triangles (f, 3) from a vertex of a node's border to its edges, and the node (f,) of each.
+
+        The border must be reduced: the edges of a node stand together.
+        """
+        first = np.flatnonzero(np.diff(self.node, prepend=-1))
+        apex = np.repeat(self.start.take(first), np.diff(first, append=len(self.node)))
+        times = np.where((apex == self.start) | (apex == self.end), 0, self.times)
+        fans = np.stack([apex, self.start, self.end], axis=1)
+        return np.repeat(fans, times, axis=0), np.repeat(self.node, times)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fans:
+    """A tree over triangles, and for each node a fan of triangles over the border of what is below it."""
+
+    mesh: _Faces
+    fans: _Faces
+    """The triangles of all fans, those of one node together."""
+    tree: Bvh
+    low: FloatArray
+    """(3, m) lowest coordinates of the nodes' boxes; what is below is inside exactly."""
+    high: FloatArray
+    """(3, m) highest."""
+    first: IntArray
+    """(m,) the first triangle of each node's fan."""
+    count: IntArray
+    """(m,) how many its fan has."""
+
+    @classmethod
+    def built(cls, mesh: _Faces, progress: Progress | None) -> _Fans:
+        """Make them of a mesh."""
+        tree = build_bvh(volumes_of_triangles("aabb", mesh.vertices, mesh.triangles), leaf_size=_LEAF)
+        assert isinstance(tree.volumes, KDops)
+        tell(progress, 0.3)
+        corners = same_place(mesh.vertices).take(mesh.triangles)
+        # Two corners in one place: no solid angle from anywhere.
+        thin = (corners == corners.take([1, 2, 0], axis=1)).any(axis=1)
+        parent = np.zeros(len(tree), dtype=np.intp)
+        inner = np.flatnonzero(tree.left >= 0)
+        left = tree.left.take(inner)
+        parent[left] = parent[left + 1] = inner
+        none = np.zeros(0, dtype=np.intp)
+        border, parts, owners = _Border(none, none, none, none), [np.zeros((0, 3), dtype=np.intp)], [none]
+        # From the leaves up: the border of a node is what is left of those of its children.
+        for level in range(tree.depth - 1, -1, -1):
+            leaves = np.flatnonzero((tree.level == level) & (tree.left < 0))
+            counts = tree.count.take(leaves)
+            items, node = tree.items.take(ranges(tree.first.take(leaves), counts)), np.repeat(leaves, counts)
+            there = np.flatnonzero(~thin.take(items))
+            own = _Border.of_triangles(node.take(there), corners.take(items.take(there), axis=0))
+            border = _Border(parent.take(border.node), border.start, border.end, border.times).joined(own).reduced()
+            fan, node = border.fans()
+            parts.append(fan)
+            owners.append(node)
+            tell(progress, 1.0 - 0.7 * level / tree.depth)
+        node = np.concatenate(owners)
+        fans = np.concatenate(parts).take(np.argsort(node, kind="stable"), axis=0)
+        count = np.bincount(node, minlength=len(tree))
+        volumes = tree.volumes
+        return cls(
+            mesh, replace(mesh, triangles=fans), tree, volumes.low, volumes.high, np.cumsum(count) - count, count
+        )
+
+    def add(self, of: IntArray, total: FloatArray, touching: BoolArray, progress: Progress | None) -> None:
+        """Add the solid angles of all triangles from some points to `total`, and note which points are on one."""
+        tree, points = self.tree, self.mesh.points
+        rows = np.ascontiguousarray(points.take(of, axis=0).T)
+        begin = int(of[0])
+        waiting = [(of, np.zeros(len(of), dtype=np.intp), 1.0)]
+        done = 0.0
+        while waiting:
+            of, nodes, share = waiting.pop()
+            if len(of) > _BATCH:
+                part = share * _BATCH / len(of)
+                waiting.append((of[:-_BATCH], nodes[:-_BATCH], share - part))
+                of, nodes, share = of[-_BATCH:], nodes[-_BATCH:], part
+            inside = np.ones(len(of), dtype=np.bool_)
+            for axis in range(3):
+                x = rows[axis].take(of - begin)
+                inside &= self.low[axis].take(nodes) <= x
+                inside &= x <= self.high[axis].take(nodes)
+            left, count = tree.left.take(nodes), self.count.take(nodes)
+            # A fan of more triangles than there are is of no use.
+            few = count <= tree.count.take(nodes)
+            self._add(np.flatnonzero(~inside & few), of, nodes, True, total, touching)
+            self._add(np.flatnonzero((inside & (left < 0)) | ~(inside | few)), of, nodes, False, total, touching)
+            k = np.flatnonzero(inside & (left >= 0))
+            if len(k):
+                waiting.append((np.repeat(of.take(k), 2), (left.take(k)[:, None] + np.arange(2)).ravel(), share))
+            else:
+                done += share
+            tell(progress, done)
+
+    def _add(
+        self, k: IntArray, of: IntArray, nodes: IntArray, fans: bool, total: FloatArray, touching: BoolArray
+    ) -> None:
+        """Add what the fan of node nodes[k], or all triangles below it, have from point of[k]."""
+        of, nodes = of.take(k), nodes.take(k)
+        firsts, counts = (self.first, self.count) if fans else (self.tree.first, self.tree.count)
+        first, count = firsts.take(nodes), counts.take(nodes)
+        ends = np.cumsum(count)
+        for begin in range(0, int(ends[-1]) if len(ends) else 0, _BATCH):
+            number = np.arange(begin, min(begin + _BATCH, int(ends[-1])))
+            pair = np.searchsorted(ends, number, side="right")
+            number += (first - (ends - count)).take(pair)
+            if fans:
+                self.fans.add(of.take(pair), number, total, touching)
+            else:
+                self.mesh.add(of.take(pair), self.tree.items.take(number), total, touching)
+
+
+def _dot(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the scalar product of vectors in rows (3, n)."""
+    result: FloatArray = u[0] * v[0]
+    result += u[1] * v[1]
+    result += u[2] * v[2]
+    return result
+
+
+def _angle_exactly(point: FloatArray, triangle: FloatArray) -> tuple[float, bool]:
+    """Return the solid angle of a triangle (3, 3) from a point, 0 in its plane, and whether the point is on it."""
+    ratios = [x.as_integer_ratio() for x in (*point.tolist(), *triangle.ravel().tolist())]
+    finest = max(bottom for _, bottom in ratios)
+    p = [top * (finest // bottom) for top, bottom in ratios]
+    a, b, c = ((p[k] - p[0], p[k + 1] - p[1], p[k + 2] - p[2]) for k in (3, 6, 9))
+    sine = _scalar(a, _product(b, c))
+    if sine == 0:
+        return 0.0, _holds_origin(a, b, c)
+    squares = [_scalar(v, v) for v in (a, b, c)]
+    # A cosine is what is left of products of three lengths: to the square of how near the point is to an edge.
+    digits = 64 + 3 * max(square.bit_length() for square in squares)
+    length_a, length_b, length_c = (isqrt(square << 2 * digits) for square in squares)
+    rest = _scalar(a, b) * length_c + _scalar(b, c) * length_a + _scalar(c, a) * length_b
+    cosine = length_a * length_b * length_c + (rest << 2 * digits)
+    sine <<= 3 * digits
+    shorter = max(0, max(sine.bit_length(), cosine.bit_length()) - 1000)
+    return 2.0 * atan2(sine >> shorter, cosine >> shorter), False
+
+
+def _holds_origin(a: _Whole, b: _Whole, c: _Whole) -> bool:
+    """Tell whether a triangle in one plane with the origin holds it."""
+    sides = [(a, b), (b, c), (c, a)]
+    turns = [_product(p, q) for p, q in sides]
+    normal = (sum(t[0] for t in turns), sum(t[1] for t in turns), sum(t[2] for t in turns))
+    if any(normal):
+        return all(_scalar(normal, turn) >= 0 for turn in turns)
+    return any(not any(turn) and _scalar(p, q) <= 0 for (p, q), turn in zip(sides, turns, strict=True))
+
+
+def _scalar(p: _Whole, q: _Whole) -> int:
+    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
+
+
+def _product(p: _Whole, q: _Whole) -> _Whole:
+    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]

@@ -1,0 +1,629 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""EPA: how deep and which way two shapes penetrate.
+
+A polytope inside the Minkowski difference A - B grows, always at the face nearest to the origin, until that face lies
+on the boundary. Its normal is the contact normal, its distance the depth. Any simplex will do as a start, touching and
+flat shapes too: distances are signed, so the origin need not be inside the first polytope.
+
+The polytope is kept closed whatever rounding does: the faces that a new point sees are replaced by a cone over their
+border. It stays as the proof of the depth. Source: S2.1; G. van den Bergen, Proximity Queries and Penetration Depth
+Computation on 3D Game Objects, 2001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+from math import frexp, inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arguments import checked_shapes
+from ..shapes.polytope import Polytope, extreme_exponent
+from ..tolerance import (
+    COPLANAR,
+    EPA_CONVERGED,
+    EPA_FILTER,
+    EPA_GRID_BITS,
+    EPS,
+    FLAT,
+    PROMISE_RELATIVE,
+    SAME_DIRECTION,
+    SLIVER,
+    SUPPORT_ROUNDING,
+    THIN_START,
+    TIE_WIDTH,
+    promised,
+)
+from .directions import Directions
+from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
+from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
+from .simplex import (
+    Vector,
+    Vertex,
+    barycentric,
+    nearest_on_segment,
+    triangle_normal,
+    weighted_mean,
+)
+
+
+class Face(NamedTuple):
+    """A face of the Minkowski difference that is as near to the origin as any."""
+
+    normal: Vector
+    """Unit, outward: from A to B. z = 0 in the plane."""
+    depth: float
+    """Support of A - B along `normal`: moving B by `depth * normal` separates. World units; may be negative by
+    rounding."""
+    vertices: tuple[Vertex, ...]
+    """Points of A - B that span the face (two in the plane; fewer where A - B is flat)."""
+    weights: tuple[float, ...]
+    """Barycentric weights of the point of the face nearest to the origin."""
+    miss: float
+    """How far that point is from the origin's projection along the normal: 0 when the projection is in the face."""
+
+
+class Penetration(NamedTuple):
+    """What EPA found."""
+
+    faces: tuple[Face, ...]
+    """The faces nearest to the origin, all within the tie tolerance; the chosen one first."""
+    depth: float
+    """The smallest `depth` of the faces, world units."""
+    inner: float
+    """The polytope's surface is nowhere nearer to the origin than this, so the true depth is at least it. World
+    units; -inf when A - B is flat, negative when the origin is outside the polytope."""
+    points: tuple[Vertex, ...]
+    """Corners of the polytope, points of A - B; empty when A - B is flat."""
+    facets: tuple[tuple[int, ...], ...]
+    """The polytope's outward triangles (in the plane: sides, counter-clockwise) as indices into `points`."""
+    iterations: int
+    """How many support points were asked for."""
+
+    def scaled(self, exponent: int) -> Penetration:
+        """Return the penetration of the shapes scaled by 2**exponent."""
+
+        def times(length: float) -> float:
+            return float(np.ldexp(length, exponent))
+
+        faces = (
+            face._replace(
+                depth=times(face.depth), vertices=scaled_vertices(face.vertices, exponent), miss=times(face.miss)
+            )
+            for face in self.faces
+        )
+        return self._replace(
+            faces=tuple(faces),
+            depth=times(self.depth),
+            inner=times(self.inner),
+            points=scaled_vertices(self.points, exponent),
+        )
+
+
+_Support = Callable[[float, float, float], Vertex]
+
+_Triangle = tuple[float, float, float, float, int, int, int, float]
+"""Of a growing polytope, one entry per triangle ever made: its plane, its corners, and minus the height below which
+floats cannot tell on which side of it a point is; None once a new point has replaced it."""
+
+
+def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
+    """Return depth, normals and polytope of two shapes that GJK found to intersect, or to touch within rounding.
+
+    World frame and units; normals point from A to B. `simplex` is what `gjk(a, b)` returned; it may have any number of
+    vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance.
+
+    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or `simplex` is none.
+    Source: S2.1.
+    """
+    checked_shapes(a, b)
+    if not isinstance(simplex, Simplex):
+        raise ValueError(f"simplex must be what gjk(a, b) returns, not {type(simplex).__name__}")
+    size = size_of_difference(a, b)
+    if not is_ordinary(size):
+        exponent = extreme_exponent(a, b)
+        if exponent:
+            return epa(a.scaled(-exponent), b.scaled(-exponent), simplex.scaled(-exponent)).scaled(exponent)
+    return _grow_polytope(a, b, simplex, size) if a.dim == 3 else _grow_polygon(a, b, simplex, size)
+
+
+def epa_again(
+    a: Polytope, b: Polytope, pairs: Sequence[tuple[int, int]], facets: Sequence[tuple[int, ...]]
+) -> Penetration | None:
+    """Return depth, normals and polytope of two shapes in space that still intersect, grown from their last polytope.
+
+    `pairs` and `facets` are those of the last `Certificate`. None where, of the points of A - B that have these numbers
+    now, the facets are no convex polytope around the origin any more, or rounding could hide it: then `gjk` and `epa`
+    are to be asked. Source: S1.8, S2.1.
+    """
+    size = size_of_difference(a, b)
+    points = list(simplex_of(a, b, pairs))
+    if a.dim != 3 or len(facets) < 4 or len(points) != len(pairs) or not is_ordinary(size):
+        return None
+    filtered = EPA_FILTER * EPS * size
+    grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
+    triangles: list[_Triangle | None] = []
+    triangle_at: dict[tuple[int, int], int] = {}
+    for index, (i, j, k) in enumerate(facets):
+        x, y, z, offset, sliver = grid.plane(i, j, k)
+        if sliver or offset <= filtered:
+            return None
+        triangles.append((x, y, z, offset, i, j, k, -filtered))
+        triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
+    # The facets all face away from the origin, so the polytope's depth is proved; to grow it must bend nowhere inward.
+    convex = True
+    for index, (i, j, k) in enumerate(facets):
+        x, y, z, offset, *_ = triangles[index]  # type: ignore[misc]
+        for edge in ((j, i), (k, j), (i, k)):
+            across = triangle_at.get(edge)
+            if across is None:
+                return None
+            far = next(corner for corner in facets[across] if corner not in edge)
+            px, py, pz, _, _ = points[far]
+            height = x * px + y * py + z * pz - offset
+            if height > filtered:
+                return None
+            if height >= -filtered and grid.height(index, i, j, k, far) > 0:
+                convex = False
+    heap = [(triangle[3], index) for index, triangle in enumerate(triangles) if triangle is not None]
+    heapify(heap)
+    found = _grow(a, b, size, points, grid, triangles, triangle_at, heap, [], 0)
+    if found.inner <= SUPPORT_ROUNDING * EPS * size or not (convex or len(found.points) == len(pairs)):
+        return None
+    return found
+
+
+def _tie_width(a: Polytope, b: Polytope) -> float:
+    """Return by how much faces near the origin may differ and still be equally good, besides in proportion to depth."""
+    extent_a, extent_b, magnitude_a, magnitude_b = a.extent, b.extent, a.magnitude, b.magnitude
+    extent = extent_a if extent_a < extent_b else extent_b
+    return TIE_WIDTH * promised(0.0, extent, magnitude_a if magnitude_a > magnitude_b else magnitude_b)
+
+
+def _support_function(a: Polytope, b: Polytope) -> _Support:
+    rows_a, rows_b = a.rows, b.rows
+    dot_a, dot_b = a.centred.dot, b.centred.dot
+    along = np.empty(a.dim)
+    solid = a.dim == 3
+
+    def support(x: float, y: float, z: float) -> Vertex:
+        along[0] = x
+        along[1] = y
+        if solid:
+            along[2] = z
+        i = int(dot_a(along).argmax())
+        j = int(dot_b(along).argmin())
+        ax, ay, az = rows_a[i]
+        bx, by, bz = rows_b[j]
+        return ax - bx, ay - by, az - bz, i, j
+
+    return support
+
+
+class _Grid:
+    """The points once more as whole numbers, on a grid far finer than their rounding.
+
+    On which side of a plane a point is can then be decided exactly where floats cannot tell, so the polytope stays
+    convex and its surface simple.
+    """
+
+    def __init__(self, points: list[Vertex], cells: float) -> None:
+        """`points` may grow; `cells` to the unit of length."""
+        self._points = points
+        self._cells = cells
+        self._whole: dict[int, WholeVector] = {}
+        self._planes: dict[int, tuple[int, int, int, int]] = {}
+
+    def point(self, index: int) -> WholeVector:
+        found = self._whole.get(index)
+        if found is None:
+            x, y, z, _, _ = self._points[index]
+            cells = self._cells
+            found = self._whole[index] = (int(x * cells), int(y * cells), int(z * cells))
+        return found
+
+    def height(self, triangle: int, i: int, j: int, k: int, point: int) -> int:
+        """Return how far a point is above the triangle with this number and corners, to a positive factor."""
+        plane = self._planes.get(triangle)
+        if plane is None:
+            plane = self._planes[triangle] = whole_plane(self.point(i), self.point(j), self.point(k))
+        x, y, z = self.point(point)
+        return plane[0] * x + plane[1] * y + plane[2] * z - plane[3]
+
+    def plane(self, i: int, j: int, k: int) -> tuple[float, float, float, float, bool]:
+        """Return the plane of a triangle in floats: unit normal, offset, and whether it is a sliver.
+
+        A sliver's normal comes from whole numbers.
+        """
+        px, py, pz, _, _ = self._points[i]
+        qx, qy, qz, _, _ = self._points[j]
+        rx, ry, rz, _, _ = self._points[k]
+        ux, uy, uz = qx - px, qy - py, qz - pz
+        vx, vy, vz = rx - px, ry - py, rz - pz
+        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        length2 = x * x + y * y + z * z
+        u2, v2 = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
+        sliver = length2 <= SLIVER * SLIVER * u2 * v2
+        if sliver:
+            x, y, z = whole_normal(self.point(i), self.point(j), self.point(k))
+            length2 = x * x + y * y + z * z
+        scale = 1.0 / sqrt(length2)
+        x, y, z = x * scale, y * scale, z * scale
+        return x, y, z, x * px + y * py + z * pz, sliver
+
+    def drop_last(self) -> None:
+        """Take the last point back."""
+        self._whole.pop(len(self._points) - 1)
+        self._points.pop()
+
+
+def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
+    filtered = EPA_FILTER * EPS * size
+    start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
+    if isinstance(start, _Flat):
+        return _flat_penetration(a, b, simplex, start)
+    points = list(start.points)
+    grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
+    above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
+    if above == 0:
+        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
+    # The base of the tetrahedron, seen by no corner; its other sides are the first cone, with the last corner as apex.
+    i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
+    x, y, z, offset, sliver = grid.plane(i, j, k)
+    triangles: list[_Triangle | None] = [(x, y, z, offset, i, j, k, -inf if sliver else -filtered)]
+    triangle_at = {(i, j): 0, (j, k): 0, (k, i): 0}
+    pending = [(k, i), (j, k), (i, j)]
+    return _grow(a, b, size, points, grid, triangles, triangle_at, [(offset, 0)], pending, start.iterations)
+
+
+def _grow(
+    a: Polytope,
+    b: Polytope,
+    size: float,
+    points: list[Vertex],
+    grid: _Grid,
+    triangles: list[_Triangle | None],
+    triangle_at: dict[tuple[int, int], int],
+    heap: list[tuple[float, int]],
+    pending: list[tuple[int, int]],
+    iterations: int,
+) -> Penetration:
+    """Let a polytope with these points and triangles grow, the last point first where edges that may see it are
+    pending. `triangle_at` tells the triangle with an edge, `heap` has offsets and numbers of triangles; all are
+    written over."""
+    converged = EPA_CONVERGED * EPS * size
+    usual = -EPA_FILTER * EPS * size
+    tie_width = _tie_width(a, b)
+    known = {(i, j) for _, _, _, i, j in points}
+    limit = inf
+    sliver2 = SLIVER * SLIVER
+    # What `support` does, without the call.
+    rows_a, rows_b = a.rows, b.rows
+    dot_a, dot_b = a.centred.dot, b.centred.dot
+    towards, heights_a, heights_b = np.empty(3), np.empty(len(rows_a)), np.empty(len(rows_b))
+    highest_a, lowest_b = heights_a.argmax, heights_b.argmin
+    apex = len(points) - 1
+    wx, wy, wz, _, _ = points[apex]
+
+    faces: list[Face] = []
+    directions = Directions()
+    best = inner = inf
+    growing = True
+    while growing:
+        growing = False
+        # Walk over the faces that see the new point, from edge to edge in order around them, and put a cone over their
+        # border on the way: an edge of it ends where the one before started. Edges are written as the face across has
+        # them, from q to p.
+        last = -1
+        vx = vy = vz = v2 = 0.0  # corner `last` as seen from the new point
+        while pending:
+            edge = pending.pop()
+            across = triangle_at[edge]
+            neighbour = triangles[across]
+            if neighbour is None:
+                continue  # replaced already: this edge is inside the hole
+            x, y, z, plane, p2, q2, r2, below = neighbour
+            height = x * wx + y * wy + z * wz - plane
+            q, p = edge
+            if height >= below and (height > -below or grid.height(across, p2, q2, r2, apex) > 0):
+                triangles[across] = None
+                if p2 == q:
+                    pending += ((r2, q2), (p2, r2))
+                elif q2 == q:
+                    pending += ((p2, r2), (q2, p2))
+                else:
+                    pending += ((q2, p2), (r2, q2))
+                continue
+            if q != last:
+                px, py, pz, _, _ = points[q]
+                vx, vy, vz = px - wx, py - wy, pz - wz
+                v2 = vx * vx + vy * vy + vz * vz
+            ux, uy, uz = vx, vy, vz
+            u2, last = v2, p
+            px, py, pz, _, _ = points[p]
+            vx, vy, vz = px - wx, py - wy, pz - wz
+            v2 = vx * vx + vy * vy + vz * vz
+            x, y, z = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
+            length2 = x * x + y * y + z * z
+            if length2 > sliver2 * u2 * v2:
+                scale = 1.0 / sqrt(length2)
+                x, y, z = x * scale, y * scale, z * scale
+                offset = x * wx + y * wy + z * wz
+                below = usual
+            else:
+                x, y, z, offset, _ = grid.plane(apex, p, q)
+                below = -inf
+            index = len(triangles)
+            triangles.append((x, y, z, offset, p, q, apex, below))
+            if offset <= limit:
+                heappush(heap, (offset, index))
+            triangle_at[p, q] = triangle_at[q, apex] = triangle_at[apex, p] = index
+
+        while heap:
+            offset, index = heappop(heap)
+            triangle = triangles[index]
+            if triangle is None:
+                continue
+            if offset > limit:
+                break
+            x, y, z, _, i, j, k, below = triangle
+            if faces:
+                same = directions.find(x, y, z, COPLANAR)
+                if same is not None:
+                    # A coplanar neighbour of a settled face: the one that holds the origin's projection is kept.
+                    face = _face(faces[same].normal, faces[same].depth, (points[i], points[j], points[k]))
+                    if face.miss < faces[same].miss:
+                        faces[same] = face
+                    inner = min(inner, offset)
+                    continue
+            towards[0], towards[1], towards[2] = x, y, z
+            dot_a(towards, heights_a)
+            dot_b(towards, heights_b)
+            w_a, w_b = int(highest_a()), int(lowest_b())
+            iterations += 1
+            px, py, pz = rows_a[w_a]
+            qx, qy, qz = rows_b[w_b]
+            wx, wy, wz = px - qx, py - qy, pz - qz
+            depth = x * wx + y * wy + z * wz
+            if depth < best:
+                best = depth
+                limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
+            gap = depth - offset
+            if gap > converged and (w_a, w_b) not in known:
+                apex = len(points)
+                points.append((wx, wy, wz, w_a, w_b))
+                if gap > -below or grid.height(index, i, j, k, apex) > 0:
+                    known.add((w_a, w_b))
+                    triangles[index] = None
+                    pending = [(j, i), (k, j), (i, k)]
+                    growing = True
+                    break
+                grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
+            faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
+            directions.add(x, y, z)
+            inner = min(inner, offset)
+
+    return Penetration(
+        _ranked([f for f in faces if f.depth <= limit], limit - best),
+        best,
+        inner,
+        tuple(points),
+        tuple([triangle[4:7] for triangle in triangles if triangle is not None]),
+        iterations,
+    )
+
+
+def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
+    converged = EPA_CONVERGED * EPS * size
+    support = _support_function(a, b)
+    start = _start_polygon(support, simplex.vertices, FLAT * EPS * size)
+    if isinstance(start, _Flat):
+        return _flat_penetration(a, b, simplex, start)
+    tie_width = _tie_width(a, b)
+
+    points = list(start.points)
+    known = {(i, j) for _, _, _, i, j in points}
+    heap: list[tuple[float, int, int, float, float]] = []
+    settled: dict[tuple[int, int], float] = {}
+
+    def add(i: int, j: int) -> None:
+        px, py = points[i][:2]
+        x, y = points[j][1] - py, px - points[j][0]
+        length = sqrt(x * x + y * y)
+        x, y = x / length, y / length
+        heappush(heap, (x * px + y * py, i, j, x, y))
+
+    for i, j in ((0, 1), (1, 2), (2, 0)):
+        add(i, j)
+    faces: list[Face] = []
+    directions = Directions()
+    best = limit = inf
+    iterations = start.iterations
+    while heap and heap[0][0] <= limit:
+        offset, i, j, x, y = heappop(heap)
+        w = support(x, y, 0.0)
+        iterations += 1
+        depth = x * w[0] + y * w[1]
+        if depth < best:
+            best = depth
+            limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
+        if depth - offset <= converged or (w[3], w[4]) in known:
+            # The line of a very short side is badly rounded; the distance of the side itself is not.
+            x0, y0, _, _ = nearest_on_segment(points[i], points[j])
+            settled[i, j] = offset if depth - offset <= converged else sqrt(x0 * x0 + y0 * y0)
+            corners = (points[i], points[j])
+            same = directions.find(x, y, 0.0, COPLANAR)
+            if same is None:
+                faces.append(_face((x, y, 0.0), depth, corners))
+                directions.add(x, y, 0.0)
+            else:
+                face = _face(faces[same].normal, faces[same].depth, corners)
+                if face.miss < faces[same].miss:
+                    faces[same] = face
+            continue
+        known.add((w[3], w[4]))
+        points.append(w)
+        add(i, len(points) - 1)
+        add(len(points) - 1, j)
+    for offset, i, j, _, _ in heap:
+        settled[i, j] = offset
+    return Penetration(
+        _ranked([f for f in faces if f.depth <= limit], limit - best),
+        best,
+        min(settled.values()),
+        tuple(points),
+        tuple(settled),
+        iterations,
+    )
+
+
+def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
+    """Return the face with the weights of the origin's projection along the normal."""
+    x, y, z = normal
+    height = x * corners[0][0] + y * corners[0][1] + z * corners[0][2]
+    foot = (height * x, height * y, height * z)
+    weights = barycentric(foot, corners)
+    px, py, pz = weighted_mean(corners, weights)
+    miss = sqrt((px - foot[0]) ** 2 + (py - foot[1]) ** 2 + (pz - foot[2]) ** 2)
+    return Face(normal, depth, corners, weights, miss)
+
+
+def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
+    """Order equally good faces: those that hold the origin's projection (to `width`) first, for they have witness
+    points; then a face against a vertex before a pair of edges, then the most upward normal.
+
+    A face may be as good as the nearest within the tie tolerance and yet lie beside the projection when the depth is
+    itself of that size.
+    """
+
+    def key(face: Face) -> tuple[float, bool, float, float, float]:
+        edges = len({v[3] for v in face.vertices}) == 2 == len({v[4] for v in face.vertices})
+        x, y, z = (round(-component, 9) for component in face.normal)
+        return max(face.miss, width), edges, z, y, x
+
+    if len(faces) == 1:
+        return tuple(faces)
+    distinct: list[Face] = []
+    directions = Directions()
+    for face in sorted(faces, key=key):
+        if directions.find(*face.normal, SAME_DIRECTION) is None:
+            distinct.append(face)
+            directions.add(*face.normal)
+    return tuple(distinct)
+
+
+class _Start(NamedTuple):
+    """Corners of the first polytope, in the plane counter-clockwise; the direction in which they spread least, and how
+    far the last corner is along it."""
+
+    points: tuple[Vertex, ...]
+    iterations: int
+    normal: Vector
+    height: float
+
+
+class _Flat(NamedTuple):
+    """The Minkowski difference has no thickness along `normal`."""
+
+    normal: Vector
+    iterations: int
+
+
+def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
+    """Return a tetrahedron of points of A - B: GJK's own when it is thick enough, else the widest found near it."""
+    if len(vertices) == 4:
+        p, q, r, s = vertices
+        normal = triangle_normal(p, q, r)
+        if normal is not None:
+            height = _height(normal, p, s)
+            if abs(height) > THIN_START * _length(p, s):
+                return _Start(vertices, 0, normal, height)
+    support = _support_function(a, b)
+    p = vertices[0]
+    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    tried = [*vertices[1:], *(support(s * x, s * y, s * z) for x, y, z in axes for s in (1.0, -1.0))]
+    iterations = 6
+    q = max(tried, key=lambda point: _length(p, point))
+    length = _length(p, q)
+    if length <= flat:
+        return _Flat((0.0, 0.0, 1.0), iterations)
+    ux, uy, uz = ((q[n] - p[n]) / length for n in range(3))
+
+    def off_line(point: Vertex) -> float:
+        x, y, z = point[0] - p[0], point[1] - p[1], point[2] - p[2]
+        x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
+        return sqrt(x * x + y * y + z * z)
+
+    across = _perpendicular((ux, uy, uz))
+    other = (uy * across[2] - uz * across[1], uz * across[0] - ux * across[2], ux * across[1] - uy * across[0])
+    tried += [support(s * x, s * y, s * z) for x, y, z in (across, other) for s in (1.0, -1.0)]
+    iterations += 4
+    r = max(tried, key=off_line)
+    if off_line(r) <= flat:
+        return _Flat(across, iterations)
+    normal = triangle_normal(p, q, r)
+    if normal is None:
+        return _Flat(across, iterations)
+    x, y, z = normal
+    ends = (support(x, y, z), support(-x, -y, -z))
+    iterations += 2
+    s = max(ends, key=lambda point: abs(_height((x, y, z), p, point)))
+    height = _height((x, y, z), p, s)
+    if abs(height) <= flat:
+        return _Flat((x, y, z), iterations)
+    return _Start((p, q, r, s), iterations, (x, y, z), height)
+
+
+def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
+    """Return a counter-clockwise triangle of points of A - B in the plane."""
+    p = vertices[0]
+    tried = [*vertices[1:], *(support(x, y, 0.0) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)))]
+    q = max(tried, key=lambda point: _length(p, point))
+    length = _length(p, q)
+    if length <= flat:
+        return _Flat((0.0, 1.0, 0.0), 4)
+    across = (-(q[1] - p[1]) / length, (q[0] - p[0]) / length, 0.0)
+    x, y, _ = across
+    r = max((support(x, y, 0.0), support(-x, -y, 0.0)), key=lambda point: abs(_height(across, p, point)))
+    height = _height(across, p, r)
+    if abs(height) <= flat:
+        return _Flat(across, 6)
+    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)
+
+
+def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) -> Penetration:
+    """Return the answer for a difference without thickness along a normal: either side of it is equally good, unless
+    the origin is beside it."""
+    support = _support_function(a, b)
+    x, y, z = start.normal
+    weights = simplex.weights or weights_exactly(simplex.vertices)
+    common = weighted_mean(simplex.vertices, weights)
+    faces = []
+    for sign in (1.0, -1.0):
+        normal = (sign * x, sign * y, sign * z)
+        px, py, pz, _, _ = support(*normal)
+        depth = sign * (x * px + y * py + z * pz)
+        miss = sqrt(sum((p - depth * n) ** 2 for p, n in zip(common, normal, strict=True)))
+        faces.append(Face(normal, depth, simplex.vertices, weights, miss))
+    depth = min(face.depth for face in faces)
+    limit = depth + _tie_width(a, b)
+    return Penetration(_ranked([f for f in faces if f.depth <= limit], inf), depth, -inf, (), (), start.iterations + 2)
+
+
+def _perpendicular(unit: Vector) -> Vector:
+    """Return the unit vector perpendicular to `unit` that points upward most (along x when `unit` is vertical)."""
+    x, y, z = unit
+    px, py, pz = (-z * x, -z * y, 1.0 - z * z) if abs(z) < 0.9 else (1.0 - x * x, -x * y, -x * z)
+    length = sqrt(px * px + py * py + pz * pz)
+    return px / length, py / length, pz / length
+
+
+def _length(p: Vertex, q: Vertex) -> float:
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    return sqrt(x * x + y * y + z * z)
+
+
+def _height(normal: Vector, p: Vertex, q: Vertex) -> float:
+    return normal[0] * (q[0] - p[0]) + normal[1] * (q[1] - p[1]) + normal[2] * (q[2] - p[2])

@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GJK: do two shapes intersect, and if not, how far apart are they and where.
+
+The nearest point v of the Minkowski difference A - B to the origin is found by walking over simplices of support
+points. `-v` points from A to B. Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. Keerthi 1988; G. van den Bergen 2003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import cos, inf, pi, radians, sin, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..arguments import checked_direction, checked_floats, checked_shapes
+from ..shapes.polytope import FloatArray, Polytope, extreme_exponent
+from ..tolerance import DIRECTION_ROUNDING, EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
+from .exact import nearest_on_simplex_exactly, weights_exactly
+from .simplex import (
+    Nearest,
+    Vector,
+    Vertex,
+    barycentric,
+    encloses_origin,
+    nearest_on_simplex,
+    nearest_on_tetrahedron,
+    triangle_normal,
+    weighted_mean,
+)
+
+
+class Simplex(NamedTuple):
+    """What GJK knows when it stops; EPA starts from it. Points of the plane have z = 0."""
+
+    intersects: bool
+    """True when the origin is in the Minkowski difference, or too near to it for rounding to tell."""
+    vertices: tuple[Vertex, ...]
+    """1 to 4 points (x, y, z, index_a, index_b) of A - B whose hull holds the nearest point (or the origin)."""
+    nearest: Vector
+    """The point of A - B nearest to the origin, (0, 0, 0) when inside."""
+    normal: Vector
+    """Unit vector from A to B that proves the gap; (0, 0, 0) when the shapes intersect."""
+    gap: float
+    """Width of the empty slab across `normal`: at most the distance, equal to it to rounding once GJK has converged.
+    World units; 0.0 when the shapes intersect."""
+    weights: tuple[float, ...]
+    """Barycentric weights of `nearest`, one for each of `vertices`; empty when four points enclose the origin and
+    after the boolean test."""
+    iterations: int
+    """How many support points were asked for."""
+
+    def scaled(self, exponent: int) -> Simplex:
+        """Return the simplex of the shapes scaled by 2**exponent."""
+        x, y, z = np.ldexp(self.nearest, exponent).tolist()
+        return self._replace(
+            vertices=scaled_vertices(self.vertices, exponent),
+            nearest=(x, y, z),
+            gap=float(np.ldexp(self.gap, exponent)),
+        )
+
+    def witness_points(self, a: Polytope, b: Polytope) -> tuple[FloatArray, FloatArray]:
+        """Return the points (dim,) of A and of B whose difference is `nearest`, world frame."""
+        return witness_points(a, b, self.vertices, self.weights)
+
+
+def witness_points(
+    a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], weights: tuple[float, ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted means (dim,) of the vertices of A and of B that made the points of a simplex."""
+    rows_a, rows_b = a.rows, b.rows
+    (_, _, _, first_a, first_b), *others = vertices
+    ax, ay, az = rows_a[first_a]
+    bx, by, bz = rows_b[first_b]
+    px = py = pz = qx = qy = qz = 0.0
+    for (_, _, _, i, j), weight in zip(others, weights[1:], strict=True):
+        # Relative to the first vertex: no digits are lost far from the origin.
+        x, y, z = rows_a[i]
+        px, py, pz = px + weight * (x - ax), py + weight * (y - ay), pz + weight * (z - az)
+        x, y, z = rows_b[j]
+        qx, qy, qz = qx + weight * (x - bx), qy + weight * (y - by), qz + weight * (z - bz)
+    if a.dim == 2:
+        return np.array((ax + px, ay + py)), np.array((bx + qx, by + qy))
+    return np.array((ax + px, ay + py, az + pz)), np.array((bx + qx, by + qy, bz + qz))
+
+
+def scaled_vertices(vertices: tuple[Vertex, ...], exponent: int) -> tuple[Vertex, ...]:
+    """Return points of A - B as they are when both shapes are scaled by 2**exponent."""
+    return tuple((*np.ldexp((x, y, z), exponent).tolist(), i, j) for x, y, z, i, j in vertices)
+
+
+def size_of_difference(a: Polytope, b: Polytope) -> float:
+    """Return R of tolerance.py: a length that no point of A - B exceeds, not much larger than the longest one."""
+    ax, ay, az = a.middle
+    bx, by, bz = b.middle
+    x, y, z = ax - bx, ay - by, az - bz
+    return a.extent + b.extent + sqrt(x * x + y * y + z * z)
+
+
+def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None) -> bool:
+    """Tell whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4.
+
+    `direction` is as in `gjk`: one that still separates, such as that of the last answer, settles it at once.
+
+    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or the direction has another
+    length or is not finite.
+    """
+    checked_shapes(a, b)
+    if direction is not None:
+        x, y, *rest = checked_floats("direction", direction, a.dim)
+        if _parts(a, b, np.asarray(direction), x, y, rest[0] if rest else 0.0):
+            return False
+    return _gjk(a, b, distance=False, direction=direction).intersects
+
+
+def _parts(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
+    """Tell whether a direction from B to A, with these components, separates for sure: what the search asks first,
+    without the search."""
+    heights_a, heights_b = a.centred.dot(direction), b.centred.dot(direction)
+    ax, ay, az = a.middle
+    bx, by, bz = b.middle
+    gap = heights_a.item(heights_a.argmin()) - heights_b.item(heights_b.argmax())
+    gap += x * (ax - bx) + y * (ay - by) + z * (az - bz)
+    size = size_of_difference(a, b)
+    separates: bool = gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
+    return separates
+
+
+def gjk(
+    a: Polytope, b: Polytope, direction: ArrayLike | None = None, *, start: Sequence[tuple[int, int]] = ()
+) -> Simplex:
+    """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
+
+    `direction` (dim,), any length, world frame, is where the search starts: a direction from B to A that is likely to
+    separate. Without it the line of the centres is taken. `start` is a simplex to start from instead: numbers of a
+    vertex of A and one of B for each of up to three points of A - B, such as those of the last answer; any others are
+    only slower.
+
+    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, the direction has another
+    length or is not finite, or there are more points or no such vertices.
+    """
+    checked_shapes(a, b)
+    if len(start) > 3 or not all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start):
+        raise ValueError(f"start: up to three pairs of a vertex of A and one of B expected, not {start!r}")
+    return _gjk(a, b, distance=True, direction=direction, start=tuple(start))
+
+
+def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tuple[Vertex, ...]:
+    """Return the points of A - B with these numbers of vertices of A and B, each once."""
+    rows_a, rows_b = a.rows, b.rows
+    result = []
+    for i, j in dict.fromkeys(start):
+        (ax, ay, az), (bx, by, bz) = rows_a[i], rows_b[j]
+        result.append((ax - bx, ay - by, az - bz, i, j))
+    return tuple(result)
+
+
+def is_ordinary(size: float) -> bool:
+    """Tell whether products of four lengths of shapes with a difference of this size are far from float64's ends."""
+    return 2.0**-EXTREME_EXPONENT < size < 2.0**EXTREME_EXPONENT
+
+
+def _gjk(
+    a: Polytope,
+    b: Polytope,
+    *,
+    distance: bool,
+    direction: ArrayLike | None = None,
+    start: tuple[tuple[int, int], ...] = (),
+) -> Simplex:
+    size = size_of_difference(a, b)
+    if not is_ordinary(size):
+        exponent = extreme_exponent(a, b)
+        if exponent:
+            found = _gjk(a.scaled(-exponent), b.scaled(-exponent), distance=distance, direction=direction, start=start)
+            return found.scaled(exponent)
+    if direction is None:
+        ax, ay, az = a.middle
+        bx, by, bz = b.middle
+        x, y, z = ax - bx, ay - by, az - bz
+    else:
+        x, y, z = (*checked_direction("direction", direction, a.dim).tolist(), 0.0)[:3]
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        x = largest = 1.0
+    # Of length 1 to 2: the square of a tiny direction would vanish.
+    x, y, z = x / largest, y / largest, z / largest
+    found, settled = _search(a, b, size, (x, y, z), simplex_of(a, b, start), _FLOATS, distance)
+    if not settled:
+        # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
+        exact, _ = _search(a, b, size, found.nearest, found.vertices, _WHOLE_NUMBERS, distance)
+        found = exact._replace(iterations=found.iterations + exact.iterations)
+    return found
+
+
+_SPREAD_ANGLE = radians(35.0)
+"""Between the first direction and each of three around it; measured: EPA asks for the fewest points at 30 to 40."""
+
+_SPREAD = tuple(
+    (cos(_SPREAD_ANGLE), sin(_SPREAD_ANGLE) * cos(turn), sin(_SPREAD_ANGLE) * sin(turn))
+    for turn in (0.0, 2.0 * pi / 3.0, 4.0 * pi / 3.0)
+)
+"""Components of the three directions along v and two perpendiculars of it."""
+
+_WeightsOf = Callable[[Vector, tuple[Vertex, ...]], tuple[float, ...]]
+
+
+class _Arithmetic(NamedTuple):
+    """The two computations of the search that rounding can spoil."""
+
+    nearest_on: Callable[[tuple[Vertex, ...]], Nearest | None]
+    """The point of a simplex nearest to the origin, and the face that holds it."""
+    weights_of: _WeightsOf
+    """The barycentric weights of that point; its place, to rounding, is given too."""
+
+
+_FLOATS = _Arithmetic(nearest_on_simplex, barycentric)
+_WHOLE_NUMBERS = _Arithmetic(nearest_on_simplex_exactly, lambda _, simplex: weights_exactly(simplex))
+
+
+def _search(
+    a: Polytope,
+    b: Polytope,
+    size: float,
+    v: Vector,
+    simplex: tuple[Vertex, ...],
+    arithmetic: _Arithmetic,
+    distance: bool,
+) -> tuple[Simplex, bool]:
+    """Walk from `v` and `simplex`; return the last simplex and whether what it says is settled."""
+    nearest_on, weights_of = arithmetic
+    rows_a, rows_b = a.rows, b.rows
+    dot_a, dot_b = a.centred.dot, b.centred.dot
+    rounding = SUPPORT_ROUNDING * EPS * size
+    touch = GJK_TOUCH * EPS * size
+    toward = np.empty(a.dim)
+    solid = a.dim == 3
+    vx, vy, vz = v
+    v2 = inf
+    iterations = 0
+    best_gap = -inf
+    best_normal = (0.0, 0.0, 0.0)
+    equally_near: set[frozenset[tuple[int, int]]] = set()
+    if simplex:
+        restart = nearest_on(simplex)
+        if restart is None:
+            return _inside(simplex, 0), True
+        vx, vy, vz, simplex = restart
+        v2 = vx * vx + vy * vy + vz * vz
+        if v2 <= touch * touch:
+            return _touching(simplex, 0, weights_of, touch)
+    while True:
+        toward[0] = vx
+        toward[1] = vy
+        if solid:
+            toward[2] = vz
+        heights_a, heights_b = dot_a(toward), dot_b(toward)
+        i, j = int(heights_a.argmin()), int(heights_b.argmax())
+        iterations += 1
+        ax, ay, az = rows_a[i]
+        bx, by, bz = rows_b[j]
+        wx, wy, wz = ax - bx, ay - by, az - bz
+        v_w = vx * wx + vy * wy + vz * wz
+        length = sqrt(vx * vx + vy * vy + vz * vz)
+        gap = v_w / length
+        if gap > best_gap:
+            best_gap = gap
+            best_normal = (-vx / length, -vy / length, -vz / length)
+            if not distance and gap > rounding:
+                return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
+        if simplex:
+            if v2 - v_w <= GJK_GAP * EPS * length * (length + size):
+                break
+            for known in simplex:
+                if known[3] == i and known[4] == j:
+                    break
+            else:
+                known = None
+            if known is not None:
+                break
+        tried = ((wx, wy, wz, i, j), *simplex)
+        if v_w <= 0.0 and distance and solid and not simplex:
+            # The first direction does not separate them, so they are likely to intersect: a tetrahedron about it holds
+            # the origin more often than not, and is a good start for EPA, as three corners are where its answer is.
+            opposite = int(heights_a.argmax()), int(heights_b.argmin())
+            tried = _spread(a, b, (vx / length, vy / length, vz / length), opposite, toward)
+            iterations += len(_SPREAD)
+            found = nearest_on(tried) if len(tried) < 4 else nearest_on_tetrahedron(*tried, any_face=True)
+        else:
+            found = nearest_on(tried)
+        if found is None and not encloses_origin(tried, GJK_INSIDE * EPS * size * size * size):
+            found = nearest_on_simplex_exactly(tried)  # thin tetrahedra are noise to floats
+        if found is None:
+            return _inside(tried, iterations), True
+        x, y, z, face = found
+        found2 = x * x + y * y + z * z
+        if found2 <= touch * touch:
+            return _touching(face, iterations, weights_of, touch)
+        if found2 >= v2:
+            # Rounding hides whether the new point is nearer. Its direction may still be better, so it is taken, once.
+            features = frozenset((i, j) for _, _, _, i, j in face)
+            if found2 > v2 * (1.0 + GJK_GAP * EPS) or features in equally_near:
+                break
+            equally_near.add(features)
+        vx, vy, vz, simplex, v2 = x, y, z, face, found2
+    # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses
+    # digits to cancellation when the gap is small against the shapes. The normal of the feature that holds v has
+    # neither fault.
+    normal = _feature_normal(simplex, (vx, vy, vz))
+    if normal is not None:
+        nx, ny, nz = normal
+        toward[0] = -nx
+        toward[1] = -ny
+        if solid:
+            toward[2] = -nz
+        i = int(dot_a(toward).argmin())
+        j = int(dot_b(toward).argmax())
+        ax, ay, az = rows_a[i]
+        bx, by, bz = rows_b[j]
+        gap = -(nx * (ax - bx) + ny * (ay - by) + nz * (az - bz))
+        if gap >= best_gap - rounding:
+            best_gap, best_normal = gap, normal
+    nx, ny, nz = best_normal
+    foot = (-best_gap * nx, -best_gap * ny, -best_gap * nz)
+    weights = weights_of(foot, simplex)
+    x, y, z = weighted_mean(simplex, weights)
+    if best_gap <= rounding:
+        settled = x * x + y * y + z * z <= touch * touch
+        return Simplex(True, simplex, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
+    miss2 = (x - foot[0]) ** 2 + (y - foot[1]) ** 2 + (z - foot[2]) ** 2
+    return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= touch * touch
+
+
+def _spread(a: Polytope, b: Polytope, v: Vector, opposite: tuple[int, int], toward: FloatArray) -> tuple[Vertex, ...]:
+    """Return the different ones of four support points of A - B: three around -v, and the one along the unit vector
+    `v`, which is known by its indices. `toward` (3,) is written over."""
+    x, y, z = v
+    if abs(z) < 0.9:
+        scale = 1.0 / sqrt(x * x + y * y)
+        px, py, pz = y * scale, -x * scale, 0.0
+    else:
+        scale = 1.0 / sqrt(y * y + z * z)
+        px, py, pz = 0.0, z * scale, -y * scale
+    qx, qy, qz = y * pz - z * py, z * px - x * pz, x * py - y * px
+    rows_a, rows_b = a.rows, b.rows
+    dot_a, dot_b = a.centred.dot, b.centred.dot
+    (ax, ay, az), (bx, by, bz) = rows_a[opposite[0]], rows_b[opposite[1]]
+    found: dict[tuple[int, int], Vertex] = {opposite: (ax - bx, ay - by, az - bz, *opposite)}
+    for along, first, second in _SPREAD:  # the lowest points along these directions
+        toward[0] = along * x + first * px + second * qx
+        toward[1] = along * y + first * py + second * qy
+        toward[2] = along * z + first * pz + second * qz
+        i = int(dot_a(toward).argmin())
+        j = int(dot_b(toward).argmax())
+        ax, ay, az = rows_a[i]
+        bx, by, bz = rows_b[j]
+        found[i, j] = (ax - bx, ay - by, az - bz, i, j)
+    return tuple(found.values())
+
+
+def _inside(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
+    return Simplex(True, vertices, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), iterations)
+
+
+def _touching(
+    vertices: tuple[Vertex, ...], iterations: int, weights_of: _WeightsOf, touch: float
+) -> tuple[Simplex, bool]:
+    weights = weights_of((0.0, 0.0, 0.0), vertices)
+    x, y, z = weighted_mean(vertices, weights)
+    # On a sliver of a triangle, floats may find the origin inside and yet no weights that lead there.
+    settled = x * x + y * y + z * z <= touch * touch
+    return Simplex(True, vertices, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
+
+
+def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
+    """Return the unit normal from A to B of the feature that holds `v`, better rounded than -v itself."""
+    vx, vy, vz = v
+    if len(simplex) == 3:
+        normal = triangle_normal(*simplex)
+        if normal is None:
+            return None
+        nx, ny, nz = normal
+        if nx * vx + ny * vy + nz * vz > 0.0:
+            nx, ny, nz = -nx, -ny, -nz
+        return nx, ny, nz
+    if len(simplex) == 2:
+        (ax, ay, az, _, _), (bx, by, bz, _, _) = simplex
+        ux, uy, uz = bx - ax, by - ay, bz - az
+        length2 = ux * ux + uy * uy + uz * uz
+        for _ in range(2):
+            along = (vx * ux + vy * uy + vz * uz) / length2
+            vx, vy, vz = vx - along * ux, vy - along * uy, vz - along * uz
+        length = sqrt(vx * vx + vy * vy + vz * vz)
+        if length == 0.0:
+            return None
+        return -vx / length, -vy / length, -vz / length
+    length = sqrt(vx * vx + vy * vy + vz * vz)
+    return -vx / length, -vy / length, -vz / length

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person would call the state of two shapes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+
+from ..shapes.bounded import Bounded
+from ..shapes.polytope import PRODUCTS, Polytope
+from ..tolerance import promised
+
+
+class Relation(StrEnum):
+    """State of a pair, in the order in which the cases are tried; the first that fits is taken."""
+
+    COINCIDENT = "coincident"
+    TOUCHING = "touching"
+    A_INSIDE_B = "a_inside_b"
+    B_INSIDE_A = "b_inside_a"
+    PENETRATING = "penetrating"
+    WITHIN_CLEARANCE = "within_clearance"
+    SEPARATED = "separated"
+
+
+def contact_band(a: Bounded, b: Bounded, contact_tolerance: float) -> float:
+    """Return the half-width of TOUCHING around signed distance 0, world units.
+
+    It is `contact_tolerance` times the smaller non-zero extent, but never less than what the sign of the distance may
+    be wrong by: on which side of 0 rounding puts a touch must not make separate shapes of it.
+    """
+    small, large = min(a.extent, b.extent), max(a.extent, b.extent)
+    return max(contact_tolerance * (small or large), promised(0.0, small, max(a.magnitude, b.magnitude)))
+
+
+def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, clearance: float) -> Relation:
+    """Return the relation of two shapes whose signed distance is known.
+
+    `band` and `clearance` are lengths in world units. One shape is inside the other, and two coincide, when no part
+    sticks out by more than the band.
+    """
+    if signed_distance > band:
+        return Relation.WITHIN_CLEARANCE if signed_distance <= clearance else Relation.SEPARATED
+    a_in_b = _box_inside(a, b, band)
+    b_in_a = _box_inside(b, a, band)
+    if a_in_b and b_in_a and _coincide(a, b, band):
+        return Relation.COINCIDENT
+    if signed_distance >= -band:
+        return Relation.TOUCHING
+    if a_in_b and _inside(a, b, band):
+        return Relation.A_INSIDE_B
+    if b_in_a and _inside(b, a, band):
+        return Relation.B_INSIDE_A
+    return Relation.PENETRATING
+
+
+def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
+    """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
+    (lows, highs), (outer_lows, outer_highs) = inner.bounds_floats, outer.bounds_floats
+    for k, low in enumerate(lows):  # noqa: SIM110 (`all` of a generator takes several times as long)
+        if low < outer_lows[k] - slack or highs[k] > outer_highs[k] + slack:
+            return False
+    return True
+
+
+def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
+    """Tell whether no vertex of `inner` is outside a facet plane of `outer` by more than `slack`.
+
+    Only a shape that fills its space has an inside; for the others the answer is no.
+    """
+    if outer.rank < outer.dim:
+        return False
+    shift = (inner.center - outer.center) @ outer.normals.T
+    limits = outer.offsets + slack
+    # Some facets at a time: all products of two large shapes at once would fill the memory. Most often the first show
+    # a vertex that is outside.
+    step = max(1, PRODUCTS // len(inner.vertices))
+    for k in range(0, len(limits), step):
+        heights = outer.normals[k : k + step] @ inner.centred.T
+        if not (heights.max(axis=1) + shift[k : k + step] <= limits[k : k + step]).all():
+            return False
+    return True
+
+
+def _coincide(a: Polytope, b: Polytope, slack: float) -> bool:
+    if _inside(a, b, slack) and _inside(b, a, slack):
+        return True
+    # Shapes without an inside: every corner of one must be a corner of the other.
+    if a.rank != b.rank or a.rank == a.dim:
+        return False
+    return _corners_match(a, b, slack) and _corners_match(b, a, slack)
+
+
+def _corners_match(a: Polytope, b: Polytope, slack: float) -> bool:
+    shift = a.center - b.center
+    nearest = (np.linalg.norm(b.centred - (corner + shift), axis=1).min() for corner in a.centred)
+    return all(distance <= slack for distance in nearest)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check the relation of a mesh and another solid: what is inside of what, by winding numbers over all triangles."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+
+from ..meshes.mesh import Mesh
+from ..meshes.mesh_contact import MeshContact
+from ..meshes.mesh_depth import Body, share_nothing
+from ..meshes.mesh_distance import point_triangle_distances
+from ..meshes.solid_facets import Solid, pieces_of
+from ..meshes.triangle_distance import rows_of
+from ..narrow_phase.contact import contact
+from ..narrow_phase.relation import Relation
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray
+from ..tolerance import CONVEX_COVERED
+from .check import Check
+
+_MOST = 400_000
+"""Points times triangles that are measured."""
+_MOST_CURVED = 400
+"""Points that are measured against curved pieces."""
+
+_FITS = "the relation fits what is inside of what"
+
+
+class Side(NamedTuple):
+    """One of the two solids."""
+
+    solid: Solid
+    body: Body
+    """Its facets."""
+    curved: bool
+
+
+def check_inside(told: MeshContact, a: Side, b: Side, limit: float) -> list[Check]:
+    """Return whether the relation of two solids that are not apart agrees with where their points are.
+
+    `limit` is how far, in world units, what is inside may stick out.
+    """
+    relation = told.relation
+    if relation is Relation.COINCIDENT:
+        return _coincident(a, b, limit)
+    if relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
+        inner, outer = (a, b) if relation is Relation.A_INSIDE_B else (b, a)
+        if not outer.body.solid:
+            return [Check(_FITS, False, f"{relation}, but the other is no solid")]
+        return _held(relation, inner, outer, limit)
+    if relation is Relation.PENETRATING:
+        return _penetrating(told, a, b)
+    if relation is Relation.TOUCHING and told.intersects and not (a.body.solid and b.body.solid):
+        return _touching(told, a, b, limit)
+    return []
+
+
+def _coincident(a: Side, b: Side, limit: float) -> list[Check]:
+    if a.body.solid != b.body.solid:
+        return [Check(_FITS, False, "coincident, but only one is a solid")]
+    if a.body.solid and isinstance(a.solid, Mesh) and isinstance(b.solid, Mesh):
+        one, other = abs(a.body.mesh.volume), abs(b.body.mesh.volume)
+        room = 4.0 * limit * max(a.body.mesh.area, b.body.mesh.area) + CONVEX_COVERED * one
+        if abs(one - other) > room:
+            return [Check(_FITS, False, f"coincident, but the volumes are {one:.9g} and {other:.9g}")]
+    return [*_held(Relation.COINCIDENT, a, b, limit), *_held(Relation.COINCIDENT, b, a, limit)]
+
+
+def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Check]:
+    """Return whether no point looked at of `inner` is outside of `outer`; corners, then middles of triangles."""
+    mesh = inner.body.mesh
+    points = np.concatenate([mesh.points[np.unique(mesh.triangles)], mesh.points[mesh.triangles].mean(axis=1)])
+    most = _MOST_CURVED if outer.curved else max(1, _MOST // len(outer.body.mesh.triangles))
+    some = points[np.unique(np.linspace(0, len(points) - 1, min(most, len(points))).astype(np.intp))]
+    off = 0.0
+    for point in some:
+        off = max(off, off_solid(point, outer))
+        if off > limit:
+            return [Check(_FITS, False, f"{relation}, but a point sticks out by {off:.3g}, limit {limit:.3g}")]
+    checks = [Check(_FITS, True, f"{relation}: {len(some)} points stick out by {off:.3g}")]
+    if len(some) < len(points):
+        words = f"{len(some)} of {len(points)} points were looked at"
+        checks.append(Check("not checked: that no other point sticks out", True, words))
+    return checks
+
+
+def _penetrating(told: MeshContact, a: Side, b: Side) -> list[Check]:
+    if len(told.crossings) or a.curved or b.curved:
+        # The surfaces meet, or may: that nothing sticks out by more than the band is then no matter of loose parts.
+        words = "the surfaces meet, and only corners could be looked at"
+        return [Check("not checked: that neither is inside the other", True, words)]
+    a_in_b, b_in_a = parts_inside(a.body, b.body), parts_inside(b.body, a.body)
+    if a_in_b and not any(b_in_a) and all(a_in_b):
+        return [Check(_FITS, False, "penetrating, but all of A is inside B")]
+    if b_in_a and not any(a_in_b) and all(b_in_a):
+        return [Check(_FITS, False, "penetrating, but all of B is inside A")]
+    return [Check(_FITS, True, f"{sum(a_in_b)} of {len(a_in_b)} parts of A inside B, {sum(b_in_a)} of B inside A")]
+
+
+def _touching(told: MeshContact, a: Side, b: Side, limit: float) -> list[Check]:
+    """Return whether a bare surface leaves what it touches within the band."""
+    if told.normal is not None and not (a.curved or b.curved):
+        apart = share_nothing(a.body, b.body.moved(limit * told.normal))
+        return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
+    for inner, outer in ((a, b), (b, a)):
+        if not outer.body.solid or outer.curved:
+            continue
+        points = inner.body.mesh.points[np.unique(inner.body.mesh.triangles)]
+        for point in points[: max(1, _MOST // len(outer.body.mesh.triangles))]:
+            if abs(turns(point, outer.body.mesh)) > 0.5 and off_surface(point, outer.body.mesh) > limit:
+                return [Check(_FITS, False, "touching, but a corner is deeper inside than the band")]
+    return [Check("not checked: that a bare surface only touches", True, "no way out along which it could be proved")]
+
+
+def parts_inside(inner: Body, outer: Body) -> list[bool]:
+    """Tell for each loose part of one whether it begins inside the other's solid."""
+    return [outer.solid and abs(turns(point, outer.mesh)) > 0.5 for point in inner.starts]
+
+
+def off_solid(point: FloatArray, side: Side) -> float:
+    """Return how far a point is outside of a solid, or from a bare surface; about 0.0 inside."""
+    if side.curved:
+        assert not isinstance(side.solid, Mesh)
+        spot = ConvexHull(point[None])
+        return max(0.0, min(contact(spot, piece).signed_distance for piece in pieces_of(side.solid)))
+    if side.body.solid and abs(turns(point, side.body.mesh)) > 0.5:
+        return 0.0
+    return off_surface(point, side.body.mesh)
+
+
+def distances(points: FloatArray, corners: FloatArray) -> FloatArray:
+    """Return how far points (k, 3) are from triangles (k, 3, 3)."""
+    if not len(points):
+        return np.zeros(0)
+    return point_triangle_distances(points.T, rows_of(corners))[0]
+
+
+def off_surface(point: FloatArray, mesh: Mesh) -> float:
+    """Return how far a point is from the nearest of all triangles."""
+    corners = mesh.points[mesh.triangles]
+    return float(distances(np.broadcast_to(point, (len(corners), 3)), corners).min())
+
+
+def turns(point: FloatArray, mesh: Mesh) -> float:
+    """Return how often a mesh winds around a point: the sum of the solid angles of its triangles."""
+    p, q, r = ((mesh.points - point)[mesh.triangles[:, k]] for k in range(3))
+    lp, lq, lr = (np.sqrt((side * side).sum(axis=1)) for side in (p, q, r))
+    volume = (p * np.cross(q, r)).sum(axis=1)
+    spread = lp * lq * lr + (p * q).sum(axis=1) * lr + (q * r).sum(axis=1) * lp + (r * p).sum(axis=1) * lq
+    return float(np.arctan2(volume, spread).sum() / (2.0 * pi))

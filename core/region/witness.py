@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Witness points in the middle of the contact.
+
+GJK and EPA stop at some pair of points that realises the signed distance. Where two faces, or an edge and a face, meet,
+many pairs do, and which one comes out is chance. The one at the centroid of the contact region is what a person would
+show, and does not depend on order or frame. Source: S2.3.
+"""
+
+from __future__ import annotations
+
+from ..narrow_phase.simplex import Vector, Vertex, barycentric, weighted_mean
+from ..shapes.feature import Feature
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import PARALLEL_EDGES
+
+_MOST_PAIRS = 2_000
+"""Of corners of two faces apart, up to which their common part is looked for: half a millisecond."""
+
+Common = tuple[tuple[Vertex, ...], tuple[float, ...]]
+"""Points of A - B and their weights: the witness points are the weighted means of the vertices that made them."""
+
+
+def can_slide(a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature) -> bool:
+    """Tell whether many pairs of points of two support features may be equally near: a face is among them, or the two
+    edges are (nearly) parallel. For faces of very many corners the answer is no: to look for the middle of their common
+    part would cost more than the distance."""
+    first, second = feature_a.vertices, feature_b.vertices
+    if len(first) == 1 or len(second) == 1:
+        return False
+    if len(first) > 2 or len(second) > 2:
+        return len(first) * len(second) <= _MOST_PAIRS
+    ux, uy, uz = _minus(a.rows[first[0]], a.rows[first[1]])
+    vx, vy, vz = _minus(b.rows[second[0]], b.rows[second[1]])
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    u2, v2 = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
+    return x * x + y * y + z * z <= PARALLEL_EDGES * PARALLEL_EDGES * u2 * v2
+
+
+def _minus(p: Vector, q: Vector) -> Vector:
+    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
+
+
+def central_witness(
+    a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, normal: Vector, gap: float, centre: FloatArray
+) -> Common:
+    """Return the points of A - B whose weights put the witness points on the two features where `centre` (dim,) is.
+
+    The features' faces are wound as `support_feature` winds them. `normal` is the unit contact normal, `gap` the signed
+    distance: the point on B is looked for at that distance from the one on A. The features need not be flat; whether
+    the points found realise the distance is for the caller to measure.
+    """
+    x, y, z = (*centre.tolist(), 0.0)[:3]
+    nx, ny, nz = normal
+    corners_a, weights_a = _held(a, feature_a, (x, y, z), normal)
+    x, y, z = weighted_mean(corners_a, weights_a)
+    across = (x + gap * nx, y + gap * ny, z + gap * nz)
+    corners_b, weights_b = _held(b, feature_b, across, (-nx, -ny, -nz))
+    vertices, weights = [], []
+    for (px, py, pz, i, _), weight in zip(corners_a, weights_a, strict=True):
+        for (qx, qy, qz, j, _), other in zip(corners_b, weights_b, strict=True):
+            if weight * other > 0.0:
+                vertices.append((px - qx, py - qy, pz - qz, i, j))
+                weights.append(weight * other)
+    return tuple(vertices), tuple(weights)
+
+
+def _held(
+    shape: Polytope, feature: Feature, point: Vector, outward: Vector
+) -> tuple[tuple[Vertex, ...], tuple[float, ...]]:
+    """Return the corners of a feature (1 to 3) about the place of a point, and the weights that lead there."""
+    rows = shape.rows
+    indices = feature.vertices
+    if len(indices) > 3:
+        indices = _triangle(rows, indices, point, outward)
+    corners = tuple((*rows[i], i, i) for i in indices)
+    return corners, barycentric(point, corners)
+
+
+def _triangle(rows: list[Vector], loop: tuple[int, ...], point: Vector, outward: Vector) -> tuple[int, ...]:
+    """Return the triangle of a fan over a convex loop, counter-clockwise about `outward`, in which a point is."""
+    ax, ay, az = rows[loop[0]]
+    px, py, pz = point[0] - ax, point[1] - ay, point[2] - az
+    nx, ny, nz = outward
+    # The normal times the way to the point: positive on corners to its right.
+    tx, ty, tz = py * nz - pz * ny, pz * nx - px * nz, px * ny - py * nx
+    low, high = 1, len(loop) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        x, y, z = rows[loop[middle]]
+        if (x - ax) * tx + (y - ay) * ty + (z - az) * tz >= 0.0:
+            low = middle
+        else:
+            high = middle
+    return loop[0], loop[low], loop[high]

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Do points fill their space, or are they flat, on one line or all the same?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..tolerance import HULL_MAYBE_FLAT
+from .hull_grid import HullGrid, dots, squares_of
+from .polygon_hull import flat_hull
+from .polytope import FloatArray
+
+
+class LowerRank(NamedTuple):
+    """The points are of lower rank than the space."""
+
+    rank: int
+    ends: tuple[int, int]
+    normal: FloatArray
+    """Of the plane, for rank 2 in space."""
+
+
+def affine_rank(grid: HullGrid) -> LowerRank | tuple[int, ...]:
+    """Return a simplex of full rank (dim + 1 point indices), or what the points are instead."""
+    x = grid.x
+    dim = x.shape[0]
+    nothing = np.zeros(dim)
+    a = int(squares_of(x).argmax())
+    from_a = x - x[:, a : a + 1]
+    squares = squares_of(from_a)
+    b = int(squares.argmax())
+    length = float(np.sqrt(squares[b]))
+    if length <= grid.rank:
+        return LowerRank(0, (a, a), nothing)
+    along = from_a[:, b] / length
+    position = dots(along, from_a)
+    if dim == 2:
+        aside = along[0] * from_a[1] - along[1] * from_a[0]
+        if aside.max() - aside.min() <= grid.rank:
+            return LowerRank(1, (int(position.argmin()), int(position.argmax())), nothing)
+        c = int(np.abs(aside).argmax())
+        return (a, b, c)
+    across = from_a - along[:, None] * position
+    squares = squares_of(across)
+    c = int(squares.argmax())
+    width = float(np.sqrt(squares[c]))
+    if width <= grid.rank:
+        return LowerRank(1, (int(position.argmin()), int(position.argmax())), nothing)
+    unit = grid.exact.unit_normal(a, b, c)
+    if unit is None:
+        return LowerRank(1, (int(position.argmin()), int(position.argmax())), nothing)
+    normal = np.array(unit)
+    height = dots(normal, from_a)
+    d = int(np.abs(height).argmax())
+    spread = float(height.max() - height.min())
+    if spread > grid.rank and spread <= HULL_MAYBE_FLAT * grid.rank:
+        # Noise in the three corners tilts their plane: the outline of the points gives a better one.
+        better = flat_hull(grid, normal)[1]
+        height = dots(better, from_a)
+        if float(height.max() - height.min()) < spread:
+            normal, spread = better, float(height.max() - height.min())
+    side = grid.exact.side(a, b, c, d)
+    if spread <= grid.rank or side == 0:
+        return LowerRank(2, (a, b), normal)
+    return (a, b, c, d) if side < 0 else (a, c, b, d)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The common form of every shape with a curved surface: a core, and a radius within which everything belongs to it.
+
+The core is a polytope (a point, a segment ...) or a smooth solid. Both are known exactly through their support points;
+nothing is tessellated. Source: S1.5, S4.2.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import checked_directions
+from .bounded import Bounded
+from .polytope import FloatArray, Polytope, frozen
+
+_S = TypeVar("_S", bound="CurvedShape")
+
+
+@dataclass(frozen=True, eq=False)
+class FlatFeature:
+    """The part of a core that is extreme in a direction: points of which it is the hull, or a disk."""
+
+    points: FloatArray
+    """(k, dim) corners; of a disk its centre."""
+    disk_radius: float = 0.0
+    """0.0 when it is no disk."""
+    disk_axis: FloatArray | None = None
+    """(3,) unit vector across a disk."""
+    ids: tuple[int, ...] = ()
+    """Which vertices of the core the points are, when the core is a polytope."""
+
+    @property
+    def extended(self) -> bool:
+        """Whether it is more than a point."""
+        return self.disk_radius > 0.0 or len(self.points) > 1
+
+
+@dataclass(frozen=True)
+class Revolution:
+    """What a shape can be turned about without changing."""
+
+    point: tuple[float, ...]
+    """(dim,) a point of the axis."""
+    axis: tuple[float, ...] | None
+    """(dim,) unit vector; None when any axis through the point will do."""
+    profile: tuple[tuple[float, float], ...] | None
+    """Corners of the core's section through the axis: how far along it from the point, and how far from it. None when
+    the section is no polygon."""
+    ellipse: tuple[float, float] | None = None
+    """Semi-axes of the section along the axis and across it, when it is an ellipse about the point."""
+
+
+class CurvedShape(Bounded, ABC):
+    """A convex shape with a curved surface, in the plane or in space, in world coordinates. It cannot be changed."""
+
+    radius: float
+    """How far the shape reaches beyond its core, all around; world units."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Dimension of the points: 2 or 3."""
+
+    @property
+    @abstractmethod
+    def skeleton(self) -> Polytope | None:
+        """The core, when that is a polytope; None when it is a smooth solid."""
+
+    @abstractmethod
+    def core_supports(self, directions: FloatArray) -> FloatArray:
+        """Return the support points (k, dim) of the core for unit `directions` (k, dim)."""
+
+    @abstractmethod
+    def start_directions(self) -> FloatArray:
+        """Return some directions (k, dim) in which `core_points` make a solid; (0, dim) when the core is a polytope."""
+
+    def core_points(self, directions: FloatArray) -> FloatArray:
+        """Return points of the core's surface (m, dim), the support points for `directions` (k, dim) among them."""
+        return self.core_supports(directions)
+
+    @abstractmethod
+    def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
+        """Return the part of the core that is extreme in a unit `direction` (dim,), to `width` in world units."""
+
+    def flat_directions(self, direction: FloatArray, point: FloatArray) -> FloatArray:
+        """Return directions (k, dim) near a unit `direction`, in which the core ends in a segment or more, that lead
+        from the core towards or past a `point`; none for most shapes."""
+        return np.zeros((0, self.dim))
+
+    @property
+    @abstractmethod
+    def revolution(self) -> Revolution | None:
+        """What it can be turned about without changing, if anything."""
+
+    @abstractmethod
+    def scaled(self: _S, exponent: int) -> _S:
+        """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
+
+    @abstractmethod
+    def moved(self: _S, translation: FloatArray) -> _S:
+        """Return the shape moved by a vector (dim,), rounded to the coordinates' last digit."""
+
+    def supports(self, directions: ArrayLike) -> FloatArray:
+        """Return the support points (k, dim) for `directions` (k, dim), of any length but zero. Source: S4.2.
+
+        Raises ValueError, naming the argument, when a direction is zero or not finite or there is another dimension.
+        """
+        ways = checked_directions("directions", directions, self.dim)
+        ways = ways / np.abs(ways).max(axis=1)[:, None]
+        ways = ways / np.linalg.norm(ways, axis=1)[:, None]
+        result: FloatArray = self.core_supports(ways) + self.radius * ways
+        return result
+
+    @cached_property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame; right to rounding."""
+        axes = np.eye(self.dim)
+        high = np.diagonal(self.core_supports(axes)) + self.radius
+        low = np.diagonal(self.core_supports(-axes)) - self.radius
+        return frozen(low.copy()), frozen(high.copy())
+
+
+ConvexShape = Polytope | CurvedShape
+"""Every convex shape that `contact` takes."""
+
+
+def across(axis: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return two unit vectors (3,) that make a right-handed frame with a unit vector (3,): both across it."""
+    x, y, z = axis.tolist()
+    sign = math.copysign(1.0, z)
+    down = -1.0 / (sign + z)
+    mixed = x * y * down
+    return (
+        np.array([1.0 + sign * x * x * down, sign * mixed, -sign * x]),
+        np.array([mixed, sign + y * y * down, -y]),
+    )
+
+
+def checked_convex_shapes(a: object, b: object) -> None:
+    """Ask for two convex shapes, called a and b, of the same dimension."""
+    # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):
+            raise ValueError(f"{name} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}")
+    if a.dim != b.dim:  # type: ignore[attr-defined]
+        raise ValueError(
+            f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}"  # type: ignore[attr-defined]
+        )

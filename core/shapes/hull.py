@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The convex hull of points as a shape."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import checked_array, checked_magnitude
+from ..progress import Progress, part_of, tell
+from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
+from . import facets
+from .affine_rank import LowerRank, affine_rank
+from .hull_grid import HullGrid
+from .polygon_hull import flat_hull, polygon_hull
+from .polytope import PRODUCTS, FloatArray, IntArray, Polytope, frozen, intervals
+from .quickhull import Solid
+
+_HUGE = 1e300  # coordinates; the sum of three of them may overflow
+_MOST_PRODUCTS = 8_000_000
+"""Facets times vertices up to which a moved hull is checked faster than a new one is built."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ConvexHull(Polytope):
+    """The convex hull of points in the plane or in space, of any rank: point, segment, polygon, solid.
+
+    Vertices are exact copies of input points. With M the largest absolute coordinate and EPS = 2**-52:
+
+    * in every direction the farthest vertex is within 8 EPS M of the farthest input point;
+    * every input point is within the facets' half-spaces up to 1e-12 of the extent, also far from the origin;
+    * triangles whose corners lie within HULL_MERGE EPS M of one plane are one facet, with no corner inside it or on
+      a straight edge;
+    * points that fill less than HULL_RANK EPS M across a plane or a line are flat or collinear.
+
+    Vertices of a solid or a segment are in the order of the input, of a polygon in cyclic order from the lowest input
+    index (counter-clockwise in the plane, about `normals[0]` in space). In the plane no edge is between two facets:
+    `edge_facets` is (0, 2).
+
+    Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1996).
+    """
+
+    vertex_ids: IntArray
+    """(n,) index of each vertex in the points given."""
+
+    def __init__(self, points: ArrayLike, *, progress: Progress | None = None) -> None:
+        """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
+
+        `progress` is called with the share done, 0 to 1; False cancels. A million points take a fraction of a second
+        where few of them are corners; 100,000 corners a few seconds, little more than in proportion.
+
+        Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. They are
+        not changed. Raises Cancelled when `progress` says so.
+        """
+        array = _checked(points)
+        tell(progress, 0.0)
+        parts = _solve(array, progress)
+        tell(progress, 1.0)
+        _fill(self, parts)
+
+    def transformed(self, matrix: ArrayLike) -> ConvexHull:
+        """Return the image of the hull under a 4 x 4 affine `matrix`, which multiplies column vectors.
+
+        The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one turns
+        its loops round), which takes a fraction of the time of a new hull. Where the image is so thin or so bent by
+        rounding that another hull might be right, that is built. What the class promises holds, with the image of the
+        vertices as the input; `vertex_ids` are those of this hull's own input.
+
+        Raises ValueError, naming the argument, when it is not such a matrix of finite real numbers, when its last row
+        is not 0, 0, 0, 1, when the hull is one in the plane, or when the image is too large for float64.
+        """
+        m = np.array(checked_array("matrix", matrix, "an array (4, 4)"))
+        if m.shape != (4, 4) or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise ValueError("matrix: an array (4, 4) expected whose last row is 0, 0, 0, 1")
+        if self.dim != 3:
+            raise ValueError("matrix: a hull in the plane is not moved by a 4 x 4 matrix")
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = self.vertices @ m[:3, :3].T + m[:3, 3]
+        checked_magnitude("matrix", image)
+        parts = _image(self, image, mirrored=float(np.linalg.slogdet(m[:3, :3])[0]) < 0.0)
+        if parts is None:
+            fresh = ConvexHull(image)
+            parts = {name: getattr(fresh, name) for name in _PARTS}
+            parts["vertex_ids"] = self.vertex_ids[fresh.vertex_ids]
+        return _made(parts)
+
+    @cached_property
+    def area(self) -> float:
+        """Surface area of a solid; area of a polygon (one side of it); 0.0 for a segment or a point."""
+        if self.rank < 2:
+            return 0.0
+        return float(0.5 * np.abs(self._vector_areas).sum()) / (2.0 if self.rank < self.dim else 1.0)
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume of a solid, 0.0 for anything flat."""
+        if self.rank < 3:
+            return 0.0
+        heights = np.array([float(self.normals[k] @ self.centred[f[0]]) for k, f in enumerate(self.facets)])
+        return float((heights * self._vector_areas).sum() / 6.0)
+
+    @cached_property
+    def centroid(self) -> FloatArray:
+        """(dim,) middle of the mass: of the volume of a solid, the area of a polygon, the length of a segment."""
+        if self.rank < 2:
+            return self.center
+        # Triangles about one corner of each facet; a solid in tetrahedra about the middle of its box.
+        loops = (np.arange(len(self.vertices)),) if self.rank == 2 else self.facets
+        corners = np.concatenate(
+            [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in loops]  # (t, 3)
+        )
+        size = float(np.abs(self.centred).max())
+        local = self.centred / size  # products neither overflow nor vanish
+        p, q, r = (local[corners[:, k]] for k in range(3))
+        if self.rank == 3:
+            weights, fourth = (p * np.cross(q, r)).sum(axis=1), 4.0
+        elif self.dim == 3:
+            weights, fourth = np.cross(q - p, r - p) @ self.normals[0], 3.0
+        else:
+            weights, fourth = (q - p)[:, 0] * (r - p)[:, 1] - (q - p)[:, 1] * (r - p)[:, 0], 3.0
+        return frozen(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
+
+    @cached_property
+    def _sides(self) -> _Sides:
+        sizes = np.array([len(loop) for loop in self.facets])
+        first = np.cumsum(sizes) - sizes
+        facet = np.repeat(np.arange(len(sizes)), sizes)
+        start = np.concatenate(self.facets)
+        following = np.arange(1, len(start) + 1)
+        following[first + sizes - 1] = first
+        end = start[following]
+        # A side and its twin, which runs the other way, are at the same place of both orders.
+        twin = np.empty_like(facet)
+        count = len(self.vertices)
+        twin[(start * count + end).argsort()] = (end * count + start).argsort()
+        return _Sides(facet, first, start, end, end[following[twin]])
+
+    @cached_property
+    def _vector_areas(self) -> FloatArray:
+        """Twice the area of each facet (of the whole polygon in the plane)."""
+        p = self.centred
+        if self.dim == 2:
+            q = np.roll(p, -1, axis=0)
+            return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
+        return np.array(
+            [
+                float(np.cross(p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]).sum(axis=0) @ normal)
+                for loop, normal in zip(self.facets, self.normals, strict=True)
+            ]
+        )
+
+
+_PARTS = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets", "vertex_ids")
+
+
+def _made(parts: dict[str, object]) -> ConvexHull:
+    hull = ConvexHull.__new__(ConvexHull)
+    _fill(hull, parts)
+    return hull
+
+
+def _fill(hull: ConvexHull, parts: dict[str, object]) -> None:
+    for name, value in parts.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(hull, name, value)
+
+
+class _Sides(NamedTuple):
+    """The sides of all facets, one facet after the other."""
+
+    facet: IntArray
+    """(s,) the facet of each side."""
+    first: IntArray
+    """(f,) the first side of each facet."""
+    start: IntArray
+    """(s,) the corner each side begins with."""
+    end: IntArray
+    """(s,) the corner it ends with."""
+    beyond: IntArray
+    """(s,) the corner that follows in the facet on the other side."""
+
+
+def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, object] | None:
+    """Return the parts of a solid whose vertices are now at `image` (n, 3), with the facets it has; None when a new
+    hull might have others."""
+    if hull.rank < 3 or len(hull.facets) * len(image) > _MOST_PRODUCTS:
+        return None
+    low, high = image.min(axis=0), image.max(axis=0)
+    half = float((0.5 * high - 0.5 * low).max())
+    if half == 0.0 or abs(math.frexp(half)[1]) > EXTREME_EXPONENT:
+        return None
+    unit = EPS * float(np.abs(image).max())
+    centred = image - (0.5 * low + 0.5 * high)
+    sides = hull._sides
+    # Newell's sum about a corner of each facet: what is small is not lost in what is large.
+    about = centred[sides.start[sides.first]][sides.facet]
+    normals = np.add.reduceat(np.cross(centred[sides.start] - about, centred[sides.end] - about), sides.first, axis=0)
+    lengths = np.sqrt((normals * normals).sum(axis=1))
+    if not (lengths > EPS * half * half).all():
+        return None
+    normals /= (-lengths if mirrored else lengths)[:, None]
+    lowest, highest = intervals(normals, centred)
+    along = normals[sides.facet]
+    bent = highest - np.minimum.reduceat((along * centred[sides.start]).sum(axis=1), sides.first)
+    depth = highest[sides.facet] - (along * centred[sides.beyond]).sum(axis=1)
+    if (
+        bent.max() > 2.0 * HULL_MERGE * unit  # some corner stands out, or a facet is no longer flat
+        or depth.min() <= 2.0 * HULL_MERGE * unit  # two facets are one now
+        or (highest - lowest).min() <= 2.0 * HULL_RANK * unit  # flat now
+    ):
+        return None
+    facets, edge_facets = hull.facets, hull.edge_facets
+    if mirrored:
+        facets = tuple(np.concatenate([loop[:1], loop[:0:-1]]) for loop in facets)
+        edge_facets = np.ascontiguousarray(edge_facets[:, ::-1])
+        for loop in facets:
+            loop.flags.writeable = False
+    return {
+        "vertices": image,
+        "rank": 3,
+        "edges": hull.edges,
+        "edge_facets": edge_facets,
+        "facets": facets,
+        "normals": normals,
+        "offsets": highest,
+        "vertex_ids": hull.vertex_ids,
+    }
+
+
+def _checked(points: ArrayLike) -> FloatArray:
+    array = checked_array("points", points, "an array (n, 2) or (n, 3)")
+    if array.ndim != 2:
+        raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)")
+    if array.shape[1] not in (2, 3):
+        raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
+    if not len(array):
+        raise ValueError("points: at least one point expected, got none")
+    checked_magnitude("points", array)
+    return np.array(array)  # in one piece, whatever the layout of what was given
+
+
+def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
+    grid = HullGrid(points)
+    dim = points.shape[1]
+    done = 0.0
+    base = affine_rank(grid)
+    if dim == 3 and not isinstance(base, LowerRank):
+        solid = Solid(grid, base, part_of(progress, 0.0, 0.7))
+        surface = facets.merge(solid, part_of(progress, 0.7, 0.9))
+        if isinstance(surface, facets.Facets):
+            return _parts(
+                points,
+                3,
+                surface.corners,
+                surface.edges,
+                surface.edge_facets,
+                surface.loops,
+                surface.normals,
+                solid.left_out,
+                surface.reaching,
+                part_of(progress, 0.9, 1.0),
+            )
+        base = LowerRank(2, (0, 0), surface)
+        done = 0.9
+    edge_facets: IntArray = np.empty((0, 2), dtype=np.intp)
+    loops: tuple[IntArray, ...] = ()
+    normals: FloatArray = np.empty((0, dim))
+    maybe_outside = np.arange(len(points))
+    rank = base.rank if isinstance(base, LowerRank) else 2
+    if rank == 2:
+        outline = part_of(progress, done, 0.95)
+        if isinstance(base, LowerRank):
+            corners, normal = flat_hull(grid, base.normal, outline)
+        else:
+            corners, maybe_outside = polygon_hull(grid, grid.x, outline)
+            maybe_outside = np.setdiff1d(maybe_outside, corners, assume_unique=True)
+        turn = corners.index(min(corners))
+        ids = np.array(corners[turn:] + corners[:turn], dtype=np.intp)
+        around: IntArray = np.arange(len(ids))
+        edges = np.stack([around, np.roll(around, -1)], axis=1)
+        if dim == 3:
+            loops = (around, np.roll(around[::-1], 1))
+            normals = np.stack([normal, -normal])
+            edge_facets = np.tile(np.array([[0, 1]], dtype=np.intp), (len(ids), 1))
+        else:
+            loops = tuple(edges)
+            normals = _side_normals(grid.x[:, ids])
+    else:
+        a, b = sorted(base.ends) if isinstance(base, LowerRank) else (0, 0)
+        ids = np.array([a, b] if rank else [a], dtype=np.intp)
+        edges = np.array([[0, 1]] if rank else np.empty((0, 2)), dtype=np.intp)
+        if rank and dim == 2:
+            loops = (edges[0], edges[0, ::-1])
+            normals = _side_normals(grid.x[:, ids])
+    last = part_of(progress, 0.95, 1.0)
+    return _parts(points, rank, ids, edges, edge_facets, loops, normals, maybe_outside, facets.NO_PAIRS, last)
+
+
+def _parts(
+    points: FloatArray,
+    rank: int,
+    ids: IntArray,
+    edges: IntArray,
+    edge_facets: IntArray,
+    loops: tuple[IntArray, ...],
+    normals: FloatArray,
+    maybe_outside: IntArray,
+    reaching: tuple[IntArray, IntArray],
+    progress: Progress | None,
+) -> dict[str, object]:
+    for loop in loops:
+        loop.flags.writeable = False
+    vertices = points[ids]
+    return {
+        "vertices": vertices,
+        "rank": rank,
+        "edges": edges,
+        "edge_facets": edge_facets,
+        "facets": loops,
+        "normals": normals,
+        "offsets": _offsets(points, vertices, maybe_outside, reaching, normals, loops, progress),
+        "vertex_ids": ids,
+    }
+
+
+def _side_normals(corners: FloatArray) -> FloatArray:
+    """Return the outward unit normals (n, 2) of the sides of a polygon given counter-clockwise as columns."""
+    way = np.roll(corners, -1, axis=1) - corners
+    way /= np.abs(way).max(axis=0)
+    way /= np.sqrt((way * way).sum(axis=0))
+    return np.stack([way[1], -way[0]], axis=1)
+
+
+def _offsets(
+    points: FloatArray,
+    vertices: FloatArray,
+    maybe_outside: IntArray,
+    reaching: tuple[IntArray, IntArray],
+    normals: FloatArray,
+    loops: tuple[IntArray, ...],
+    progress: Progress | None,
+) -> FloatArray:
+    """Return how far the points reach along each normal from the middle of the box of the vertices.
+
+    A facet's own vertices reach farthest, up to the rounding of the normal; `maybe_outside` are points that may
+    reach farther, `reaching` pairs of a facet and such a point.
+    """
+    if not len(normals):
+        return np.empty(0)
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    center = 0.5 * low + 0.5 * high
+    # Sums of three products must not overflow where the offset itself does not.
+    scale = 0.25 if max(float(high.max()), -float(low.min())) > _HUGE else 1.0
+    sizes = np.array([len(loop) for loop in loops])
+    own = ((vertices - center) * scale)[np.concatenate(loops)]
+    heights = (own * np.repeat(normals, sizes, axis=0)).sum(axis=1)
+    offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
+    facet, point = reaching
+    np.maximum.at(offsets, facet, ((points[point] - center) * scale * normals[facet]).sum(axis=1))
+    others = (points[maybe_outside] - center) * scale
+    step = max(1, PRODUCTS // len(normals))
+    for begin in range(0, len(maybe_outside), step):
+        products = normals @ others[begin : begin + step].T
+        np.maximum(offsets, products.max(axis=1), out=offsets)
+        tell(progress, begin / len(maybe_outside))
+    return offsets / scale

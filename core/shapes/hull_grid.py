@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The points of a hull as whole numbers, and what is decided about them without error.
+
+Every side test is a float64 expression with an error bound first; where the bound leaves the sign open it is repeated
+here with Python integers. The triangulated hull is therefore exactly convex and closed, whatever the input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..tolerance import (
+    EPS,
+    HULL_BURIED,
+    HULL_DROP,
+    HULL_FILTER,
+    HULL_MERGE,
+    HULL_RANK,
+    HULL_STRAIGHT,
+)
+from .polytope import FloatArray
+
+_BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
+
+
+class HullGrid:
+    """The points as whole numbers around the middle of their box, and the tolerances in that unit."""
+
+    def __init__(self, points: FloatArray) -> None:
+        low, high = points.min(axis=0), points.max(axis=0)
+        center = 0.5 * low + 0.5 * high
+        magnitude = float(max(-low.min(), high.max()))
+        half = float(max((high - center).max(), (center - low).max()))
+        shift = _BITS - int(np.frexp(half)[1])
+        # What follows is in steps of the grid; `x` is (dim, n), so that sums over points run along contiguous memory.
+        self.x: FloatArray = np.rint(np.ldexp(np.ascontiguousarray((points - center).T), shift))
+        self.exact = ExactSides(self.x)
+        unit = EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
+        self.radius = float(np.sqrt(squares_of(self.x).max()))
+        self.filter = HULL_FILTER * EPS * self.radius
+        self.drop = HULL_DROP * unit
+        self.straight = HULL_STRAIGHT * unit
+        self.merge = HULL_MERGE * unit
+        self.buried = HULL_BURIED * unit
+        self.rank = HULL_RANK * unit
+
+
+def squares_of(v: FloatArray) -> FloatArray:
+    """Return the squared length of each column."""
+    return dots(v, v)
+
+
+def dots(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the dot product of a vector, or of each column, with each column."""
+    result: FloatArray = u[0] * v[0]
+    for k in range(1, len(v)):
+        result += u[k] * v[k]
+    return result
+
+
+class ExactSides:
+    """Side tests in whole numbers; what was computed once is kept, as degenerate inputs ask for it again and again."""
+
+    def __init__(self, x: FloatArray) -> None:
+        self._x = x
+        self._points: dict[int, list[int]] = {}
+        self._normals: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+
+    def _point(self, i: int) -> list[int]:
+        point = self._points.get(i)
+        if point is None:
+            point = self._points[i] = [int(value) for value in self._x[:, i].tolist()]
+        return point
+
+    def cross(self, a: int, b: int, c: int) -> tuple[int, int, int]:
+        """Return the normal of the triangle (a, b, c), as long as twice its area."""
+        normal = self._normals.get((a, b, c))
+        if normal is None:
+            ax, ay, az = self._point(a)
+            bx, by, bz = self._point(b)
+            cx, cy, cz = self._point(c)
+            ux, uy, uz = bx - ax, by - ay, bz - az
+            vx, vy, vz = cx - ax, cy - ay, cz - az
+            normal = self._normals[a, b, c] = (uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx)
+        return normal
+
+    def side(self, a: int, b: int, c: int, p: int) -> int:
+        """Return > 0 when p is above the plane of the triangle (a, b, c), 0 on it."""
+        nx, ny, nz = self.cross(a, b, c)
+        ax, ay, az = self._point(a)
+        px, py, pz = self._point(p)
+        return nx * (px - ax) + ny * (py - ay) + nz * (pz - az)
+
+    def unit_normal(self, a: int, b: int, c: int) -> list[float] | None:
+        """Return the unit normal of a triangle, right to rounding however thin it is; None when it has no area."""
+        return _unit(self.cross(a, b, c))
+
+
+def _unit(vector: tuple[int, int, int]) -> list[float] | None:
+    # Exact integers may be far apart in size; dividing first keeps the squares within float64.
+    top = max(abs(value) for value in vector)
+    if top == 0:
+        return None
+    nx, ny, nz = vector[0] / top, vector[1] / top, vector[2] / top
+    length = math.sqrt(nx * nx + ny * ny + nz * nz)
+    return [nx / length, ny / length, nz / length]
+
+
+def polygon_normal(loop: Sequence[Sequence[float]]) -> list[float] | None:
+    """Return the unit normal of a polygon in space (Newell), right to rounding; None when it has no area."""
+    ox, oy, oz = (int(value) for value in loop[0])
+    nx = ny = nz = 0
+    ux = uy = uz = 0
+    for px, py, pz in loop[1:]:
+        vx, vy, vz = int(px) - ox, int(py) - oy, int(pz) - oz
+        nx += uy * vz - uz * vy
+        ny += uz * vx - ux * vz
+        nz += ux * vy - uy * vx
+        ux, uy, uz = vx, vy, vz
+    return _unit((nx, ny, nz))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A convex polygon in the plane as a shape, made from its outline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from ..decomposition.convexity import checked_polygon, outline_of
+from .hull import ConvexHull
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Polygon(ConvexHull):
+    """A convex polygon given by its outline; of any rank, for points on one line are a segment or a point.
+
+    Unlike `ConvexHull` it takes no other points than corners in order, wound either way, and refuses an outline that
+    is dented: what comes out is what went in. Its vertices are in the order of `ConvexHull`, counter-clockwise from
+    the lowest number, without repetitions and without points on straight sides; `vertex_ids` tells which they are.
+    Source: S1.1.
+    """
+
+    def __init__(self, points: ArrayLike) -> None:
+        """Build the polygon with corners `points` (n, 2), n >= 1, world frame.
+
+        Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when
+        sides cross or touch, or when the outline is not convex by more than rounding: the deepest dent is named.
+        """
+        array = checked_polygon(points)
+        convexity = outline_of(array).convexity
+        if not convexity.convex:
+            worst = int(convexity.depths.argmax())
+            corner = int(convexity.corners[worst])
+            x, y = array[corner].tolist()
+            more = len(convexity.corners) - 1
+            others = "" if more == 0 else f" (and {more} more)"
+            raise ValueError(
+                f"points: not convex: corner {corner} at ({x:.6g}, {y:.6g}) is a dent {convexity.depths[worst]:.3g} "
+                f"deep{others}; decomposed_polygon(points) makes convex pieces, ConvexHull(points) fills the dents"
+            )
+        super().__init__(array)

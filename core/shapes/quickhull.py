@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The convex hull of points in space: quickhull with many points per round.
+
+Points whose visible regions neither overlap nor share an edge do not disturb each other: they are inserted together,
+so that a round is a fixed number of array operations. How it stays right on every finite input:
+
+* The points are whole numbers (`HullGrid`), and side tests that floats leave open are repeated without error: the
+  triangulated hull is exactly convex and closed.
+* A point is left out only when it is inside, or within a few roundings of the largest coordinate of the hull of the
+  points that stay (`tolerance.HULL_DROP`).
+* `facets.py` merges coplanar triangles to polygons afterwards.
+
+Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1996).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import Progress, part_of, tell
+from ..tolerance import HULL_SIEVE, HULL_SLIVER
+from .hilbert_curve import curve_order
+from .hull_grid import HullGrid, dots, squares_of
+from .orientation import signs_of_volumes
+from .pair_keys import different, within
+from .polytope import PRODUCTS, FloatArray, IntArray
+from .small_hull import SmallHull
+
+BoolArray = NDArray[np.bool_]
+
+_ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
+_FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
+_MANY = 400  # points; from here on twice as many extreme points come first
+_TABLE = 2_000_000  # pairs of a point and a facet it sees, in one round
+_MANY_UNCLEAR = 100  # pairs of a point and a facet; from here on arrays of twice the digits beat whole numbers
+_NEIGHBOURS = 64  # points whose nearest edges are looked for together
+_SLIVER = HULL_SLIVER**2
+
+
+class Solid:
+    """A triangulated convex polyhedron that grows by points: exactly convex at every moment.
+
+    Facet k has the corners `corners[k]`, counter-clockwise seen from outside; across its side from corner s to corner
+    s + 1 lies the facet `beside[k, s]`; its plane is `planes[:3, k] @ x <= planes[3, k]`, unit normal, off by less than
+    the grid's `filter` anywhere within the box.
+    """
+
+    count: int
+    corners: IntArray
+    beside: IntArray
+    planes: FloatArray
+
+    def __init__(self, grid: HullGrid, simplex: tuple[int, ...], progress: Progress | None = None) -> None:
+        """Build the hull of all points, from a simplex of full rank whose fourth corner is below the first three.
+
+        Raises Cancelled when `progress` says so.
+        """
+        self.grid = grid
+        self.x = grid.x
+        self._left_out: list[IntArray] = []
+        self._holes: IntArray = np.empty(0, dtype=np.intp)
+        n = self.x.shape[1]
+        few = SmallHull(grid, simplex)
+        if n <= _ONE_BY_ONE:
+            few.add(np.arange(n))
+            self._take(few)
+        else:
+            few.add(extreme_points(self.x, _DIRECTIONS if n > _MANY else _DIRECTIONS[::2]))
+            few.left_out.clear()
+            self._take(few)
+            ids, owner, height = self._locate(self._outside_ball(), part_of(progress, 0.0, 0.1))
+            if len(ids) <= _FEW_LEFT:
+                few.add_outside(ids, owner, height)
+                self._take(few)
+            else:
+                self._grow(ids, owner, height, part_of(progress, 0.1, 0.8))
+        self._close_holes()
+        self._insert_exactly(*self._left_too_far_out(part_of(progress, 0.8, 0.9)), part_of(progress, 0.9, 1.0))
+        self._close_holes()
+
+    def _close_holes(self) -> None:
+        if len(self._holes):
+            there = np.ones(self.count, dtype=np.bool_)
+            there[self._holes] = False
+            position = np.cumsum(there) - 1
+            order = np.flatnonzero(there)
+            self.corners = self.corners[order]
+            self.beside = position[self.beside[order]]
+            self.planes = self.planes[:, order]
+            self.count = len(order)
+            self._holes = self._holes[:0]
+
+    def _take(self, few: SmallHull) -> None:
+        self.corners = np.array(few.corners, dtype=np.intp)
+        self.beside = np.array(few.beside, dtype=np.intp)
+        self.planes = np.array(few.planes).T.copy()
+        self.count = len(self.corners)
+        self._left_out.append(np.array(few.left_out, dtype=np.intp))
+
+    @property
+    def vertices(self) -> IntArray:
+        """Indices of the points on the hull, ascending."""
+        on_hull = np.zeros(self.x.shape[1], dtype=np.bool_)
+        on_hull[self.corners[: self.count]] = True
+        return np.flatnonzero(on_hull)
+
+    @property
+    def left_out(self) -> IntArray:
+        """Points that were left out though they may stand out by a rounding."""
+        return np.concatenate(self._left_out) if self._left_out else np.empty(0, dtype=np.intp)
+
+    def _outside_ball(self) -> IntArray:
+        """Return the points outside a ball that fits into the present polyhedron: a cheap first sieve."""
+        normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
+        middle = self.x[:, self.vertices].mean(axis=1)
+        radius = float((offsets - middle @ normals).min()) - self.grid.filter
+        if radius <= 0.0:
+            return np.arange(self.x.shape[1])
+        squares = squares_of(self.x - middle[:, None])
+        return np.flatnonzero(squares > radius * radius * (1.0 - HULL_SIEVE))
+
+    def _set_planes(self, facets: IntArray) -> None:
+        x, corners = self.x, self.corners[facets]
+        p0, p1, p2 = x[:, corners[:, 0]], x[:, corners[:, 1]], x[:, corners[:, 2]]
+        u, v, w = p1 - p0, p2 - p1, p0 - p2
+        # A cross product is rounded relative to the sides it is made of: leave out the longest.
+        lengths = np.stack([squares_of(u), squares_of(v), squares_of(w)])
+        longest = lengths.argmax(axis=0)
+        first = np.where(longest == 0, v, np.where(longest == 1, w, u))
+        second = np.where(longest == 0, w, np.where(longest == 1, u, v))
+        normal = np.stack(
+            [
+                first[1] * second[2] - first[2] * second[1],
+                first[2] * second[0] - first[0] * second[2],
+                first[0] * second[1] - first[1] * second[0],
+            ]
+        )
+        squares = squares_of(normal)
+        product = lengths.prod(axis=0) / lengths.max(axis=0)
+        thin = np.flatnonzero(squares < _SLIVER * product)
+        normal /= np.sqrt(np.where(squares > 0.0, squares, 1.0))
+        for k in thin.tolist():
+            exact = self.grid.exact.unit_normal(*corners[k].tolist())
+            if exact is not None:
+                normal[:, k] = exact
+        self.planes[:3, facets] = normal
+        # The corner opposite the longest side is nearest to all three.
+        near = np.where(longest == 0, p2, np.where(longest == 1, p0, p1))
+        self.planes[3, facets] = dots(normal, near)
+
+    def _locate(self, ids: IntArray, progress: Progress | None) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return the points that are outside, each with the facet it is farthest above and its height."""
+        normals, offsets = (
+            self.planes[:3, : self.count].T,
+            self.planes[3, : self.count, None],
+        )
+        parts = []
+        step = max(1, PRODUCTS // self.count)
+        for start in range(0, len(ids), step):
+            tell(progress, start / len(ids))
+            part = ids[start : start + step]
+            heights = normals @ self.x.take(part, axis=1)
+            heights -= offsets
+            # Few points are outside, and max is far cheaper than argmax.
+            outside = np.flatnonzero(heights.max(axis=0) >= -self.grid.filter)
+            heights = heights.take(outside, axis=1)
+            owner = heights.argmax(axis=0)
+            parts.append((part[outside], owner, heights[owner, np.arange(len(owner))]))
+        if not parts:
+            return ids, ids, np.empty(0)
+        return self._sort_out(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _sort_out(self, ids: IntArray, owner: IntArray, height: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Keep the points outside; note the ones near the surface; forget the rest and copies of corners."""
+        outside = height > self.grid.drop
+        close = np.flatnonzero(~outside & (height >= -self.grid.filter))
+        if len(close):
+            p = self.x[:, ids[close]]
+            q = self.x[:, self.corners[owner[close]].T]
+            copies = (q == p[:, None, :]).all(axis=0).any(axis=0)
+            self._left_out.append(ids[close[~copies]])
+        return ids[outside], owner[outside], height[outside]
+
+    def _grow(
+        self, ids: IntArray, owner: IntArray, height: FloatArray, progress: Progress | None, exactly: bool = False
+    ) -> None:
+        """Insert points until none of the given ones is outside by more than HULL_DROP; exactly: is outside at all.
+
+        Heights are exact volumes then, of the tetrahedra of a point and its facet.
+        """
+        count = len(ids)
+        while len(ids):
+            tell(progress, 1.0 - len(ids) / count)  # points only ever leave
+            # The farthest point of each facet: of repeated indices in an assignment the last one stays.
+            order = height.argsort(kind="stable")
+            farthest = np.full(self.count, -1, dtype=np.intp)
+            farthest[owner[order]] = order
+            chosen = farthest[farthest >= 0]
+            if len(chosen) > 1:
+                chosen = chosen[height[chosen].argsort(kind="stable")]
+            inserted, blind, takers, new, first, rings = self._insert(ids[chosen], owner[chosen])
+            taker = takers[owner]
+            taker[chosen[inserted]] = -2
+            if blind.any():
+                # Not above its facet after all: the float64 height was rounding.
+                taker[chosen[blind]] = -2
+                self._left_out.append(ids[chosen[blind]])
+            moved = np.flatnonzero(taker >= 0)
+            stay = taker == -1
+            ids, moved_ids = ids[stay], ids[moved]
+            owner, height = owner[stay], height[stay]
+            if len(moved):
+                more = self._share_out(moved_ids, taker[moved], new, first, rings, exactly)
+                ids, owner, height = (np.concatenate(pair) for pair in zip((ids, owner, height), more, strict=True))
+
+    def _share_out(
+        self,
+        ids: IntArray,
+        taker: IntArray,
+        new: IntArray,
+        first: IntArray,
+        rings: IntArray,
+        exactly: bool,
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Give points whose facet has gone to the facet around the inserted point that they are farthest above."""
+        many = rings[taker]
+        end = np.cumsum(many)
+        begin = end - many
+        point = np.repeat(np.arange(len(ids)), many)
+        facet = new[np.arange(end[-1]) - np.repeat(begin - first[taker], many)]
+        which = ids[point]
+        heights = self._volumes(which, facet) if exactly else self._heights(which, facet)
+        height = np.maximum.reduceat(heights, begin)
+        best = np.flatnonzero(heights == np.repeat(height, many))
+        owner = np.empty(len(ids), dtype=np.intp)
+        owner[point[best]] = facet[best]
+        if exactly:
+            outside = height > 0.0
+            return ids[outside], owner[outside], height[outside]
+        return self._sort_out(ids, owner, height)
+
+    def _heights(self, points: IntArray, facets: IntArray) -> FloatArray:
+        """Return how high points are above the planes of facets, pair by pair, to a rounding."""
+        planes, x = self.planes, self.x
+        heights: FloatArray = planes[0].take(facets) * x[0].take(points)
+        heights += planes[1].take(facets) * x[1].take(points)
+        heights += planes[2].take(facets) * x[2].take(points)
+        heights -= planes[3].take(facets)
+        return heights
+
+    def _volumes(self, points: IntArray, facets: IntArray) -> FloatArray:
+        """Return six times the volume between points and facets, pair by pair: > 0 just where a point is above."""
+        corners = self.corners.take(facets, axis=0)
+        a, b, c = (self.x.take(corners[:, s], axis=1) for s in range(3))
+        return signs_of_volumes(a, b, c, self.x.take(points, axis=1)).values
+
+    def _sees(self, points: IntArray, facets: IntArray) -> BoolArray:
+        """Tell which points are strictly above which facets, pair by pair, without error."""
+        height = self._heights(points, facets)
+        sees: BoolArray = height > 0.0
+        unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)
+        if len(unclear) > _MANY_UNCLEAR:
+            sees[unclear] = self._volumes(points[unclear], facets[unclear]) > 0.0
+            return sees
+        for k in unclear.tolist():
+            a, b, c = self.corners[facets[k]].tolist()
+            sees[k] = self.grid.exact.side(a, b, c, int(points[k])) > 0
+        return sees
+
+    def _insert(
+        self, points: IntArray, facets: IntArray
+    ) -> tuple[BoolArray, BoolArray, IntArray, IntArray, IntArray, IntArray]:
+        """Insert as many of the points, each above its given facet, as do not disturb each other; later ones first.
+
+        Return which were inserted; which do not see their facet; for each old facet the point that removed it, or -1;
+        and the new facets with, for each point, where its ring of them begins and how many there are.
+        """
+        count, many = self.count, len(points)
+        sees = self._sees(points, facets)
+        blind = ~sees
+        keys = np.flatnonzero(sees) * count + facets[sees]  # a point and a facet; ascending
+        before = keys[:0]
+        found = [keys]
+        first = 0
+        while len(keys):
+            # Breadth first: what a point sees beside a facet is on the same step, the last one or the next one.
+            who, facet = np.divmod(keys, count)
+            beyond = different((who[:, None] * count + self.beside[facet]).ravel())
+            beyond = beyond[~(within(keys, beyond) | within(before, beyond))]
+            who, facet = np.divmod(beyond, count)
+            before, keys = keys, beyond[self._sees(points[who], facet)]
+            found.append(keys)
+            if sum(map(len, found)) > _TABLE and first < many - 1:
+                first = (first + many) // 2  # later ones go first; the others have their turn in another round
+                found = [part[part >= first * count] for part in found]
+                before, keys = found[-2:]
+        keys = np.sort(np.concatenate(found))
+        who, facet = np.divmod(keys, count)
+        across = self.beside[facet]
+        edge, side = np.nonzero(~within(keys, who[:, None] * count + across))
+        rim_who, rim_facet, rim_beyond = who[edge], facet[edge], across[edge, side]
+
+        # Two points are at odds when one sees a facet of the other's region or rim. Later points go first; then those
+        # that are not at odds with any of them, until none is left.
+        inserted = np.zeros(many, dtype=np.bool_)
+        seen_by = np.full(count, -1, dtype=np.intp)
+        rim_of = np.full(count, -1, dtype=np.intp)
+        i, f, j, g = who, facet, rim_who, rim_beyond
+        while len(i):
+            seen_by[f] = i
+            rim_of[g] = j
+            waits = np.ones(many, dtype=np.bool_)
+            waits[i] = False
+            waits[i[(seen_by[f] > i) | (rim_of[f] > i)]] = True
+            waits[j[seen_by[g] > j]] = True
+            inserted |= ~waits
+            seen_by.fill(-1)
+            rim_of.fill(-1)
+            seen_by[facet[inserted[who]]] = 0
+            rim_of[rim_beyond[inserted[rim_who]]] = 0
+            out = inserted.copy()
+            out[i[(seen_by[f] == 0) | (rim_of[f] == 0)]] = True
+            out[j[seen_by[g] == 0]] = True
+            if out.all():
+                break
+            seen_by.fill(-1)
+            rim_of.fill(-1)
+            left, left_rim = ~out[i], ~out[j]
+            i, f, j, g = i[left], f[left], j[left_rim], g[left_rim]
+
+        gone = inserted[who]
+        takers = np.full(count, -1, dtype=np.intp)
+        takers[facet[gone]] = who[gone]
+        kept = inserted[rim_who]
+        rim_who, rim_facet, rim_beyond, side = (
+            rim_who[kept],
+            rim_facet[kept],
+            rim_beyond[kept],
+            side[kept],
+        )
+        start = self.corners[rim_facet, side]
+        end = self.corners[rim_facet, (side + 1) % 3]
+        removed = facet[gone]
+        new = np.concatenate([self._holes, removed])
+        total = count + max(0, len(start) - len(new))
+        self._reserve(total)
+        new = np.concatenate([new, np.arange(count, total)])
+        # A point that buries others needs fewer facets than it removes. Nothing is above the plane of a hole.
+        new, self._holes = new[: len(start)], new[len(start) :]
+        self.planes[:, self._holes] = [[0.0], [0.0], [0.0], [np.inf]]
+        self.count = total
+        corner = self.corners[rim_beyond]
+        self.beside[rim_beyond, (corner == end[:, None]).argmax(axis=1)] = new
+        n = self.x.shape[1]
+        start_key = rim_who * n + start
+        order = start_key.argsort()
+        following = new[order[np.searchsorted(start_key, rim_who * n + end, sorter=order)]]
+        self.corners[new] = np.stack([start, end, points[rim_who]], axis=1)
+        self.beside[new, 0] = rim_beyond
+        self.beside[new, 1] = following
+        self.beside[following, 2] = new
+        self._set_planes(new)
+        rings = np.bincount(rim_who, minlength=many)
+        return inserted, blind, takers, new, np.cumsum(rings) - rings, rings
+
+    def _reserve(self, total: int) -> None:
+        size = len(self.corners)
+        if total > size:
+            more = max(total, 2 * size) - size
+            self.corners = np.concatenate([self.corners, np.empty((more, 3), dtype=np.intp)])
+            self.beside = np.concatenate([self.beside, np.empty((more, 3), dtype=np.intp)])
+            self.planes = np.concatenate([self.planes, np.empty((4, more))], axis=1)
+
+    def _left_too_far_out(self, progress: Progress | None) -> tuple[IntArray, IntArray]:
+        """Return the points left out near a sharp edge or tip, where near all planes is not near the polyhedron.
+
+        Each is returned with its nearest edge: side s of facet k is number s * count + k.
+        """
+        near = self.left_out
+        if not len(near):
+            return near, near
+        normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
+        middle = self.x[:, self.vertices].mean(axis=1)
+        inside = float((offsets - middle @ normals).min())
+        # Growing the polyhedron about a point within by 1 + drop / inside moves every plane out by drop at least.
+        if self.grid.drop * 2.0 * self.grid.radius <= self.grid.buried * inside:
+            return near[:0], near[:0]
+        corners = self.corners[: self.count]
+        p = [self.x[:, corners[:, s]] for s in range(3)]
+        way = [p[(s + 1) % 3] - p[s] for s in range(3)]
+        aside = [np.stack([w[1] * normals[2] - w[2] * normals[1], w[2] * normals[0] - w[0] * normals[2],
+                           w[0] * normals[1] - w[1] * normals[0]]) for w in way]  # fmt: skip
+        limit = self.grid.straight
+        beside = []
+        step = max(1, PRODUCTS // self.count)
+        for begin in range(0, len(near), step):
+            tell(progress, begin / len(near))
+            ids = near[begin : begin + step]
+            q = self.x[:, ids]
+            over = np.abs(normals.T @ q - offsets[:, None]) <= limit
+            for s in range(3):
+                over &= aside[s].T @ q <= (aside[s] * p[s]).sum(axis=0)[:, None]
+            beside.append(ids[~over.any(axis=0)])
+        ids = np.concatenate(beside)
+        edge, distance = self._nearest_edges(ids, np.concatenate(p, axis=1), np.concatenate(way, axis=1))
+        far = distance > limit
+        return ids[far], edge[far]
+
+    def _nearest_edges(self, ids: IntArray, start: FloatArray, way: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the edge nearest to each point, and its distance; sides of facets have start and way."""
+        # Every edge is a side of two facets: once is enough.
+        once = np.flatnonzero((self.corners[: self.count] < np.roll(self.corners[: self.count], -1, axis=1)).T.ravel())
+        start, way = start[:, once], way[:, once]
+        square = squares_of(way)
+
+        def squares(q: FloatArray, some: slice | IntArray) -> FloatArray:
+            to = q[:, None, :] - start[:, some, None]
+            share = np.clip((to * way[:, some, None]).sum(axis=0) / square[some, None], 0.0, 1.0)
+            return squares_of(to - share * way[:, some, None])
+
+        nearest, best = np.empty(len(ids), dtype=np.intp), np.empty(len(ids))
+        order = curve_order(self.x[:, ids])
+        step = min(max(1, _TABLE // (16 * self.count)), _NEIGHBOURS)
+        for begin in range(0, len(ids), step):
+            # No edge is nearest to any of a few neighbours that is farther from their middle than this.
+            here = order[begin : begin + step]
+            q = self.x[:, ids[here]]
+            middle = q.mean(axis=1, keepdims=True)
+            away = np.sqrt(squares(middle, slice(None))[:, 0])
+            reach = float(away.min()) + 2.0 * math.sqrt(float(squares_of(q - middle).max()))
+            some = np.flatnonzero(away <= reach * (1.0 + HULL_SIEVE))
+            found = squares(q, some)
+            least = found.argmin(axis=0)
+            nearest[here] = once[some[least]]
+            best[here] = np.sqrt(found[least, np.arange(len(least))])
+        return nearest, best
+
+    def _insert_exactly(self, ids: IntArray, edges: IntArray, progress: Progress | None) -> None:
+        """Insert those of the points that are outside at all, by however little; each with its nearest edge.
+
+        What is outside is above a facet beside its nearest edge, but for rounding or where a corner is as near.
+        """
+        side, facet = np.divmod(edges, self.count)
+        across = self.beside[facet, side]
+        volume, other = self._volumes(ids, facet), self._volumes(ids, across)
+        owner = np.where(volume >= other, facet, across)
+        volume = np.maximum(volume, other)
+        unseen = np.flatnonzero(volume <= 0.0)
+        step = max(1, PRODUCTS // (16 * self.count))
+        for begin in range(0, len(unseen), step):
+            part = unseen[begin : begin + step]
+            heights = self.x[:, ids[part]].T @ self.planes[:3, : self.count] - self.planes[3, : self.count]
+            which, facet = np.nonzero(heights >= -self.grid.filter)
+            found = self._volumes(ids[part[which]], facet)
+            above = np.flatnonzero(found > 0.0)
+            owner[part[which[above]]] = facet[above]
+            volume[part[which[above]]] = found[above]
+        outside = np.flatnonzero(volume > 0.0)
+        self._grow(ids[outside], owner[outside], volume[outside], progress, exactly=True)
+
+
+def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:
+    """Return the indices of the columns of x that are farthest in one of the directions (rows)."""
+    count = len(directions)
+    best = np.full(count, -np.inf)
+    found = np.zeros(count, dtype=np.intp)
+    step = PRODUCTS // count
+    for start in range(0, x.shape[1], step):
+        heights = directions @ x[:, start : start + step]
+        top = heights.argmax(axis=1)
+        height = heights[np.arange(count), top]
+        better = height > best
+        best[better] = height[better]
+        found[better] = top[better] + start
+    return np.unique(found)
+
+
+def _directions(count: int) -> FloatArray:
+    """Return directions spread over the sphere (a Fibonacci spiral), none of them along an axis or a diagonal."""
+    k = np.arange(count)
+    z = 1.0 - (2.0 * k + 1.0) / count
+    angle = 0.3 + k * (np.pi * (3.0 - np.sqrt(5.0)))
+    r = np.sqrt(1.0 - z * z)
+    directions: FloatArray = np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
+    return directions
+
+
+_DIRECTIONS = _directions(64)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shapes with a rounding radius: spheres, circles, capsules, and any other shape with everything near it.
+
+Two of them are as far apart as their cores are, less both radii: exactly, whether they are apart or penetrate. So what
+is known of polytopes is known of these. Source: S1.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import checked_floats, checked_length, checked_magnitude
+from .curved_shape import CurvedShape, FlatFeature, Revolution
+from .hull import ConvexHull
+from .polytope import FloatArray, Polytope, frozen
+from .support import support_feature
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Rounded(CurvedShape):
+    """Everything within a radius of a shape, which may itself be curved."""
+
+    core: Polytope | CurvedShape
+    """What is rounded. A shape that is rounded already is taken apart: the radii add."""
+    radius: float
+
+    def __init__(self, core: Polytope | CurvedShape, radius: float) -> None:
+        """Round a shape by a radius in world units, >= 0. Raises ValueError, naming the argument, for anything else."""
+        reach = checked_length("radius", radius)
+        if isinstance(core, CurvedShape):
+            reach += core.radius
+            core = core.core if isinstance(core, Rounded) else core
+        elif not isinstance(core, Polytope):
+            raise ValueError(f"core must be a shape, not {type(core).__name__}")
+        low, high = core.bounds
+        checked_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
+        object.__setattr__(self, "core", core)
+        object.__setattr__(self, "radius", reach)
+
+    @property
+    def dim(self) -> int:
+        return self.core.dim
+
+    @property
+    def skeleton(self) -> Polytope | None:
+        return self.core if isinstance(self.core, Polytope) else self.core.skeleton
+
+    def core_supports(self, directions: FloatArray) -> FloatArray:
+        if isinstance(self.core, CurvedShape):
+            return self.core.core_supports(directions)
+        chosen: FloatArray = self.core.vertices[np.argmax(directions @ self.core.centred.T, axis=1)]
+        return chosen
+
+    def start_directions(self) -> FloatArray:
+        return self.core.start_directions() if isinstance(self.core, CurvedShape) else np.zeros((0, self.dim))
+
+    def core_points(self, directions: FloatArray) -> FloatArray:
+        return self.core.core_points(directions) if isinstance(self.core, CurvedShape) else self.core.vertices
+
+    def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
+        if isinstance(self.core, CurvedShape):
+            return self.core.core_feature(direction, width)
+        return polytope_feature(self.core, direction, width)
+
+    def flat_directions(self, direction: FloatArray, point: FloatArray) -> FloatArray:
+        if isinstance(self.core, CurvedShape):
+            return self.core.flat_directions(direction, point)
+        return np.zeros((0, self.dim))
+
+    @property
+    def revolution(self) -> Revolution | None:
+        if isinstance(self.core, CurvedShape):
+            return self.core.revolution
+        first = self.core.vertices[0]
+        if self.core.rank == 0:
+            return Revolution(tuple(first.tolist()), None, ((0.0, 0.0),))
+        if self.core.rank > 1 or self.dim == 2:
+            return None
+        start, end = self.core.vertices[self.core.edges[0]]
+        way = self.core.edge_directions[0]
+        length = float((end - start) @ way)
+        return Revolution(tuple(start.tolist()), tuple(way.tolist()), ((0.0, 0.0), (length, 0.0)))
+
+    def scaled(self, exponent: int) -> Rounded:
+        return Rounded(self.core.scaled(exponent), float(np.ldexp(self.radius, exponent)))
+
+    def moved(self, translation: FloatArray) -> Rounded:
+        return Rounded(self.core.moved(translation), self.radius)
+
+
+class Sphere(Rounded):
+    """A ball in space; with radius 0 a point."""
+
+    def __init__(self, center: ArrayLike, radius: float) -> None:
+        """Build it from its centre (3,) and radius >= 0, world units. Raises ValueError, naming the argument."""
+        super().__init__(_corners(("center", center), dims=(3,)), radius)
+
+
+class Circle(Rounded):
+    """A disk in the plane, for two-dimensional contact."""
+
+    def __init__(self, center: ArrayLike, radius: float) -> None:
+        """Build it from its centre (2,) and radius >= 0, world units. Raises ValueError, naming the argument."""
+        super().__init__(_corners(("center", center), dims=(2,)), radius)
+
+
+class Capsule(Rounded):
+    """Everything within a radius of a segment, in space or in the plane; its length is that plus two radii."""
+
+    def __init__(self, start: ArrayLike, end: ArrayLike, radius: float) -> None:
+        """Build it from the ends of its segment (dim,) and its radius >= 0, world units.
+
+        Raises ValueError, naming the argument.
+        """
+        super().__init__(_corners(("start", start), ("end", end), dims=(2, 3)), radius)
+
+
+def _corners(*named: tuple[str, ArrayLike], dims: tuple[int, ...]) -> ConvexHull:
+    """Return the hull of points, of one of the dimensions `dims`."""
+    size = np.size(named[0][1])
+    dim = size if size in dims else dims[-1]
+    rows = [checked_floats(name, point, dim) for name, point in named]
+    for (name, _), row in zip(named, rows, strict=True):
+        checked_magnitude(name, np.array(row))
+    return ConvexHull(rows)
+
+
+def polytope_feature(shape: Polytope, direction: FloatArray, width: float) -> FlatFeature:
+    """Return the support feature of a polytope as points."""
+    feature = support_feature(shape, direction, width)
+    return FlatFeature(frozen(shape.vertices[list(feature.vertices)]), ids=feature.vertices)
