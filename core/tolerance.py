@@ -426,9 +426,9 @@ BATCH_SLAB = 8.0
 """Times SINGLE_EPS and the farthest that a shape reaches: what the slab around it is widened by, on either side. Of
 rounded corners, directions and products 2.5 of the shape's own size, of sums and differences 2.5 of all."""
 
-DEPTH_NORMAL = 4.0
-"""Times EPS over the sine of the angle between two sides of a triangle: how far its normal may be turned. Three rounded
-products for each side's component, and a difference of two."""
-
 RAY_ROUNDING = 32.0
 """Times EPS: how far, relatively, a ray through a shape may be computed too long."""
+
+GJK_SLIVER = 64.0
+"""Times EPS and the squares of two sides: the square of twice a triangle's area up to which it is taken for its sides.
+Sixteen times what three rounded products may be wrong by."""

@@ -1,42 +1,65 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Depth, normal and witness points of many pairs of convex polytopes that penetrate: EPA, all pairs at once.
 
-Every pair has its own polytope around the origin, inside A - B. In each step it grows at its nearest face: a cone over
-the border of the faces that see the new point takes their place. The surface stays closed whatever rounding does, and
-as long as all its faces look away from the origin it is around a ball as large as the nearest face is far: the proof of
+Every pair has its own polytope around the origin, inside A - B. It begins as the hull of support points around the way
+to the other shape, or as the last tetrahedron of a portal. In each step it grows at its nearest face: a cone over the
+border of the faces that see the new point takes their place. The surface stays closed whatever rounding does, and as
+long as all its faces look away from the origin it is around a ball as large as the nearest face is far: the proof of
 the depth, for which it need not be convex. Pairs of which that does not hold are told, for the single call.
-Source: S2.1; G. van den Bergen 2001.
+A pair that is done makes room for the next one, so that a step is always of many pairs. Source: S2.1; G. van den Bergen
+2001.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, tell
 from ..shapes.polytope import FloatArray, IntArray
-from ..tolerance import DEPTH_NORMAL, EPA_CONVERGED, EPA_FILTER, EPS
-from .batched_hulls import MEET, HullPairs, HullTable, cross_rows, hulls_by_portals, room_for
+from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
+from .batched_first_hulls import CORNERS, FACETS, first_hulls
+from .batched_hulls import MEET, HullPairs, HullTable, cross_rows, fans, hulls_by_portals, room_for
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 1_024
-"""Pairs answered in one go: their faces fit the second cache."""
-_POINTS = 28
-"""Corners of a polytope; of hulls of a hundred corners, one pair in a thousand needs more."""
-_FACES = 112
-"""Faces that a polytope has ever had."""
+_AT_ONCE = 1_024
+"""Polytopes that grow at a time: of fewer numpy's calls cost more, of more the way to memory."""
+_CHUNK = 8_192
+"""Pairs answered in one go."""
+_FIRST = 1_024
+"""Pairs whose first hulls are made in one go: thirty-five determinants each."""
+_POINTS = 48
+"""Corners of a polytope; of hulls of a hundred corners, one pair in two hundred needs more."""
+_FACES = 2 * _POINTS - 4
+"""Faces of a closed surface of so many corners."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and left."""
 _SHARE = 0.85
-"""Share of pairs still to be answered from which those that are answered are put away."""
-_BENT = 1e-3
-"""By how much a normal is bent toward a corner of its face: others of the face are lower then, those beside it not yet
-higher."""
-_START = np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]])
-"""Faces of a tetrahedron, outward when its last corner is below the first face."""
+"""Share of pairs still to be answered from which, when no more follow, those that are answered are put away."""
+_BITS, _MASK = 6, 63
+"""Bits of a corner's number in the code of a face: begin, end, third."""
+_INNER = -1
+"""The name of the difference of the mean corners, which is no difference of two corners."""
+_INWARD = 0.1
+"""Share of the way from the middle of a hull to a corner, where a point is inside."""
+_WIDTH = 0.85
+"""How far aside of the way to the other shape, over the way along it, the first support points are looked for."""
+
+
+def _code(corners: IntArray) -> IntArray:
+    """Return faces with the corners (..., 3) as one number each."""
+    result: IntArray = corners[..., 0] | corners[..., 1] << _BITS | corners[..., 2] << 2 * _BITS
+    return result
+
+
+_TETRAHEDRA = _code(
+    np.array([[[0, 3, 2], [0, 2, 1], [0, 1, 3], [1, 2, 3]], [[0, 2, 3], [0, 1, 2], [0, 3, 1], [1, 3, 2]]])
+)
+"""Faces of tetrahedra whose last three corners are counter-clockwise, seen from outside; and clockwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,189 +87,279 @@ def hulls_depth(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
     `progress` says so."""
     total = len(i)
     answer = HullDepths(np.zeros(total, dtype=bool), *np.zeros((3, total)), *np.zeros((3, 3, total)))
-    portals = hulls_by_portals(table, i, j, part_of(progress, 0.0, 0.2))
-    assert portals.around is not None
-    members = np.flatnonzero(portals.state == MEET)
-    memory = room_for(table, _CHUNK)
-    for start in range(0, len(members), _CHUNK):
-        tell(progress, 0.2 + 0.8 * start / len(members))
-        some = members[start : start + _CHUNK]
-        polytopes = _Polytopes(table, i.take(some), j.take(some), memory, portals.around.take(some, axis=2))
+    # Pairs with equally many corners side by side are answered from fewer arrays.
+    order = np.lexsort((table.size.take(j), table.size.take(i)))
+    memory = room_for(table)
+    for start in range(0, total, _CHUNK):
+        tell(progress, start / total)
+        some = order[start : start + _CHUNK]
+        pair = i.take(some), j.take(some)
+        polytopes = _Polytopes(table, *pair, memory, _First(table, *pair, memory))
         polytopes.grow()
-        _measure(table, i.take(some), j.take(some), polytopes, some, answer)
+        _measure(table, *pair, polytopes, some, answer)
     return answer
 
 
-class _Polytopes(HullPairs):
-    """The polytopes of some pairs; of active pairs only, but for what was found."""
+class _First:
+    """The polytopes of pairs to begin with, one row each. Without a face: none could be found."""
 
-    def __init__(
-        self,
-        table: HullTable,
-        i: IntArray,
-        j: IntArray,
-        memory: tuple[FloatArray, FloatArray],
-        around: FloatArray,
-    ) -> None:
-        super().__init__(table, i, j, memory)
-        self.memory_of_all = memory
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray) -> None:
         count = len(i)
-        self.ended = np.zeros(count, dtype=bool)
-        self.depth, self.inner_ball, self.slack = np.zeros((3, count))
-        self.normal = np.zeros((3, count))
-        self.face, self.face_on_a = np.zeros((2, 3, 3, count))  # coordinate, corner, pair
-        self.count, self.faces = np.full((2, count), 4)  # of each
-        self.points, self.on_a = np.full((2, 3, count, _POINTS), np.nan)
-        self.normals = np.zeros((3, count, _FACES))
-        self.offsets = np.full((count, _FACES), np.inf)
-        self.corners_of = np.zeros((count, _FACES, 3), dtype=np.intp)
-        # Which corners of A made those of the first tetrahedron is found out where they are part of the answer.
-        self.points[:, :, 3], self.on_a[:, :, 3] = self.inner, 0.0
-        for slot in range(3):
-            self.points[:, :, slot] = around[:, slot]
-        self.edges = np.zeros(count * _POINTS * _POINTS, dtype=bool)
-        first, second, third = (around[:, k] for k in range(3))
-        up = np.einsum("cm,cm->m", cross_rows(second - first, third - first), self.inner - first) > 0.0
-        turned = np.flatnonzero(up)
-        for held in (self.points, self.on_a):
-            held[:, turned, 0], held[:, turned, 1] = held[:, turned, 1].copy(), held[:, turned, 0].copy()
-        rows = np.repeat(np.arange(count), 4)
-        slots = np.tile(np.arange(4), count)
-        self.good = np.ones(count, dtype=bool)
-        self.put(rows, slots, np.tile(_START, (count, 1)))
+        self.points = np.zeros((count, 3, CORNERS))
+        self.names = np.full((count, CORNERS), _INNER)
+        self.codes = np.zeros((count, FACETS), dtype=np.intp)
+        self.faces = np.zeros(count, dtype=np.intp)
+        for start in range(0, count, _FIRST):
+            part = slice(start, start + _FIRST)
+            self.by_fans(table, i[part], j[part], start, memory)
+        left = np.flatnonzero(self.faces == 0)
+        if len(left):
+            self.by_portals(table, i.take(left), j.take(left), left)
 
-    def put(self, rows: IntArray, slots: IntArray, corners: IntArray) -> None:
-        """Add faces (k, 3) to polytopes `rows` (k,) in places `slots` (k,)."""
-        p, q, r = (self.points[:, rows, corners[:, k]] for k in range(3))
-        normals = cross_rows(q - p, r - p)
-        length = np.sqrt(np.einsum("ck,ck->k", normals, normals))
-        normals /= np.where(length > 0.0, length, 1.0)
-        offsets = np.einsum("ck,ck->k", normals, p)
-        self.normals[:, rows, slots] = normals
-        self.offsets[rows, slots] = offsets
-        self.corners_of[rows, slots] = corners
-        self.good[rows[~(offsets > self.limit.take(rows))]] = False
+    def by_fans(self, table: HullTable, i: IntArray, j: IntArray, start: int, memory: FloatArray) -> None:
+        """Fill in hulls of support points around the ways from A to B, and of the difference of the mean corners."""
+        count = len(i)
+        pairs = HullPairs(table, i, j, memory)
+        pairs.named = [*np.zeros((2, CORNERS - 1, count), dtype=np.int32)]
+        toward = -pairs.inner
+        ways = np.concatenate([toward[:, None], fans(toward, CORNERS - 2, _WIDTH)], axis=1)
+        points = np.concatenate([pairs.inner[:, None], pairs.supports(ways)], axis=1)
+        names = np.concatenate([np.full((1, count), _INNER), _name(pairs.named)])
+        self.names[start : start + count] = names.T
+        # A point that is there twice is moved into the hull, where it is no corner.
+        middle = points.mean(axis=1)
+        for k in range(2, CORNERS):
+            twice = np.flatnonzero((names[1:k] == names[k]).any(axis=0))
+            if len(twice):
+                inward = points[:, k - 2, twice] - middle[:, twice]
+                points[:, k, twice] = middle[:, twice] + _INWARD * inward
+        self.points[start : start + count] = points.transpose(2, 0, 1)
+        hull, corners = first_hulls(points, GJK_INSIDE * EPS * pairs.spread**3)
+        number = np.bincount(hull, minlength=count)
+        rank = np.arange(len(hull)) - (np.cumsum(number) - number).take(hull)
+        self.codes[start + hull, rank] = _code(corners)
+        self.faces[start : start + count] = number
+
+    def by_portals(self, table: HullTable, i: IntArray, j: IntArray, at: IntArray) -> None:
+        """Fill in tetrahedra around the origin in rows `at`."""
+        found = hulls_by_portals(table, i, j, start=np.full((2, 3, len(i)), -1, dtype=np.int32))
+        assert found.around is not None
+        assert found.corners is not None
+        meet = np.flatnonzero((found.state == MEET) & (found.corners[0, 0] >= 0))
+        at = at.take(meet)
+        around = found.around.take(meet, axis=2)
+        inner = self.points[at, :, 0].T
+        self.points[at, :, 1:4] = around.transpose(2, 0, 1)
+        self.names[at, 1:4] = _name(found.corners.take(meet, axis=2)).T
+        self.names[at, 4:] = _INNER
+        first, second, third = around.transpose(1, 0, 2)
+        turned = np.einsum("cm,cm->m", cross_rows(second - first, third - first), inner - first) > 0.0
+        self.codes[at, :4] = _TETRAHEDRA[turned.astype(np.intp)]
+        self.faces[at] = 4
+
+
+def _name(corners: Sequence[NDArray[np.int32]] | NDArray[np.int32]) -> IntArray:
+    """Return one number for corners of A and B (2, ...)."""
+    result: IntArray = corners[0] | corners[1].astype(np.intp) << 32
+    return result
+
+
+class _Polytopes(HullPairs):
+    """The polytopes of some pairs, one row each; what was found is of all pairs."""
+
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray, first: _First) -> None:
+        super().__init__(table, i, j, memory)
+        self.first, self.waiting = first, np.flatnonzero(first.faces > 0)
+        self.depth, self.inner_ball = np.zeros((2, len(i)))
+        self.normal = np.zeros((3, len(i)))
+        self.level: list[tuple[IntArray, FloatArray, IntArray]] = []
+        """Pairs (k,) that have ended, with the corners (3, 3, k) of their nearest faces and those beside them in one
+        plane, coordinate, corner, face; and the names (3, k) of these."""
+        count = min(_AT_ONCE, len(self.waiting))
+        self.keep(np.arange(count))
+        self.named = [*np.zeros((2, count), dtype=np.int32)]
+        self.good = np.zeros(count, dtype=bool)
+        self.count, self.faces = np.zeros((2, count), dtype=np.intp)  # of each
+        self.points = np.zeros((count, 3, _POINTS))
+        self.names = np.full((count, _POINTS), _INNER)
+        self.planes = np.zeros((count, 4, _FACES))
+        """Unit normals outward and minus the offsets: minus infinity where there is no face."""
+        self.planes[:, 3] = -np.inf
+        self.codes = np.zeros((count, _FACES), dtype=np.intp)
+        self.edges = np.zeros(count << 2 * _BITS, dtype=bool)
 
     def grow(self) -> None:
         """Let all polytopes grow until their nearest faces are on the surface of A - B."""
-        for _ in range(_POINTS - 4):
-            active = np.flatnonzero(self.good)
-            if len(active) <= _LAST:
+        while True:
+            free = np.flatnonzero(~self.good)
+            active = len(self.rows) - len(free)
+            if len(free) and len(self.waiting):
+                self.begin(free[: len(self.waiting)])
+            elif active <= _LAST:
                 return
-            if len(active) < _SHARE * len(self.rows):  # to copy all of them each time would cost more
-                self.only(active)
-            lines = np.arange(len(self.rows))
-            nearest = self.offsets[:, : int(self.faces.max())].argmin(axis=1)
-            offset = self.offsets[lines, nearest]
-            ways = self.normals[:, lines, nearest]
-            on_a = self.farthest(ways, False)
-            new = self.inner + on_a - self.farthest(ways, True)
-            depth = np.einsum("cm,cm->m", ways, new)
-            ended = depth - offset <= EPA_CONVERGED * EPS * self.spread
-            ended |= (new[:, :, None] == self.points).all(axis=0).any(axis=1)
-            self.note(np.flatnonzero(ended & self.good), nearest, ways, depth, offset)
-            self.good &= ~ended
-            self.add(new, on_a, nearest)
+            elif active < _SHARE * len(self.rows):
+                self.only(np.flatnonzero(self.good))
+            self.step()
+
+    def begin(self, at: IntArray) -> None:
+        """Let the next pairs take these rows."""
+        pairs, self.waiting = self.waiting[: len(at)], self.waiting[len(at) :]
+        self.replace(at, pairs)
+        self.points[at, :, :CORNERS] = self.first.points.take(pairs, axis=0)
+        self.names[at] = _INNER
+        self.names[at, :CORNERS] = self.first.names.take(pairs, axis=0)
+        self.planes[at, 3] = -np.inf
+        self.faces[at] = faces = self.first.faces.take(pairs)
+        self.count[at], self.good[at] = CORNERS, True
+        owner, slots = np.nonzero(np.arange(FACETS) < faces[:, None])
+        codes = self.first.codes[pairs[owner], slots]
+        self.put(at.take(owner), slots, codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS)
+
+    def put(self, owner: IntArray, slots: IntArray, begin: IntArray, end: IntArray, third: IntArray) -> None:
+        """Add faces with these corners (k,) to polytopes `owner` (k,) in places `slots` (k,)."""
+        self.codes.ravel()[owner * _FACES + slots] = begin | end << _BITS | third << 2 * _BITS
+        base = owner * (3 * _POINTS)
+        top, u, v = np.empty((3, 3, len(owner)))
+        coordinates = self.points.ravel()
+        for held, corner in ((top, third), (u, begin), (v, end)):
+            place = base + corner
+            for row in held:
+                coordinates.take(place, out=row, mode="clip")
+                place += _POINTS
+        u -= top
+        v -= top
+        normals = cross_rows(u, v)
+        length = np.sqrt(np.einsum("ck,ck->k", normals, normals))
+        normals /= np.where(length > 0.0, length, 1.0)
+        # A sliver's normal is rounded by much: with a corner lower than its offset the ball would not be inside.
+        offsets = np.minimum(np.einsum("ck,ck->k", normals, u), np.einsum("ck,ck->k", normals, v))
+        np.minimum(offsets, 0.0, out=offsets)
+        offsets += np.einsum("ck,ck->k", normals, top)
+        place = owner * (4 * _FACES) + slots
+        planes = self.planes.ravel()
+        for row in (*normals, -offsets):
+            planes[place] = row
+            place += _FACES
+        self.good[owner[~(offsets > self.limit.take(owner))]] = False
 
     def only(self, kept: IntArray) -> None:
-        """Go on with these of the active pairs only."""
+        """Go on with these rows only."""
         self.keep(kept)
         self.count, self.faces, self.good = self.count[kept], self.faces[kept], self.good[kept]
-        self.points, self.on_a = self.points.take(kept, axis=1), self.on_a.take(kept, axis=1)
-        self.normals = self.normals.take(kept, axis=1)
-        self.offsets, self.corners_of = self.offsets.take(kept, axis=0), self.corners_of.take(kept, axis=0)
+        self.points, self.names = self.points.take(kept, axis=0), self.names.take(kept, axis=0)
+        self.planes, self.codes = self.planes.take(kept, axis=0), self.codes.take(kept, axis=0)
 
-    def note(self, at: IntArray, nearest: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray) -> None:
-        """Keep what active pairs `at` have come to."""
-        rows = self.rows.take(at)
-        self.ended[rows] = True
-        self.depth[rows], self.inner_ball[rows] = depth[at], offset[at]
-        self.normal[:, rows] = ways[:, at]
-        p, q, r = (self.points[:, at, self.corners_of[at, nearest[at], k]] for k in range(3))
-        # The normal of a sliver is rounded by more, and so is how far its plane is from the origin.
-        one, other, across = (np.einsum("cm,cm->m", v, v) for v in (q - p, r - p, cross_rows(q - p, r - p)))
-        bent = np.sqrt(one * other / np.where(across > 0.0, across, np.inf))
-        self.slack[rows] = DEPTH_NORMAL * EPS * np.sqrt(np.einsum("cm,cm->m", p, p)) * bent
-        corners = self.corners_of[at, self.holding(at, nearest, ways)]
-        for k in range(3):
-            self.face[:, k, rows] = self.points[:, at, corners[:, k]]
-            self.face_on_a[:, k, rows] = self.on_a[:, at, corners[:, k]]
+    def step(self) -> None:
+        """Look beyond the nearest faces: end there, or add what is found."""
+        lines = np.arange(len(self.rows))
+        nearest = self.planes[:, 3, : int(self.faces.max())].argmax(axis=1)
+        place = lines * (4 * _FACES) + nearest
+        planes = np.empty((4, len(lines)))
+        for row in planes:
+            self.planes.ravel().take(place, out=row, mode="clip")
+            place += _FACES
+        ways, offset = planes[:3], -planes[3]
+        new = self.supports(ways)
+        assert self.named is not None
+        names = _name(self.named)
+        depth = np.einsum("cm,cm->m", ways, new)
+        ended = depth - offset <= EPA_CONVERGED * EPS * self.spread
+        # Where the planes are not as exact the point is there already.
+        near = np.flatnonzero((depth - offset <= EPA_FILTER * EPS * self.spread) & ~ended)
+        ended[near] = (self.names.take(near, axis=0) == names.take(near)[:, None]).any(axis=1)
+        ended &= self.good
+        self.note(np.flatnonzero(ended), ways, depth, offset)
+        self.good &= ~ended
+        self.good &= self.count < _POINTS
+        self.add(new, names, nearest)
 
-    def holding(self, at: IntArray, nearest: IntArray, ways: FloatArray) -> IntArray:
-        """Return of the faces in one plane with the nearest ones of active pairs `at` those that hold the origin's
-        projection."""
-        offset = self.offsets[at, nearest[at]]
-        flat = (EPA_FILTER * EPS * self.spread)[at]
-        row, face = np.nonzero(self.offsets[at] <= (offset + flat)[:, None])
-        pair = at[row]
-        p, q, r = (self.points[:, pair, self.corners_of[pair, face, k]] for k in range(3))
-        normal = ways[:, pair]
-        weights = _weights(p, q, r, normal, normal * offset[row])
-        # Corners as high as the nearest face: in its plane.
-        level = np.max([np.abs(np.einsum("ck,ck->k", normal, v) - offset[row]) for v in (p, q, r)], axis=0) <= flat[row]
-        inside = np.where(level | (face == nearest[pair]), weights.min(axis=0), -np.inf)
-        order = np.lexsort((-inside, row))
-        return face[order[np.searchsorted(row[order], np.arange(len(at)))]]
-
-    def add(self, new: FloatArray, on_a: FloatArray, nearest: IntArray) -> None:
-        """Add a point to each active polytope, whose nearest face sees it."""
-        lines = np.arange(len(nearest))
-        slot = self.count[lines]
-        self.points[:, lines, slot], self.on_a[:, lines, slot] = new, on_a
+    def note(self, at: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray) -> None:
+        """Keep what rows `at` have come to."""
+        pairs = self.rows.take(at)
+        self.depth[pairs], self.inner_ball[pairs] = depth.take(at), offset.take(at)
+        self.normal[:, pairs] = ways.take(at, axis=1)
         used = int(self.faces.max())
-        heights = np.einsum("cm,cmf->mf", new, self.normals[:, :, :used])
-        heights -= self.offsets[:, :used]  # minus infinity where a face is gone
+        flat = offset.take(at) + EPA_FILTER * EPS * self.spread.take(at)
+        owner, face = np.divmod(np.flatnonzero(self.planes[at, 3, :used] >= -flat[:, None]), used)
+        place = at.take(owner)
+        codes = self.codes[place, face]
+        corners = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
+        points = np.stack([self.points[place, :, corner].T for corner in corners], axis=1)
+        names = np.stack([self.names[place, corner] for corner in corners])
+        self.level.append((pairs.take(owner), points, names))
+
+    def add(self, new: FloatArray, names: IntArray, nearest: IntArray) -> None:
+        """Add a point to each polytope that still grows, whose nearest face sees it."""
+        width, used = len(self.rows), int(self.faces.max())
+        grows = np.flatnonzero(self.good)
+        slot = self.count.take(grows)
+        self.points[grows, :, slot], self.names[grows, slot] = new.take(grows, axis=1).T, names.take(grows)
+        ways = np.ones((width, 1, 4))
+        ways[:, 0, :3] = new.T
+        heights = np.matmul(ways, self.planes[:, :, :used])[:, 0]  # minus infinity where there is no face
         visible = heights > (EPA_FILTER * EPS * self.spread)[:, None]
-        visible[lines, nearest] = True
-        row, face = np.nonzero(visible)
-        corners = self.corners_of[row, face]
-        self.offsets[row, face] = np.inf
-        begin, end = corners.ravel(), corners[:, [1, 2, 0]].ravel()
-        row = np.repeat(row, 3)
-        base = row * (_POINTS * _POINTS)
-        codes = base + begin * _POINTS + end
-        self.edges[codes] = True
-        border = np.flatnonzero(~self.edges[base + end * _POINTS + begin])
-        self.edges[codes] = False
-        row, begin, end = row[border], begin[border], end[border]
-        # The border's edges of each pair come one after the other, pair after pair.
-        first = np.searchsorted(row, lines)
-        slots = self.faces[row] + np.arange(len(row)) - first[row]
-        room = slots < _FACES
-        self.good[row[~room]] = False
-        row, begin, end, slots = row[room], begin[room], end[room], slots[room]
-        self.put(row, slots, np.stack([begin, end, slot[row]], axis=1))
-        self.faces = np.minimum(self.faces + np.bincount(row, minlength=len(lines)), _FACES)
-        self.count += 1
+        visible[np.arange(width), nearest] = True
+        visible[~self.good] = False
+        row, face = np.divmod(np.flatnonzero(visible), used)
+        codes = self.codes.ravel().take(row * _FACES + face)
+        corners = np.empty((len(row), 3), dtype=np.intp)
+        corners[:, 0], corners[:, 1], corners[:, 2] = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
+        begin, end = corners.ravel(), corners.take([1, 2, 0], axis=1).ravel()
+        owner = np.repeat(row, 3)
+        base = owner << 2 * _BITS
+        there = base + (begin << _BITS) + end
+        self.edges[there] = True
+        border = np.flatnonzero(~self.edges.take(base + (end << _BITS) + begin))
+        self.edges[there] = False
+        owner, begin, end = owner.take(border), begin.take(border), end.take(border)
+        # What a point sees is a disk, whose border has two edges more than it has faces, or fewer.
+        seen, sides = np.bincount(row, minlength=width), np.bincount(owner, minlength=width)
+        torn = np.flatnonzero(sides > seen + 2)
+        if len(torn):
+            self.good[torn] = False
+            whole = np.flatnonzero(self.good.take(owner))
+            owner, begin, end = owner.take(whole), begin.take(whole), end.take(whole)
+            sides[torn] = 0
+        # The new faces take the places of those that are gone, and two more.
+        self.planes.ravel()[row * (4 * _FACES) + (3 * _FACES) + face] = -np.inf
+        rank = np.arange(len(owner)) - (np.cumsum(sides) - sides).take(owner)
+        over = rank - seen.take(owner)
+        again = face.take((np.cumsum(seen) - seen).take(owner) + rank, mode="clip")
+        slots = np.where(over < 0, again, self.faces.take(owner) + over)
+        self.put(owner, slots, begin, end, self.count.take(owner))
+        self.faces += np.where(self.good, np.maximum(sides - seen, 0), 0)
+        self.count += self.good
 
 
 def _measure(
     table: HullTable, i: IntArray, j: IntArray, found: _Polytopes, columns: IntArray, answer: HullDepths
 ) -> None:
     """Fill in what the nearest faces show."""
-    at = np.flatnonzero(found.ended)
-    if not len(at):
+    if not found.level:
         return
-    pair = i.take(at), j.take(at)
-    normal, depth = found.normal[:, at], found.depth[at]
-    _name(HullPairs(table, *pair, found.memory_of_all), found, at, normal)
-    p, q, r = (found.face[:, k, at] for k in range(3))
-    foot = normal * np.einsum("cm,cm->m", normal, p)
-    weights = np.maximum(_weights(p, q, r, normal, foot), 0.0)
+    owner, points, names = (np.concatenate(parts, axis=-1) for parts in zip(*found.level, strict=True))
+    # Of the faces in one plane that one which holds the origin's projection.
+    normal = found.normal.take(owner, axis=1)
+    p, q, r = points.transpose(1, 0, 2)
+    weights = _weights(p, q, r, normal, normal * np.einsum("ck,ck->k", normal, p))
+    order = np.lexsort((-weights.min(axis=0), owner))
+    first = np.flatnonzero(np.diff(owner.take(order), prepend=-1))
+    order = order.take(first)
+    order = order.take(np.flatnonzero((names.take(order, axis=1) != _INNER).all(axis=0)))
+    at, points, names = owner.take(order), points.take(order, axis=2), names.take(order, axis=1)
+    weights = np.maximum(weights.take(order, axis=1), 0.0)
     weights /= weights.sum(axis=0)
-    mean = np.einsum("ckm,km->cm", found.face[:, :, at], weights)
-    local = np.einsum("ckm,km->cm", found.face_on_a[:, :, at], weights)
+    pair = i.take(at), j.take(at)
+    corners = table.at(pair[0], (names & 0xFFFFFFFF).astype(np.int32))
+    mean = np.einsum("ckm,km->cm", points, weights)
+    local = np.einsum("ckm,km->cm", corners, weights)
     mean_a, mean_b = (table.centers[:3, n] + table.centers[3:, n] for n in pair)
     inner = -(mean_b - mean_a)
     chosen = columns.take(at)
-    limit = table.balls[2].take(pair[0]) + table.balls[2].take(pair[1])
-    answer.found[chosen] = ~np.isnan(local[0])
-    answer.depth[chosen], answer.inner[chosen], answer.rounding[chosen] = (
-        depth,
-        found.inner_ball[at],
-        limit + found.slack[at],
-    )
-    answer.normal[:, chosen] = normal
+    answer.found[chosen] = True
+    answer.depth[chosen], answer.inner[chosen] = found.depth.take(at), found.inner_ball.take(at)
+    answer.rounding[chosen] = table.balls[2].take(pair[0]) + table.balls[2].take(pair[1])
+    answer.normal[:, chosen] = found.normal.take(at, axis=1)
     answer.on_a[:, chosen] = local + mean_a
     answer.on_b[:, chosen] = (local - mean + inner) + mean_b
 
@@ -259,23 +372,3 @@ def _weights(p: FloatArray, q: FloatArray, r: FloatArray, normal: FloatArray, po
     second = np.einsum("cm,cm->m", cross_rows(way, r - p), normal) * scale
     third = np.einsum("cm,cm->m", cross_rows(q - p, way), normal) * scale
     return np.stack([1.0 - second - third, second, third])
-
-
-def _name(pairs: HullPairs, found: _Polytopes, at: IntArray, normal: FloatArray) -> None:
-    """Find out which corners of A made the corners of nearest faces that are not known yet: a support point for a way
-    that is bent toward one is that corner, or the face stays unknown."""
-    middle = found.face[:, :, at].mean(axis=1)
-    for slot in range(3):
-        unknown = np.flatnonzero(np.isnan(found.face_on_a[0, slot, at]))
-        if not len(unknown):
-            continue
-        corner = found.face[:, slot, at[unknown]]
-        bent = corner - middle[:, unknown]
-        length = np.sqrt(np.einsum("cm,cm->m", bent, bent))
-        ways = normal[:, unknown] + _BENT * bent / np.where(length > 0.0, length, 1.0)
-        full = normal.copy()
-        full[:, unknown] = ways
-        on_a = pairs.farthest(full, False)
-        same = (pairs.inner + on_a - pairs.farthest(full, True))[:, unknown] == corner
-        known = unknown[same.all(axis=0)]
-        found.face_on_a[:, slot, at[known]] = on_a[:, known]

@@ -16,15 +16,19 @@ from numpy.typing import NDArray
 
 from ..progress import Progress, tell
 from ..shapes.polytope import FloatArray, IntArray
-from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
-from .batched_hulls import HullPairs, HullTable, cross_rows, pairs_at_once, room_for
+from ..tolerance import EPS, GJK_GAP, GJK_SLIVER, GJK_TOUCH, PARALLEL_EDGES
+from .batched_hulls import HullPairs, HullTable, cross_rows, room_for
 
 BoolArray = NDArray[np.bool_]
 
+_AT_ONCE = 4_096
+"""Pairs that are searched at a time."""
+_CHUNK = 8_192
+"""Pairs answered in one go."""
 _STEPS = 40
 """Support points after which a pair is given up; most take four to seven."""
-_LATE = 0.05
-"""Share of pairs, the slowest of some, that are put off, to go on together with those of others."""
+_SHARE = 0.85
+"""Share of pairs still to be answered from which, when no more follow, those that are answered are put away."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
 _NEXT = np.array([1, 2, 0])
@@ -71,164 +75,166 @@ def hulls_distance(
     answer = HullDistances(found, lengths[0], lengths[1], lengths[2], vectors[0], vectors[1], vectors[2], slides)
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
-    step = 2 * pairs_at_once(table.corners)  # the steps are many and short: it pays to take more at a time
-    memory = room_for(table, step)
-    for final in (False, True):
-        late: list[IntArray] = []
-        for start in range(0, len(order), step):
-            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * start / len(order))
-            some = order[start : start + step]
-            search = _Search(table, i.take(some), j.take(some), memory)
-            search.run(normals.take(some, axis=1), 0.0 if final or step >= total else _LATE * len(some))
-            late.append(some.take(search.rows))
-            _measure(table, i.take(some), j.take(some), memory, search, width.take(some), some, answer)
-        order = np.concatenate(late) if late else order
+    memory = room_for(table)
+    for start in range(0, total, _CHUNK):
+        tell(progress, start / total)
+        some = order[start : start + _CHUNK]
+        search = _Search(table, i.take(some), j.take(some), normals.take(some, axis=1), memory)
+        search.run()
+        ended = np.flatnonzero(search.ended)
+        for begin in range(0, len(ended), _AT_ONCE):
+            at = ended[begin : begin + _AT_ONCE]
+            _measure(table, i, j, search, at, width, some.take(at), answer)
     return answer
 
 
 class _Search(HullPairs):
-    """GJK of some pairs; what was found is in columns of all of them."""
+    """GJK of some pairs, in columns; what was found is in columns of all pairs."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, normals: FloatArray, memory: FloatArray) -> None:
         super().__init__(table, i, j, memory)
-        count = len(i)
-        self.ended = np.zeros(count, dtype=bool)
-        self.points, self.on_a = np.zeros((2, 3, 3, count))
+        total = len(i)
+        self.starts = np.where(normals.any(axis=0), -normals, self.inner)
+        self.waiting = 0
+        """The first pair that has not begun."""
+        self.ended = np.zeros(total, dtype=bool)
+        self.ended_points = np.zeros((3, 3, total))
+        self.ended_names = np.zeros((3, total), dtype=np.intp)
+        self.ended_weights = np.zeros((3, total))
+        count = min(_AT_ONCE, total)
+        self.keep(np.arange(count))
+        self.named = [*np.zeros((2, count), dtype=np.int32)]
+        self.active = np.zeros(count, dtype=bool)
+        self.points = np.zeros((3, 4, count))
+        """The simplices: coordinate, slot, pair; in the last slot the point that is new."""
+        self.names = np.zeros((4, count), dtype=np.intp)
         self.weights = np.zeros((3, count))
+        self.v = np.zeros((3, count))
+        self.square = np.zeros(count)
+        self.steps = np.zeros(count, dtype=np.intp)
 
-    def asked(self, ways: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return support points (3, m) of A - B, and the corners of A that made them."""
-        on_a = self.farthest(ways, False)
-        return self.inner + on_a - self.farthest(ways, True), on_a
-
-    def run(self, normals: FloatArray, few: float) -> None:
-        """Search until no more than `few` pairs are left, which `rows` tells."""
-        ways = np.where(normals.any(axis=0), normals, -self.inner)
-        point, on_a = self.asked(ways)
-        points, corners = np.stack([point] * 3, axis=1), np.stack([on_a] * 3, axis=1)  # coordinate, slot, pair
-        weights = np.zeros((3, len(self.rows)))
-        weights[0] = 1.0
-        v, square = point, np.einsum("cm,cm->m", point, point)
-        for _ in range(_STEPS):
-            if len(self.rows) <= max(few, _LAST):
+    def run(self) -> None:
+        """Search until the nearest points of all pairs are known, or these are few or slow."""
+        total = len(self.ended)
+        while True:
+            free = np.flatnonzero(~self.active)
+            active = len(self.active) - len(free)
+            if len(free) and self.waiting < total:
+                self.begin(free[: total - self.waiting])
+            elif active <= _LAST:
                 return
-            point, on_a = self.asked(-v)
-            length = np.sqrt(square)
-            reached = square - np.einsum("cm,cm->m", v, point) <= GJK_GAP * EPS * length * (length + self.spread)
-            reached |= (point[:, None] == points).all(axis=0).any(axis=0)
-            meet = length <= GJK_TOUCH * EPS * self.spread
-            new_points, new_corners, new_weights, inside = _stepped(points, corners, point, on_a)
-            meet |= inside
-            new_v = np.einsum("csm,sm->cm", new_points, new_weights)
-            new_square = np.einsum("cm,cm->m", new_v, new_v)
-            ended = (reached | (new_square >= square)) & ~meet
-            at = np.flatnonzero(ended)
-            rows = self.rows.take(at)
-            self.ended[rows] = True
-            self.points[:, :, rows], self.on_a[:, :, rows] = points[:, :, at], corners[:, :, at]
-            self.weights[:, rows] = weights[:, at]
-            points, corners, weights, v, square = new_points, new_corners, new_weights, new_v, new_square
-            kept = np.flatnonzero(~(ended | meet))
-            if len(kept) < len(ended):
-                points, corners = points.take(kept, axis=2), corners.take(kept, axis=2)
-                weights, v, square = weights.take(kept, axis=1), v.take(kept, axis=1), square.take(kept)
-                self.keep(kept)
-        self.keep(np.arange(0))
+            elif active < _SHARE * len(self.active):
+                self.only(np.flatnonzero(self.active))
+            self.step()
+
+    def begin(self, at: IntArray) -> None:
+        """Let the next pairs take these columns."""
+        pairs = slice(self.waiting, self.waiting + len(at))
+        self.waiting += len(at)
+        self.replace(at, pairs)
+        self.v[:, at], self.square[at] = self.starts[:, pairs], np.inf
+        self.names[:, at] = -1
+        self.active[at], self.steps[at] = True, 0
+
+    def only(self, kept: IntArray) -> None:
+        """Go on with these columns only."""
+        self.keep(kept)
+        self.active, self.steps, self.square = self.active[kept], self.steps[kept], self.square[kept]
+        self.points, self.names = self.points.take(kept, axis=2), self.names.take(kept, axis=1)
+        self.weights, self.v = self.weights.take(kept, axis=1), self.v.take(kept, axis=1)
+
+    def step(self) -> None:
+        """Ask for a support point of each pair: end there, or go on with a simplex in which it is."""
+        ways = -self.v
+        point = self.supports(ways)
+        assert self.named is not None
+        name = self.named[0] | self.named[1].astype(np.intp) << 32
+        fresh = np.isinf(self.square)
+        np.copyto(self.points, point[:, None], where=fresh)
+        length = np.sqrt(np.where(fresh, 0.0, self.square))
+        reached = self.square - np.einsum("cm,cm->m", self.v, point) <= GJK_GAP * EPS * length * (length + self.spread)
+        reached |= (self.names[:3] == name).any(axis=0)
+        self.points[:, 3], self.names[3] = point, name
+        second, third, best = _nearest(self.points)
+        first = 1.0 - second - third
+        width = len(name)
+        lines = np.arange(width)
+        # A corner without weight is no part of the simplex: the new point takes its place.
+        slots = np.where(second > 0.0, best, 3), np.where(third > 0.0, _NEXT.take(best), 3)
+        places = [slot * width + lines for slot in slots]
+        v = first * point
+        corners = np.empty((3, 2, width))
+        for c in range(3):
+            for row, place, weight in zip(corners[c], places, (second, third), strict=True):
+                self.points[c].ravel().take(place, out=row, mode="clip")
+                v[c] += weight * row
+        square = np.einsum("cm,cm->m", v, v)
+        self.steps += 1
+        ended = self.active & (reached | (square >= self.square))
+        self.note(np.flatnonzero(ended))
+        self.active &= ~ended & (square > (GJK_TOUCH * EPS * self.spread) ** 2) & (self.steps < _STEPS)
+        others = [self.names.ravel().take(place) for place in places]
+        self.points[:, 0], self.points[:, 1:3] = point, corners
+        self.names[0], self.names[1], self.names[2] = name, *others
+        self.weights[0], self.weights[1], self.weights[2] = first, second, third
+        self.v, self.square = v, square
+
+    def note(self, at: IntArray) -> None:
+        """Keep the simplices of columns `at`."""
+        pairs = self.rows.take(at)
+        self.ended[pairs] = True
+        self.ended_points[:, :, pairs] = self.points[:, :3, at]
+        self.ended_names[:, pairs], self.ended_weights[:, pairs] = self.names[:3, at], self.weights[:, at]
 
 
-def _stepped(
-    points: FloatArray, corners: FloatArray, new: FloatArray, new_on_a: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
-    """Return the three points (3, 3, m) that hold the point nearest to the origin of the tetrahedra of `points` and
-    `new` (3, m), with the corners of A that made them; their weights (3, m); and which tetrahedra hold the origin."""
-    count = new.shape[1]
-    second, third = points, points.take(_NEXT, axis=1)
-    u, v = second - new[:, None], third - new[:, None]  # along the sides of the three triangles
-    shares, squares = _nearest(new, second, third, u, v)
-    best = squares.argmin(axis=0)
-    columns = np.arange(count)
-    # Is the origin on the inner side of all four faces? Equal points make a face without a side.
-    normals = cross_rows(u, v)
-    origin = np.einsum("csm,cm->sm", normals, new)
-    far = np.einsum("csm,csm->sm", normals, points.take([2, 0, 1], axis=1) - new[:, None])
-    sides = -origin * far > 0.0
-    base = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
-    height = np.einsum("cm,cm->m", base, points[:, 0])
-    above = np.einsum("cm,cm->m", base, new) - height
-    inside: BoolArray = sides.all(axis=0) & (-height * above > 0.0)
+def _nearest(points: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return the point of tetrahedra nearest to the origin, as the weights (m,) of two corners, and of which: `best`
+    (m,) and the next of the first three.
 
-    weights = shares[:, best, columns]
-    chosen, made = np.empty_like(points), np.empty_like(corners)
-    chosen[:, 0], made[:, 0] = new, new_on_a
-    for slot, place in ((1, best), (2, _NEXT[best])):
-        chosen[:, slot], made[:, slot] = points[:, place, columns], corners[:, place, columns]
-    # A point without weight is no part of the face: another takes its place.
-    main = weights.argmax(axis=0)
-    for slot in range(3):
-        idle = np.flatnonzero(weights[slot] <= 0.0)
-        if len(idle):
-            chosen[:, slot, idle] = chosen[:, main[idle], idle]
-            made[:, slot, idle] = made[:, main[idle], idle]
-    return chosen, made, weights, inside
-
-
-def _nearest(
-    a: FloatArray, b: FloatArray, c: FloatArray, u: FloatArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the weights (3, 3, m) of the points of triangles nearest to the origin, and their squares (3, m).
-
-    Corners are a (3, m) and b, c (3, 3, m): coordinate, triangle, pair; u = b - a and v = c - a. Sides may have no
-    length.
+    Corners are (3, 4, m): coordinate, corner, pair; some may be equal. The last, a support point toward the origin, is
+    always part of the answer: so only the three sides and the three triangles that it is part of are looked at.
     """
-    d1, d2 = -np.einsum("csm,cm->sm", u, a), -np.einsum("csm,cm->sm", v, a)
-    d3, d4 = -np.einsum("csm,csm->sm", u, b), -np.einsum("csm,csm->sm", v, b)
-    d5, d6 = -np.einsum("csm,csm->sm", u, c), -np.einsum("csm,csm->sm", v, c)
-    of_c, of_b, of_a = d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4
-    whole = of_a + of_b + of_c
-    scale = 1.0 / np.where(whole > 0.0, whole, 1.0)
-    second, third = of_b * scale, of_c * scale
-
-    def side(where: BoolArray, part: FloatArray, length: FloatArray) -> tuple[BoolArray, FloatArray]:
-        where &= length > 0.0
-        return where, part / np.where(length > 0.0, length, 1.0)
-
-    where, share = side((of_a <= 0.0) & (d4 >= d3) & (d5 >= d6), d4 - d3, (d4 - d3) + (d5 - d6))
-    np.copyto(second, 1.0 - share, where=where)
-    np.copyto(third, share, where=where)
-    where, share = side((of_b <= 0.0) & (d2 >= 0.0) & (d6 <= 0.0), d2, d2 - d6)
-    np.copyto(second, 0.0, where=where)
-    np.copyto(third, share, where=where)
-    where, share = side((of_c <= 0.0) & (d1 >= 0.0) & (d3 <= 0.0), d1, d1 - d3)
-    np.copyto(second, share, where=where)
-    np.copyto(third, 0.0, where=where)
-    for where, b_weight, c_weight in (
-        ((d6 >= 0.0) & (d5 <= d6), 0.0, 1.0),
-        ((d3 >= 0.0) & (d4 <= d3), 1.0, 0.0),
-        ((d1 <= 0.0) & (d2 <= 0.0), 0.0, 0.0),
-    ):
-        np.copyto(second, b_weight, where=where)
-        np.copyto(third, c_weight, where=where)
-    nearest = a[:, None] + second * u + third * v
-    return np.stack([1.0 - second - third, second, third]), np.einsum("csm,csm->sm", nearest, nearest)
+    new = points[:, 3]
+    sides = points[:, :3] - new[:, None]
+    beside = sides.take(_NEXT, axis=1)
+    toward = -np.einsum("csm,cm->sm", sides, new)
+    length, cross = np.einsum("csm,csm->sm", sides, sides), np.einsum("csm,csm->sm", sides, beside)
+    other, far = toward.take(_NEXT, axis=0), length.take(_NEXT, axis=0)
+    # Along the sides.
+    second = toward / np.where(length > 0.0, length, 1.0)
+    np.clip(second, 0.0, 1.0, out=second)
+    nearer = second * (2.0 * toward - second * length)  # how much less the square of the distance is than that of new
+    # In the triangles, where the point is inside.
+    of_second, of_third = far * toward - cross * other, length * other - cross * toward
+    both = length * far
+    whole = both - cross * cross
+    inside = (of_second > 0.0) & (of_third > 0.0) & (whole > of_second + of_third) & (whole > GJK_SLIVER * EPS * both)
+    scale = 1.0 / np.where(inside, whole, 1.0)
+    of_second *= scale
+    of_third *= scale
+    np.copyto(second, of_second, where=inside)
+    np.copyto(nearer, of_second * toward + of_third * other, where=inside)
+    best = nearer.argmax(axis=0)
+    place = best * points.shape[2] + np.arange(points.shape[2])
+    return second.ravel().take(place), np.where(inside, of_third, 0.0).ravel().take(place), best
 
 
 def _measure(
     table: HullTable,
     i: IntArray,
     j: IntArray,
-    memory: tuple[FloatArray, FloatArray],
     search: _Search,
+    at: IntArray,
     width: FloatArray,
-    columns: IntArray,
+    chosen: IntArray,
     answer: HullDistances,
 ) -> None:
-    """Fill in what the simplices that were found show."""
-    at = np.flatnonzero(search.ended)
-    if not len(at):
-        return
-    pairs = HullPairs(table, i.take(at), j.take(at), memory)
+    """Fill in what the simplices that were found of pairs `at` of the search show, in columns `chosen`."""
+    i, j, width = i.take(chosen), j.take(chosen), width.take(chosen)
+    pairs = HullPairs(table, i, j, search.memory)
     limit, inner = pairs.limit, pairs.inner
-    points, corners, weights = search.points.take(at, axis=2), search.on_a.take(at, axis=2), search.weights[:, at]
+    points, weights = search.ended_points.take(at, axis=2), search.ended_weights.take(at, axis=1)
+    corners = table.at(i, (search.ended_names.take(at, axis=1) & 0xFFFFFFFF).astype(np.int32))
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
     normal = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
@@ -238,24 +244,23 @@ def _measure(
     length = np.sqrt(np.einsum("cm,cm->m", normal, normal))
     at_all = length > 0.0
     normal /= np.where(at_all, length, 1.0)
-    (top_a, many_a), (top_b, many_b) = (_tops(pairs, normal, width.take(at), of_b) for of_b in (False, True))
+    (top_a, count_a, way_a), (top_b, count_b, way_b) = (_tops(pairs, normal, width, of_b) for of_b in (False, True))
     gap = -np.einsum("cm,cm->m", normal, pairs.inner + top_a - top_b)
-    slides = many_a & many_b
-    some = np.flatnonzero(slides)
+    slides = (count_a > 1) & (count_b > 1)
+    # An edge on either side is the usual case; of all others it is found out which corners are different ones.
+    edges = slides & (count_a + count_b == 4) & way_a.any(axis=0) & way_b.any(axis=0)
+    slides &= ~edges | _parallel(way_a, way_b)
+    some = np.flatnonzero(slides & ~edges)
     if len(some):
         pairs.keep(some)
-        (a_way, a_count), (b_way, b_count) = (
-            _level(pairs, normal.take(some, axis=1), width.take(at).take(some), of_b) for of_b in (False, True)
+        (way_a, count_a), (way_b, count_b) = (
+            _different(pairs, normal.take(some, axis=1), width.take(some), of_b) for of_b in (False, True)
         )
-        parallel = cross_rows(a_way, b_way)
-        sine = np.einsum("cm,cm->m", parallel, parallel)
-        both = np.einsum("cm,cm->m", a_way, a_way) * np.einsum("cm,cm->m", b_way, b_way)
-        slides[some] = (a_count > 1) & (b_count > 1)
-        slides[some] &= (a_count > 2) | (b_count > 2) | (sine <= (2.0 * PARALLEL_EDGES) ** 2 * both)
+        slides[some] = (count_a > 1) & (count_b > 1)
+        slides[some] &= (count_a > 2) | (count_b > 2) | _parallel(way_a, way_b)
 
     local = np.einsum("csm,sm->cm", corners, weights)
-    mean_a, mean_b = (table.centers[:3, n] + table.centers[3:, n] for n in (i.take(at), j.take(at)))
-    chosen = columns.take(at)
+    mean_a, mean_b = (table.centers[:3, n] + table.centers[3:, n] for n in (i, j))
     answer.found[chosen] = at_all & (gap > limit)
     answer.distance[chosen], answer.rounding[chosen] = gap, limit
     answer.upper[chosen] = np.maximum(gap, np.sqrt(np.einsum("cm,cm->m", v, v)))
@@ -265,41 +270,47 @@ def _measure(
     answer.slides[chosen] = slides
 
 
-def _heights(
-    pairs: HullPairs, some: IntArray, normal: FloatArray, of_b: bool, kind: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the corners (k, 3, v) of shapes of one class of sizes, and how far they are toward the other shape."""
-    block = pairs.corners[kind].take(pairs.places[int(of_b)].take(some), axis=0)
-    ways = normal.T.take(some, axis=0)
-    return block, np.matmul((-ways if of_b else ways)[:, None, :], block)[:, 0]
+def _parallel(u: FloatArray, v: FloatArray) -> BoolArray:
+    """Tell which vectors (3, m) are nearly parallel."""
+    across = cross_rows(u, v)
+    sine = np.einsum("cm,cm->m", across, across)
+    both = np.einsum("cm,cm->m", u, u) * np.einsum("cm,cm->m", v, v)
+    result: BoolArray = sine <= (2.0 * PARALLEL_EDGES) ** 2 * both
+    return result
 
 
-def _tops(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, BoolArray]:
-    """Return the corners (3, m) of A, or of B, at the slab; and whether there may be others within `width` (m,)."""
-    sizes = pairs.sizes[int(of_b)]
-    tops, many = np.empty_like(normal), np.empty(len(sizes), dtype=bool)
-    for kind in np.unique(sizes).tolist():
-        some = np.flatnonzero(sizes == kind)
-        block, along = _heights(pairs, some, normal, of_b, kind)
-        first, lines = along.argmax(axis=1), np.arange(len(some))
-        tops[:, some] = block[lines, :, first].T
-        limit = along[lines, first] - width.take(some)
-        many[some] = np.count_nonzero(along >= limit[:, None], axis=1) > 1
-    return tops, many
+def _tops(
+    pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the corners (3, m) of A, or of B, at the slab; how many there are within `width` (m,) of it, room that is
+    not needed included; and the way (3, m) to another of them, if there is one."""
+    tops, ways, counts = np.empty_like(normal), np.empty_like(normal), np.empty(normal.shape[1], dtype=np.intp)
+    for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
+        first, level = _level(along[:, 0], width[some])
+        lines = np.arange(len(first))
+        counts[some] = level.view(np.int8).sum(axis=1, dtype=np.intp)
+        level[lines, first] = False
+        top = block[lines, :, first]
+        tops[:, some] = top.T
+        ways[:, some] = (block[lines, :, level.argmax(axis=1)] - top).T
+    return tops, counts, ways
 
 
-def _level(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, IntArray]:
+def _level(along: FloatArray, width: FloatArray) -> tuple[IntArray, BoolArray]:
+    """Return the farthest of the heights (n, v) in each row (n,), and which are within `width` (n,) of that."""
+    first: IntArray = along.argmax(axis=1)
+    level: BoolArray = along >= (along[np.arange(len(first)), first] - width)[:, None]
+    return first, level
+
+
+def _different(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, IntArray]:
     """Return the way (3, m) between two different corners of A, or of B, that are within `width` (m,) of the slab, and
     how many there are: 1, 2, or 3 for more."""
-    sizes = pairs.sizes[int(of_b)]
-    count = np.ones(len(sizes), dtype=np.intp)
+    count = np.ones(normal.shape[1], dtype=np.intp)
     ways = np.zeros_like(normal)
-    for kind in np.unique(sizes).tolist():
-        some = np.flatnonzero(sizes == kind)
-        block, along = _heights(pairs, some, normal, of_b, kind)
-        first = along.argmax(axis=1)
-        lines = np.arange(len(some))
-        level = along >= (along[lines, first] - width.take(some))[:, None]
+    for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
+        first, level = _level(along[:, 0], width[some])
+        lines = np.arange(len(first))
         top = block[lines, :, first]
         # Room that is not needed holds a corner once more: other corners only.
         level &= (block != top[:, :, None]).any(axis=1)

@@ -36,9 +36,13 @@ AXES = 32
 STEPS = 6
 """Steps of the grid of directions along which it is known how far a shape reaches, from a pole to the equator."""
 _CHUNK = 1_024
-"""Pairs answered in one go, but fewer where they have many corners."""
+"""Pairs whose reaches are looked up in one go."""
+_AT_ONCE = 4_096
+"""Pairs that are searched at a time: of fewer numpy's calls cost more."""
 _CORNERS = 65_536
 """Corners gathered in one go."""
+_GATHERED = 65_536
+"""Coordinates and heights of corners held at a time: they stay in the second cache until they have been read again."""
 _PRODUCTS = 131_072
 """Heights of corners made in one go, in single precision."""
 _GROUP = 4
@@ -461,12 +465,6 @@ def _gauges(table: HullTable, numbers: IntArray, ways: FloatArray) -> FloatArray
     return result
 
 
-def pairs_at_once(blocks: tuple[FloatArray, ...]) -> int:
-    """Return how many pairs to answer in one go: fewer where they have many corners or facets."""
-    most = max((block.shape[2] for block in blocks), default=1)
-    return min(_CHUNK, max(_CHUNK // 4, _CORNERS // (2 * most)))
-
-
 def _ways(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
     """Return (3, n) the ways from the mean corner of A to that of B."""
     ways = table.centers.take(j, axis=1)
@@ -482,10 +480,9 @@ def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray)
     What rounding may add is taken off.
     """
     result = np.empty(len(i))
-    step = pairs_at_once(table.corners)
-    memory = room_for(table, step)
-    for start in range(0, len(i), step):
-        part = slice(start, start + step)
+    memory = room_for(table)
+    for start in range(0, len(i), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
         search = HullPairs(table, i[part], j[part], memory)
         ways = np.ascontiguousarray(normals[:, part])
         points = search.supports(ways)
@@ -493,19 +490,18 @@ def hulls_along(table: HullTable, i: IntArray, j: IntArray, normals: FloatArray)
     return result
 
 
-def room_for(table: HullTable, step: int) -> tuple[FloatArray, FloatArray]:
-    """Return room for the corners of so many pairs' shapes, and for their heights in up to three directions."""
+def room_for(table: HullTable) -> FloatArray:
+    """Return room for the corners of a few hundred shapes, and for their heights in up to six directions."""
     most = max((block.shape[2] for block in table.corners), default=1)
-    return np.empty(step * 3 * most), np.empty(step * 3 * most)
+    return np.empty(max(_GATHERED, 9 * most))
 
 
 def hulls_around(table: HullTable, i: IntArray, j: IntArray, corners: NDArray[np.int32]) -> FloatArray:
     """Return (n,) the radius of a ball around the origin in the difference of shapes i (n,) and j (n,), 0 where none is
     sure: in the tetrahedron of `corners` (2, 3, n), as `HullAnswers` has them, which may be of before a move."""
     result = np.zeros(len(i))
-    step = pairs_at_once(table.corners)
-    for start in range(0, len(i), step):
-        part = slice(start, start + step)
+    for start in range(0, len(i), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
         one, other = i[part], j[part]
         inner = -_ways(table, one, other)
         points = table.at(one, corners[0, :, part]) - table.at(other, corners[1, :, part]) + inner[:, None]
@@ -555,22 +551,21 @@ def hulls_by_portals(
     corners = None if start is None else np.full((2, 3, total), -1, dtype=np.int32)
     # Pairs with equally many corners side by side are answered from fewer arrays.
     order = np.lexsort((table.size.take(j), table.size.take(i)))
-    step = pairs_at_once(table.corners)
-    memory = room_for(table, step)
+    memory = room_for(table)
     begun: _Begun | None = None
     for final in (False, True):
         if final and len(order) <= _LAST:
             break
         late: list[IntArray] = []
         left: list[_Begun] = []
-        for begin in range(0, len(order), step):
-            part = slice(begin, begin + step)
+        for begin in range(0, len(order), _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
             some = order[part]
             tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * begin / len(order))
             first = None if start is None else start.take(some, axis=2)
             search = _Portals(table, i.take(some), j.take(some), memory, first)
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.
-            few = 0.0 if final or step >= total else _LATE * len(some)
+            few = 0.0 if final or total <= _AT_ONCE else _LATE * len(some)
             left.append(search.run(few, None if begun is None else begun.part(part)))
             state[some], gap[some], normal[:, some] = search.state, search.gap, search.normal
             around[:, :, some] = search.around
@@ -586,9 +581,9 @@ def hulls_by_portals(
 class HullPairs:
     """Some pairs of a table, in columns, of which fewer and fewer are active, and their support points."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: tuple[FloatArray, FloatArray]) -> None:
-        # New arrays of this size would be given back to the system and cleared by it each time.
-        self.memory, self.heights = memory
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray) -> None:
+        # A new array of this size would be given back to the system and cleared by it each time.
+        self.memory = memory
         balls = table.balls.take(i, axis=1)
         balls += table.balls.take(j, axis=1)
         inner = -_ways(table, i, j)  # a point of A - B, inside it if that has an inside
@@ -596,6 +591,7 @@ class HullPairs:
         self._numbers = np.stack(
             [np.arange(len(i)), table.size.take(i), table.size.take(j), table.place.take(i), table.place.take(j)]
         )
+        self.all_lengths, self.all_numbers = self._lengths, self._numbers
         self.corners = table.corners
         self.named: list[NDArray[np.int32]] | None = None
         """If asked for, which corners of A, and of B, the last ones farthest were: (m,) or (k, m) each."""
@@ -618,37 +614,51 @@ class HullPairs:
         """Return, from the mean corner, the corners of A farthest along the ways, or of B farthest against them: (3, m)
         as these are, or (3, k, m); of all active pairs, or of some."""
         each = ways.reshape(3, -1, ways.shape[-1])
-        turned = np.ascontiguousarray(each.transpose(2, 1, 0))  # (m, k, 3)
-        sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
-        if some is not None:
-            sizes, places = sizes.take(some), places.take(some)
         result = np.empty(each.shape)
         names = None if self.named is None else np.empty(each.shape[1:], dtype=np.int32)
-        for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
-            members = np.flatnonzero(sizes == kind)
-            if not len(members):
-                continue
-            corners = self.corners[kind]
-            room = corners.shape[2]
-            alike = len(members) == len(sizes)
-            shape = (len(members), each.shape[1], room)
-            block = self.memory[: len(members) * 3 * room].reshape(len(members), 3, room)
-            corners.take(places if alike else places.take(members), axis=0, out=block, mode="clip")
-            products = self.heights[: shape[0] * shape[1] * room].reshape(shape)
-            heights = np.matmul(turned if alike else turned.take(members, axis=0), block, out=products)
-            at = (heights.argmin(axis=2) if of_b else heights.argmax(axis=2)).T  # (k, m)
+        for part, block, heights in self.gathered(each, of_b, some):
+            at = (heights.argmin(axis=2) if of_b else heights.argmax(axis=2)).T  # (k, n)
             if names is not None:
-                names[:, members] = at
-            at = at + 3 * room * np.arange(len(members))
+                names[:, part] = at
+            count, _, room = block.shape
+            at = at + 3 * room * np.arange(count)
             for row in result:  # x, y, z of a shape are `room` apart
-                if alike:
-                    block.ravel().take(at, out=row, mode="clip")
-                else:
-                    row[:, members] = block.ravel().take(at)
+                row[:, part] = block.ravel().take(at)
                 at += room
         if self.named is not None and names is not None:
             self.named[int(of_b)] = names.reshape(ways.shape[1:])
         return result.reshape(ways.shape)
+
+    def gathered(
+        self, ways: FloatArray, of_b: bool, some: IntArray | None = None
+    ) -> Iterator[tuple[slice | IntArray, FloatArray, FloatArray]]:
+        """Yield of a few hundred of the active pairs, or of some, which they are, the corners (n, 3, v) of A, or of B,
+        from the mean corner, and how far these are (n, k, v) along the ways (3, k, m) of any length.
+
+        Both hold until the next are asked for; of smaller shapes the first corner is there more than once.
+        """
+        turned = np.ascontiguousarray(ways.transpose(2, 1, 0))
+        sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
+        if some is not None:
+            sizes, places = sizes.take(some), places.take(some)
+        for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
+            members = np.flatnonzero(sizes == kind)
+            corners = self.corners[kind]
+            room, many = corners.shape[2], turned.shape[1]
+            step = max(1, _GATHERED // (room * (3 + many)))
+            for start in range(0, len(members), step):
+                at = members[start : start + step]
+                count = len(at)
+                part = slice(start, start + count) if len(members) == len(sizes) else at
+                split, end = 3 * room * count, (3 + many) * room * count
+                block = self.memory[:split].reshape(count, 3, room)
+                heights = self.memory[split:end].reshape(count, many, room)
+                corners.take(places[part], axis=0, out=block, mode="clip")
+                yield part, block, np.matmul(turned[part], block, out=heights)
+
+    def replace(self, at: IntArray, pairs: IntArray | slice) -> None:
+        """Go on with some of the pairs that there were in the beginning, in the places `at` of others."""
+        self._lengths[:, at], self._numbers[:, at] = self.all_lengths[:, pairs], self.all_numbers[:, pairs]
 
     def keep(self, kept: IntArray) -> None:
         """Go on with these of the active pairs only."""
@@ -680,13 +690,12 @@ class _Portals(HullPairs):
         table: HullTable,
         i: IntArray,
         j: IntArray,
-        memory: tuple[FloatArray, FloatArray],
+        memory: FloatArray,
         start: NDArray[np.int32] | None,
     ) -> None:
         super().__init__(table, i, j, memory)
         count = len(i)
         self.table, self.pair, self.start = table, (i, j), start
-        self.all_lengths = self._lengths
         self.names = np.zeros((2, 3, count), dtype=np.int32)
         """Which corners of A and B make those of the portals of active pairs, if asked for."""
         if start is not None:
@@ -743,7 +752,7 @@ class _Portals(HullPairs):
     def begin(self) -> None:
         """Look for the corners of first portals around the ray, or put those there that are given."""
         self.keep(np.flatnonzero(self.inner.any(axis=0)))
-        ways = _around(-self.inner)
+        ways = fans(-self.inner, 3, _WIDTH)
         self.points = self.supports(ways)
         if self.named is not None:
             self.names = np.stack(self.named)
@@ -866,21 +875,25 @@ class _Portals(HullPairs):
         self.names = self.names.take(kept, axis=2)
 
 
-def _around(ways: FloatArray) -> FloatArray:
-    """Return three ways (3, 3, m) around each of ways (3, m), coordinate first, counter-clockwise seen from ahead.
+def fans(ways: FloatArray, count: int, width: float) -> FloatArray:
+    """Return `count` ways (3, count, m) around each of ways (3, m), coordinate first, counter-clockwise seen from
+    ahead: `width` aside of 1 along it. Around a way of no length they are around the first axis.
 
     Source: T. Duff and others, Building an Orthonormal Basis, Revisited, 2017.
     """
-    x, y, z = unit = ways / np.sqrt(np.einsum("cm,cm->m", ways, ways))
+    length = np.sqrt(np.einsum("cm,cm->m", ways, ways))
+    unit = ways / np.where(length > 0.0, length, 1.0)
+    unit[0, length == 0.0] = 1.0
+    x, y, z = unit
     sign = np.copysign(1.0, z)
     scale = -1.0 / (sign + z)
     both = x * y * scale
     right = np.stack([1.0 + sign * x * x * scale, sign * both, -sign * x])
     up = np.stack([both, sign + y * y * scale, -y])
-    result = np.empty((3, 3, ways.shape[1]))
-    for k in range(3):
-        angle = 2.0 * np.pi * k / 3.0
-        result[:, k] = unit + _WIDTH * (np.cos(angle) * right + np.sin(angle) * up)
+    result = np.empty((3, count, ways.shape[1]))
+    for k in range(count):
+        angle = 2.0 * np.pi * k / count
+        result[:, k] = unit + width * (np.cos(angle) * right + np.sin(angle) * up)
     return result
 
 

@@ -24,6 +24,7 @@ from contact_lens.core import (
     candidate_pairs,
     contact,
     contacts,
+    epa,
     gjk,
     gjk_intersects,
     pairs_intersect,
@@ -472,13 +473,13 @@ def moved(hull: ConvexHull, axes: np.ndarray, center: np.ndarray) -> Polytope:
     return Polytope(vertices, 3, hull.edges, hull.edge_facets, hull.facets, hull.normals @ axes, hull.offsets)
 
 
-def scene_of_hulls(peer: Coal, count: int, quick: bool) -> Row:
+def scene_of_hulls(peer: Coal, count: int, quick: bool, deep: bool = False) -> Row:
     rng = np.random.default_rng(6)
     hulls = []
     for _ in range(count):
         points = rng.normal(size=(32, 3))
         hulls.append(ConvexHull(0.5 * points / np.linalg.norm(points, axis=1)[:, None]))
-    scene = Scene(peer, [peer.shape(hull)[0] for hull in hulls], 0.9, False)
+    scene = Scene(peer, [peer.shape(hull)[0] for hull in hulls], 0.9, deep)
     local = HullTable.of(hulls)
 
     def ours() -> int:
@@ -487,12 +488,27 @@ def scene_of_hulls(peer: Coal, count: int, quick: bool) -> Row:
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
         state = hulls_intersect(table, i, j)
         for k in np.flatnonzero(state == OPEN).tolist():
-            pair = (moved(hulls[n], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
-            state[k] = MEET if gjk_intersects(*pair) else APART
-        return int((state == MEET).sum())
+            state[k] = MEET if gjk_intersects(*pair(i, j, k)) else APART
+        meet = np.flatnonzero(state == MEET)
+        if deep:
+            i, j = i.take(meet), j.take(meet)
+            found = hulls_depth(table, i, j).found
+            for k in np.flatnonzero(~found).tolist():
+                a, b = pair(i, j, k)
+                epa(a, b, gjk(a, b))
+        return len(meet)
+
+    def pair(i: np.ndarray, j: np.ndarray, k: int) -> tuple[Polytope, Polytope]:
+        one, other = (moved(hulls[n], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
+        return one, other
 
     number, mine, theirs = scene.frames(ours, 4 if quick else 15)
-    return row(f"5 scene of {count:,} hulls of 32 v, poses in, yes/no ({number:,} pairs)", mine, theirs, 4.0)
+    what = (
+        "6 scene of {:,} hulls of 32 v, poses in, contacts out"
+        if deep
+        else "5 scene of {:,} hulls of 32 v, poses in, yes/no"
+    )
+    return row(f"{what.format(count)} ({number:,} pairs)", mine, theirs, 1.5 if deep else 4.0)
 
 
 def front_door(peer: Coal, quick: bool) -> list[Row]:
@@ -528,6 +544,7 @@ def main(quick: bool = False) -> None:
     lines += [
         scene_of_hulls(peer, 1_000, quick),
         hulls_deep(peer, quick),
+        scene_of_hulls(peer, 1_000, quick, deep=True),
         hulls_distant(peer, quick),
         hulls_that_move_little(peer, quick),
     ]

@@ -38,6 +38,7 @@ from contact_lens.core.batched.batched_depth import hulls_depth
 from contact_lens.core.batched.batched_distance import hulls_distance
 from contact_lens.core.batched.batched_hulls import (
     APART,
+    MEET,
     OPEN,
     HullTable,
     hulls_by_portals,
@@ -317,6 +318,53 @@ def test_the_distance_of_many_hulls_is_that_of_gjk(far):
         assert found.upper[k] + found.rounding[k] >= true.lower_bound
         assert gap_across(a, b, found.normal[:, k]) >= found.distance[k] - tol
         assert again.distance[k] - again.rounding[k] <= true.upper_bound
+
+
+@pytest.mark.parametrize("count", SIZES)
+def test_depths_and_distances_of_hulls_do_not_depend_on_their_company(count):
+    """Pairs take the places of others that are done: what comes out is what it is among few."""
+    rng = np.random.default_rng(count)
+    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-2, 2, 3)) for n in rng.integers(4, 50, 80)]
+    table = HullTable.of(shapes)
+    pairs = rng.integers(0, len(shapes), (count, 2))
+    i, j = np.ascontiguousarray(pairs[pairs[:, 0] != pairs[:, 1]].T)
+    nothing, width = np.zeros((3, len(i))), np.zeros(len(i))
+    deep, apart = hulls_depth(table, i, j), hulls_distance(table, i, j, nothing, width)
+    assert not (deep.found & apart.found).any()
+    # The last two of a search are left to the single call.
+    assert (~deep.found & ~apart.found).sum() <= 6 + 0.02 * count
+    few = np.sort(rng.choice(len(i), len(i) // 2, replace=False))
+    again = hulls_depth(table, i[few], j[few])
+    again_apart = hulls_distance(table, i[few], j[few], nothing[:, few], width[few])
+    both = np.flatnonzero(again.found & deep.found[few])
+    both_apart = np.flatnonzero(again_apart.found & apart.found[few])
+    assert len(both) + len(both_apart) >= 0.9 * len(few) - 10
+    assert np.abs(again.depth - deep.depth[few])[both].max(initial=0.0) <= 1e-14
+    assert np.abs(again_apart.distance - apart.distance[few])[both_apart].max(initial=0.0) <= 1e-14
+    assert np.abs(again_apart.upper - apart.upper[few])[both_apart].max(initial=0.0) <= 1e-14
+
+
+def test_few_depths_of_hulls_are_left_to_the_single_call():
+    rng = np.random.default_rng(32)
+    points = rng.normal(size=(400, 32, 3))
+    points /= np.linalg.norm(points, axis=2)[:, :, None]
+    shapes = [ConvexHull(p + rng.uniform(-0.8, 0.8, 3)) for p in points]
+    i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
+    meet = hulls_intersect(HullTable.of(shapes), i, j) == MEET
+    i, j = i[meet], j[meet]
+    assert len(i) > 2_500
+    assert (~hulls_depth(HullTable.of(shapes), i, j).found).sum() <= 8
+
+
+def test_the_ball_inside_is_no_larger_than_the_depth_where_faces_are_slivers():
+    """Pairs of these classes whose polytopes have slivers: the normals of those lose half of the digits."""
+    shapes = shapes_of_classes(3)
+    for one, other in ((77, 138), (138, 77), (47, 46)):
+        a, b = shapes[one], shapes[other]
+        i, j = np.array([[one, other]] * 80).T
+        found = hulls_depth(HullTable.of(shapes), i, j)
+        bound = -contact(a, b).lower_bound + found.rounding
+        assert (found.inner <= bound)[found.found].all()
 
 
 def test_swapped_pairs_say_the_same():
