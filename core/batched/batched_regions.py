@@ -625,12 +625,17 @@ def _flush(
     (wx, wy), long = way, _length(way)
     far = other.middle.take(few, axis=1)[:, None] - middle
     inside = wx * far[1] - wy * far[0]
+    clear = np.ones(long.shape, dtype=bool)
     for arm in q.take(few, axis=2):
-        inside += np.abs(wx * arm[1] - wy * arm[0])
+        turn = np.abs(wx * arm[1] - wy * arm[0])
+        inside += turn
+        # As of an edge along a face: where they are nearly parallel, it depends on rounding what is left.
+        limit = tolerance.take(few) * _length(arm)
+        clear &= (turn <= limit) | (turn > BATCH_CLOSE * limit)
     beside = ~empty[0::2] & (inside <= tolerance.take(few) * long)
     lone = np.logical_or.reduce(kept, axis=0)
     chosen = np.where(lone, kept[0::2].argmax(axis=0), beside.argmax(axis=0))
     columns = np.arange(len(few))
-    found = beside[chosen, columns] & (kept[2 * chosen, columns] | ~lone)
+    found = (beside & clear)[chosen, columns] & (kept[2 * chosen, columns] | ~lone)
     start, end = starts[:, 2 * chosen, columns], ends[:, 2 * chosen, columns]
     return _Outlines.of_few(found, np.where(lone, start, 0.5 * (start + end)), end, ~lone)

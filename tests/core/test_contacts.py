@@ -497,6 +497,27 @@ def test_regions_of_many_boxes_are_those_of_one_pair(kind):
     assert len(kinds) >= {"lattice": 3, "quarter turns": 2, "about z": 2}.get(kind, 1)
 
 
+def test_sides_of_faces_nearly_along_each_other_have_the_region_of_one_pair():
+    """Whether a long side and a short one are on one line depends on which of them is asked: rounding decides."""
+    shapes = []
+    for k in range(60):
+        turn = np.eye(4)
+        turn[:2, :2] = [[1.0, angle := (k - 30) * 1e-15], [-angle, 1.0]]
+        turn[:3, 3] = 0.1 * k - 3.0, 2.0, 1.0
+        shapes += [Box((0, 0, 0), (8, 2, 1)), Box.from_matrix(turn, (-0.5, -1, -0.5), (0.5, 1, 0.5))]
+    pairs = np.arange(120).reshape(-1, 2)
+    found = contacts(shapes, pairs)
+    assert found.region is not None
+    for k, (i, j) in enumerate(pairs.tolist()):
+        a, b, region = shapes[i], shapes[j], found.region[k]
+        points = found.point_on_a[k].tolist(), found.point_on_b[k].tolist()
+        single = region_between(a, b, found.normal[k], 1e-5 * min(a.extent, b.extent), *points)
+        assert region is not None
+        assert region.kind == single.kind, k
+        assert abs(region.length - single.length) <= 1e-12, k
+        assert np.abs(region.centroid - single.centroid).max() <= 1e-12, k
+
+
 def test_regions_of_contacts_are_made_when_they_are_asked_for():
     shapes = [*boxes(120, "about z"), *(ConvexHull(CUBE + k) for k in range(3))]
     found = contacts(shapes)
