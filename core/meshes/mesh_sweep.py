@@ -25,6 +25,7 @@ from .mesh import Mesh
 
 _FIRST = 2.0  # times the mean side of a triangle's box: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together
+_NEAREST = 512  # pairs of triangles looked at first: what they find spares most others
 
 
 class Impact(NamedTuple):
@@ -133,6 +134,19 @@ def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
 
 def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, end: float) -> Impact | None:
     """Return the first impact of pairs of triangles before the share `end`."""
+    boxes, leave = _boxes_meet(a, b, pairs, start, way)
+    some = np.flatnonzero((boxes <= end) & (boxes <= leave) & (leave >= 0.0))
+    boxes, pairs = boxes.take(some), pairs.take(some, axis=0)
+    if len(pairs) > 2 * _NEAREST:
+        # What begins to meet after the first impact of a few is not the first: its boxes meet before its triangles.
+        near = _first_of_all(a, b, pairs.take(np.argpartition(boxes, _NEAREST)[:_NEAREST], axis=0), start, way, end)
+        if near is not None:
+            pairs = pairs.take(np.flatnonzero(boxes <= near.share), axis=0)
+    return _first_of_all(a, b, pairs, start, way, end)
+
+
+def _first_of_all(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, end: float) -> Impact | None:
+    """Return the first impact of pairs of triangles before the share `end`, the first pair where several are."""
     best: Impact | None = None
     for one, other in _corners(a, b, pairs):
         share, leave, normal, gap = _entries(one, other + start[:, None], way)
@@ -145,8 +159,37 @@ def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatAr
     return best
 
 
+def _boxes_meet(
+    a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the shares (k,) of the way between which the boxes of pairs of triangles meet, and a little more; in this
+    order if they do. No triangles meet before or after their boxes do."""
+    boxes = a.tree.item_volumes, b.tree.item_volumes
+    assert isinstance(boxes[0], KDops)
+    assert isinstance(boxes[1], KDops)
+    room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(start).max() + np.abs(way).max()))
+    i, j = pairs.T
+    enter, leave = np.full(len(pairs), -np.inf), np.full(len(pairs), np.inf)
+    for axis, (begin, speed) in enumerate(zip(start.tolist(), way.tolist(), strict=True)):
+        before = boxes[0].low[axis].take(i) - boxes[1].high[axis].take(j)
+        after = boxes[0].high[axis].take(i) - boxes[1].low[axis].take(j)
+        before -= begin + room
+        after -= begin - room
+        if abs(speed) * 1e9 <= room:  # no share of the way leads out
+            apart = (before > room) | (after < -room)
+            enter[apart] = np.inf
+            continue
+        before /= speed
+        after /= speed
+        np.maximum(enter, before if speed > 0.0 else after, out=enter)
+        np.minimum(leave, after if speed > 0.0 else before, out=leave)
+    return enter, leave
+
+
 def _intervals(a: Mesh, b: Mesh, pairs: IntArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the shares between which pairs of triangles meet, of those that do."""
+    boxes, leave = _boxes_meet(a, b, pairs, np.zeros(3), way)
+    pairs = pairs.take(np.flatnonzero(boxes <= leave), axis=0)
     parts = [np.empty((2, 0))]
     for one, other in _corners(a, b, pairs):
         share, leave, _, _ = _entries(one, other, way)
