@@ -38,10 +38,10 @@ class Side(NamedTuple):
     curved: bool
 
 
-def check_inside(told: MeshContact, a: Side, b: Side, limit: float) -> list[Check]:
+def check_inside(told: MeshContact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
     """Return whether the relation of two solids that are not apart agrees with where their points are.
 
-    `limit` is how far, in world units, what is inside may stick out.
+    `band` is the half-width of TOUCHING, `limit` how far what is inside may stick out; world units.
     """
     relation = told.relation
     if relation is Relation.COINCIDENT:
@@ -54,7 +54,7 @@ def check_inside(told: MeshContact, a: Side, b: Side, limit: float) -> list[Chec
     if relation is Relation.PENETRATING:
         return _penetrating(told, a, b)
     if relation is Relation.TOUCHING and told.intersects and not (a.body.solid and b.body.solid):
-        return _touching(told, a, b, limit)
+        return _touching(told, a, b, band, limit)
     return []
 
 
@@ -100,10 +100,11 @@ def _penetrating(told: MeshContact, a: Side, b: Side) -> list[Check]:
     return [Check(_FITS, True, f"{sum(a_in_b)} of {len(a_in_b)} parts of A inside B, {sum(b_in_a)} of B inside A")]
 
 
-def _touching(told: MeshContact, a: Side, b: Side, limit: float) -> list[Check]:
+def _touching(told: MeshContact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
     """Return whether a bare surface leaves what it touches within the band."""
     if told.normal is not None and not (a.curved or b.curved):
-        apart = share_nothing(a.body, b.body.moved(limit * told.normal))
+        # By the band first: what is hardly thicker may meet again farther on.
+        apart = any(share_nothing(a.body, b.body.moved(length * told.normal)) for length in (band, limit))
         return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
     for inner, outer in ((a, b), (b, a)):
         if not outer.body.solid or outer.curved:

@@ -257,7 +257,7 @@ class _Pair:
             for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
         )
         limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
-        return [*checks, *check_inside(told, one, other, limit)]
+        return [*checks, *check_inside(told, one, other, self.band, limit)]
 
     def _surface_distance(self) -> Check:
         told = self.told

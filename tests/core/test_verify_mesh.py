@@ -136,3 +136,12 @@ def test_what_is_told_without_its_proof_is_named():
     names = [check.name for check in verify(told, *BLOCKS).checks]
     assert "not checked: the contact of the pieces" in names
     assert "not checked: that no crossing is missing" in names
+
+
+def test_bare_wires_that_one_band_parts_and_two_do_not_only_touch():
+    thick, thin = block([2, 1e-5, 1e-5], [-1, 0, 0]), block([0.6, 3e-6, 3e-6], [-0.3, 0, 0])
+    turned = thick[1][:, ::-1]
+    pair = Mesh(thick[0], np.concatenate([turned, turned[:3]])), Mesh(thin[0], np.concatenate([thin[1][:, ::-1]] * 2))
+    told = mesh_contact(*pair)
+    assert told.relation is Relation.TOUCHING
+    assert verify(told, *pair).ok, str(verify(told, *pair))
