@@ -449,9 +449,9 @@ def _differences(region: MergedRegion) -> Iterator[tuple[str, float, float]]:
     start, stop = ends[:, 0] - origin, ends[:, 1] - origin
     lengths = np.linalg.norm(stop - start, axis=1)
     total = float(lengths.sum())
-    # Where corners are rounded to the width of a sliver, or the length of a segment, so are area and centroid.
+    # Where corners are rounded to the width of a sliver, or the length of an outline, so are area and centroid.
     rounding = VERIFY_SLIVER * EPS * float(np.abs(ends).max())
-    yield "length", abs(total - region.length), total
+    yield "length", max(0.0, abs(total - region.length) - rounding), total
     if region.kind is RegionKind.SEGMENT:
         middle = (lengths @ (start + stop)) / (2.0 * total)
         yield "centroid", max(0.0, float(np.linalg.norm(middle)) - rounding), total

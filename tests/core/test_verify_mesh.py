@@ -145,3 +145,10 @@ def test_bare_wires_that_one_band_parts_and_two_do_not_only_touch():
     told = mesh_contact(*pair)
     assert told.relation is Relation.TOUCHING
     assert verify(told, *pair).ok, str(verify(told, *pair))
+
+
+def test_regions_as_small_as_rounding_are_verified_to_rounding():
+    ring = Mesh(*torus(5, 4))
+    told = mesh_contact(ring, ring)
+    assert told.relation is Relation.COINCIDENT
+    assert verify(told, ring, ring).ok, str(verify(told, ring, ring))
