@@ -372,7 +372,9 @@ class _Pair:
                 )
         of_pieces = told.compound
         by_pieces = of_pieces is not None and self.fit and not told.compound_of_facets
-        apart = share_nothing(self.a, self.b.moved(told.mtv + (self.band + self.promise) * self._way()))
+        # A slit that it ends in may be narrower than the band.
+        more = (self.promise, self.band + self.promise)
+        apart = any(share_nothing(self.a, self.b.moved(told.mtv + length * self._way())) for length in more)
         if by_pieces:
             assert of_pieces is not None
             slack = self._spare() + of_pieces.tolerance + self.promise
@@ -384,7 +386,7 @@ class _Pair:
                 Check(
                     "the translation separates the meshes",
                     apart or told.lower_bound == -np.inf,
-                    "by the band more, no triangles meet",
+                    "by rounding or the band more, no triangles meet",
                 )
             )
             if self.curved:

@@ -11,7 +11,7 @@ import pytest
 from contact_lens.core import Mesh, Relation, mesh_contact, verify
 
 from .generators import rotation
-from .mesh_shapes import Surface, block, sheet, sphere, torus
+from .mesh_shapes import Surface, block, joined, sheet, sphere, torus
 
 
 def mesh(surface: Surface, move=(0.0, 0.0, 0.0), seed: int | None = None) -> Mesh:
@@ -152,3 +152,14 @@ def test_regions_as_small_as_rounding_are_verified_to_rounding():
     told = mesh_contact(ring, ring)
     assert told.relation is Relation.COINCIDENT
     assert verify(told, ring, ring).ok, str(verify(told, ring, ring))
+
+
+def test_a_slit_narrower_than_the_band_is_a_way_out():
+    inner, outer = sphere(7, [9, 0, 0]), block([3, 3, 3], [7.5, -1.5, -1.5])  # too many edges for exact pieces
+    slit = joined([block([4, 4, 4]), block([4, 4, 4], [0, 0, -5 - 1e-6]), outer, (inner[0], inner[1][:, ::-1])])
+    pair = Mesh(*slit), Mesh(*block(low=[1.5, 1.5, -0.7]))
+    told = mesh_contact(*pair)
+    assert told.pieces_a is not None
+    assert not told.pieces_a.exact
+    assert abs(told.depth - 0.3) <= 1e-5
+    assert verify(told, *pair).ok, str(verify(told, *pair))
