@@ -39,6 +39,8 @@ _SAMPLES = 8_000  # points of a surface that are looked at
 _OTHER = 10_000  # triangles of the other mesh, beyond which it is fewer
 _NEAR = 1_000  # pairs of triangles beside which the surfaces are looked at
 _SHARES = (0.003, 0.03, 0.3)  # of the way to a corner
+_WITHIN = 0.9  # of the ball around a point that no surface enters, for the rounding of its radius
+_TOLD = 4  # points in one ball, below which each is asked for itself
 _BALLS = 96  # points from which balls are looked for
 _STARTS = 8  # ways out across the hulls from which is gone on
 _STEPS = 100  # along what stops a translation
@@ -526,8 +528,34 @@ def samples_of(
     found = points_to_mesh(points, outer.points, outer.triangles, outer.tree, part_of(progress, 0.0, 0.2))
     inside = found.distance <= near
     away = np.flatnonzero(~inside)
-    inside[away] = other.holds(points.take(away, axis=0), part_of(progress, 0.2, 1.0))
+    inside[away] = _held(other, points.take(away, axis=0), found.distance.take(away), part_of(progress, 0.2, 1.0))
     return Samples(points, np.concatenate(owners), found.distance, inside)
+
+
+def _held(body: Body, points: FloatArray, distance: FloatArray, progress: Progress | None) -> BoolArray:
+    """Return (k,) which points, this far (k,) from the surface of a body, are inside its solid.
+
+    No surface enters the ball around a point that reaches to the nearest of it: what is in the ball is inside if its
+    middle is. So a few points of large balls tell it of most others.
+    """
+    of = np.arange(len(points))
+    open_ = np.ones(len(points), dtype=np.bool_)
+    if body.solid:
+        for k in np.argsort(-distance, kind="stable").tolist():
+            if not open_[k]:
+                continue
+            left = np.flatnonzero(open_)
+            way = points.take(left, axis=0) - points[k]
+            near = left[np.einsum("ij,ij->i", way, way) <= (_WITHIN * distance[k]) ** 2]
+            of[near] = k
+            open_[near] = False
+            if len(near) < _TOLD:
+                break
+    asked = np.unique(of)
+    told = np.zeros(len(points), dtype=np.bool_)
+    told[asked] = body.holds(points.take(asked, axis=0), progress)
+    result: BoolArray = told.take(of)
+    return result
 
 
 def ball_in_both(
