@@ -227,7 +227,8 @@ class EscapeSearch:
 
     Translations are looked for along directions that belong to the pair, not to the world's axes. One that separates is
     then slid along the surfaces towards none until it is a local minimum, which is a corner, an edge or a foot of the
-    planes that stop it there: so it is the same in every pose and order of the two, to rounding.
+    planes that stop it there: so that one is the same in every pose and order of the two, to rounding. Which of several
+    minima is found, rounding may turn.
     """
 
     def __init__(self, a: Body, b: Body, tries: int, progress: Progress | None) -> None:
