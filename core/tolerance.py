@@ -432,3 +432,6 @@ RAY_ROUNDING = 32.0
 GJK_SLIVER = 64.0
 """Times EPS and the squares of two sides: the square of twice a triangle's area up to which it is taken for its sides.
 Sixteen times what three rounded products may be wrong by."""
+
+MESH_SLIVER = 1e-5
+"""Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""

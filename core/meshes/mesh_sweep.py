@@ -159,9 +159,7 @@ def _first_of_all(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: Flo
     return best
 
 
-def _boxes_meet(
-    a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _boxes_meet(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the shares (k,) of the way between which the boxes of pairs of triangles meet, and a little more; in this
     order if they do. No triangles meet before or after their boxes do."""
     boxes = a.tree.item_volumes, b.tree.item_volumes

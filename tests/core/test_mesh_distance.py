@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import sqrt
+
 import fcl
 import numpy as np
 import pytest
@@ -11,10 +14,15 @@ import trimesh
 from contact_lens.core.bounding.volumes import volumes_of_triangles
 from contact_lens.core.hierarchy.bvh import Bvh
 from contact_lens.core.hierarchy.bvh_build import METHODS, build_bvh
-from contact_lens.core.meshes.mesh_distance import MeshDistance, mesh_distance, points_to_mesh
+from contact_lens.core.meshes.mesh_distance import (
+    MeshDistance,
+    mesh_distance,
+    point_triangle_distances,
+    points_to_mesh,
+)
 from contact_lens.core.meshes.triangle_distance import triangle_distances
 from contact_lens.core.progress import Cancelled
-from contact_lens.core.tolerance import promised
+from contact_lens.core.tolerance import EPS, promised
 
 from .generators import rotation
 from .mesh_shapes import torus
@@ -329,3 +337,26 @@ def test_arguments():
     mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree, lambda share: shares.append(share) is None)
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
+
+
+def test_points_on_slivers_are_on_them():
+    """Triangles as thin as some hundred roundings, and points above their middles, against fractions."""
+    rng = np.random.default_rng(12)
+    for _ in range(300):
+        turn = rotation(rng)
+        wide = 10.0 ** -rng.uniform(4, 15)
+        triangle = (np.array([[0, 0, 0], [1, 0, 0], [rng.uniform(0.3, 0.7), wide, 0]])) @ turn.T + rng.normal(size=3)
+        share = rng.dirichlet([3, 3, 3])
+        point = share @ triangle + turn[:, 2] * 10.0 ** -rng.uniform(4, 17)
+        p, a, b, c = ([Fraction(x) for x in row.tolist()] for row in (point, *triangle))
+        u, v, w = ([x - y for x, y in zip(q, a, strict=True)] for q in (b, c, p))
+        uu, uv, vv, uw, vw = (sum(map(Fraction.__mul__, *pair)) for pair in ((u, u), (u, v), (v, v), (u, w), (v, w)))
+        area = uu * vv - uv * uv
+        s, t = (vv * uw - uv * vw) / area, (uu * vw - uv * uw) / area
+        if min(s, t, 1 - s - t) < 0:
+            continue
+        true = sqrt(sum((z - s * x - t * y) ** 2 for x, y, z in zip(u, v, w, strict=True)))
+        found, _ = point_triangle_distances(point[:, None], triangle[:, :, None])
+        assert abs(float(found[0]) - true) <= 1e-9 * true + 16.0 * EPS * max(
+            np.abs(point).max(), np.abs(triangle).max()
+        )
