@@ -95,7 +95,7 @@ def addon(packed: Path) -> Iterator[ModuleType]:
 @pytest.fixture(autouse=True)
 def _without_coacd(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same answers in the same time, whether that optional package is installed or not."""
-    pieces = importlib.import_module(f"{addon.__name__}.core.mesh_pieces")
+    pieces = importlib.import_module(f"{addon.__name__}.core.decomposition.mesh_pieces")
     monkeypatch.setattr(pieces, "coacd_available", lambda: False)
 
 
