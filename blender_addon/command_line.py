@@ -24,11 +24,14 @@ import bpy
 
 from . import answer_words, scene_check, scene_pairs, scene_report, scene_results
 from .read import ReadError
-from .units import UnitFormat, counted
+from .report_units import unit_format
+from .units import WRITTEN_UNITS, UnitFormat, WrittenLength, counted, written_length
 
 NAME = "contact_lens"
 CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
 MOST_FRAMES = 1_000_000
+LONGEST = 1e30
+"""Blender units: a clearance whose square is a number."""
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
 
@@ -67,7 +70,14 @@ def parser(prog: str) -> argparse.ArgumentParser:
     side.add_argument("--selected", action="store_true", help="the objects that are selected in the file")
     side.add_argument("--collections", nargs=2, metavar=("A", "B"), help="collection A against collection B")
     side.add_argument("--object", metavar="NAME", help="one object against all other visible ones")
-    what.add_argument("--clearance", type=_length, metavar="LENGTH", help="gaps up to this are findings; Blender units")
+    what.add_argument(
+        "--clearance",
+        type=_length,
+        metavar="LENGTH",
+        help="gaps up to this are findings. 2mm, 0.1in and so on are what they say, in any file; a number alone, such "
+        "as 0.002, is in the scene's own unit as the reports name it (metres or feet where that is Adaptive; Blender "
+        f"units where it is None). Units: {' '.join(filter(str.isascii, WRITTEN_UNITS))}",
+    )
     what.add_argument(
         "--frames", type=frames, metavar="LIST", help="check each of these frames, as in 1-100 or 1,5,9-20:2"
     )
@@ -108,14 +118,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
     return made
 
 
-def _length(text: str) -> float:
+def _length(text: str) -> WrittenLength:
     try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < 1e30:
-        raise argparse.ArgumentTypeError(f"a length of 0 or more expected, not {text!r}")
-    return value
+        return written_length(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def frames(text: str) -> list[int]:
@@ -295,7 +302,7 @@ def _checks(options: argparse.Namespace, quiet: bool, stop: _Stop) -> Iterator[d
     geometries = scene_check.Geometries()
     with bpy.context.temp_override(scene=scene, view_layer=layer):
         context = bpy.context
-        rules = _rules(options, scene_results.of_scene(scene).as_rules(context))
+        rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
         wanted = options.frames or [None]
         for k, frame in enumerate(wanted):
             if stop.asked:
@@ -319,8 +326,8 @@ def _checks(options: argparse.Namespace, quiet: bool, stop: _Stop) -> Iterator[d
             yield check
 
 
-def _rules(options: argparse.Namespace, rules: scene_check.Rules) -> scene_check.Rules:
-    """What the file says, but for what the command line says."""
+def _rules(options: argparse.Namespace, rules: scene_check.Rules, units: UnitFormat) -> scene_check.Rules:
+    """What the file says, but for what the command line says. Raises UsageError."""
     changes: dict[str, Any] = {}
     if options.visible or options.selected or options.collections or options.object:
         changes = {"scope": "visible", "collection_a": None, "collection_b": None, "object": None}
@@ -331,7 +338,11 @@ def _rules(options: argparse.Namespace, rules: scene_check.Rules) -> scene_check
             changes["collection_a"], changes["collection_b"] = options.collections
         if options.object:
             changes.update(scope="one", object=options.object)
-    for name in ("clearance", "instances", "touching"):
+    if options.clearance is not None:
+        changes["clearance"] = units.in_blender_units(options.clearance)
+        if not changes["clearance"] < LONGEST:
+            raise UsageError(f"the clearance is too large: {changes['clearance']:g} Blender units")
+    for name in ("instances", "touching"):
         value = getattr(options, name)
         if value is not None:
             changes[name] = value
@@ -367,8 +378,10 @@ class _Progress:
 
 def lines(check: dict[str, Any]) -> list[str]:
     """Return a check as lines of text: one for the whole, one for each finding."""
-    units = UnitFormat(check["units"]["system"], check["units"]["scale_length"], check["units"]["length_unit"])
-    told = [f"{check['file'] or 'unsaved file'}, frame {check['frame']}: {scene_report.one_line(check)}"]
+    units = unit_format(check)
+    head = f"{check['file'] or 'unsaved file'}, frame {check['frame']}: {scene_report.one_line(check)}"
+    clearance = check["settings"]["clearance"]
+    told = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
     rows = [
         (
             row["relation"].replace("_", " "),

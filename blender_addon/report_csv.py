@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document of scene checks as a table for spreadsheets: one row a finding, lengths in Blender units, RFC 4180.
+"""A document of scene checks as a table for spreadsheets: one row a finding, its unit in a column, RFC 4180.
 
 What a finding does not have is an empty field: the writer's way with None.
 """
@@ -9,6 +9,8 @@ from __future__ import annotations
 import csv
 import io
 from typing import Any
+
+from .report_units import in_scene_units
 
 COLUMNS = (
     "file",
@@ -34,7 +36,9 @@ COLUMNS = (
     "upper_bound",
     "a_checked_as",
     "b_checked_as",
-    "metres_per_unit",
+    "length_unit",
+    "area_unit",
+    "blender_units_per_unit",
     "notes",
 )
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -46,7 +50,7 @@ def to_csv(document: dict[str, Any]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
-    for check in document["checks"]:
+    for check in in_scene_units(document)["checks"]:
         for row in check["findings"]:
             writer.writerow(
                 [
@@ -67,7 +71,9 @@ def to_csv(document: dict[str, Any]) -> str:
                     row["upper_bound"],
                     row["a"]["checked_as"],
                     row["b"]["checked_as"],
-                    check["units"]["scale_length"],
+                    check["units"]["length"],
+                    check["units"]["area"],
+                    check["units"]["blender_units_per_unit"],
                     _text("; ".join(row["notes"])),
                 ]
             )

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from . import answer_words
+from .report_units import unit_format
 from .units import UnitFormat, counted
 
 STYLE = """
@@ -98,9 +99,7 @@ def _title(document: dict[str, Any]) -> str:
 
 
 def _check(check: dict[str, Any], number: int, several: bool) -> str:
-    units = UnitFormat(
-        check["units"]["system"], check["units"]["scale_length"], check["units"]["length_unit"]
-    ).for_table([abs(row["signed_distance"] or 0.0) for row in check["findings"]])
+    units = unit_format(check).for_table([abs(row["signed_distance"] or 0.0) for row in check["findings"]])
     found = check["findings"]
     counts: dict[str, int] = {}
     for row in found:

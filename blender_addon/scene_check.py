@@ -398,6 +398,11 @@ def _placed(name: str, matrix: Any) -> tuple[NDArray[np.float64], NDArray[np.flo
 # --- what came out --------------------------------------------------------------------------------------------------
 
 
+def units_of(scene: bpy.types.Scene) -> dict[str, Any]:
+    """Return the unit settings of a scene as plain data, and what the numbers of a check are in."""
+    return {**asdict(UnitFormat.of_scene(scene)), "numbers_in": "blender_units", "frame": "world"}
+
+
 def told(scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int) -> dict[str, Any]:
     """Return a check as plain data, JSON-ready; its findings have no status yet. `count`: how many were checked."""
     frame = scene.frame_current_final
@@ -409,7 +414,7 @@ def told(scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int) -> 
         "scene": scene.name,
         "frame": int(frame) if float(frame).is_integer() else frame,
         "partial": outcome.partial,
-        "units": {**asdict(UnitFormat.of_scene(scene)), "numbers_in": "blender_units", "frame": "world"},
+        "units": units_of(scene),
         "settings": asdict(rules),
         "objects": count,
         "candidate_pairs": outcome.candidates,

@@ -19,7 +19,7 @@ from .snapshot import GpuUnavailable, render_exhibit
 from .units import UnitFormat, counted
 
 SCHEMA = "contact-lens-scene-report"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PICTURE_SIZE = (640, 400)
 
 Document = dict[str, Any]
@@ -32,7 +32,10 @@ WRITERS: dict[str, Callable[[Document], str]] = {
 
 
 def document(checks: list[dict[str, Any]], stopped: bool = False) -> Document:
-    """Return checks, one for each file and frame, as one document; stopped: whether there should be more."""
+    """Return checks, one for each file and frame, as one document; stopped: whether there should be more.
+
+    It is in Blender units, as the checks are; what writes it turns that into the scenes' units.
+    """
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,

@@ -25,7 +25,7 @@ from bpy.props import (
 )
 
 from . import exhibit, refresh, scene_show
-from .scene_check import Lists, Rules
+from .scene_check import Lists, Rules, units_of
 from .scene_pairs import OF_DEPTH, Item, Key, Outcome
 
 STATUSES = (
@@ -518,13 +518,16 @@ def counts(check: ContactLensCheck) -> dict[str, int]:
 
 
 def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
-    """The last check of the scene as plain data, with the names and statuses of today; empty when there was none."""
+    """The last check of the scene as plain data, with the names, statuses and unit settings of today.
+
+    Empty when there was none.
+    """
     check = of_scene(scene)
     if not check.summary:
         return []
     told: dict[str, Any] = json.loads(check.summary)
     rows: Iterable[dict[str, Any]] = (finding.row() for finding in check.findings)
-    return [{**told, "findings": list(rows)}]
+    return [{**told, "units": units_of(scene), "findings": list(rows)}]
 
 
 def register() -> None:

@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import bpy
@@ -30,6 +31,48 @@ _IMPERIAL = {
     "INCHES": ("in", 0.0254),
     "THOU": ("thou", 0.0000254),
 }
+_PLAIN = "BU"
+"""What a Blender unit is called where the scene has no units."""
+_METRES = {symbol: metres for units in (_METRIC, _IMPERIAL) for symbol, metres in units.values()}
+_METRES["um"] = _METRES["µm"]
+WRITTEN_UNITS = (*_METRES, _PLAIN)
+"""The symbols that `written_length` takes."""
+
+
+class Unit(NamedTuple):
+    """The one unit of the lengths in a file; its areas are in the square of it."""
+
+    symbol: str
+    per_blender_unit: float
+    """How many of it make one Blender unit."""
+    blender_units: float
+    """How many Blender units make one of it."""
+
+    @property
+    def squared(self) -> str:
+        """The unit of areas."""
+        return f"{self.symbol}²"
+
+
+class WrittenLength(NamedTuple):
+    """A length as a person wrote it."""
+
+    number: float
+    symbol: str
+    """One of `WRITTEN_UNITS`; empty: that of the scene."""
+
+
+def written_length(text: str) -> WrittenLength:
+    """Return a length such as '0.002' or '2 mm'. Raises ValueError when it is none, negative or not finite."""
+    parts = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d]*)\s*", text)
+    symbols = {symbol.casefold(): symbol for symbol in WRITTEN_UNITS}
+    symbol = symbols.get(parts[2].casefold(), "" if parts[2] == "" else None) if parts else None
+    if parts is None or symbol is None:
+        raise ValueError(f"a length such as 0.002 or 2mm expected, not {text!r}")
+    number = float(parts[1])
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"a length of 0 or more expected, not {text!r}")
+    return WrittenLength(number, symbol)
 
 
 def _rounded(value: float) -> float:
@@ -78,6 +121,19 @@ class UnitFormat:
                 chosen = (symbol, metres)
                 break
         return chosen[0], self.scale_length / chosen[1]
+
+    def fixed(self) -> Unit:
+        """The unit of files, the same whatever the lengths: metres or feet where it adapts to them."""
+        symbol, factor = self._unit(0.0)
+        return Unit(symbol or _PLAIN, factor, 1.0 / factor)
+
+    def in_blender_units(self, length: WrittenLength) -> float:
+        """A length as a person wrote it; without a unit it is in that of `fixed`."""
+        if length.symbol == _PLAIN:
+            return length.number
+        if length.symbol == "":
+            return length.number / self.fixed().per_blender_unit
+        return length.number / (self.scale_length / _METRES[length.symbol])
 
     def _text(self, values: list[float]) -> list[str]:
         largest = _rounded(max(abs(v) for v in values))

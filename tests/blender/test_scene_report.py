@@ -90,7 +90,7 @@ def test_the_three_reports_tell_the_same(part: Part, scene_file: Path, tmp_path:
     outputs = [part for kind, path in paths.items() for part in (f"--{kind}", path)]
     assert run(part, scene_file, "--clearance", 0.002, "--quiet", "--pictures", 0, *outputs) == 1
     data = json.loads(paths["json"].read_text(encoding="utf-8"))
-    assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 1)
+    assert (data["schema"], data["schema_version"]) == ("contact-lens-scene-report", 2)
     (check,) = data["checks"]
     assert check["settings"]["clearance"] == 0.002
     assert [row["relation"] for row in check["findings"]] == ["penetrating", "within_clearance"]
@@ -118,6 +118,106 @@ def test_numbers_are_in_the_scenes_unit(part: Part, scene_file: Path, tmp_path: 
     page.feed(path.read_text(encoding="utf-8"))
     assert page.rows[0][3:5] == ["Signed distance (mm)", "Area (mm²)"]
     assert page.rows[1][3:6] == ["-5.0000", "400.00", "new"]
+
+
+def unit_settings(system: str, length_unit: str, scale: float) -> None:
+    settings = bpy.context.scene.unit_settings
+    settings.system, settings.scale_length = system, scale
+    if system != "NONE":
+        settings.length_unit = length_unit
+
+
+@pytest.mark.parametrize(
+    ("system", "length_unit", "scale", "symbol", "factor"),
+    [
+        ("METRIC", "METERS", 1.0, "m", 1.0),
+        ("METRIC", "MILLIMETERS", 1.0, "mm", 1000.0),
+        ("METRIC", "MILLIMETERS", 0.001, "mm", 1.0),
+        ("METRIC", "CENTIMETERS", 0.1, "cm", 10.0),
+        ("METRIC", "ADAPTIVE", 0.01, "m", 0.01),
+        ("IMPERIAL", "INCHES", 1.0, "in", 1.0 / 0.0254),
+        ("IMPERIAL", "ADAPTIVE", 1.0, "ft", 1.0 / 0.3048),
+        ("NONE", "", 0.001, "BU", 1.0),
+    ],
+)
+def test_files_are_in_the_scenes_unit_and_name_it(
+    scene_file: Path, tmp_path: Path, system: str, length_unit: str, scale: float, symbol: str, factor: float
+) -> None:
+    unit_settings(system, length_unit, scale)
+    check = bpy.context.scene.contact_lens_check
+    check.clearance = 0.002
+    bpy.ops.contact_lens.check_scene()
+    found = [finding.row() for finding in check.findings]
+    for kind in ("JSON", "CSV"):
+        path = tmp_path / f"out.{kind.lower()}"
+        assert bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind=kind) == {"FINISHED"}
+    (told,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
+    assert (told["units"]["length"], told["units"]["area"]) == (symbol, f"{symbol}²")
+    assert told["units"]["blender_units_per_unit"] * factor == pytest.approx(1.0, rel=1e-15)
+    assert told["units"]["numbers_in"] == "scene_units"
+    assert told["settings"]["clearance"] == pytest.approx(0.002 * factor, rel=1e-15)
+    assert told["settings"]["contact_tolerance"] == 1e-5
+    for row, bare in zip(told["findings"], found, strict=True):
+        for name in ("signed_distance", "depth", "lower_bound", "upper_bound"):
+            assert row[name] == pytest.approx(bare[name] * factor, rel=1e-15)
+        for name in ("mtv", "point_on_a", "point_on_b", "centroid"):
+            assert row[name] is bare[name] is None or row[name] == pytest.approx(
+                [x * factor for x in bare[name]], rel=1e-15
+            )
+        assert row["area"] == pytest.approx(bare["area"] * factor**2, rel=1e-15)
+        assert row["normal"] == bare["normal"]
+    table = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"), newline="")))
+    for line, row in zip(table, told["findings"], strict=True):
+        assert (line["length_unit"], line["area_unit"]) == (symbol, f"{symbol}²")
+        assert float(line["blender_units_per_unit"]) == told["units"]["blender_units_per_unit"]
+        assert [float(line[name]) for name in ("depth", "area")] == [row["depth"], row["area"]]
+        assert [float(line[f"point_on_b_{axis}"]) for axis in "xyz"] == row["point_on_b"]
+
+
+def test_reports_are_in_the_unit_of_today_as_the_panel_is(scene_file: Path, tmp_path: Path) -> None:
+    bpy.ops.contact_lens.check_scene()
+    unit_settings("METRIC", "MILLIMETERS", 1.0)
+    path = tmp_path / "out.json"
+    bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind="JSON")
+    (check,) = json.loads(path.read_text(encoding="utf-8"))["checks"]
+    assert (check["units"]["length"], check["findings"][0]["depth"]) == ("mm", 500.0)
+
+
+@pytest.mark.parametrize(
+    ("length_unit", "scale", "written", "blender_units"),
+    [
+        ("METERS", 1.0, "0.002", 0.002),
+        ("MILLIMETERS", 1.0, "2", 0.002),
+        ("MILLIMETERS", 1.0, "0.002", 0.000002),
+        ("MILLIMETERS", 1.0, "0.002bu", 0.002),
+        ("MILLIMETERS", 0.001, "2", 2.0),
+        ("ADAPTIVE", 0.01, "0.00002", 0.002),
+        ("METERS", 1.0, "2mm", 0.002),
+        ("MILLIMETERS", 0.001, " 2e-3 M ", 2.0),
+        ("METERS", 1.0, "1in", 0.0254),
+        ("METERS", 1.0, ".5 µm", 5e-7),
+        ("METERS", 1.0, "0.5um", 5e-7),
+    ],
+)
+def test_a_clearance_is_in_the_scenes_unit_or_its_own(
+    part: Part, scene_file: Path, tmp_path: Path, length_unit: str, scale: float, written: str, blender_units: float
+) -> None:
+    unit_settings("METRIC", length_unit, scale)
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene_file))
+    path = tmp_path / "out.json"
+    gap = 0.0015
+    findings = ["--object", "C", "--clearance", written, "--json", path, "--quiet"]
+    assert run(part, scene_file, *findings) == (1 if blender_units > gap else 0)
+    (check,) = json.loads(path.read_text(encoding="utf-8"))["checks"]
+    clearance = check["settings"]["clearance"] * check["units"]["blender_units_per_unit"]
+    assert clearance == pytest.approx(blender_units, rel=1e-14)
+
+
+def test_the_unit_of_a_clearance_is_told(part: Part, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(part, "--help") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "a number alone, such as 0.002, is in the scene's own unit" in told
+    assert told.isascii(), "any terminal can show it"
 
 
 def test_the_report_has_the_statuses_and_names_of_today(scene_file: Path, tmp_path: Path) -> None:
@@ -213,6 +313,10 @@ def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest
         (2, [scene_file, "--scene", "None"]),
         (2, [scene_file, "--clearance", "-1"]),
         (2, [scene_file, "--clearance", "nan"]),
+        (2, [scene_file, "--clearance", "1e999"]),
+        (2, [scene_file, "--clearance", "1e30km"]),
+        (2, [scene_file, "--clearance", "2 parsec"]),
+        (2, [scene_file, "--clearance", "mm"]),
         (2, [scene_file, "--frames", "5-1"]),
         (2, [scene_file, "--frames", "x"]),
         (2, [scene_file, "--json", tmp_path / "none" / "out.json"]),
@@ -338,6 +442,7 @@ def test_what_a_person_reads(part: Part, scene_file: Path, capsys: pytest.Captur
     assert "6 objects, 2 findings (1 penetrating, 1 within clearance)" in told
     assert "depth 0.50000 m  area 4.0000 m²" in told
     assert "gap 0.0015" in told
+    assert "; clearance 0.0020000 m\n" in told
     run(part, scene_file, "--quiet")
     assert "findings" not in capsys.readouterr().out
 
