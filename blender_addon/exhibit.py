@@ -7,6 +7,7 @@ the view is changed for that: when an exhibit is no longer current, it is simply
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..core.meshes.solid_facets import Solid
 from ..core.narrow_phase.contact import Contact
+from ..core.progress import Progress
 from . import handlers
 from .finding import Found
 from .overlay_geometry import GLYPH, Layer, Style
@@ -80,22 +82,24 @@ class Exhibit:
         low, high = (np.stack([side(p, axis=0) for p in points]) for side in (np.min, np.max))
         return low.min(axis=0), high.max(axis=0)
 
-    @cached_property
-    def smaller(self) -> float:
-        """Diagonal of the bounding box of the smaller one."""
-        return min(float(np.linalg.norm(np.ptp(surface.points, axis=0))) for surface in self.surfaces)
 
-
-def of_items(a: Item, b: Item, clearance: float, contact_tolerance: float, units: UnitFormat) -> Exhibit:
-    """Return two things of the scene as an exhibit. Raises ValueError when their contact cannot be told."""
-    one, other, contact = contact_between(a, b, clearance, contact_tolerance)
+def of_items(
+    a: Item,
+    b: Item,
+    clearance: float,
+    contact_tolerance: float,
+    units: UnitFormat,
+    progress: Progress | None = None,
+) -> Exhibit:
+    """Return two things of the scene as an exhibit. Raises ValueError when their contact cannot be told; Cancelled."""
+    one, other, contact = contact_between(a, b, clearance, contact_tolerance, progress)
     return Exhibit(
         contact=contact,
         shape_a=one.solid,
         shape_b=other.solid,
         name_a=a.name,
         name_b=b.name,
-        surfaces=(_surface(a), _surface(b)),
+        surfaces=(surface(a), surface(b)),
         owners=(a.key[0], b.key[0]),
         of_instances=bool(a.key[2] or b.key[2]),
         units=units,
@@ -110,29 +114,32 @@ def of_inspection(inspection: Inspection, a: Item, b: Item) -> Exhibit:
         shape_b=inspection.shape_b,
         name_a=a.name,
         name_b=b.name,
-        surfaces=(_surface(a), _surface(b)),
+        surfaces=(surface(a), surface(b)),
         owners=(a.key[0], b.key[0]),
         of_instances=False,
         units=inspection.units,
     )
 
 
-def _surface(item: Item) -> Surface:
+def surface(item: Item) -> Surface:
+    """Return the mesh of a thing in world space."""
     return Surface(item.geometry.points @ item.linear.T + item.translation, item.geometry.triangles)
 
 
 # --- which one is current -------------------------------------------------------------------------------------------
 
 _exhibits: dict[int, tuple[Exhibit, list[tuple[float, ...]]]] = {}
-"""The exhibit of each scene, and the world matrices of its owners when it was made."""
+"""The exhibit of each scene, and the world matrices of its owners when it was read."""
 
 
-def show(context: bpy.types.Context, exhibit: Exhibit | None) -> None:
-    """Make it the scene's exhibit, as long as its objects stay selected; None: there is none."""
+def show(context: bpy.types.Context, exhibit: Exhibit | None, places: Sequence[tuple[float, ...]] = ()) -> None:
+    """Make it the scene's exhibit, as long as its objects stay selected; None: there is none.
+
+    places: the world matrices of its owners when it was read.
+    """
     _exhibits.pop(context.scene.session_uid, None)
     if exhibit is not None:
-        places = [matrix_numbers(obj) for obj in _owners(context, exhibit)]
-        _exhibits[context.scene.session_uid] = exhibit, places
+        _exhibits[context.scene.session_uid] = exhibit, list(places)
 
 
 def current(context: bpy.types.Context) -> Exhibit | None:

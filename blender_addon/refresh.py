@@ -68,6 +68,12 @@ def request(scene: bpy.types.Scene, reason: str = "", anew: bool = False) -> Non
     redraw()
 
 
+def leave(scene: bpy.types.Scene) -> None:
+    """Do not look at the scene's pair, though it was asked for: someone else inspects it now."""
+    _pending.discard(scene.session_uid)
+    _stop(scene.session_uid)
+
+
 def refresh(context: bpy.types.Context) -> str:
     """Inspect the scene's pair now, and wait for it. Returns why it cannot be done, or an empty string."""
     scene = context.scene

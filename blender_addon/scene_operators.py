@@ -250,6 +250,58 @@ class CONTACT_LENS_OT_go_to_finding(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class CONTACT_LENS_OT_watch_finding(bpy.types.Operator):
+    """Tell how far the contact of the finding is, until it is found or Esc is pressed"""
+
+    bl_idname = "contact_lens.watch_finding"
+    bl_label = "Watch Finding"
+    bl_options = {"INTERNAL"}
+
+    _look: scene_show.Look
+    _timer: bpy.types.Timer
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        look = scene_show.going()
+        if look is None:
+            return {"CANCELLED"}
+        self._look = look
+        self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if scene_show.going() is not self._look:  # the person went to another one
+            self._clear(context)
+            return {"CANCELLED", "PASS_THROUGH"}
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, "Inspection cancelled: Refresh begins it again")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        scene_show.take_over(context)
+        share = scene_show.share_done(context.scene)
+        if share is None:  # it is done, or the window shows another scene
+            self.cancel(context)
+            return {"FINISHED", "PASS_THROUGH"}
+        if context.workspace is not None:
+            context.workspace.status_text_set(f"Inspecting: {100.0 * share:.0f} %    Esc: cancel")
+        refresh.redraw()
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
+        if scene_show.going() is self._look:
+            scene_show.drop()
+        self._clear(context)
+
+    def _clear(self, context: bpy.types.Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        if context.workspace is not None and scene_show.going() is None:
+            context.workspace.status_text_set(None)
+        refresh.redraw()
+
+
 class CONTACT_LENS_OT_previous_finding(bpy.types.Operator):
     """Go to the finding before"""
 
@@ -430,6 +482,7 @@ class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
         check = _check(context)
         with scene_results.silent():
             check.active = -1
+            scene_show.drop()
             for k in reversed(range(len(check.findings))):
                 if not self.resolved_only or check.findings[k].status == "RESOLVED":
                     check.findings.remove(k)
@@ -511,6 +564,7 @@ CLASSES = (
     CONTACT_LENS_OT_check_scene,
     CONTACT_LENS_OT_stop_check,
     CONTACT_LENS_OT_go_to_finding,
+    CONTACT_LENS_OT_watch_finding,
     CONTACT_LENS_OT_previous_finding,
     CONTACT_LENS_OT_set_status,
     CONTACT_LENS_OT_separate_finding,
@@ -541,3 +595,4 @@ def register() -> None:
 def unregister() -> None:
     operators.MORE.remove(IN_MENU)
     drop(wait=True)
+    scene_show.drop(wait=True)

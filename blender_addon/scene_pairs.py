@@ -707,12 +707,12 @@ def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None =
 
 
 def contact_between(
-    a: Item, b: Item, clearance: float, contact_tolerance: float
+    a: Item, b: Item, clearance: float, contact_tolerance: float, progress: Progress | None = None
 ) -> tuple[Ready, Ready, Contact | Found]:
-    """Return two things as they collide, and their contact. Raises ValueError when that cannot be told."""
+    """Return two things as they collide, and their contact. Raises ValueError when that cannot be told; Cancelled."""
     one, other = Ready(a), Ready(b)
     subject = Subject([a, b], None, [0, 1], Ignore(), clearance, contact_tolerance, True)
-    return one, other, contact_of(one, other, subject)
+    return one, other, contact_of(one, other, subject, progress)
 
 
 def answer_of(found: Contact | Found, a: Ready, b: Ready) -> Answer:

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import answer_words, scene_operators, scene_results
+from . import answer_words, scene_operators, scene_results, scene_show
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 from .report import percent
 from .units import UnitFormat, counted
@@ -171,6 +171,9 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             lines.append(("Area", units.area(row["area"])))
         box = layout.box()
         _rows(box, context, lines)
+        share = scene_show.share_done(context.scene)
+        if share is not None:
+            box.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
         for note in row["notes"]:
             _text(box, context, note, "INFO")
         box.prop(finding, "status")

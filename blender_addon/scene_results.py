@@ -83,6 +83,7 @@ def _went_to(self: Any, context: bpy.types.Context) -> None:
     if 0 <= check.active < len(check.findings):
         scene_show.show(context, check.findings[check.active])
     else:
+        scene_show.drop()
         exhibit.show(context, None)
 
 

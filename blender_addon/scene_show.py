@@ -1,25 +1,45 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a click on a finding does: select the pair, put it into the pickers, show it, move the views to it."""
+"""What a click on a finding does: select the pair, put it into the pickers, show it, move the views to it.
+
+What was stored of the finding is there at once. How the pair is now is found beside Blender where that takes long.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import bpy
 import numpy as np
 from mathutils import Vector
+from numpy.typing import NDArray
 
+from ..core.progress import Cancelled, Progress
 from . import exhibit, refresh, scene_check, scene_results, session
-from .inspection import inspect
+from .inspection import begun, overtaken
+from .job import Job
 from .read import ReadError
+from .scene_pairs import Item, Key
+from .session import Inspection
 from .units import UnitFormat
 
 if TYPE_CHECKING:
     from .scene_results import ContactLensFinding
 
+FloatArray = NDArray[np.float64]
+
+PATIENCE = 0.3
+"""Seconds Blender waits for the contact of a pair; after that it goes on and shows the progress."""
+END = 10.0
+"""Seconds that a cancelled look may take to end when the add-on is switched off."""
 SIZES = 4.5
 """How many times the size of what is told of a contact the view shows."""
+UNKNOWN_SIZE = 1.0
+"""Blender units: taken for the size of a pair of which one is gone."""
+ELSEWHERE = 0.05
+"""Of the size of the smaller one: the views go to the pair again when it meets farther from where it was found."""
 
 
 def objects_of(finding: ContactLensFinding) -> list[bpy.types.Object]:
@@ -32,8 +52,62 @@ def is_pair_of_objects(finding: ContactLensFinding) -> bool:
     return len(objects_of(finding)) == 2 and not finding.instance_a and not finding.instance_b
 
 
-def show(context: bpy.types.Context, finding: ContactLensFinding) -> str:
-    """Select the pair, inspect it and move the views to it. Returns what cannot be shown, or an empty string."""
+class _Seen(NamedTuple):
+    """What a look finds."""
+
+    inspection: Inspection | None
+    """Of two objects; instances are not inspected."""
+    exhibit: exhibit.Exhibit
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The pair of a finding as it was read when the person went there."""
+
+    scene: int
+    """`session_uid` of the scene."""
+    keys: tuple[Key, Key]
+    items: tuple[Item, Item]
+    places: list[tuple[float, ...]]
+    """World matrices of the objects, or of what makes the instances."""
+    before: Inspection | None
+    """The scene's result then."""
+    points: FloatArray
+    """(2, 3) witness points that the views are at."""
+    size: float
+    """Of the smaller one."""
+    work: Callable[[Progress], _Seen]
+    """Finds the contact, in any thread. Raises ValueError, a sentence for the user, and Cancelled."""
+
+
+_going: tuple[Look, Job[_Seen]] | None = None
+"""The look that goes on beside Blender."""
+
+
+def share_done(scene: bpy.types.Scene) -> float | None:
+    """How much of a look in the scene is done, 0 to 1; None when none goes on."""
+    return _going[1].share if _going is not None and _going[0].scene == scene.session_uid else None
+
+
+def going() -> Look | None:
+    """The look that goes on."""
+    return None if _going is None else _going[0]
+
+
+def drop(wait: bool = False) -> None:
+    """Give up the look that goes on."""
+    global _going
+    ended, _going = _going, None
+    if ended is not None:
+        ended[1].cancel()
+        if wait:
+            ended[1].wait(END)
+
+
+def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
+    """Select the pair and move the views to it, then look how it is now: at once, or beside Blender with progress."""
+    global _going
+    drop()
     layer = context.view_layer
     pair = [obj for obj in objects_of(finding) if layer.objects.get(obj.name) == obj]
     if context.mode == "OBJECT" and pair:
@@ -42,51 +116,140 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> str:
         for obj in pair:
             obj.select_set(True)
         layer.objects.active = pair[0]
-    problem, made = "", None
-    if len(pair) < 2:
-        problem = "An object of this pair is gone"
-    else:
-        try:
-            made = _exhibit(context, finding)
-        except ValueError as error:  # a ReadError among them
-            problem = str(error)
-    exhibit.show(context, made)
-    if problem:
-        session.drop_result(context.scene)
-        session.set_error(context.scene, problem)
-    frame(context, json.loads(finding.data), made)
+    exhibit.show(context, None)
+    row = json.loads(finding.data)
+    points = np.array([row["point_on_a"], row["point_on_b"]], dtype=np.float64)
+    try:
+        if len(pair) < 2:
+            raise ReadError("An object of this pair is gone")
+        look = _look(context, finding, points)
+    except ValueError as error:  # a ReadError among them
+        _fail(context, error)
+        frame(context, points, UNKNOWN_SIZE)
+        return
+    frame(context, points, look.size)
     refresh.redraw()
-    return problem
+    if bpy.app.background or context.window is None:
+        _take(context, look, lambda: look.work(lambda share: True))
+        return
+    job = Job(look.work)
+    if job.wait(PATIENCE):
+        _take(context, look, job.result)
+        return
+    _going = look, job
+    bpy.ops.contact_lens.watch_finding("INVOKE_DEFAULT")  # type: ignore[attr-defined]
 
 
-def _exhibit(context: bpy.types.Context, finding: ContactLensFinding) -> exhibit.Exhibit:
-    """Return the pair as it is now; two objects are inspected. Raises ValueError, a sentence for the user."""
-    keys = finding.key("a"), finding.key("b")
-    settings = session.settings_of(context.scene)
-    inspection = None
+def take_over(context: bpy.types.Context) -> None:
+    """Take what the look that goes on has found, once it is done. What the person left meanwhile is left alone."""
+    global _going
+    if _going is None or not _going[1].done:
+        return
+    (look, job), _going = _going, None
+    if context.scene.session_uid == look.scene and _is_current(context, look):
+        _take(context, look, job.result, late=True)
+
+
+def _look(context: bpy.types.Context, finding: ContactLensFinding, points: FloatArray) -> Look:
+    """Read the pair as it is now and put two objects into the pickers. Raises ValueError, a sentence for the user."""
+    scene = context.scene
+    settings, rules = session.settings_of(scene), scene_results.of_scene(scene).as_rules(context)
+    made: Inspection | Callable[[Progress], Inspection] | None = None
+    session.set_error(scene, "")
     if is_pair_of_objects(finding):
         settings.object_a, settings.object_b = finding.object_a, finding.object_b
         if finding.relation == "within_clearance":  # or the panel would call it separated
-            settings.clearance = max(settings.clearance, scene_results.of_scene(context.scene).clearance)
-        inspection = inspect(context, finding.object_a, finding.object_b, settings.as_settings())
+            settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
+        refresh.leave(scene)
+        made = begun(context, finding.object_a, finding.object_b, settings.as_settings())
+    a, b = items = _items(context, _keys(finding))
+    units = UnitFormat.of_scene(scene)
+
+    def work(progress: Progress) -> _Seen:
+        if made is None:
+            return _Seen(None, exhibit.of_items(a, b, rules.clearance, rules.contact_tolerance, units, progress))
+        inspection = made if isinstance(made, Inspection) else made(progress)
+        return _Seen(inspection, exhibit.of_inspection(inspection, a, b))
+
+    return Look(
+        scene=scene.session_uid,
+        keys=(a.key, b.key),
+        items=items,
+        places=[session.matrix_numbers(obj) for obj in objects_of(finding)],
+        before=session.stored(scene),
+        points=points,
+        size=min(float(np.linalg.norm(np.ptp(exhibit.surface(item).points, axis=0))) for item in items),
+        work=work,
+    )
+
+
+def _keys(finding: ContactLensFinding) -> tuple[Key | None, Key | None]:
+    return finding.key("a"), finding.key("b")
+
+
+def _items(context: bpy.types.Context, keys: tuple[Key | None, Key | None]) -> tuple[Item, Item]:
+    """Read both things as they are now. Raises ReadError when one is gone."""
     items = scene_check.items_of(context, [key for key in keys if key is not None])
-    a, b = (items.get(key) for key in keys)
+    a, b = (items.get(key) if key is not None else None for key in keys)
     if a is None or b is None:
         raise ReadError("What this finding is about is hidden or gone: check the scene again")
-    if inspection is not None:
-        return exhibit.of_inspection(inspection, a, b)
-    rules = scene_results.of_scene(context.scene).as_rules(context)
-    return exhibit.of_items(a, b, rules.clearance, rules.contact_tolerance, UnitFormat.of_scene(context.scene))
+    return a, b
 
 
-def frame(context: bpy.types.Context, row: dict[str, Any], shown: exhibit.Exhibit | None) -> None:
-    """Move the 3D views of the window to where the pair meets."""
-    points = np.array([row["point_on_a"], row["point_on_b"]], dtype=np.float64)
-    if shown is not None:
-        points = np.array([shown.contact.point_on_a, shown.contact.point_on_b], dtype=np.float64)
+def _is_current(context: bpy.types.Context, look: Look) -> bool:
+    """Whether the finding is still the one that the person is at, and its objects those in the pickers."""
+    check = scene_results.of_scene(context.scene)
+    if not 0 <= check.active < len(check.findings):
+        return False
+    finding = check.findings[check.active]
+    if _keys(finding) != look.keys:
+        return False
+    return not is_pair_of_objects(finding) or session.pair(context.scene) == (finding.object_a, finding.object_b)
+
+
+def _is_as_read(context: bpy.types.Context, look: Look) -> bool:
+    """Whether the surfaces are still those that were read, wherever they are now. Raises ReadError."""
+    pairs = zip(look.items, _items(context, look.keys), strict=True)
+    return all(
+        np.array_equal(then.geometry.points, now.geometry.points)
+        and np.array_equal(then.geometry.triangles, now.geometry.triangles)
+        for then, now in pairs
+    )
+
+
+def _take(context: bpy.types.Context, look: Look, result: Callable[[], _Seen], late: bool = False) -> None:
+    """Make what a look has found the scene's result and what is shown; late: much may have happened meanwhile."""
+    scene = context.scene
+    try:
+        inspection, made = result()
+        is_shown = not late or _is_as_read(context, look)
+        if inspection is not None and session.stored(scene) is look.before:  # else someone was faster
+            session.store(scene, inspection)
+            a, b = session.pair(scene)
+            if late and a is not None and b is not None and overtaken(context, a, b, inspection):
+                session.mark_stale(scene, "changed while it was inspected")
+    except Cancelled:
+        return
+    except ValueError as error:
+        _fail(context, error)
+        return
+    exhibit.show(context, made if is_shown else None, look.places)
+    points = np.array([made.contact.point_on_a, made.contact.point_on_b])
+    if np.abs(points - look.points).max() > ELSEWHERE * look.size:
+        frame(context, points, look.size)
+    refresh.redraw()
+
+
+def _fail(context: bpy.types.Context, error: ValueError) -> None:
+    session.drop_result(context.scene)
+    session.set_error(context.scene, str(error))
+    refresh.redraw()
+
+
+def frame(context: bpy.types.Context, points: FloatArray, size: float) -> None:
+    """Move the 3D views of the window to where a pair meets: its witness points (2, 3), the size of the smaller one."""
     # What is told of a contact may be a point: show a good part of the smaller object around it.
-    size = 0.5 * shown.smaller if shown is not None else 0.5
-    radius = max(float(np.linalg.norm(points[1] - points[0])), size, 1e-6)
+    radius = max(float(np.linalg.norm(points[1] - points[0])), 0.5 * size, 1e-6)
     for space in views(context):
         view = space.region_3d
         if view.view_perspective == "CAMERA":
