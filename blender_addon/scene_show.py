@@ -129,7 +129,7 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
         return
     frame(context, points, look.size)
     refresh.redraw()
-    if bpy.app.background or context.window is None:
+    if not _may_go_on(context):
         _take(context, look, lambda: look.work(lambda share: True))
         return
     job = Job(look.work)
@@ -137,6 +137,15 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
         _take(context, look, job.result)
         return
     _going = look, job
+    _watch()
+
+
+def _may_go_on(context: bpy.types.Context) -> bool:
+    """Whether work may go on beside Blender; a script waits for it."""
+    return not bpy.app.background and context.window is not None
+
+
+def _watch() -> None:
     bpy.ops.contact_lens.watch_finding("INVOKE_DEFAULT")  # type: ignore[attr-defined]
 
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -787,6 +789,135 @@ def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
             seen.append(int((ways @ (paint / np.linalg.norm(paint)) > 0.999).sum()))
         assert seen[0] == 0
         assert seen[1] > 5000
+
+
+class Slow:
+    """Going to a finding as in a window, where it takes as long as the test wants."""
+
+    def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.show = part("blender_addon.scene_show")
+        self.go_on = threading.Event()
+        tell = part("core.progress").tell
+        inspects, exhibits = self.show.begun, self.show.exhibit.of_items
+
+        def slowly(progress: Callable[[float], bool]) -> None:
+            while not self.go_on.wait(0.01):
+                tell(progress, 0.5)
+
+        def begun(*arguments: object) -> object:
+            made = inspects(*arguments)
+
+            def work(progress: Callable[[float], bool]) -> object:
+                slowly(progress)
+                return made(progress) if callable(made) else made
+
+            return work
+
+        def of_items(*arguments: Any) -> object:
+            slowly(arguments[-1])
+            return exhibits(*arguments)
+
+        monkeypatch.setattr(self.show, "begun", begun)
+        monkeypatch.setattr(self.show.exhibit, "of_items", of_items)
+        monkeypatch.setattr(self.show, "PATIENCE", 0.0)
+        monkeypatch.setattr(self.show, "_may_go_on", lambda context: True)
+        monkeypatch.setattr(self.show, "_watch", lambda: None)
+
+    def go(self, first: str, second: str) -> Any:
+        """Go to the finding of two things; its job goes on."""
+        self.go_on.clear()
+        wanted = {first, second}
+        labels = [{side["name"] for side in (f.row()["a"], f.row()["b"])} for f in settings().findings]
+        settings().active = labels.index(wanted)
+        return self.show._going[1]
+
+    def end(self) -> None:
+        """Let the work end, and take it over."""
+        self.go_on.set()
+        job = self.show._going[1]
+        assert job.wait(10.0)
+        self.show.take_over(bpy.context)
+        assert self.show.share_done(bpy.context.scene) is None
+
+
+@pytest.fixture
+def slow(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    made = Slow(part, monkeypatch)
+    yield made
+    made.show.drop(wait=True)
+
+
+def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(part: Part, slow: Slow) -> None:
+    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    row_of_cubes()
+    check()
+    begin = time.perf_counter()
+    first = slow.go("A", "B")
+    assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
+    assert {obj.name for obj in session.pair(bpy.context.scene)} == {"A", "B"}
+    assert session.current(bpy.context) is exhibit.current(bpy.context) is None
+    slow.show.take_over(bpy.context)
+    assert slow.show.share_done(bpy.context.scene) is not None, "it is not done yet"
+    second = slow.go("B", "C")
+    assert time.perf_counter() - begin < 5.0
+    assert first.wait(10.0), "the first one was cancelled"
+    assert not second.done
+    slow.end()
+    assert {obj.name for obj in bpy.context.selected_objects} == {"B", "C"}
+    shown = session.current(bpy.context)
+    assert {shown.name_a, shown.name_b} == {"B", "C"}
+    assert not session.is_stale(bpy.context)
+    assert exhibit.current(bpy.context) is not None
+    job = slow.go("A", "B")
+    settings().active = -1
+    assert job.wait(10.0), "the person left the list"
+    job = slow.go("A", "B")
+    bpy.ops.contact_lens.clear_findings()
+    assert job.wait(10.0)
+    assert session.stored(bpy.context.scene) is shown
+
+
+def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slow) -> None:
+    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    a, b, c, d, _ = row_of_cubes()
+    b.data = b.data.copy()
+    check()
+    slow.go("A", "B")
+    b.location.x -= 0.25
+    bpy.context.view_layer.update()
+    slow.end()
+    assert session.is_stale(bpy.context)
+    assert exhibit.is_moved(bpy.context, exhibit.current(bpy.context))
+    slow.go("A", "B")
+    b.data.vertices[0].co.x += 0.5
+    b.data.update()
+    bpy.context.view_layer.update()
+    slow.end()
+    assert session.stale_reason(bpy.context) == "changed while it was inspected"
+    assert exhibit.current(bpy.context) is None, "its surface is another one now"
+    slow.go("B", "C")
+    before = session.stored(bpy.context.scene)
+    session.settings_of(bpy.context.scene).object_b = d
+    slow.end()
+    assert session.stored(bpy.context.scene) is before, "the person picked another pair"
+    slow.go("B", "C")
+    bpy.data.objects.remove(c)
+    slow.end()
+    assert session.current(bpy.context) is None
+    slow.go("A", "B")
+    a.hide_set(True)
+    slow.end()
+    assert "hidden" in session.error(bpy.context)
+
+
+def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow: Slow) -> None:
+    exhibit = part("blender_addon.exhibit")
+    two_instances()
+    check()
+    slow.go("Part [0] of One", "Part [0] of Two")
+    assert exhibit.current(bpy.context) is None
+    slow.end()
+    assert exhibit.current(bpy.context).contact.depth == pytest.approx(0.5)
 
 
 def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:

@@ -25,6 +25,15 @@ def test_the_list_is_walked_through(played: Any) -> None:
     assert seen["depth after"] == pytest.approx(0.0, abs=1e-5)
 
 
+def test_a_pair_that_takes_long_does_not_stop_the_window(played: Any) -> None:
+    seen = played.numbers
+    assert seen["long"] == [["A", "B"], [], False]
+    assert seen["next"] == [["C", "D"], ["C", "D"]], "another row gives it up"
+    assert seen["ended"] == [["A", "B"], ["A", "B"], True]
+    assert seen["given up"] == [["C", "D"], [], False], "Esc ends it, and the row stays"
+    assert seen["left by looking"] == [], "no data, handler, operator or thread"
+
+
 def test_esc_ends_a_long_check_and_what_is_done_is_kept(played: Any) -> None:
     seen = played.numbers
     assert 0.0 < seen["share"] < 1.0

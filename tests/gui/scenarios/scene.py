@@ -93,6 +93,38 @@ def steps(window: Any) -> Iterator[float]:
     numbers["stands apart"].append(_stands_apart(window, exhibit))
     yield from window.screenshot("left")
 
+    # A pair that takes long: Blender goes on, another row gives it up, Esc too.
+    scene_show = window.part("blender_addon.scene_show")
+    session = window.part("blender_addon.session")
+    looked = lambda: scene_show.share_done(bpy.context.scene)  # noqa: E731
+
+    def inspected() -> list[str]:
+        with window.context():
+            known = session.current(bpy.context)
+        return [] if known is None else sorted((known.name_a, known.name_b))
+
+    before = _standing(window)
+    with window.held(0.3):
+        yield from window.click_button("contact_lens.go_to_finding(step=1)")
+        yield from window.until(lambda: (looked() or 0.0) >= 0.3, "the pair is looked at beside Blender")
+        numbers["long"] = [selected(), inspected(), _stands_apart(window, exhibit)]
+        yield from window.screenshot("looking")
+        yield from window.click_button("contact_lens.go_to_finding(step=1)")
+        yield from window.until(lambda: looked() is None, "the other pair was known")
+        numbers["next"] = [selected(), inspected()]
+        yield from window.click_button("contact_lens.go_to_finding(step=1)")
+        yield from window.until(lambda: (looked() or 0.0) >= 0.3, "the first one again")
+    yield from window.until(lambda: looked() is None, "it ends by itself")
+    numbers["ended"] = [selected(), inspected(), _stands_apart(window, exhibit)]
+    with window.held(0.3):
+        yield from window.click_button("contact_lens.go_to_finding(step=1)")
+        yield from window.until(lambda: (looked() or 0.0) >= 0.3, "another one")
+        yield from window.key("ESC")
+        yield from window.until(lambda: looked() is None, "Esc ends it")
+    numbers["given up"] = [selected(), inspected(), _stands_apart(window, exhibit)]
+    yield from window.rest()
+    numbers["left by looking"] = [now for now, then in zip(_standing(window), before, strict=True) if now != then]
+
     # Grouped by object, and the pair that was clicked separated by its button.
     with window.context():
         bpy.ops.mesh.primitive_cube_add(location=(0.4, 1.6, 0.0))
