@@ -8,7 +8,7 @@ has few candidates for each.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -75,12 +75,25 @@ NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
 OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
 """What of a row is None where surfaces meet of which one is open: such a pair has no depth."""
-READING = 0.2
-"""Share of the work that bounds are, about; the rest is contacts."""
+READING = 0.1
+"""Bounds are told as at most this share of the work: only they show which meshes are dented, which take longest."""
+COST_OF_TRIANGLE = 0.03
+"""About how many milliseconds the bounds of a geometry take for each of its triangles. These costs are for progress:
+how they compare matters, not how fast a machine is."""
+COST_OF_BOXES = 0.1
+"""The same of a pair of boxes, looked at together with others."""
+COST_OF_HULLS = 1.0
+"""Of a pair of other convex shapes, looked at together with others."""
+COST_OF_WORDS = 0.05
+"""Of a finding that was answered together with others, to be put into words."""
+COST_ALONE = 5.0
+"""Of a pair of convex shapes by itself, with certificate and check."""
+COST_OF_MESHES = 200.0
+"""Of a pair in which there is a mesh or a compound."""
+FOUND = 0.5
+"""Of the pairs that are looked at about so many are findings."""
 MOST_VERIFIED = 2_000
 """Findings that were answered together are looked at again up to so many, the deepest first: some seconds."""
-VERIFYING = 0.05
-"""Share of the work that this is, about."""
 
 
 class Geometry:
@@ -488,12 +501,13 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     """
     outcome = Outcome([], [], {}, set(), list(subject.skipped), 0, False)
     items = subject.items
+    reading = _reading(items)
     try:
         if not items:
             return outcome
-        low, high, problems = bounds_of(items, part_of(progress, 0.0, 0.8 * READING))
+        low, high, problems = bounds_of(items, part_of(progress, 0.0, 0.8 * reading))
         outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
-        pairs = _candidates(subject, low, high, set(problems), part_of(progress, 0.8 * READING, READING))
+        pairs = _candidates(subject, low, high, set(problems), part_of(progress, 0.8 * reading, reading))
     except Cancelled:
         outcome.partial = True
         return outcome
@@ -506,17 +520,67 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
         else:
             wanted.append((i, j))
     outcome.candidates = len(wanted)
-    check_pairs(items, wanted, subject, outcome, part_of(progress, READING, 1.0 - VERIFYING))
+    costs = _Costs.of(items, wanted)
+    looking, again = float(costs.total.sum()), FOUND * COST_ALONE * min(MOST_VERIFIED, costs.convex)
+    verifying = reading + (1.0 - reading) * (looking / (looking + again) if wanted else 0.0)
+    check_pairs(items, wanted, subject, outcome, costs, part_of(progress, reading, verifying))
 
     def rank(found: PairFound) -> tuple[float, str, str]:
         return found.row["signed_distance"] or 0.0, items[found.a].name, items[found.b].name
 
     outcome.found.sort(key=rank)
     if not outcome.partial:
-        _look_again(items, subject, outcome.found, part_of(progress, 1.0 - VERIFYING, 1.0))
+        _look_again(items, subject, outcome.found, part_of(progress, verifying, 1.0))
         outcome.found.sort(key=rank)
     outcome.rows = rows(items, outcome)
     return outcome
+
+
+def _reading(items: Sequence[Item]) -> float:
+    """Return the share of the work that bounds are, about, when as many pairs are looked at as there are items."""
+    triangles = sum({geometry: len(geometry.triangles) for geometry in (item.geometry for item in items)}.values())
+    bounds = COST_OF_TRIANGLE * triangles
+    return min(READING, bounds / (bounds + COST_ALONE * len(items))) if items else READING
+
+
+@dataclass(frozen=True, eq=False)
+class _Costs:
+    """About how long pairs take, for progress."""
+
+    together: FloatArray
+    """(p,) of each looked at together with the others."""
+    alone: FloatArray
+    """(p,) of each looked at by itself, where that is needed."""
+    is_convex: NDArray[np.bool_]
+    """(p,) whether both are: such pairs are settled together where there are some."""
+
+    @classmethod
+    def of(cls, items: Sequence[Item], pairs: Sequence[tuple[int, int]]) -> _Costs:
+        numbers = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+        box, convex = np.zeros(len(items), dtype=bool), np.zeros(len(items), dtype=bool)
+        for k in np.unique(numbers).tolist():
+            item = items[k]
+            convex[k] = item.kind not in (MESH, COMPOUND) and not item.parts
+            box[k] = item.kind == CONVEX_HULL and item.geometry.is_box
+        both: NDArray[np.bool_] = np.all(convex[numbers], axis=1)
+        together = np.where(box[numbers].all(axis=1), COST_OF_BOXES, COST_OF_HULLS)
+        return cls(together, np.where(both, COST_ALONE, COST_OF_MESHES), both)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """(p,) of each, all that is to be expected."""
+        alone = self.alone if self.convex < FEW else np.where(self.is_convex, 0.0, self.alone)
+        total: FloatArray = self.together + alone
+        return total
+
+    @cached_property
+    def convex(self) -> int:
+        """How many pairs are convex."""
+        return int(self.is_convex.sum())
+
+    def some(self, begin: int, end: int) -> _Costs:
+        """Return those of some pairs."""
+        return _Costs(self.together[begin:end], self.alone[begin:end], self.is_convex[begin:end])
 
 
 def _look_again(items: Sequence[Item], subject: Subject, found: list[PairFound], progress: Progress | None) -> None:
@@ -566,28 +630,31 @@ def _candidates(
 
 def check_pairs(
     items: Sequence[Item],
-    pairs: Iterable[tuple[int, int]],
+    pairs: list[tuple[int, int]],
     subject: Subject,
     outcome: Outcome,
+    costs: _Costs,
     progress: Progress | None = None,
 ) -> None:
     """Find the contact of each pair and put it into the outcome; stop, and mark that, when `progress` says so.
 
     This is the one place where pairs are decided.
     """
-    pairs = list(pairs)
     things = _Things(items)
+    before = np.concatenate([[0.0], np.cumsum(costs.total)])
+    before /= max(float(before[-1]), 1.0)
     begin, size = 0, FIRST_BATCH
     while begin < len(pairs):
         some = pairs[begin : begin + size]
-        here = part_of(progress, begin / len(pairs), (begin + len(some)) / len(pairs))
+        end = begin + len(some)
+        here = part_of(progress, float(before[begin]), float(before[end]))
         try:
             tell(here, 0.0)
-            _check_some(items, some, things, subject, outcome, here)
+            _check_some(items, some, things, subject, outcome, costs.some(begin, end), here)
         except Cancelled:
             outcome.partial = True
             return
-        begin, size = begin + len(some), min(2 * size, BATCH)
+        begin, size = end, min(2 * size, BATCH)
 
 
 def _check_some(
@@ -596,12 +663,17 @@ def _check_some(
     things: _Things,
     subject: Subject,
     outcome: Outcome,
+    costs: _Costs,
     progress: Progress | None,
 ) -> None:
-    within = _within_convex(pairs, things, part_of(progress, 0.0, 0.3))
-    apart, told = _together(pairs, within, things, subject, part_of(progress, 0.3, 0.7))
+    share = 0.8 * float(costs.together.sum() / costs.total.sum())
+    within = _within_convex(pairs, things, part_of(progress, 0.0, 0.4 * share))
+    apart, told = _together(pairs, within, things, subject, part_of(progress, 0.4 * share, share))
+    left = [0.0 if k in apart else COST_OF_WORDS if k in told else float(costs.alone[k]) for k in range(len(pairs))]
+    before = np.concatenate([[0.0], np.cumsum(left)])
+    before = share + (1.0 - share) * before / max(float(before[-1]), COST_OF_WORDS)
     for k, (i, j) in enumerate(pairs):
-        here = part_of(progress, 0.7 + 0.3 * k / len(pairs), 0.7 + 0.3 * (k + 1) / len(pairs))
+        here = part_of(progress, float(before[k]), float(before[k + 1]))
         tell(here, 0.0)
         if k in apart:
             outcome.cleared.append((i, j))

@@ -526,7 +526,9 @@ def test_findings_answered_together_are_verified_up_to_a_number(part: Part, monk
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
     monkeypatch.setattr(scene_pairs, "MOST_VERIFIED", 30)
     assert [row["verified"] for row in scene_pairs.check(subject).rows] == [True] * 30 + [None] * 9
-    late = 1.0 - 0.5 * scene_pairs.VERIFYING
+    shares: list[float] = []
+    scene_pairs.check(subject, shares.append)
+    late = shares[-15]  # of the 30 that are told of verifying
     outcome = scene_pairs.check(subject, lambda share: share < late)
     assert (outcome.partial, len(outcome.found)) == (False, 39), "no pair is missing"
     assert 10 < sum(bool(row["verified"]) for row in outcome.rows) < 20
@@ -542,11 +544,60 @@ def test_findings_answered_together_are_verified_up_to_a_number(part: Part, monk
     assert row["notes"] == ["The answer did not pass its own check (the same relation): please report it"]
 
 
-def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
+def ring(name: str, location: object) -> bpy.types.Object:
+    bpy.ops.mesh.primitive_torus_add(major_segments=8, minor_segments=4, location=location)
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+def shares_at(part: Part, name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[float], list[float]]:
+    """All shares that a check of the visible objects tells, and how much was done at each call of a function."""
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    told, at = [0.0], []
+    honest = getattr(scene_pairs, name)
+
+    def called(*arguments: Any) -> Any:
+        at.append(told[-1])
+        return honest(*arguments)
+
+    bpy.context.view_layer.update()
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    with monkeypatch.context() as patched:
+        patched.setattr(scene_pairs, name, called)
+        scene_pairs.check(subject, told.append)
+    return told, at
+
+
+def test_the_progress_of_a_check_is_shared_by_what_takes_long(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    for k in range(12):
+        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0))
+    told, at = shares_at(part, "contact_of", monkeypatch)
+    assert told == sorted(told)
+    assert len(at) == 11
+    assert at[0] < 0.2, "bounds and what is apart are little of the work with meshes"
+    assert np.diff(at) == pytest.approx(1.0 / 11.0, abs=0.02), "each pair of meshes counts the same"
+    # Boxes next to them, answered together, count little, and so does their being looked at again.
+    for k in range(60):
+        cube(f"Box {k:02}", (1.5 * k, 20.0, 0.0))
+    told, at = shares_at(part, "_look_again", monkeypatch)
+    assert told == sorted(told)
+    assert 0.8 < at[0] < 1.0
+    # Alone they are answered in no time, and looking again is most of it.
+    for obj in list(bpy.data.objects):
+        if obj.name.startswith("Ring"):
+            bpy.data.objects.remove(obj)
+    told, at = shares_at(part, "_look_again", monkeypatch)
+    assert told == sorted(told)
+    assert at[0] < 0.3
+    assert len([share for share in told if share > 0.3]) > 30
+
+
+def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    monkeypatch.setattr(scene_pairs, "MOST_VERIFIED", 0)  # all of the progress is finding
     for stop in (0.0, 0.1, 0.6, 0.9):
         outcome = scene_pairs.check(subject, lambda share, stop=stop: share < stop)
         assert outcome.partial

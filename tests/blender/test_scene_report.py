@@ -489,7 +489,7 @@ def stopped_by_ctrl_c(command: list[str], folder: Path, **environment: str) -> t
             while more := os.read(terminal, 4096):
                 told += more
                 # Bounds and what is apart are done, and a few contacts.
-                if not pressed and re.search(rb"Checking: (79|8\d|9\d) %", told):
+                if not pressed and re.search(rb"Checking: [2-9]\d %", told):
                     pressed, told = True, b""
                     process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=100)

@@ -28,9 +28,9 @@ def test_the_list_is_walked_through(played: Any) -> None:
 def test_a_pair_that_takes_long_does_not_stop_the_window(played: Any) -> None:
     seen = played.numbers
     assert seen["long"] == [["A", "B"], [], False]
-    assert seen["next"] == [["C", "D"], ["C", "D"]], "another row gives it up"
-    assert seen["ended"] == [["A", "B"], ["A", "B"], True]
-    assert seen["given up"] == [["C", "D"], [], False], "Esc ends it, and the row stays"
+    assert seen["next"] == [["C", "D"], False], "another row gives it up"
+    assert seen["ended"] == [["C", "D"], ["C", "D"], True]
+    assert seen["given up"] == [["A", "B"], [], False], "Esc ends it, and the row stays"
     assert seen["left by looking"] == [], "no data, handler, operator or thread"
 
 
