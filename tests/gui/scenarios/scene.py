@@ -109,14 +109,14 @@ def steps(window: Any) -> Iterator[float]:
 
     before = _standing(window)
     with window.held(0.3):
-        yield from window.rest()  # or the button that was clicked last counts as the one below the mouse
         yield from window.click_button("contact_lens.go_to_finding(step=1)")
         yield from window.until(lambda: (looked() or 0.0) >= 0.3, "the pair is looked at beside Blender")
         numbers["long"] = [selected(), inspected(), _stands_apart(window, exhibit)]
         yield from window.screenshot("looking")
+        next_button = window.mouse
         first = scene_show.going()
         yield from window.rest()
-        yield from window.click_button("contact_lens.go_to_finding(step=1)")
+        yield from window.click(*next_button)
         yield from window.until(lambda: check().active == 1, "Next goes on meanwhile")
         numbers["next"] = [selected(), scene_show.going() is first]
         yield from window.until(lambda: len(_working()) <= 1, "the first one was given up")
@@ -124,7 +124,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["ended"] = [selected(), inspected(), _stands_apart(window, exhibit)]
     with window.held(0.3):
         yield from window.rest()
-        yield from window.click_button("contact_lens.go_to_finding(step=1)")
+        yield from window.click(*next_button)
         yield from window.until(lambda: (looked() or 0.0) >= 0.3, "another one")
         yield from window.key("ESC")
         yield from window.until(lambda: looked() is None, "Esc ends it")
