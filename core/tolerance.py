@@ -435,3 +435,11 @@ Sixteen times what three rounded products may be wrong by."""
 
 MESH_SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""
+
+COVER_ROUNDING = 16.0
+"""Times EPS and the size of the Minkowski difference: by how much cells of directions must reach farther than the depth
+that they prove."""
+
+COVER_SHARE = 0.5
+"""Times the promised tolerance: bounds of curved shapes that are no farther apart are not brought nearer by cells of
+directions, and how much less than the depth that is told these prove."""

@@ -12,6 +12,7 @@ Any other smooth core is bracketed: the polytope of some of its points is inside
 direction at its support point is outside. So the pair of inner polytopes gives an upper bound of the signed distance
 and a direction; support points there give a lower bound and new points for the polytopes; and so on until both bounds
 meet.
+Bounds that are still apart then, for rings of directions are all but equally good, are closed by cells of directions.
 Near a smooth optimum the direction is improved by Newton's method, and rings of points close around it close the
 bracket at once. Source: S1.5, S4.2; G. van den Bergen, Proximity Queries and Penetration Depth Computation on 3D Game
 Objects, 2001 (the bracket).
@@ -36,6 +37,7 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, Polytope, frozen
 from ..shapes.rounded import polytope_feature
 from ..tolerance import (
+    COVER_SHARE,
     CURVED_AXIS,
     CURVED_BESIDE,
     CURVED_BRACKET,
@@ -52,7 +54,9 @@ from ..tolerance import (
 from .curved_inside import curved_relation
 from .curved_region import curved_region, whole_feature
 from .curved_section import beside_section, common_axis, in_space, section_of, section_plane
+from .direction_cover import cover, cover_axis, starts_around
 from .ellipsoid_ball import BallPair, ball_pair, nearest_on_ellipsoid, proven_above
+from .ellipsoid_hull import lowest_nearby, pieces_of
 
 _MOST = 2000
 """Points of an inner polytope; with more it does not grow."""
@@ -136,6 +140,8 @@ def curved_contact(
     one, other = _Core.of(a), _Core.of(b)
     axis = common_axis(a, b)
     found = _solved(a, b, one, other, method, axis)
+    if found.status is Status.CURVED_BRACKET:
+        found = _covered(a, b, found)
     one, other, normal, slab = found.one, found.other, found.normal, found.slab
     size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
     magnitude = max(a.magnitude, b.magnitude)
@@ -317,6 +323,45 @@ def _by_ball(one: _Core, other: _Core, pair: BallPair) -> _Solved:
     nothing = Status.CURVED_BRACKET
     return _Solved(
         one, other, normal, slab, slab, upper, points, normals, "secular", found.iterations, nothing, None, proof
+    )
+
+
+def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
+    """Return what is told of cores that penetrate and whose bounds are still apart, with a better direction, if there
+    is one, and a bound that cells of directions prove: see `direction_cover`."""
+    one, other = found.one, found.other
+    depth = -found.slab
+    both = one.radius + other.radius
+    tolerance = promised(depth + both, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    proof = found.certificate
+    if found.upper - found.lower <= COVER_SHARE * tolerance or depth <= tolerance or isinstance(proof, BallCertificate):
+        return found
+    pieces = pieces_of(a, b)
+    if pieces is None:
+        return found
+    ways = np.concatenate([found.normal[None], starts_around(a, b, found.normal), found.others])
+    while True:
+        ways = np.array([lowest_nearby(pieces, way) for way in ways])
+        slabs = _slabs(one, other, ways)
+        normal = ways[int(slabs.argmax())] + 0.0
+        slab = float(slabs.max())
+        if slab <= found.slab:
+            normal, slab = found.normal, found.slab
+        told = -slab - COVER_SHARE * tolerance
+        cells = cover(pieces, cover_axis(a, b), told) if told > 0.0 else None
+        if cells is None or cells.complete or not float(_slabs(one, other, cells.lowest[None])[0]) > slab:
+            break
+        ways = np.concatenate([cells.lowest[None], ways])
+    upper, depth_told = max(slab, found.upper), None
+    if cells is not None and cells.complete and -told < upper:
+        upper, depth_told = -told, told
+    return found._replace(
+        normal=normal,
+        slab=slab,
+        lower=slab,
+        upper=upper,
+        others=np.concatenate([ways, -ways]),
+        certificate=replace(proof, normal=normal, depth=depth_told),
     )
 
 

@@ -55,6 +55,9 @@ class SupportCertificate:
     section: FloatArray | None = None
     """(3, 3) rows origin, axis and a direction across it: `inner` is then the contact, in the plane, of the sections of
     two bodies of revolution about axes in this plane, which is as good: see `curved_section`."""
+    depth: float | None = None
+    """World units, > 0: the cores overlap by at least as much in every direction, which cells of directions show that
+    are made anew, see `direction_cover`; minus this is then an upper bound as well. None where it is not needed."""
 
 
 @dataclass(frozen=True, eq=False)

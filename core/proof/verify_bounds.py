@@ -10,7 +10,9 @@ import numpy as np
 from ..curved.curved_contact import inner_polytope
 from ..curved.curved_inside import support_points
 from ..curved.curved_section import beside_section, section_of, section_plane
+from ..curved.direction_cover import cover, cover_axis
 from ..curved.ellipsoid_ball import ball_pair, proven_above
+from ..curved.ellipsoid_hull import pieces_of
 from ..narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
 from ..narrow_phase.contact import Contact
 from ..narrow_phase.gjk import size_of_difference
@@ -81,7 +83,13 @@ def _proven_above(
     if isinstance(found, str):
         return found
     beside = 0.0 if proof.section is None else beside_section(a, b, proof.section)
-    return found[0] + beside - radii, found[1]
+    above, by = found[0] + beside, found[1]
+    if proof.depth is not None and -proof.depth < above:
+        pieces = pieces_of(a, b)
+        if pieces is None or not cover(pieces, cover_axis(a, b), proof.depth).complete:
+            return "cells of directions do not prove the depth"
+        above, by = -proof.depth, "cells of directions"
+    return above - radii, by
 
 
 def cores_of(

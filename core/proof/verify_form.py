@@ -95,6 +95,9 @@ def _curved_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[st
         if not is_array(getattr(proof, name), (None, a.dim)):
             yield f"{name} are not finite vectors: {getattr(proof, name)!r}"
             return
+    if proof.depth is not None and not (is_number(proof.depth) and proof.depth > 0.0):
+        yield f"depth is {proof.depth!r}"
+        return
     if proof.section is not None and not is_array(proof.section, (None, a.dim)):
         yield f"section is {proof.section!r}"
         return

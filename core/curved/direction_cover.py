@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Proof that two curved shapes overlap by at least so much in every direction, by cells that cover all directions.
+
+In a cell the support function of the Minkowski difference is bounded from below by a quadratic form. With
+n = m + x u + y v in the cell about m, |M n|^2 is (l^2 + b^2), where l is linear in x and y and the same as |M m| in the
+middle, and b^2 is a quadratic form. So |M n| - l = b^2 / (|M n| + l) is at least b^2 / (2 s), s the largest |M n| in
+the cell, at one of its corners. The length of n is bounded from above alike. What is left is short by the third power
+of the cell's size, so that rings of directions that are all but equally good, which take hundreds of thousands of
+points of a polytope, take some thousands of cells. Where pieces cross, their mean with any weights is a lower bound as
+well; the weights are those that make it most nearly level. Cells in which the bound is not enough are halved.
+
+Cells are bounded by meridians and parallels about an axis, for rings are often parallels; at the poles they are squares.
+Source: branch and bound with second-order bounds, e.g. R. Horst and H. Tuy, Global Optimization, 1996.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from ..shapes.curved_shape import ConvexShape, across
+from ..shapes.ellipsoid import Ellipsoid
+from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.rounded import Rounded
+from ..tolerance import COVER_ROUNDING, EPS
+from .ellipsoid_hull import Pieces
+
+_MOST = 300_000
+"""Cells looked at in all; with more it is given up."""
+_CHUNK = 20_000
+"""Cells looked at together."""
+_POLE = 1.4
+"""Latitude, radians, from which on cells are squares."""
+
+_STARTS = 12
+"""Directions around the axis of cells from which a better one is looked for."""
+_LEVEL = 0.01
+"""Times how much a bound falls in a cell: what that counts against it."""
+
+
+class Cover(NamedTuple):
+    """What was found by looking at cells."""
+
+    complete: bool
+    """Whether all directions are covered."""
+    lowest: FloatArray
+    """(3,) the unit direction, of those looked at, along which the difference reaches least far."""
+    cells: int
+
+
+class _Cells(NamedTuple):
+    """Cells of directions: meridians and parallels or, at the poles, squares on the planes that touch there."""
+
+    middle: FloatArray
+    """(n, 2) longitude and latitude; at the poles x and y."""
+    half: FloatArray
+    """(n, 2) half of the sides."""
+    pole: FloatArray
+    """(n,) 1.0 or -1.0 at a pole, else 0.0."""
+
+    def only(self, chosen: FloatArray) -> _Cells:
+        return _Cells(self.middle[chosen], self.half[chosen], self.pole[chosen])
+
+    def halved(self, first: FloatArray) -> _Cells:
+        """Return the cells cut in two across their first side, where `first` (n,) is true, or the second."""
+        cut = np.where(first[:, None], [1.0, 0.0], [0.0, 1.0])
+        half = self.half * (1.0 - 0.5 * cut)
+        step = 0.5 * self.half * cut
+        middle = np.concatenate([self.middle - step, self.middle + step])
+        return _Cells(middle, np.tile(half, (2, 1)), np.tile(self.pole, 2))
+
+
+def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
+    """Return the unit vector (3,) about which cells are made: of a body of revolution its axis, else a semi-axis."""
+    for shape in (a, b):
+        turned = None if isinstance(shape, Polytope) else shape.revolution
+        if turned is not None and turned.axis is not None:
+            return np.array(turned.axis)
+    for shape in (a, b):
+        core = shape.core if isinstance(shape, Rounded) else shape
+        if isinstance(core, Ellipsoid):
+            longest: FloatArray = core.axes[int(core.semi.argmax())]
+            return longest
+    return np.array([0.0, 0.0, 1.0])
+
+
+def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatArray:
+    """Return unit directions (k, 3) that lean as much as one from the axis of cells, all around."""
+    axis = cover_axis(a, b)
+    along = float(normal @ axis)
+    u, v = across(axis)
+    turn = 2.0 * np.pi * np.arange(_STARTS)[:, None] / _STARTS
+    out = np.sqrt(max(0.0, 1.0 - along * along))
+    ways = along * axis + out * (np.cos(turn) * u + np.sin(turn) * v)
+    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
+    return result
+
+
+def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
+    """Tell whether the difference reaches at least `depth`, > 0, along every direction.
+
+    `axis` (3,) is the unit vector about which cells are made. The search ends early where a direction is found along
+    which the difference reaches less far.
+    """
+    side = across(axis)[0]
+    frame = np.stack([side, np.cross(axis, side), axis])
+    slack = COVER_ROUNDING * EPS * pieces.size
+    turns = (np.arange(16) - 7.5) * (np.pi / 8.0)
+    rows = np.array([-0.75, -0.25, 0.25, 0.75]) * _POLE
+    band = np.stack([np.tile(turns, 4), np.repeat(rows, 16)], axis=1)
+    edge = 1.0 / np.tan(_POLE)
+    open_cells = _Cells(
+        np.concatenate([band, np.zeros((2, 2))]),
+        np.concatenate([np.tile([np.pi / 16.0, 0.25 * _POLE], (64, 1)), np.full((2, 2), edge)]),
+        np.concatenate([np.zeros(64), [1.0, -1.0]]),
+    )
+    # Cells overlap by more than rounding.
+    open_cells = open_cells._replace(half=open_cells.half * (1.0 + 1e-6))
+    count, lowest, least = 0, side, float(pieces.heights(side[None])[0])
+    while len(open_cells.pole):
+        cells, rest = open_cells.only(slice(0, _CHUNK)), open_cells.only(slice(_CHUNK, None))  # type: ignore[arg-type]
+        count += len(cells.pole)
+        patch = _patches(cells, frame)
+        heights = pieces.heights(patch.middle) / np.linalg.norm(patch.middle, axis=1)
+        k = int(heights.argmin())
+        if heights[k] < least:
+            least, lowest = float(heights[k]), patch.middle[k] / np.linalg.norm(patch.middle[k])
+        if least < depth or count > _MOST:
+            return Cover(False, lowest, count)
+        bounds, first_worse = _bounds(pieces, patch, depth)
+        fail = ~(bounds >= slack)
+        if len(rest.pole) > 10 * _CHUNK:
+            return Cover(False, lowest, count)
+        more = cells.only(fail).halved(first_worse[fail])
+        open_cells = _Cells(*(np.concatenate(pair) for pair in zip(more, rest, strict=True)))
+    return Cover(True, lowest, count)
+
+
+class _Patches(NamedTuple):
+    """Pieces of planes whose directions hold those of cells."""
+
+    middle: FloatArray
+    """(n, 3)"""
+    u: FloatArray
+    """(n, 3) unit vectors in the plane."""
+    v: FloatArray
+    low: FloatArray
+    """(n, 2) of the coordinates along u and v from the middle."""
+    high: FloatArray
+
+
+def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
+    n = len(cells.pole)
+    longitude, latitude = cells.middle.T
+    cos_x, sin_x, cos_y, sin_y = np.cos(longitude), np.sin(longitude), np.cos(latitude), np.sin(latitude)
+    middle = np.stack([cos_y * cos_x, cos_y * sin_x, sin_y], axis=1)
+    u = np.stack([-sin_x, cos_x, np.zeros(n)], axis=1)
+    v = np.stack([-sin_y * cos_x, -sin_y * sin_x, cos_y], axis=1)
+    wide = cells.half[:, 0]
+    ends = latitude + cells.half[:, 1] * np.array([[-1.0], [1.0]])
+    # On the plane that touches in the middle a parallel is curved: as high at its ends as one at another latitude.
+    heights = np.stack([np.arctan(np.tan(ends) / squeeze) for squeeze in (np.ones(n), np.cos(wide))])
+    heights = np.tan(heights.reshape(4, n) - latitude)
+    widths = np.sin(wide) * np.cos(ends) / (sin_y * np.sin(ends) + cos_y * np.cos(ends) * np.cos(wide))
+    width = widths.max(axis=0)
+    low, high = np.stack([-width, heights.min(axis=0)], axis=1), np.stack([width, heights.max(axis=0)], axis=1)
+    at_pole = cells.pole != 0.0
+    if at_pole.any():
+        place = cells.middle[at_pole]
+        middle[at_pole] = np.concatenate([place, cells.pole[at_pole, None]], axis=1)
+        u[at_pole], v[at_pole] = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
+        low[at_pole], high[at_pole] = -cells.half[at_pole], cells.half[at_pole]
+    return _Patches(middle @ frame, u @ frame, v @ frame, low, high)
+
+
+def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, FloatArray]:
+    """Return (n,) how much farther than `depth` the difference surely reaches in each patch, at its middle times the
+    middle's length, and whether cutting across the first side helps more."""
+    middle, u, v, low, high = patch
+    corners = np.stack([np.stack([x, y], axis=1) for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])], axis=1)
+    # The length of a vector of the patch, which the depth is multiplied with.
+    length = np.linalg.norm(middle, axis=1)
+    across_u, across_v = (middle * u).sum(axis=1) / length, (middle * v).sum(axis=1) / length
+    slopes = np.stack([across_u, across_v], axis=1)
+    shortest = length + np.einsum("nca,na->nc", corners, slopes).min(axis=1)
+    form = np.stack([1.0 - across_u**2, 1.0 - across_v**2, -across_u * across_v], axis=1)
+    value = (middle @ pieces.centers.T) - depth * length[:, None]
+    slope = np.stack([u @ pieces.centers.T, v @ pieces.centers.T], axis=2) - depth * slopes[:, None, :]
+    bend = np.repeat(-depth * (form / shortest[:, None])[:, None, :], value.shape[1], axis=1)
+    loose = np.repeat((depth * form * (1.0 / shortest - 1.0 / length)[:, None])[:, None, :2], value.shape[1], axis=1)
+    for maps in pieces.maps:
+        if not maps.any():
+            continue
+        here, along_u, along_v = (np.einsum("kij,nj->nki", maps, ways) for ways in (middle, u, v))
+        reach = np.linalg.norm(here, axis=2)
+        unit = here / np.where(reach > 0.0, reach, 1.0)[:, :, None]
+        p, q = (unit * along_u).sum(axis=2), (unit * along_v).sum(axis=2)
+        form = np.stack(
+            [
+                (along_u * along_u).sum(axis=2) - p * p,
+                (along_v * along_v).sum(axis=2) - q * q,
+                (along_u * along_v).sum(axis=2) - p * q,
+            ],
+            axis=2,
+        )
+        x, y = corners[:, :, 0], corners[:, :, 1]
+        ends = here[:, None] + x[:, :, None, None] * along_u[:, None] + y[:, :, None, None] * along_v[:, None]
+        largest = np.linalg.norm(ends, axis=3).max(axis=1)
+        share = 1.0 / np.where(largest > 0.0, largest, np.inf)
+        value = value + reach
+        slope = slope + np.stack([p, q], axis=2)
+        bend = bend + form * share[:, :, None]
+        exact = np.where(reach > 0.0, 1.0 / np.where(reach > 0.0, reach, 1.0), share)
+        loose = loose + form[:, :, :2] * np.abs(exact - share)[:, :, None]
+    return _best_mean(value, slope, bend, loose, low, high)
+
+
+def _best_mean(
+    value: FloatArray, slope: FloatArray, bend: FloatArray, loose: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least value (n,) of the best of k quadratic forms in each of n rectangles, and of means of two of
+    them; and whether cutting the rectangle across its first side helps more.
+
+    `value` (n, k), `slope` (n, k, 2), `bend` (n, k, 3) and, of the last, how much is lost to rectangles being large.
+    """
+    n, k = value.shape
+    half = 0.5 * (high - low)
+    best, score = np.full(n, -np.inf), np.full(n, -np.inf)
+    first = np.zeros(n, dtype=bool)
+    tried: list[tuple[int, int, FloatArray]] = [(i, i, np.ones(n)) for i in range(k)]
+    for i, j in combinations(range(k), 2):
+        for axis in (0, 1):
+            for place in (0.5 * (low + high), low, high):
+                # Level there along that axis.
+                rise, fall = (slope[:, m, axis] + bend[:, m, axis] * place[:, axis] for m in (i, j))
+                apart = rise - fall
+                tried.append((i, j, np.clip(-fall / np.where(apart == 0.0, 1.0, apart), 0.0, 1.0)))
+    for i, j, share in tried:
+        w, v = share[:, None], 1.0 - share[:, None]
+        mean = w * slope[:, i] + v * slope[:, j]
+        bends = w * bend[:, i] + v * bend[:, j]
+        least = _least(share * value[:, i] + (1.0 - share) * value[:, j], mean, bends, low, high)
+        lost = np.abs(mean) * half
+        # Of two that are as good the level one: what it lacks is told by how it bends, so cells are cut as they must.
+        worth = least - _LEVEL * lost.sum(axis=1)
+        lost = lost + 0.5 * (w * loose[:, i] + v * loose[:, j] + np.maximum(-bends[:, :2], 0.0)) * half * half
+        better = worth > score
+        best[better], score[better] = least[better], worth[better]
+        first[better] = (lost[:, 0] >= lost[:, 1])[better]
+    return best, first
+
+
+def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the least value (n,) of quadratic forms in rectangles: at a corner, on a side or inside."""
+    (p, q), (xx, yy, xy) = slope.T, bend.T
+    (x0, y0), (x1, y1) = low.T, high.T
+    places = [(x, y) for x in (x0, x1) for y in (y0, y1)]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for x in (x0, x1):
+            places.append((x, np.where(yy > 0.0, np.clip(-(q + xy * x) / yy, y0, y1), y0)))
+        for y in (y0, y1):
+            places.append((np.where(xx > 0.0, np.clip(-(p + xy * y) / xx, x0, x1), x0), y))
+        det = xx * yy - xy * xy
+        inside = (det > 0.0) & (xx > 0.0)
+        x = np.where(inside, np.clip((xy * q - yy * p) / det, x0, x1), x0)
+        y = np.where(inside, np.clip((xy * p - xx * q) / det, y0, y1), y0)
+        places.append((x, y))
+    found = [value + p * x + q * y + 0.5 * (xx * x * x + yy * y * y) + xy * x * y for x, y in places]
+    result: FloatArray = np.min(found, axis=0)
+    return result

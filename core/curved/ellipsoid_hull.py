@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Minkowski difference of two cores as the hull of a few sums of two ellipsoids, and its lowest support plane.
+
+Every core is the hull of some ellipsoids: a disk is a flat one, a point one of no size; a cylinder is the hull of two
+disks, a cone of a point and a disk. So the support function of the difference is the largest of a few pieces
+
+    c.n + |M n| + |N n|
+
+each with known derivatives. Where they are equal it has a crease, and the best direction to separate two shapes is
+often on one, or where two cross: that is found as the point where some of the pieces are equal and the rest of the way
+is level (Newton's method with an active set). Source: J. Nocedal and S. J. Wright, Numerical Optimization, 2006,
+chapter 18.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from ..shapes.curved_shape import ConvexShape, across
+from ..shapes.cylinder import Cone, Cylinder
+from ..shapes.ellipsoid import Ellipsoid
+from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.rounded import Rounded
+
+_MOST = 4
+"""Pieces of a difference; with more it is not taken apart."""
+_STEPS = 40
+"""Newton steps from one direction."""
+_SHARES = np.array([1.0, 0.3, 0.1, 0.01])[:, None, None]
+"""Shares of a step that are tried."""
+
+
+class Pieces(NamedTuple):
+    """Sums of two ellipsoids about one centre, of which the Minkowski difference of two cores is the hull."""
+
+    centers: FloatArray
+    """(k, 3) world axes: of A less of B."""
+    maps: FloatArray
+    """(2, k, 3, 3) matrices M, of A and of B: the ellipsoid reaches |M n| from its centre along a unit vector n."""
+
+    @property
+    def size(self) -> float:
+        """About how large the difference is, world units."""
+        return float(np.abs(self.centers).max() + np.linalg.norm(self.maps, axis=(2, 3)).sum(axis=0).max())
+
+    def heights(self, ways: FloatArray) -> FloatArray:
+        """Return how far the difference reaches along each of the vectors `ways` (n, 3), times its length."""
+        reach = np.linalg.norm(np.einsum("mkij,nj->mnki", self.maps, ways), axis=3).sum(axis=0)
+        result: FloatArray = (ways @ self.centers.T + reach).max(axis=1)
+        return result
+
+
+def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
+    """Return the pieces of the difference of two cores in space; None when there are too many."""
+    one, other = _ellipsoids(a), _ellipsoids(b)
+    if a.dim != 3 or one is None or other is None or len(one[0]) * len(other[0]) > _MOST:
+        return None
+    centers = (one[0][:, None] - other[0]).reshape(-1, 3)
+    count, count_b = len(centers), len(other[0])
+    maps = np.stack([np.repeat(one[1], count_b, axis=0), np.tile(other[1], (count // count_b, 1, 1))])
+    return Pieces(centers, maps)
+
+
+def _ellipsoids(shape: ConvexShape) -> tuple[FloatArray, FloatArray] | None:
+    """Return centres (k, 3) and matrices (k, 3, 3) of the ellipsoids of which the core is the hull, if they are few."""
+    core = shape.core if isinstance(shape, Rounded) else shape
+    skeleton = core if isinstance(core, Polytope) else core.skeleton
+    if skeleton is not None:
+        points = skeleton.vertices
+        return (points, np.zeros((len(points), 3, 3))) if len(points) <= _MOST else None
+    if isinstance(core, Ellipsoid):
+        return core.middle[None], (core.semi[:, None] * core.axes)[None]
+    if isinstance(core, Cylinder | Cone):
+        disk = core.rim * np.stack([*across(core.axis), np.zeros(3)])
+        second = disk if isinstance(core, Cylinder) else np.zeros((3, 3))
+        return np.stack([core.start, core.end]), np.stack([disk, second])
+    return None
+
+
+def lowest_nearby(pieces: Pieces, normal: FloatArray) -> FloatArray:
+    """Return a unit direction (3,) near one along which the difference reaches less far, if there is one."""
+    here = float(pieces.heights(normal[None])[0])
+    for _ in range(_STEPS):
+        frame = np.array(across(normal))
+        steps = _newton_steps(pieces, normal, frame)
+        if not len(steps):
+            break
+        ways = normal + (_SHARES * steps).reshape(-1, 2) @ frame
+        ways = ways / np.linalg.norm(ways, axis=1)[:, None]
+        heights = pieces.heights(ways)
+        k = int(heights.argmin())
+        if not heights[k] < here:
+            break
+        normal, here = ways[k], float(heights[k])
+    return normal
+
+
+def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> FloatArray:
+    """Return steps (n, 2) in the frame across a direction, each to where one to three of the pieces are equal and,
+    along what is left, level: of their second-order expansions about the direction."""
+    images = pieces.maps @ normal
+    reach = np.linalg.norm(images, axis=2)
+    unit = images / np.where(reach > 0.0, reach, 1.0)[:, :, None]
+    values = pieces.centers @ normal + reach.sum(axis=0)
+    beside = pieces.maps @ frame.T  # (2, k, 3, 2)
+    slopes = np.einsum("mki,mkij->mkj", unit, beside)
+    bends = np.einsum("mkia,mkib->mkab", beside, beside) - slopes[..., :, None] * slopes[..., None, :]
+    bends = (bends / np.where(reach > 0.0, reach, np.inf)[:, :, None, None]).sum(axis=0)
+    bends -= values[:, None, None] * np.eye(2)
+    slopes = pieces.centers @ frame.T + slopes.sum(axis=0)
+    steps: list[FloatArray] = []
+    everyone = range(len(values))
+    for i in everyone:
+        low = float(np.linalg.eigvalsh(bends[i])[0])
+        if low > 0.0:
+            steps.append(-np.linalg.solve(bends[i], slopes[i]))
+        else:
+            steps.append(-slopes[i] / max(float(np.abs(bends[i]).sum()), float(np.linalg.norm(slopes[i]))))
+    for i, j in combinations(everyone, 2):
+        apart = slopes[i] - slopes[j]
+        square = float(apart @ apart)
+        if square == 0.0:
+            continue
+        share = min(max(-float(slopes[j] @ apart) / square, 0.0), 1.0)
+        onto = float(values[j] - values[i]) / square * apart
+        along = np.array([-apart[1], apart[0]]) / np.sqrt(square)
+        bend = share * bends[i] + (1.0 - share) * bends[j]
+        slope = share * slopes[i] + (1.0 - share) * slopes[j]
+        steps.append(onto)
+        curve = float(along @ bend @ along)
+        if curve > 0.0:
+            steps.append(onto - float(along @ (slope + bend @ onto)) / curve * along)
+    for i, j, k in combinations(everyone, 3):
+        rows = np.stack([slopes[i] - slopes[j], slopes[i] - slopes[k]])
+        if np.linalg.det(rows) != 0.0:
+            steps.append(np.linalg.solve(rows, np.array([values[j] - values[i], values[k] - values[i]])))
+    found = np.array(steps).reshape(-1, 2)
+    lengths = np.linalg.norm(found, axis=1)
+    return found[np.isfinite(lengths) & (lengths > 0.0) & (lengths < 1.0)]
