@@ -349,7 +349,7 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
             normal, slab = found.normal, found.slab
         told = -slab - COVER_SHARE * tolerance
         cells = cover(pieces, cover_axis(a, b), told) if told > 0.0 else None
-        if cells is None or cells.complete or not float(_slabs(one, other, cells.lowest[None])[0]) > slab:
+        if cells is None or cells.complete or float(_slabs(one, other, cells.lowest[None])[0]) <= -told:
             break
         ways = np.concatenate([cells.lowest[None], ways])
     upper, depth_told = max(slab, found.upper), None

@@ -9,7 +9,8 @@ of the cell's size, so that rings of directions that are all but equally good, w
 points of a polytope, take some thousands of cells. Where pieces cross, their mean with any weights is a lower bound as
 well; the weights are those that make it most nearly level. Cells in which the bound is not enough are halved.
 
-Cells are bounded by meridians and parallels about an axis, for rings are often parallels; at the poles they are squares.
+Cells are bounded by meridians and parallels about an axis, for rings are often parallels; at the poles they are
+squares.
 Source: branch and bound with second-order bounds, e.g. R. Horst and H. Tuy, Global Optimization, 1996.
 """
 
@@ -19,6 +20,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.ellipsoid import Ellipsoid
@@ -26,6 +28,8 @@ from ..shapes.polytope import FloatArray, Polytope
 from ..shapes.rounded import Rounded
 from ..tolerance import COVER_ROUNDING, EPS
 from .ellipsoid_hull import Pieces
+
+BoolArray = NDArray[np.bool_]
 
 _MOST = 300_000
 """Cells looked at in all; with more it is given up."""
@@ -60,10 +64,10 @@ class _Cells(NamedTuple):
     pole: FloatArray
     """(n,) 1.0 or -1.0 at a pole, else 0.0."""
 
-    def only(self, chosen: FloatArray) -> _Cells:
+    def only(self, chosen: BoolArray | slice) -> _Cells:
         return _Cells(self.middle[chosen], self.half[chosen], self.pole[chosen])
 
-    def halved(self, first: FloatArray) -> _Cells:
+    def halved(self, first: BoolArray) -> _Cells:
         """Return the cells cut in two across their first side, where `first` (n,) is true, or the second."""
         cut = np.where(first[:, None], [1.0, 0.0], [0.0, 1.0])
         half = self.half * (1.0 - 0.5 * cut)
@@ -120,7 +124,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
     open_cells = open_cells._replace(half=open_cells.half * (1.0 + 1e-6))
     count, lowest, least = 0, side, float(pieces.heights(side[None])[0])
     while len(open_cells.pole):
-        cells, rest = open_cells.only(slice(0, _CHUNK)), open_cells.only(slice(_CHUNK, None))  # type: ignore[arg-type]
+        cells, rest = open_cells.only(slice(0, _CHUNK)), open_cells.only(slice(_CHUNK, None))
         count += len(cells.pole)
         patch = _patches(cells, frame)
         heights = pieces.heights(patch.middle) / np.linalg.norm(patch.middle, axis=1)
@@ -175,11 +179,13 @@ def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
     return _Patches(middle @ frame, u @ frame, v @ frame, low, high)
 
 
-def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, FloatArray]:
+def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, BoolArray]:
     """Return (n,) how much farther than `depth` the difference surely reaches in each patch, at its middle times the
     middle's length, and whether cutting across the first side helps more."""
     middle, u, v, low, high = patch
-    corners = np.stack([np.stack([x, y], axis=1) for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])], axis=1)
+    corners = np.stack(
+        [np.stack([x, y], axis=1) for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])], axis=1
+    )
     # The length of a vector of the patch, which the depth is multiplied with.
     length = np.linalg.norm(middle, axis=1)
     across_u, across_v = (middle * u).sum(axis=1) / length, (middle * v).sum(axis=1) / length
@@ -219,7 +225,7 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
 
 def _best_mean(
     value: FloatArray, slope: FloatArray, bend: FloatArray, loose: FloatArray, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, BoolArray]:
     """Return the least value (n,) of the best of k quadratic forms in each of n rectangles, and of means of two of
     them; and whether cutting the rectangle across its first side helps more.
 
@@ -258,10 +264,8 @@ def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArr
     (x0, y0), (x1, y1) = low.T, high.T
     places = [(x, y) for x in (x0, x1) for y in (y0, y1)]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for x in (x0, x1):
-            places.append((x, np.where(yy > 0.0, np.clip(-(q + xy * x) / yy, y0, y1), y0)))
-        for y in (y0, y1):
-            places.append((np.where(xx > 0.0, np.clip(-(p + xy * y) / xx, x0, x1), x0), y))
+        places += [(x, np.where(yy > 0.0, np.clip(-(q + xy * x) / yy, y0, y1), y0)) for x in (x0, x1)]
+        places += [(np.where(xx > 0.0, np.clip(-(p + xy * y) / xx, x0, x1), x0), y) for y in (y0, y1)]
         det = xx * yy - xy * xy
         inside = (det > 0.0) & (xx > 0.0)
         x = np.where(inside, np.clip((xy * q - yy * p) / det, x0, x1), x0)

@@ -114,9 +114,9 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
     steps: list[FloatArray] = []
     everyone = range(len(values))
     for i in everyone:
-        low = float(np.linalg.eigvalsh(bends[i])[0])
-        if low > 0.0:
-            steps.append(-np.linalg.solve(bends[i], slopes[i]))
+        curves, ways = np.linalg.eigh(bends[i])
+        if float(curves[0]) > 0.0:
+            steps.append(-ways @ ((ways.T @ slopes[i]) / curves))
         else:
             steps.append(-slopes[i] / max(float(np.abs(bends[i]).sum()), float(np.linalg.norm(slopes[i]))))
     for i, j in combinations(everyone, 2):
@@ -139,4 +139,5 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
             steps.append(np.linalg.solve(rows, np.array([values[j] - values[i], values[k] - values[i]])))
     found = np.array(steps).reshape(-1, 2)
     lengths = np.linalg.norm(found, axis=1)
-    return found[np.isfinite(lengths) & (lengths > 0.0) & (lengths < 1.0)]
+    useful: FloatArray = found[np.isfinite(lengths) & (lengths > 0.0) & (lengths < 1.0)]
+    return useful

@@ -15,7 +15,7 @@ from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray
+from ..shapes.polytope import FloatArray, extreme_exponent
 from ..tolerance import EPS, VERIFY_UNIT, promised
 from .check import Check, Verification
 from .verify_bounds import overlap_along, proven_bounds
@@ -35,6 +35,12 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
     width = contact.upper_bound - contact.lower_bound
+    told = width
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        # Nothing is squared beyond the range of float64; what certificates hold is of this size as well.
+        contact, a, b = contact.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
+        width = contact.upper_bound - contact.lower_bound
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     checks = [
         *form,
@@ -51,7 +57,7 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
         *check_curved_region(contact, a, b, tolerance),
         *check_ties(contact, a, b, tolerance),
     ]
-    return Verification(tuple(checks), width)
+    return Verification(tuple(checks), told)
 
 
 def _check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:

@@ -10,7 +10,9 @@ import pytest
 from scipy.optimize import minimize
 
 from contact_lens.core import Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Relation, Rounded, Sphere, contact, verify
+from contact_lens.core.curved.direction_cover import cover, cover_axis
 from contact_lens.core.curved.ellipsoid_ball import nearest_on_ellipsoid, proven_depth
+from contact_lens.core.curved.ellipsoid_hull import lowest_nearby, pieces_of
 from contact_lens.core.narrow_phase.certificate import BallCertificate
 from contact_lens.core.narrow_phase.contact import Status, TieKind
 from contact_lens.core.tolerance import promised
@@ -281,3 +283,110 @@ def test_axes_that_lean_by_rounding_widen_the_bounds_by_little_more_than_they_le
         proof = contact(a, b).certificate
         straight = BODIES[inner](middle, 0.2)
         assert not verify(replace(contact(a, straight), certificate=proof), a, straight).ok
+
+
+def leaning(name, lean, size):
+    """A body about one point, whose axis leans from the last axis."""
+    at, way = np.array([0.1, 0.2, -0.1]), size * np.array([np.sin(lean), 0.0, np.cos(lean)])
+    turn = (np.cos(lean / 2), 0.0, np.sin(lean / 2), 0.0)
+    return {
+        "cylinder": lambda: Cylinder(at - way, at + way, 0.7 * size),
+        "cone": lambda: Cone(at - way, at + way, 0.9 * size),
+        "capsule": lambda: Capsule(at - way, at + way, 0.4 * size),
+        "rounded cylinder": lambda: Rounded(Cylinder(at - way, at + way, 0.7 * size), 0.2 * size),
+        "egg": lambda: Ellipsoid(at, (0.6 * size, 0.6 * size, size), turn),
+        "lens": lambda: Ellipsoid(at, (size, size, 0.5 * size), turn),
+        "triaxial": lambda: Ellipsoid(at, (0.6 * size, 0.8 * size, size), turn),
+        "nearly round": lambda: Ellipsoid(at, (size, 1.001 * size, 1.002 * size), turn),
+    }[name]()
+
+
+@pytest.mark.parametrize("lean", [1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1e-1])
+@pytest.mark.parametrize(
+    ("outer", "inner"),
+    [
+        ("cylinder", "cylinder"),
+        ("cylinder", "capsule"),
+        ("cylinder", "egg"),
+        ("cone", "rounded cylinder"),
+        ("cone", "egg"),
+        ("cone", "cone"),
+        ("capsule", "lens"),
+        ("rounded cylinder", "cone"),
+        ("egg", "egg"),
+        ("egg", "capsule"),
+        ("triaxial", "cylinder"),
+        ("nearly round", "egg"),
+        ("nearly round", "nearly round"),
+        ("nearly round", "triaxial"),
+    ],
+)
+def test_bodies_about_one_point_whose_axes_lean_have_bounds_that_meet(outer, inner, lean):
+    a, b = leaning(outer, 0.0, 1.0), leaning(inner, lean, 0.3)
+    c = met(a, b)
+    expected = best_slab(heights_of(a), heights_of(b), np.random.default_rng(1))
+    assert c.signed_distance >= expected - 1e-9
+    rims = {"cylinder": 0.7, "capsule": 0.4, "rounded cylinder": 0.9}
+    if outer in rims and inner in rims:
+        # Across both axes only the rims count, and nothing is less deep.
+        assert c.signed_distance == pytest.approx(-(rims[outer] + 0.3 * rims[inner]), abs=1e-10)
+
+
+@pytest.mark.parametrize("other", ["cylinder", "cone", "egg", "triaxial", "nearly round"])
+@pytest.mark.parametrize("body", ["cylinder", "cone", "egg", "triaxial", "nearly round"])
+def test_bodies_of_one_size_that_coincide_or_cross_have_bounds_that_meet(body, other):
+    for lean in (0.0, 0.5 * np.pi):
+        a, b = leaning(body, 0.0, 1.0), leaning(other, lean, 1.0)
+        c = met(a, b)
+        assert c.signed_distance >= best_slab(heights_of(a), heights_of(b), np.random.default_rng(1)) - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_cells_of_directions_prove_no_more_than_the_depth(seed):
+    rng = np.random.default_rng(seed)
+    names = ["cylinder", "cone", "capsule", "egg", "lens", "triaxial", "nearly round"]
+    a = leaning(names[rng.integers(7)], 0.0, 1.0)
+    b = leaning(names[rng.integers(7)], 10.0 ** rng.uniform(-9, 0), rng.uniform(0.1, 1.0))
+    b = b.moved(rng.normal(size=3) * 10.0 ** rng.uniform(-9, -1))
+    pieces, axis = pieces_of(a, b), cover_axis(a, b)
+    assert pieces is not None
+    ways = rng.normal(size=(200, 3))
+    ways = ways / np.linalg.norm(ways, axis=1)[:, None]
+    low = min(float(pieces.heights(lowest_nearby(pieces, way)[None])[0]) for way in ways)
+    if low <= 1e-6:
+        return  # two segments, or as good as
+    assert cover(pieces, axis, low * (1.0 - 1e-8)).complete
+    for more in (1e-12, 1e-9, 1e-3, 1.0):
+        assert not cover(pieces, axis, low * (1.0 + more)).complete
+
+
+def test_lies_about_cells_of_directions_are_found():
+    a, b = leaning("cylinder", 0.0, 1.0), leaning("egg", 1e-4, 0.3)
+    c = met(a, b)
+    proof, bounds = c.certificate, "support points prove both bounds"
+    assert proof.depth is not None
+    lies = [
+        (replace(c, upper_bound=c.signed_distance - 1e-9), bounds),
+        (replace(c, upper_bound=-(proof.depth + 1e-6), certificate=replace(proof, depth=proof.depth + 1e-6)), bounds),
+        (replace(c, certificate=replace(proof, depth=proof.depth + 1e-6)), bounds),
+        (replace(c, certificate=replace(proof, depth=None)), bounds),
+        *(
+            (replace(c, certificate=replace(proof, depth=depth)), "the certificate is well-formed")
+            for depth in (0.0, -1.0, float("nan"), float("inf"), "deep")
+        ),
+    ]
+    for lie, name in lies:
+        assert name in [check.name for check in verify(lie, a, b).failed], lie.certificate
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-6, 1e6, 1e200])
+def test_curved_shapes_of_any_size_are_verified(size):
+    at, up = np.zeros(3), np.array([0.0, 0.0, size])
+    for a, b in (
+        (Cylinder(-up, up, 0.7 * size), Cylinder((1e-5 * size, 0, -size), up, 0.2 * size)),
+        (Ellipsoid(at, (size, 0.6 * size, 0.6 * size)), Ellipsoid(at, np.array([0.3, 0.2, 0.25]) * size)),
+        (Ellipsoid(at, (size, 0.6 * size, 0.7 * size)), Sphere((0.1 * size, 0, 0), 0.2 * size)),
+    ):
+        c = contact(a, b)
+        assert c.status is Status.CERTIFIED
+        assert verify(c, a, b).ok, str(verify(c, a, b))
