@@ -117,7 +117,7 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
         curves, ways = np.linalg.eigh(bends[i])
         if float(curves[0]) > 0.0:
             steps.append(-ways @ ((ways.T @ slopes[i]) / curves))
-        else:
+        elif slopes[i].any():
             steps.append(-slopes[i] / max(float(np.abs(bends[i]).sum()), float(np.linalg.norm(slopes[i]))))
     for i, j in combinations(everyone, 2):
         apart = slopes[i] - slopes[j]
