@@ -334,7 +334,8 @@ def test_bodies_about_one_point_whose_axes_lean_have_bounds_that_meet(outer, inn
 
 
 @pytest.mark.parametrize(
-    ("body", "other"), combinations_with_replacement(["cylinder", "cone", "egg", "triaxial", "nearly round"], 2)
+    ("body", "other"),
+    list(combinations_with_replacement(["cylinder", "cone", "egg", "triaxial", "nearly round"], 2)),
 )
 def test_bodies_of_one_size_that_coincide_or_cross_have_bounds_that_meet(body, other):
     for lean in (0.0, 0.5 * np.pi):
