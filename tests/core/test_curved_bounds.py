@@ -20,6 +20,8 @@ from contact_lens.core.tolerance import promised
 
 from .test_curved import best_slab
 
+pytestmark = pytest.mark.slow_core
+
 SEMI_AXES = {
     "triaxial": (0.5, 1.0, 2.0),
     "egg": (1.0, 1.0, 1.7),
@@ -194,7 +196,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("off", [0.0, 1e-13, 1e-9, 1e-6, 1e-3, 0.2, 5.0])
+@pytest.mark.parametrize("off", [0.0, 1e-13, 1e-6, 0.2])
 @pytest.mark.parametrize("inner", BODIES)
 @pytest.mark.parametrize("outer", [name for name in BODIES if name not in ("segment", "sphere")])
 def test_bodies_with_parallel_axes_have_bounds_that_meet_however_near_the_axes(outer, inner, off):
@@ -302,7 +304,7 @@ def leaning(name, lean, size):
     }[name]()
 
 
-@pytest.mark.parametrize("lean", [1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1e-1])
+@pytest.mark.parametrize("lean", [1e-10, 1e-6, 1e-4, 1e-2])
 @pytest.mark.parametrize(
     ("outer", "inner"),
     [
