@@ -334,11 +334,18 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
     both = one.radius + other.radius
     tolerance = promised(depth + both, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     proof = found.certificate
-    if found.upper - found.lower <= COVER_SHARE * tolerance or depth <= tolerance or isinstance(proof, BallCertificate):
+    if depth <= tolerance or isinstance(proof, BallCertificate):
         return found
-    pieces = pieces_of(a, b)
+    near = found.upper - found.lower <= COVER_SHARE * tolerance
+    pieces = None if near and proof.section is not None else pieces_of(a, b)
     if pieces is None:
         return found
+    if near:  # but a direction is known only to the root of that
+        way = lowest_nearby(pieces, found.normal) + 0.0
+        slab = float(_slabs(one, other, way[None])[0])
+        if slab <= found.slab + _noise(one, other):
+            return found
+        return found._replace(normal=way, slab=slab, lower=slab, certificate=replace(proof, normal=way))
     ways = np.concatenate([found.normal[None], starts_around(a, b, found.normal), found.others])
     while True:
         ways = np.array([lowest_nearby(pieces, way) for way in ways])

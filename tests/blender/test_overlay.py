@@ -34,7 +34,7 @@ DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
 @pytest.fixture(scope="module", autouse=True)
 def parts(addon: ModuleType) -> None:
     """The installed add-on's modules and names, where the tests below expect them."""
-    global overlay, geometry, snapshot, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
+    global core, overlay, geometry, snapshot, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
     overlay, geometry, snapshot, units, preferences = (
         import_module(f"{addon.__name__}.blender_addon.{name}")
         for name in ("overlay", "overlay_geometry", "snapshot", "units", "preferences")
@@ -324,18 +324,14 @@ def assert_looks_like(name: str, pixels: np.ndarray, masked=()) -> None:
         pytest.fail(f"{wrong} pixels of {name} differ from the stored picture; see {actual}")
 
 
-def core_part(name: str) -> ModuleType:
-    return import_module(f"{overlay.__package__.rpartition('.')[0]}.core.{name}")
-
-
 def capsule_and_cylinder() -> Pair:
-    a = core_part("rounded").Capsule((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), 0.7)
-    b = core_part("cylinder").Cylinder((0.5, -0.3, 0.4), (3.0, 0.4, 0.8), 0.6)
+    a = core.Capsule((0.0, 0.0, -1.0), (0.0, 0.0, 1.0), 0.7)
+    b = core.Cylinder((0.5, -0.3, 0.4), (3.0, 0.4, 0.8), 0.6)
     return Pair(contact(a, b), a, b, units=UnitFormat())
 
 
 def cone_and_sphere() -> Pair:
-    a, b = core_part("cylinder").Cone((0, 0, -1), (0, 0, 1.5), 1.0), core_part("rounded").Sphere((1.1, 0.2, 0.2), 0.7)
+    a, b = core.Cone((0, 0, -1), (0, 0, 1.5), 1.0), core.Sphere((1.1, 0.2, 0.2), 0.7)
     return Pair(contact(a, b), a, b, units=UnitFormat())
 
 
@@ -346,12 +342,12 @@ def found_of(a: object, b: object) -> Pair:
 
 def peg_in_a_fork() -> Pair:
     bars = [box(size=(3, 1, 1)), box((1.0, 0.0, 1.5), (1, 1, 2)), box((-1.0, 0.0, 1.5), (1, 1, 2))]
-    fork = core_part("compound").Compound([ConvexHull(bar) for bar in bars])
+    fork = core.Compound([ConvexHull(bar) for bar in bars])
     return found_of(fork, ConvexHull(box((0.15, 0.1, 1.2), (0.9, 2.0, 1.6), (0, 0, 12))))
 
 
 def crossing_meshes() -> Pair:
-    mesh = core_part("mesh").Mesh
+    mesh = core.Mesh
     made = []
     for corners in (box(size=(2, 2, 2)), box((0.9, 0.3, 0.6), (1.5, 1.2, 1.2), (30, 10, 20))):
         hull = ConvexHull(corners)
