@@ -29,6 +29,7 @@ from .verify_form import check_form
 from .verify_mesh import verify_mesh
 from .verify_polytope import proven_upper
 from .verify_region import check_region, check_support_features
+from .verify_ties import check_normals
 
 __all__ = ["Check", "Verification", "verify"]
 
@@ -96,7 +97,7 @@ def verify(
     rounding = SUPPORT_ROUNDING * EPS * size + grain
     checks = [
         *form,
-        *_check_normals(contact, a, b, tolerance),
+        *check_normals(contact, a, b, tolerance),
         *_check_witness(contact, a, b, tolerance),
         _check_lower(contact, a, b, own),
         _check_upper(contact, a, b, own),
@@ -107,26 +108,6 @@ def verify(
         *check_region(contact, a, b, tolerance, grain, exponent, area),
     ]
     return Verification(tuple(checks), width)
-
-
-def _check_normals(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
-    normals = np.vstack((contact.normal, contact.certificate.normal, contact.ties))
-    error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
-    overlap = overlap_along(a, b, normals)
-    worst = float(np.abs(overlap + contact.signed_distance).max())
-    return [
-        Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
-        Check(
-            "normal and ties separate the pair by the signed distance",
-            worst <= tolerance,
-            f"off by {worst:.3g}, tolerance {tolerance:.3g}",
-        ),
-        Check(
-            "the chosen normal is the first tie",
-            bool(np.array_equal(contact.normal, contact.ties[0])),
-            f"{contact.normal} and {contact.ties[0]}",
-        ),
-    ]
 
 
 def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:

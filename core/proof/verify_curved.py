@@ -16,12 +16,12 @@ from ..region.region import Region, RegionKind
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, extreme_exponent
-from ..tolerance import EPS, VERIFY_UNIT, promised
+from ..tolerance import promised
 from .check import Check, Verification
-from .verify_bounds import overlap_along, proven_bounds
+from .verify_bounds import proven_bounds
 from .verify_curved_region import check_curved_region
 from .verify_form import check_form
-from .verify_ties import check_ties
+from .verify_ties import check_normals, check_ties
 
 _ARC_STEPS = 2000
 """Straight pieces of an arc when the area of a region is measured a second time: right to 1e-6 of it."""
@@ -44,7 +44,7 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     checks = [
         *form,
-        *_check_normals(contact, a, b, tolerance),
+        *check_normals(contact, a, b, tolerance),
         *_check_witness(contact, a, b, tolerance),
         _check_bounds(contact, a, b),
         Check(
@@ -58,25 +58,6 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
         *check_ties(contact, a, b, tolerance),
     ]
     return Verification(tuple(checks), told)
-
-
-def _check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
-    normals = np.vstack((contact.normal, contact.certificate.normal, contact.ties))
-    error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
-    worst = float(np.abs(overlap_along(a, b, normals) + contact.signed_distance).max())
-    return [
-        Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
-        Check(
-            "normal and ties separate the pair by the signed distance",
-            worst <= tolerance,
-            f"off by {worst:.3g}, tolerance {tolerance:.3g}",
-        ),
-        Check(
-            "the chosen normal is the first tie",
-            bool(np.array_equal(contact.normal, contact.ties[0])),
-            f"{contact.normal} and {contact.ties[0]}",
-        ),
-    ]
 
 
 def _check_witness(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the ties of a contact of curved shapes are all of what is known to be equally good, and of the kind told."""
+"""Whether the normals of a contact are right, and the ties all of what is known to be as good, of the kind told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..curved.curved_section import common_axis
 from ..narrow_phase.contact import Contact, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import FloatArray, Polytope
-from ..tolerance import CURVED_AXIS, VERIFY_TIE_ANGLE, VERIFY_TIE_CLEAR
+from ..tolerance import CURVED_AXIS, EPS, VERIFY_TIE_ANGLE, VERIFY_TIE_CLEAR, VERIFY_UNIT
 from .check import Check
 from .verify_bounds import overlap_along
 
@@ -19,6 +19,26 @@ _AROUND = 100
 
 _KIND = "the ties are of the kind told"
 _ALL = "all normals known to be equally good are told"
+
+
+def check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
+    """Return whether the told normals are unit vectors across which the pair is as far apart as is told."""
+    normals = np.vstack((contact.normal, contact.certificate.normal, contact.ties))
+    error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
+    worst = float(np.abs(overlap_along(a, b, normals) + contact.signed_distance).max())
+    return [
+        Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
+        Check(
+            "normal and ties separate the pair by the signed distance",
+            worst <= tolerance,
+            f"off by {worst:.3g}, tolerance {tolerance:.3g}",
+        ),
+        Check(
+            "the chosen normal is the first tie",
+            bool(np.array_equal(contact.normal, contact.ties[0])),
+            f"{contact.normal} and {contact.ties[0]}",
+        ),
+    ]
 
 
 def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
