@@ -21,7 +21,6 @@ measured with `RigidBodyWorld.convex_sweep_test`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,13 +30,12 @@ from numpy.typing import NDArray
 from ..core.bounding.volumes import volumes_of_triangles
 from ..core.hierarchy.bvh_build import build_bvh
 from ..core.meshes.mesh_distance import points_to_mesh
-from ..core.meshes.solid_facets import fans
 from ..core.meshes.winding import contains
 from ..core.shapes.box import Box
 from ..core.shapes.curved_shape import ConvexShape
 from ..core.shapes.cylinder import Cone, Cylinder
-from ..core.shapes.polytope import Polytope
 from ..core.shapes.rounded import Capsule, Sphere
+from ..core.shapes.signed_distance import signed_distances
 from .shape_outline import surface_points
 
 if TYPE_CHECKING:
@@ -107,8 +105,8 @@ DEFORMING = frozenset(
     }
 )
 """Modifiers that only move vertices: a rigid body's source Deform has them."""
-BOX_SLACK = 1e-12
-"""Relative to a box: a corner of the mesh that far outside is on it, for the box was made of it."""
+FIT_SLACK = 1e-12
+"""Relative to a primitive: a corner of the mesh that far outside is on it, for it was made of these."""
 WHEN_CONVEX = CONVEX_HULL
 """What Automatic takes for a mesh that is convex."""
 WHEN_DENTED = MESH
@@ -288,57 +286,6 @@ def fit_of(shape: ConvexShape, corners: FloatArray, points: FloatArray, triangle
 
 def sticks_out(shape: ConvexShape, corners: FloatArray) -> float:
     """Return how far the farthest of the corners (k, 3) is outside of a primitive; 0.0 when none is."""
-    return max(float(_outside(shape)(corners).max(initial=0.0)), 0.0)
-
-
-def _outside(shape: ConvexShape) -> Callable[[FloatArray], FloatArray]:
-    """Return the function that tells how far points (n, 3) are outside of a primitive."""
-    if isinstance(shape, Cylinder | Cone):
-        solid = shape
-
-        def from_round(points: FloatArray) -> FloatArray:
-            way = points - solid.start
-            along = way @ solid.axis
-            across = np.linalg.norm(way - along[:, None] * solid.axis, axis=1)
-            height = float((solid.end - solid.start) @ solid.axis)
-            below = np.hypot(np.maximum(across - solid.rim, 0.0), np.maximum(-along, 0.0))
-            if isinstance(solid, Cylinder):
-                beside = np.maximum(np.abs(along - 0.5 * height) - 0.5 * height, 0.0)
-                return np.asarray(np.hypot(np.maximum(across - solid.rim, 0.0), beside))
-            # In the half plane through the axis: the side goes from (rim, 0) to (0, height).
-            side = np.array([-solid.rim, height])
-            share = np.clip(((across - solid.rim) * side[0] + along * side[1]) / (side @ side), 0.0, 1.0)
-            to_side = np.hypot(across - (solid.rim + share * side[0]), along - share * side[1])
-            inside = (along >= 0.0) & (across * height + along * solid.rim <= solid.rim * height)
-            outside: FloatArray = np.where(inside, 0.0, np.where(along < 0.0, np.minimum(below, to_side), to_side))
-            return outside
-
-        return from_round
-    if isinstance(shape, Polytope):
-        box = shape
-
-        def from_box(points: FloatArray) -> FloatArray:
-            # One that is not where the mesh is: the corners beyond its planes are as far as from its faces.
-            outside: FloatArray = np.zeros(len(points))
-            if box.rank == 3:
-                above = ((points - box.center) @ box.normals.T - box.offsets).max(axis=1)
-                far = above > BOX_SLACK * box.extent
-                if far.any():
-                    triangles = fans(box)
-                    tree = build_bvh(volumes_of_triangles("aabb", box.vertices, triangles))
-                    outside[far] = points_to_mesh(points[far], box.vertices, triangles, tree).distance
-            return outside
-
-        return from_box
-    core = shape.skeleton
-    assert core is not None
-    start, end = core.vertices[0], core.vertices[-1]
-    stem = end - start
-
-    def from_stem(points: FloatArray) -> FloatArray:
-        share = np.clip((points - start) @ stem / max(float(stem @ stem), np.finfo(float).tiny), 0.0, 1.0)
-        distance: FloatArray = np.linalg.norm(points - start - share[:, None] * stem, axis=1) - shape.radius
-        outside: FloatArray = np.maximum(distance, 0.0)
-        return outside
-
-    return from_stem
+    farthest = float(signed_distances(shape, corners).max(initial=0.0))
+    # The corners that a primitive was fitted to are on it, but for rounding.
+    return farthest if farthest > FIT_SLACK * shape.extent else 0.0

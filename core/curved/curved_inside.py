@@ -1,27 +1,34 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a curved shape is inside another, and what a person would call the state of a pair.
+"""Whether a convex shape is inside another, curved or not, and what a person would call the state of a pair.
 
-One convex shape is inside another when it reaches no farther in any direction. Of a polytope's facets that takes as
-many directions as there are facets; of curved surfaces it is looked for among many directions, and from the best of
-them uphill.
+The signed distance of a point to a convex shape is a convex function; a shape reaches farthest out of another where
+that is largest, at one of its extreme points. Radii come out of it: with cores A and B it is
+
+    max over n of (h_A + r_A) - (h_B + r_B)  =  r_A - r_B + max over A of the signed distance to B.
+
+The extreme points of a polytope are its corners, those of cylinders and cones rims and an apex, and those of an
+ellipsoid all its surface. Rims and surfaces are images of the unit circle and sphere, and are halved into ever smaller
+cells. No point of a cell is farther out than the farthest corner of a simplex around it: that is a proof, and where a
+point is found farther out than asked for, that is one too.
+Source: branch and bound, e.g. R. Horst and H. Tuy, Global Optimization, 1996.
 """
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from ..narrow_phase.relation import Relation
-from ..shapes.curved_shape import ConvexShape, across
+from ..shapes.curved_shape import ConvexShape
+from ..shapes.cylinder import Cone, Cylinder
+from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.rounded import Rounded
+from ..shapes.signed_distance import core_distances, heights_above, secular_root, signed_distances
 
-_AROUND = 400
-"""Directions in which one shape may stick out of the other, at first."""
-_CLIMBS = 6
-"""Of these the best are climbed from."""
-_LOOKS = 200
-"""Looks around on one climb, at most."""
-_SMALLEST = 1e-8
-"""Angle at which climbing ends."""
+_MOST = 300_000
+"""Cells looked at in all; with more it is given up."""
 
 
 def curved_relation(a: ConvexShape, b: ConvexShape, signed_distance: float, band: float, clearance: float) -> Relation:
@@ -40,23 +47,125 @@ def curved_relation(a: ConvexShape, b: ConvexShape, signed_distance: float, band
 
 
 def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
-    """Return how far `inner` reaches beyond `outer` in the direction where that is most; > `enough` ends the search."""
+    """Return how far `inner` reaches beyond `outer` where that is most, world units; < 0 when it is all inside.
+
+    Exact to rounding when `inner` is a polytope, rounded or not, and that is not more than `enough`. Else it is on the
+    right side of `enough`: what is more was found at a point, what is not more is proven. When the search is given up
+    it is more: whether the shape is inside is not known then.
+    """
     (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
     by_box = float(max((outer_low - low).max(), (high - outer_high).max()))
     if by_box > enough:
         return by_box
+    radius = 0.0 if isinstance(inner, Polytope) else inner.radius
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
-        heights = (support_points(inner, outer.normals) - outer.center) * outer.normals
-        return float((heights.sum(axis=1) - outer.offsets).max())
-    ways = spread(inner.dim, _AROUND)
-    ways = np.concatenate([ways, *(shape.normals for shape in (inner, outer) if isinstance(shape, Polytope))])
-    beyond = _beyond(inner, outer, ways)
-    best = float(beyond.max())
-    for k in np.argsort(beyond)[::-1][:_CLIMBS].tolist():
-        if best > enough:
-            break
-        best = max(best, _climbed(inner, outer, ways[k], float(beyond[k])))
-    return best
+        # As the support points across the facets show.
+        tops = support_points(inner, outer.normals) - outer.center
+        by_facets = float(((tops * outer.normals).sum(axis=1) - outer.offsets).max())
+        if by_facets > enough or by_facets <= 0.0:
+            return by_facets
+    rounding = radius - (0.0 if isinstance(outer, Polytope) else outer.radius)
+    return rounding + _core_sticks_out(_core(inner), _core(outer), enough - rounding)
+
+
+def _core(shape: ConvexShape) -> ConvexShape:
+    """Return what a shape is rounded about; of a ball its middle."""
+    core = shape.core if isinstance(shape, Rounded) else shape
+    return core if isinstance(core, Polytope) or core.skeleton is None else core.skeleton
+
+
+def _core_sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
+    if isinstance(inner, Polytope):
+        if isinstance(outer, Polytope) and outer.rank == outer.dim:
+            above = float(heights_above(outer, inner.vertices).max())
+            if above > enough or above <= 0.0:
+                return above
+        return float(signed_distances(outer, inner.vertices).max())
+    if isinstance(inner, Ellipsoid):
+        known = _around_ellipsoid(inner, outer, enough)
+        if known is not None:
+            return known
+        return _image_sticks_out(inner.middle, inner.semi[:, None] * inner.axes, outer, enough)
+    assert isinstance(inner, Cylinder | Cone)
+    ring = inner.rim_axes
+    farthest = _image_sticks_out(inner.start, ring, outer, enough)
+    if farthest > enough:
+        return farthest
+    if isinstance(inner, Cone):
+        return max(farthest, float(core_distances(outer, inner.end[None])[0]))
+    return max(farthest, _image_sticks_out(inner.end, ring, outer, enough))
+
+
+def _around_ellipsoid(inner: Ellipsoid, outer: ConvexShape, enough: float) -> float | None:
+    """Return it for what an ellipsoid reaches beyond another or beyond a point, where that is enough to know.
+
+    In the frame in which `outer` is the unit ball `inner` is an ellipsoid, too, and its farthest point from the middle
+    is in closed form, nearest points' one upside down. All of it may be nearly as far out, which cells take long for.
+    """
+    if isinstance(outer, Polytope):
+        if len(outer.vertices) > 1:
+            return None
+        middle, axes, semi = outer.vertices[0], inner.axes, np.ones(inner.dim)
+    else:
+        if not isinstance(outer, Ellipsoid):
+            return None
+        middle, axes, semi = outer.middle, outer.axes, outer.semi
+    # Points of `inner` are offset + turn @ u there, |u| <= 1.
+    turn = (axes @ inner.axes.T) * inner.semi / semi[:, None]
+    offset = axes @ (inner.middle - middle) / semi
+    _, stretch, ways = np.linalg.svd(turn)
+    poles = (stretch[0] - stretch) * (stretch[0] + stretch)
+    parts = ways @ (turn.T @ offset)
+    root = float(secular_root(parts[None], poles)[0])
+    under = poles + root
+    local = np.where(under > 0.0, parts / np.where(under > 0.0, under, 1.0), 0.0)
+    local[0] += np.copysign(np.sqrt(max(0.0, 1.0 - float(local @ local))), parts[0]) if root == 0.0 else 0.0
+    far = offset + turn @ (local @ ways)
+    if isinstance(outer, Polytope):
+        return float(np.linalg.norm(far))
+    beyond = (float(np.linalg.norm(far)) - 1.0) * float(semi.max())
+    if enough >= 0.0 and beyond <= enough:
+        return beyond
+    there = float(core_distances(outer, (middle + (far * semi) @ axes)[None])[0])
+    return there if there > enough else None
+
+
+def _image_sticks_out(center: FloatArray, axes: FloatArray, outer: ConvexShape, enough: float) -> float:
+    """Return it for the image of the unit circle or sphere: the points `center + u @ axes`, with `axes` (k, dim)."""
+    found = float(core_distances(outer, center[None])[0])
+    if found > enough:
+        return found
+    size = len(axes)
+    cells = np.array([np.diag(signs) for signs in product((1.0, -1.0), repeat=size)])
+    left, most = _MOST, found
+    while len(cells):
+        middles = cells.sum(axis=1)
+        middles /= np.linalg.norm(middles, axis=1)[:, None]
+        found = max(found, float(core_distances(outer, center + middles @ axes).max()))
+        if found > enough:
+            return found
+        # A unit vector is a sum of a cell's corners, times numbers >= 0 of which the sum is between 1 and that of the
+        # middle's product with the corners, upside down. So the corners moved out as far hold it, with the center.
+        around = cells / (cells * middles[:, None]).sum(axis=2).min(axis=1)[:, None, None]
+        bounds = core_distances(outer, center + (around @ axes).reshape(-1, axes.shape[1]))
+        bounds = bounds.reshape(-1, size).max(axis=1)
+        open_ = bounds > enough
+        most = max(most, float(bounds[~open_].max(initial=-np.inf)))
+        left -= len(cells)
+        if left < 0:
+            return max(most, float(bounds.max()))
+        cells = _divided(cells[open_])
+    return most
+
+
+def _divided(cells: FloatArray) -> FloatArray:
+    """Return the arcs (n, 2, 2) in two or the triangles (n, 3, 3) in four, of unit vectors."""
+    halves = cells + np.roll(cells, -1, axis=1)
+    halves /= np.linalg.norm(halves, axis=2)[:, :, None]
+    if cells.shape[1] == 2:
+        return np.concatenate([np.stack([cells[:, k], halves[:, 0]], axis=1) for k in (0, 1)])
+    corners = [np.stack([cells[:, k], halves[:, k], halves[:, k - 1]], axis=1) for k in range(3)]
+    return np.concatenate([*corners, halves])
 
 
 def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
@@ -65,29 +174,6 @@ def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
         chosen: FloatArray = shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
         return chosen
     return shape.core_supports(directions) + shape.radius * directions
-
-
-def _beyond(inner: ConvexShape, outer: ConvexShape, ways: FloatArray) -> FloatArray:
-    result: FloatArray = ((support_points(inner, ways) - support_points(outer, ways)) * ways).sum(axis=1)
-    return result
-
-
-def _climbed(inner: ConvexShape, outer: ConvexShape, way: FloatArray, here: float) -> float:
-    """Return the most that is found uphill from a direction, with ever smaller steps."""
-    angle = 0.1
-    for _ in range(_LOOKS):
-        if angle < _SMALLEST:
-            break
-        sides = across(way) if len(way) == 3 else (np.array([-way[1], way[0]]),)
-        around = np.array([way + sign * angle * side for side in sides for sign in (1.0, -1.0)])
-        around /= np.linalg.norm(around, axis=1)[:, None]
-        beyond = _beyond(inner, outer, around)
-        k = int(beyond.argmax())
-        if beyond[k] > here:
-            way, here, angle = around[k], float(beyond[k]), 1.5 * angle
-        else:
-            angle *= 0.3
-    return here
 
 
 def spread(dim: int, count: int) -> FloatArray:

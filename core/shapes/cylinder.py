@@ -83,6 +83,11 @@ class _Round(CurvedShape):
         result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
         return result
 
+    @property
+    def rim_axes(self) -> FloatArray:
+        """(2, 3) two perpendicular ways from the axis to the rim, right-handed with the axis."""
+        return self.rim * np.array(across(self.axis))
+
     def start_directions(self) -> FloatArray:
         one, other = across(self.axis)
         turn = 2.0 * np.pi * np.arange(_RIM)[:, None] / _RIM
