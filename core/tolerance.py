@@ -437,9 +437,18 @@ MESH_SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""
 
 COVER_ROUNDING = 16.0
-"""Times EPS and the size of the Minkowski difference: by how much cells of directions must reach farther than the depth
-that they prove."""
+"""Times EPS, the size of the Minkowski difference and 1 + the sum of a cell's sides: by how much it must reach farther
+there than the depth that is proved. Of points, lengths and depth in the middle, and of their sums, 9; what slopes and
+curvatures add, at most 14 times the sides."""
 
 COVER_SHARE = 0.5
 """Times the promised tolerance: bounds of curved shapes that are no farther apart are not brought nearer by cells of
 directions, and how much less than the depth that is told these prove."""
+
+COVER_OVERLAP = 2.0
+"""Times EPS: by how much halves of cells of directions, coordinates below 4, are wider than half of the cell on either
+side. The middle is rounded by half of that."""
+
+COVER_PATCH = 64.0
+"""Times EPS: by how much the pieces of planes that hold cells of directions are wider on either side. Sines, cosines
+and tangents to a few digits' last place, products of them, and a rounded frame."""

@@ -26,7 +26,7 @@ from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.polytope import FloatArray, Polytope
 from ..shapes.rounded import Rounded
-from ..tolerance import COVER_ROUNDING, EPS
+from ..tolerance import COVER_OVERLAP, COVER_PATCH, COVER_ROUNDING, EPS
 from .ellipsoid_hull import Pieces
 
 BoolArray = NDArray[np.bool_]
@@ -68,9 +68,10 @@ class _Cells(NamedTuple):
         return _Cells(self.middle[chosen], self.half[chosen], self.pole[chosen])
 
     def halved(self, first: BoolArray) -> _Cells:
-        """Return the cells cut in two across their first side, where `first` (n,) is true, or the second."""
+        """Return the cells cut in two across their first side, where `first` (n,) is true, or the second. Both together
+        hold all of the cell, although their middles are rounded."""
         cut = np.where(first[:, None], [1.0, 0.0], [0.0, 1.0])
-        half = self.half * (1.0 - 0.5 * cut)
+        half = self.half * (1.0 - 0.5 * cut) + COVER_OVERLAP * EPS * cut
         step = 0.5 * self.half * cut
         middle = np.concatenate([self.middle - step, self.middle + step])
         return _Cells(middle, np.tile(half, (2, 1)), np.tile(self.pole, 2))
@@ -110,7 +111,6 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
     """
     side = across(axis)[0]
     frame = np.stack([side, np.cross(axis, side), axis])
-    slack = COVER_ROUNDING * EPS * pieces.size
     turns = (np.arange(16) - 7.5) * (np.pi / 8.0)
     rows = np.array([-0.75, -0.25, 0.25, 0.75]) * _POLE
     band = np.stack([np.tile(turns, 4), np.repeat(rows, 16)], axis=1)
@@ -120,7 +120,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
         np.concatenate([np.tile([np.pi / 16.0, 0.25 * _POLE], (64, 1)), np.full((2, 2), edge)]),
         np.concatenate([np.zeros(64), [1.0, -1.0]]),
     )
-    # Cells overlap by more than rounding.
+    # The first cells overlap by more than rounding.
     open_cells = open_cells._replace(half=open_cells.half * (1.0 + 1e-6))
     count, lowest, least = 0, side, float(pieces.heights(side[None])[0])
     while len(open_cells.pole):
@@ -134,6 +134,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
         if least < depth or count > _MOST:
             return Cover(False, lowest, count)
         bounds, first_worse = _bounds(pieces, patch, depth)
+        slack = COVER_ROUNDING * EPS * pieces.size * (1.0 + (patch.high - patch.low).sum(axis=1))
         fail = ~(bounds >= slack)
         if len(rest.pole) > 10 * _CHUNK:
             return Cover(False, lowest, count)
@@ -176,7 +177,9 @@ def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
         middle[at_pole] = np.concatenate([place, cells.pole[at_pole, None]], axis=1)
         u[at_pole], v[at_pole] = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
         low[at_pole], high[at_pole] = -cells.half[at_pole], cells.half[at_pole]
-    return _Patches(middle @ frame, u @ frame, v @ frame, low, high)
+    # The frame may be askew by rounding, for what it makes of all directions is all directions. The rest is rounded.
+    wider = COVER_PATCH * EPS
+    return _Patches(middle @ frame, u @ frame, v @ frame, low - wider, high + wider)
 
 
 def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, BoolArray]:
@@ -259,18 +262,32 @@ def _best_mean(
 
 
 def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the least value (n,) of quadratic forms in rectangles: at a corner, on a side or inside."""
+    """Return what quadratic forms (n,) do not fall below in rectangles: their least values, to rounding.
+
+    A form that is not convex is least on a side, where it is one of one variable. A convex one is nowhere below its
+    tangent planes, and that where it is least is nowhere lower. Of nearly singular forms the place is known to few
+    digits or none, but the plane at any place is a bound; so the best of those at some places is one.
+    """
     (p, q), (xx, yy, xy) = slope.T, bend.T
     (x0, y0), (x1, y1) = low.T, high.T
-    places = [(x, y) for x in (x0, x1) for y in (y0, y1)]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        places += [(x, np.where(yy > 0.0, np.clip(-(q + xy * x) / yy, y0, y1), y0)) for x in (x0, x1)]
-        places += [(np.where(xx > 0.0, np.clip(-(p + xy * y) / xx, x0, x1), x0), y) for y in (y0, y1)]
         det = xx * yy - xy * xy
-        inside = (det > 0.0) & (xx > 0.0)
-        x = np.where(inside, np.clip((xy * q - yy * p) / det, x0, x1), x0)
-        y = np.where(inside, np.clip((xy * p - xx * q) / det, y0, y1), y0)
-        places.append((x, y))
-    found = [value + p * x + q * y + 0.5 * (xx * x * x + yy * y * y) + xy * x * y for x, y in places]
-    result: FloatArray = np.min(found, axis=0)
+        convex = (det > 0.0) & (xx > 0.0) & (yy > 0.0)
+        inside = np.where(convex, np.clip((xy * q - yy * p) / det, x0, x1), x0)
+        places = [(_least_place(p + xy * y, xx, x0, x1), y) for y in (y0, y1)]
+        places += [(x, _least_place(q + xy * x, yy, y0, y1)) for x in (x0, x1, inside)]
+        heights, tangents = [], []
+        for x, y in places:
+            along_x, along_y = p + xx * x + xy * y, q + yy * y + xy * x
+            heights.append(value + 0.5 * ((p + along_x) * x + (q + along_y) * y))
+            fall = np.minimum(along_x * (x0 - x), along_x * (x1 - x)) + np.minimum(along_y * (y0 - y), along_y * (y1 - y))
+            tangents.append(heights[-1] + fall)
+    result: FloatArray = np.where(convex, np.max(tangents, axis=0), np.min(heights, axis=0))
+    return result
+
+
+def _least_place(slope: FloatArray, bend: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return where in intervals quadratic forms of one variable (n,) are least."""
+    end = np.where(slope + 0.5 * bend * (low + high) >= 0.0, low, high)
+    result: FloatArray = np.where(bend > 0.0, np.clip(-slope / bend, low, high), end)
     return result

@@ -43,8 +43,8 @@ class Pieces(NamedTuple):
 
     @property
     def size(self) -> float:
-        """About how large the difference is, world units."""
-        return float(np.abs(self.centers).max() + np.linalg.norm(self.maps, axis=(2, 3)).sum(axis=0).max())
+        """No less than the difference reaches in any direction, and than what is added up for it; world units."""
+        return float((np.linalg.norm(self.centers, axis=1) + np.linalg.norm(self.maps, axis=(2, 3)).sum(axis=0)).max())
 
     def heights(self, ways: FloatArray) -> FloatArray:
         """Return how far the difference reaches along each of the vectors `ways` (n, 3), times its length."""

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cells of directions: their bounds hold to rounding, they leave no gaps, and they prove the depth and no more."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contact_lens.core import Capsule, Cone, Cylinder, Ellipsoid
+from contact_lens.core.curved.direction_cover import _bounds, _Cells, _least, _patches, cover, cover_axis
+from contact_lens.core.curved.ellipsoid_hull import Pieces, pieces_of
+from contact_lens.core.shapes.curved_shape import across
+from contact_lens.core.tolerance import COVER_ROUNDING, EPS
+
+FORM_ROUNDING = 4.0
+"""Times EPS and the sum of a form's terms at the farthest corner: what its least value may be wrong by."""
+
+needs_more_digits = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-3 * EPS, reason="no float of more digits")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Least values of quadratic forms
+
+
+def exact_least(slope: list[float], bend: list[float], low: list[float], high: list[float]) -> Fraction:
+    p, q, xx, yy, xy, x0, y0, x1, y1 = map(Fraction, (*slope, *bend, *low, *high))
+
+    def form(x: Fraction, y: Fraction) -> Fraction:
+        return p * x + q * y + (xx * x * x + yy * y * y) / 2 + xy * x * y
+
+    places = [(x, y) for x in (x0, x1) for y in (y0, y1)]
+    if yy > 0:
+        places += [(x, min(max(-(q + xy * x) / yy, y0), y1)) for x in (x0, x1)]
+    if xx > 0:
+        places += [(min(max(-(p + xy * y) / xx, x0), x1), y) for y in (y0, y1)]
+    det = xx * yy - xy * xy
+    if det > 0 and xx > 0:
+        x, y = (xy * q - yy * p) / det, (xy * p - xx * q) / det
+        if x0 <= x <= x1 and y0 <= y <= y1:
+            places.append((x, y))
+    return min(form(x, y) for x, y in places)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e-3, 1e-8, 1e-11, 1e-14, 1e-17, 0.0, -1e-17, -1e-11, -1e-3, -1.0])
+@pytest.mark.parametrize("level", [0.0, 1e-16, 1e-9, 1.0])
+def test_the_least_value_of_a_form_is_right_to_rounding_however_nearly_singular(ratio, level):
+    """`ratio` of the curvatures; `level`: how much steeper it is than a form that is level near the rectangle."""
+    count = 150
+    rng = np.random.default_rng(round(1e3 * abs(ratio)) + round(7 * level))
+    turn, sign = rng.uniform(0.0, 7.0, count), 1.0 if ratio >= 0.0 else rng.choice([-1.0, 1.0], count)
+    cos, sin = np.cos(turn), np.sin(turn)
+    second = sign * ratio
+    bend = np.stack(
+        [sign * cos**2 + second * sin**2, sign * sin**2 + second * cos**2, (sign - second) * cos * sin], axis=1
+    )
+    half = 10.0 ** rng.uniform(-5.0, 0.0, (count, 2))
+    half[::2, 1] = half[::2, 0]
+    low, high = -half * rng.uniform(0.5, 1.0, (count, 2)), half * rng.uniform(0.5, 1.0, (count, 2))
+    spot = low + (high - low) * rng.uniform(-0.2, 1.2, (count, 2))
+    slope = -np.stack([bend[:, 0] * spot[:, 0] + bend[:, 2] * spot[:, 1], bend[:, 1] * spot[:, 1]], axis=1)
+    slope[:, 1] -= bend[:, 2] * spot[:, 0]
+    slope += level * rng.normal(size=(count, 2)) * half
+    far = np.maximum(-low, high)
+    terms = (np.abs(slope) * far + 0.5 * np.abs(bend[:, :2]) * far**2).sum(axis=1)
+    terms += np.abs(bend[:, 2]) * far.prod(axis=1)
+    found = _least(np.zeros(count), slope, bend, low, high)
+    for value, size, *form in zip(*(rows.tolist() for rows in (found, terms, slope, bend, low, high)), strict=True):
+        off = (Fraction(value) - exact_least(*form)) / Fraction(size) / Fraction(EPS)
+        assert abs(off) <= FORM_ROUNDING
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Cells without gaps
+
+
+def some_cells(rng: np.random.Generator, count: int) -> _Cells:
+    pole = rng.choice([0.0, 0.0, 0.0, 1.0, -1.0], count)
+    reach = np.where(pole[:, None] == 0.0, [3.0, 1.1], [0.08, 0.08])
+    half = np.where(pole[:, None] == 0.0, [0.19, 0.3], [0.08, 0.08]) * 10.0 ** rng.uniform(-9.0, 0.0, (count, 2))
+    return _Cells(rng.uniform(-1.0, 1.0, (count, 2)) * reach, half, pole)
+
+
+def test_halves_of_a_cell_hold_all_of_it():
+    """Exactly: no direction is left out, however often cells are halved."""
+    rng = np.random.default_rng(1)
+    cells = some_cells(rng, 400)
+    first = rng.random(400) < 0.5
+    halves = cells.halved(first)
+    for k in range(400):
+        cut = 0 if first[k] else 1
+        for side in (0, 1):
+            low, high = (
+                Fraction(float(cells.middle[k, side])) + sign * Fraction(float(cells.half[k, side])) for sign in (-1, 1)
+            )
+            (low_one, high_one), (low_other, high_other) = (
+                [Fraction(float(halves.middle[j, side])) + sign * Fraction(float(halves.half[j, side])) for sign in (-1, 1)]
+                for j in (k, k + 400)
+            )
+            assert max(low_one, low_other if side != cut else low_one) <= low
+            assert min(high_other, high_one if side != cut else high_other) >= high
+            assert low_other <= high_one
+
+
+def a_frame(rng: np.random.Generator) -> np.ndarray:
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    side = across(axis)[0]
+    return np.stack([side, np.cross(axis, side), axis])
+
+
+@needs_more_digits
+def test_patches_hold_all_directions_of_their_cells():
+    rng = np.random.default_rng(2)
+    count, more = 3000, np.longdouble
+    cells, frame = some_cells(rng, count), a_frame(rng)
+    middle, u, v, low, high = (rows.astype(more) for rows in _patches(cells, frame))
+    for place in np.concatenate([[[x, y] for x in (-1, 0, 1) for y in (-1, 0, 1)], rng.uniform(-1, 1, (20, 2))]):
+        x, y = (cells.middle.astype(more) + place * cells.half).T
+        round_way = np.stack([np.cos(y) * np.cos(x), np.cos(y) * np.sin(x), np.sin(y)], axis=1)
+        ways = np.where(cells.pole[:, None] == 0.0, round_way, np.stack([x, y, cells.pole.astype(more)], axis=1))
+        ways = ways @ frame.astype(more)
+        parts = [(ways * np.cross(one, other)).sum(axis=1) for one, other in ((u, v), (v, middle), (middle, u))]
+        found = np.stack([parts[1] / parts[0], parts[2] / parts[0]], axis=1)
+        assert (found >= low).all()
+        assert (found <= high).all()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Pairs, with support functions of their own, written down a second time about a place near both
+
+
+def body(rng: np.random.Generator, kind: str, at: np.ndarray, size: float, axis: np.ndarray, base: np.ndarray) -> Any:
+    """A shape at `base` + `at` and its support function about `base`: unit directions (k, 3) to heights (k,)."""
+    way = size * axis
+    wide = size * 10.0 ** rng.uniform(-1.5, 0.5)
+    near = base + at
+    if kind == "capsule":  # of which the core is told
+        solid = Capsule(near - way, near + way, 0.0)
+        start, end = solid.core.vertices - base
+        return solid, lambda n: np.maximum(n @ start, n @ end)
+    if kind == "ellipsoid":
+        turn = rng.normal(size=4)
+        solid = Ellipsoid(near, (size, wide, size * 10.0 ** rng.uniform(-1.0, 0.0)), turn)
+        middle = solid.middle - base
+        return solid, lambda n: n @ middle + np.linalg.norm((n @ solid.axes.T) * solid.semi, axis=1)
+    solid = (Cylinder if kind == "cylinder" else Cone)(near - way, near + way, wide)
+    start, end = solid.start - base, solid.end - base
+    axis = (end - start) / np.linalg.norm(end - start)
+
+    def height(n: np.ndarray) -> np.ndarray:
+        rim = wide * np.linalg.norm(np.cross(n, axis), axis=1)
+        return np.maximum(n @ start + rim, n @ end + (rim if kind == "cylinder" else 0.0))
+
+    return solid, height
+
+
+def a_pair(seed: int) -> tuple[Any, Any, Any]:
+    """Two shapes whose cores meet, and how far their difference reaches along unit directions (k, 3)."""
+    rng = np.random.default_rng(seed)
+    kinds = ["ellipsoid", "capsule", "cylinder", "cone"]
+    base = rng.normal(size=3) * rng.choice([0.0, 1e4])
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    lean = axis + rng.choice([0.0, 1e-4, 1.0]) * rng.normal(size=3)
+    size = 10.0 ** rng.uniform(-3.0, 0.0)
+    a, height_a = body(rng, kinds[seed % 4], np.zeros(3), 1.0, axis, base)
+    spot = rng.normal(size=3) * rng.choice([0.0, 1e-9, 0.03, 0.3])
+    b, height_b = body(rng, kinds[seed // 4 % 4], spot, size, lean / np.linalg.norm(lean), base)
+    return a, b, lambda n: height_a(n) + height_b(-n)
+
+
+def least_height(height: Any, rng: np.random.Generator) -> float:
+    """The least of a function of unit directions: many are tried, and from the best of them ever smaller steps."""
+    ways = rng.normal(size=(6000, 3))
+    ways = np.concatenate([ways, np.eye(3), -np.eye(3)])
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    ways = ways[np.argsort(height(ways))[:40]]
+    here, step = height(ways), np.full(len(ways), 0.05)
+    for _ in range(250):
+        turns = rng.normal(size=(len(ways), 8, 3)) * 10.0 ** rng.uniform(-2.0, 0.0, (len(ways), 8, 1))
+        tried = ways[:, None] + step[:, None, None] * turns
+        tried /= np.linalg.norm(tried, axis=2)[:, :, None]
+        there = height(tried.reshape(-1, 3)).reshape(len(ways), 8)
+        best = there.argmin(axis=1)
+        better = there.min(axis=1) < here
+        ways = np.where(better[:, None], tried[np.arange(len(ways)), best], ways)
+        here, step = np.where(better, there.min(axis=1), here), np.where(better, 1.5 * step, 0.7 * step)
+    return float(here.min())
+
+
+@pytest.mark.slow_core
+@pytest.mark.parametrize("seed", range(64))
+def test_cells_prove_the_depth_that_a_search_finds_and_no_more(seed):
+    a, b, height = a_pair(seed)
+    pieces, axis = pieces_of(a, b), cover_axis(a, b)
+    assert pieces is not None
+    least = least_height(height, np.random.default_rng(seed))
+    rounding = 8.0 * EPS * (pieces.size + max(a.magnitude, b.magnitude))
+    if least <= 1e-4 * min(a.extent, b.extent):
+        pytest.skip("they do not meet, or hardly")
+    # Whatever is proved is true.
+    for share in (1e-12, 1e-9, 1e-6, 1e-3, 0.3):
+        assert not cover(pieces, axis, least * (1.0 + share) + rounding).complete
+    assert cover(pieces, axis, 0.9 * least).complete
+
+
+@needs_more_digits
+@pytest.mark.parametrize("seed", range(32))
+def test_bounds_of_cells_are_wrong_by_less_than_what_they_must_exceed(seed):
+    """In cells so small that all but rounding vanishes, and in larger ones."""
+    a, b, _ = a_pair(seed)
+    rng, more, count = np.random.default_rng(seed), np.longdouble, 40
+    pieces = pieces_of(a, b)
+    assert pieces is not None
+    patch = _patches(some_cells(rng, count), a_frame(rng))
+    depth = 0.9 * float((pieces.heights(patch.middle) / np.linalg.norm(patch.middle, axis=1)).min())
+    bounds, _ = _bounds(pieces, patch, depth)
+    share = np.linspace(0, 1, 9).astype(more)
+    sides = [patch.low[:, [k]] + share * (patch.high - patch.low)[:, [k]] for k in (0, 1)]
+    ways = (
+        patch.middle[:, None, None]
+        + sides[0][:, :, None, None] * patch.u[:, None, None]
+        + sides[1][:, None, :, None] * patch.v[:, None, None]
+    ).reshape(-1, 3)
+    exact = Pieces(pieces.centers.astype(more), pieces.maps.astype(more))
+    reach = [[np.sqrt(((ways @ one.T) ** 2).sum(axis=1)) for one in maps] for maps in exact.maps]
+    heights = (np.sum(reach, axis=0).T + ways @ exact.centers.T).max(axis=1)
+    least = (heights - more(depth) * np.sqrt((ways**2).sum(axis=1))).reshape(count, -1).min(axis=1)
+    allowed = COVER_ROUNDING * EPS * pieces.size * (1.0 + (patch.high - patch.low).sum(axis=1))
+    assert (bounds - least <= 0.5 * allowed).all()
