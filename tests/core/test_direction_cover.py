@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from contact_lens.core import Capsule, Cone, Cylinder, Ellipsoid
 from contact_lens.core.curved.direction_cover import _bounds, _Cells, _least, _patches, cover, cover_axis
-from contact_lens.core.curved.ellipsoid_hull import Pieces, pieces_of
+from contact_lens.core.curved.ellipsoid_hull import Pieces, lowest_nearby, pieces_of
 from contact_lens.core.shapes.curved_shape import across
 from contact_lens.core.tolerance import COVER_ROUNDING, EPS
 
@@ -158,17 +159,17 @@ def body(rng: np.random.Generator, kind: str, at: np.ndarray, size: float, axis:
 
 
 def a_pair(seed: int) -> tuple[Any, Any, Any]:
-    """Two shapes whose cores meet, and how far their difference reaches along unit directions (k, 3)."""
+    """Two shapes, of which one is in or near the other, and how far their difference reaches along unit directions."""
     rng = np.random.default_rng(seed)
-    kinds = ["ellipsoid", "capsule", "cylinder", "cone"]
+    kind_a, kind_b = list(product(["ellipsoid", "cylinder", "cone"], ["ellipsoid", "capsule", "cylinder", "cone"]))[seed % 12]
     base = rng.normal(size=3) * rng.choice([0.0, 1e4])
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
     lean = axis + rng.choice([0.0, 1e-4, 1.0]) * rng.normal(size=3)
     size = 10.0 ** rng.uniform(-3.0, 0.0)
-    a, height_a = body(rng, kinds[seed % 4], np.zeros(3), 1.0, axis, base)
+    a, height_a = body(rng, kind_a, np.zeros(3), 1.0, axis, base)
     spot = rng.normal(size=3) * rng.choice([0.0, 1e-9, 0.03, 0.3])
-    b, height_b = body(rng, kinds[seed // 4 % 4], spot, size, lean / np.linalg.norm(lean), base)
+    b, height_b = body(rng, kind_b, spot, size, lean / np.linalg.norm(lean), base)
     return a, b, lambda n: height_a(n) + height_b(-n)
 
 
@@ -192,19 +193,20 @@ def least_height(height: Any, rng: np.random.Generator) -> float:
 
 
 @pytest.mark.slow_core
-@pytest.mark.parametrize("seed", range(64))
+@pytest.mark.parametrize("seed", range(24))
 def test_cells_prove_the_depth_that_a_search_finds_and_no_more(seed):
     a, b, height = a_pair(seed)
     pieces, axis = pieces_of(a, b), cover_axis(a, b)
     assert pieces is not None
-    least = least_height(height, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    ways = [lowest_nearby(pieces, way / np.linalg.norm(way)) for way in rng.normal(size=(60, 3))]
+    # Either search may miss the best direction; neither finds too good a one.
+    least = min(least_height(height, rng), float(height(np.array(ways)).min()))
     rounding = 8.0 * EPS * (pieces.size + max(a.magnitude, b.magnitude))
-    if least <= 1e-4 * min(a.extent, b.extent):
-        pytest.skip("they do not meet, or hardly")
-    # Whatever is proved is true.
-    for share in (1e-12, 1e-9, 1e-6, 1e-3, 0.3):
-        assert not cover(pieces, axis, least * (1.0 + share) + rounding).complete
-    assert cover(pieces, axis, 0.9 * least).complete
+    for share in (1e-9, 1e-3):
+        assert not cover(pieces, axis, max(least * (1.0 + share), 1e-6 * pieces.size) + rounding).complete
+    if least > 1e-3 * min(a.extent, b.extent):
+        assert cover(pieces, axis, 0.999 * least).complete
 
 
 @needs_more_digits
@@ -216,7 +218,7 @@ def test_bounds_of_cells_are_wrong_by_less_than_what_they_must_exceed(seed):
     pieces = pieces_of(a, b)
     assert pieces is not None
     patch = _patches(some_cells(rng, count), a_frame(rng))
-    depth = 0.9 * float((pieces.heights(patch.middle) / np.linalg.norm(patch.middle, axis=1)).min())
+    depth = 0.9 * abs(float((pieces.heights(patch.middle) / np.linalg.norm(patch.middle, axis=1)).min()))
     bounds, _ = _bounds(pieces, patch, depth)
     share = np.linspace(0, 1, 9).astype(more)
     sides = [patch.low[:, [k]] + share * (patch.high - patch.low)[:, [k]] for k in (0, 1)]
