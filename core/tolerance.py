@@ -438,8 +438,8 @@ MESH_SLIVER = 1e-5
 
 COVER_ROUNDING = 16.0
 """Times EPS, the size of the Minkowski difference and 1 + the sum of a cell's sides: by how much it must reach farther
-there than the depth that is proved. Of points, lengths and depth in the middle, and of their sums, 9; what slopes and
-curvatures add, at most 14 times the sides."""
+there than the depth that is proved. Lengths and depth in the middle, and their sums, are wrong by 10; what slopes and
+curvatures add is at most 15 times the sides."""
 
 COVER_SHARE = 0.5
 """Times the promised tolerance: bounds of curved shapes that are no farther apart are not brought nearer by cells of

@@ -204,6 +204,7 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
             continue
         here, along_u, along_v = (np.einsum("kij,nj->nki", maps, ways) for ways in (middle, u, v))
         reach = np.linalg.norm(here, axis=2)
+        # What follows holds for any unit vector: one along a vector that is all rounding does no harm.
         unit = here / np.where(reach > 0.0, reach, 1.0)[:, :, None]
         p, q = (unit * along_u).sum(axis=2), (unit * along_v).sum(axis=2)
         form = np.stack(
@@ -216,6 +217,8 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
         )
         x, y = corners[:, :, 0], corners[:, :, 1]
         ends = here[:, None] + x[:, :, None, None] * along_u[:, None] + y[:, :, None, None] * along_v[:, None]
+        # No less than b, so that half of its rounding counts, nor than half of a side's image, with which the rounding
+        # of b^2 is compared: no error is more than COVER_ROUNDING allows.
         largest = np.linalg.norm(ends, axis=3).max(axis=1)
         share = 1.0 / np.where(largest > 0.0, largest, np.inf)
         value = value + reach
@@ -278,9 +281,9 @@ def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArr
         places += [(x, _least_place(q + xy * x, yy, y0, y1)) for x in (x0, x1, inside)]
         heights, tangents = [], []
         for x, y in places:
-            along_x, along_y = p + xx * x + xy * y, q + yy * y + xy * x
-            heights.append(value + 0.5 * ((p + along_x) * x + (q + along_y) * y))
-            fall = np.minimum(along_x * (x0 - x), along_x * (x1 - x)) + np.minimum(along_y * (y0 - y), along_y * (y1 - y))
+            g, h = p + xx * x + xy * y, q + yy * y + xy * x
+            heights.append(value + 0.5 * ((p + g) * x + (q + h) * y))
+            fall = np.minimum(g * (x0 - x), g * (x1 - x)) + np.minimum(h * (y0 - y), h * (y1 - y))
             tangents.append(heights[-1] + fall)
     result: FloatArray = np.where(convex, np.max(tangents, axis=0), np.min(heights, axis=0))
     return result

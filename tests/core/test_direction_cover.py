@@ -90,19 +90,18 @@ def test_halves_of_a_cell_hold_all_of_it():
     cells = some_cells(rng, 400)
     first = rng.random(400) < 0.5
     halves = cells.halved(first)
+
+    def ends(of: _Cells, k: int, side: int) -> tuple[Fraction, Fraction]:
+        middle, half = Fraction(float(of.middle[k, side])), Fraction(float(of.half[k, side]))
+        return middle - half, middle + half
+
     for k in range(400):
         cut = 0 if first[k] else 1
-        for side in (0, 1):
-            low, high = (
-                Fraction(float(cells.middle[k, side])) + sign * Fraction(float(cells.half[k, side])) for sign in (-1, 1)
-            )
-            (low_one, high_one), (low_other, high_other) = (
-                [Fraction(float(halves.middle[j, side])) + sign * Fraction(float(halves.half[j, side])) for sign in (-1, 1)]
-                for j in (k, k + 400)
-            )
-            assert max(low_one, low_other if side != cut else low_one) <= low
-            assert min(high_other, high_one if side != cut else high_other) >= high
-            assert low_other <= high_one
+        (low, high), one, other = ends(cells, k, cut), ends(halves, k, cut), ends(halves, k + 400, cut)
+        assert one[0] <= low
+        assert other[0] <= one[1]
+        assert other[1] >= high
+        assert ends(halves, k, 1 - cut) == ends(halves, k + 400, 1 - cut) == ends(cells, k, 1 - cut)
 
 
 def a_frame(rng: np.random.Generator) -> np.ndarray:
@@ -161,7 +160,8 @@ def body(rng: np.random.Generator, kind: str, at: np.ndarray, size: float, axis:
 def a_pair(seed: int) -> tuple[Any, Any, Any]:
     """Two shapes, of which one is in or near the other, and how far their difference reaches along unit directions."""
     rng = np.random.default_rng(seed)
-    kind_a, kind_b = list(product(["ellipsoid", "cylinder", "cone"], ["ellipsoid", "capsule", "cylinder", "cone"]))[seed % 12]
+    kinds = ["ellipsoid", "cylinder", "cone", "capsule"]
+    kind_a, kind_b = list(product(kinds[:3], kinds))[seed % 12]
     base = rng.normal(size=3) * rng.choice([0.0, 1e4])
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
