@@ -426,6 +426,11 @@ BATCH_SLAB = 8.0
 """Times SINGLE_EPS and the farthest that a shape reaches: what the slab around it is widened by, on either side. Of
 rounded corners, directions and products 2.5 of the shape's own size, of sums and differences 2.5 of all."""
 
+BATCH_SINGLE = 64.0
+"""Times SINGLE_EPS and the sum of the radii of the balls around two boxes, or the way between their centres if that is
+more: what an overlap of boxes in single precision may be wrong by, of edges times their sine. Cosines are wrong by 2.5;
+of products of them with sizes 10 and with the way 8.5, of the sine that divides them 8."""
+
 RAY_ROUNDING = 32.0
 """Times EPS: how far, relatively, a ray through a shape may be computed too long."""
 

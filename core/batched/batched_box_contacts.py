@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import BATCH_FLAT, BATCH_MISS
-from .batched_boxes import NEXT_AXIS, BoxAxes, OrientedBoxes, three_rows
+from .batched_boxes import BoxAxes, OrientedBoxes
 
 BoolArray = NDArray[np.bool_]
 
@@ -90,11 +90,11 @@ def _faces(
     face = found.axis.astype(np.intp)
     face -= 3 * by_b
     # In an order in which the axes along the face come after the one across it.
-    halves = three_rows(boxes.frames, 12 + face, p)
-    axes_p = np.empty((3, 3, len(p)))
+    halves, axes_p = np.empty((3, len(p))), np.empty((3, 3, len(p)))
+    for k in range(3):
+        side = boxes.side(face + k, p)
+        halves[k], axes_p[k] = side[3], side[:3]
     axes_p[0] = out
-    for k in (0, 1):
-        axes_p[k + 1] = three_rows(boxes.frames, 3 + 3 * NEXT_AXIS.take(face + k), p)
     frames = boxes.frames[:15].take(q, axis=1, mode="clip")
     axes_q, half_q = _axes(frames), frames[12:15]
     shift = np.einsum("kcn,cn->kn", axes_q, out)
@@ -229,7 +229,7 @@ def _edges(
     for k, (numbers, own) in enumerate(((i, first), (j, which))):
         frames = boxes.frames[:15].take(numbers, axis=1, mode="clip")
         axes, half = _axes(frames), frames[12:15]
-        ways[k] = three_rows(frames, 3 + 3 * own, columns)
+        ways[k] = boxes.side(own, numbers)[:3]
         at = own * len(i)
         at += columns
         half.ravel().take(at, out=halves[k], mode="clip")

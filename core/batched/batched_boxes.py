@@ -2,14 +2,18 @@
 """Separating axes of many pairs of boxes at once: the test of `box_sat`, one array operation for a thousand pairs.
 
 Everything is in rows (3, n), one column a box or a pair, and some pairs at a time, so that what is made on the way
-stays in the cache. As in `box_sat`, r_ij is axis i of A . axis j of B, t the way between the centres in the frame of A,
-h and g are the half sizes. Source: S0.3, S0.4, S0.5.
+stays in the cache. Single precision, which is twice as fast, tells which axis decides wherever its rounding leaves no
+doubt; that axis alone is then measured in double precision. As in `box_sat`, r_ij is axis i of A . axis j of B, t the
+way between the centres in the frame of A, h and g are the half sizes. Source: S0.3, S0.4, S0.5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
+from math import frexp, ldexp
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,27 +22,32 @@ from ..arguments import checked_array, checked_magnitude
 from ..progress import Progress, tell
 from ..shapes.box import Box
 from ..shapes.polytope import FloatArray, IntArray, frozen
-from ..tolerance import BATCH_CORNERS, BATCH_ROUNDING, BOX_ORTHOGONAL, BOX_PARALLEL, BOX_PREFER_FACE, EPS
+from ..tolerance import (
+    BATCH_CORNERS,
+    BATCH_ROUNDING,
+    BATCH_SINGLE,
+    BOX_ORTHOGONAL,
+    BOX_PARALLEL,
+    BOX_PREFER_FACE,
+    EPS,
+    SINGLE_EPS,
+)
 
 BoolArray = NDArray[np.bool_]
+SingleArray = NDArray[np.float32]
 
-CHUNK = 3_072
-"""Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
-_LOOK = 4_096
-"""Pairs whose balls are compared in one go: they take much less each."""
+CHUNK = 8_192
+"""Pairs asked in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 
-_FRAME = 18
-"""Rows of a box that its axes are made of."""
-_KEPT = 2 * _FRAME + 9
-"""Rows of a pair from which its edges are measured: both boxes, and the cosines of their axes."""
-_ROWS = (_KEPT, 15, 15, 9, 9, 24, 18, 6)
-"""Rows of the arrays that a chunk takes, one after the other."""
-_FIRST = np.array([3, 6, 9, *(_FRAME + k for k in (3, 6, 9)), *9 * [0]])
-"""First of the rows of axes 0 to 5; of edges none."""
-_OF_A, _OF_B = np.arange(9) // 3, np.arange(9) % 3
-"""Of the product of two edges, the axis of A and of B."""
-NEXT_AXIS = np.array([1, 2, 0, 1])
-"""Axes i + 1 and i + 2 of i are NEXT_AXIS[i] and NEXT_AXIS[i + 1]."""
+_CLOSELY = 2_048
+"""The same in double precision."""
+_FACES, _KEPT, _ROWS = 24, 25, 24 + 34 + 50 + 15 + 27
+"""Rows of a pair that only its faces need, that its edges need of them, and all."""
+_TIE = 8.0
+"""Times what rounding adds: by how much the second axis must be worse than the first one in single precision. Below 2
+an axis could never be the only one, much above too many pairs would have two."""
+_SMALLEST = 1e-15
+"""Of the largest box: radius below which a box counts as that large in single precision, where squares may vanish."""
 _LEFT = np.arange(15, 0, -1, dtype=np.int8)[:, None]
 
 
@@ -109,6 +118,54 @@ class OrientedBoxes:
         frames[17] += BATCH_ROUNDING * EPS * frames[18]
         return cls(frozen(frames))
 
+    @cached_property
+    def scale(self) -> float:
+        """A power of 2 by which lengths are multiplied in single precision: the largest box is then about 1."""
+        largest = float(self.frames[18].max(initial=0.0))
+        return ldexp(1.0, min(max(-frexp(largest)[1], -1000), 1000))
+
+    @cached_property
+    def single(self) -> SingleArray:
+        """(14, n) in single precision: rows 0 to 8 the axes, 9 to 11 the half sizes, 12 and 13 the radii of the balls
+        around, no less, and inside, no more."""
+        single = np.empty((14, len(self)), dtype=np.float32)
+        single[:9] = self.frames[3:12]
+        with np.errstate(over="ignore"):
+            lengths = self.frames[[12, 13, 14, 17, 19]]
+            lengths[3] /= BATCH_SINGLE * SINGLE_EPS  # the rounding of single precision is then more than this
+            lengths[3] += self.frames[18]
+            lengths[3] *= 1.0 + 8.0 * SINGLE_EPS
+            lengths[4] *= 1.0 - 8.0 * SINGLE_EPS
+            lengths *= self.scale
+            np.maximum(lengths[3], _SMALLEST, out=lengths[3])
+            lengths[4, lengths[4] < _SMALLEST] = 0.0
+            single[9:] = lengths
+        single.flags.writeable = False
+        return single
+
+    @cached_property
+    def _sides(self) -> FloatArray:
+        """(4, 5 n) unit vectors and half sizes of the axes 0 of all boxes, then 1, 2, and 0 and 1 again."""
+        sides = np.empty((4, 5, len(self)))
+        sides[:3, :3] = self.frames[3:12].reshape(3, 3, -1).transpose(1, 0, 2)
+        sides[:3, 3:] = sides[:3, :2]
+        sides[3] = self.frames[12:17]
+        return frozen(sides.reshape(4, -1))
+
+    def side(self, axis: IntArray, numbers: IntArray) -> FloatArray:
+        """Return (4, m) the unit vectors and half sizes of axes `axis` (m,) of boxes `numbers` (m,); 3 and 4 are axes 0
+        and 1 again."""
+        column = axis * len(self)
+        column += numbers
+        result: FloatArray = self._sides.take(column, axis=1, mode="clip")
+        return result
+
+    def way(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return (3, m) the ways from the centres of boxes i (m,) to those of boxes j (m,)."""
+        way: FloatArray = self.frames[:3].take(j, axis=1, mode="clip")
+        way -= self.frames[:3].take(i, axis=1, mode="clip")
+        return way
+
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Return lowest and highest corner (3, n) of the axis-aligned bounding boxes, to rounding."""
         axes = self.frames[3:12].reshape(3, 3, -1)
@@ -153,115 +210,104 @@ class BoxAxes:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(cls)))
 
 
-def three_rows(rows: FloatArray, first: IntArray, columns: IntArray) -> FloatArray:
-    """Return (3, n) three of the rows, from row `first` (n,) on, of `columns` (n,); by places in flat memory, which is
-    several times as fast as by rows and columns."""
-    width = rows.shape[1]
-    at = first * width
-    at += columns
-    result: FloatArray = rows.ravel().take(width * np.arange(3)[:, None] + at, mode="clip")
-    return result
-
-
 class _Chunk:
-    """Some pairs of boxes: their frames, and what their axes tell, in memory that is used for one chunk after another.
+    """Some pairs of boxes, and what their axes tell, in memory that is used for one chunk after another.
 
-    All arrays are in one piece: `take` would make copies of others. Sums of products are left to `einsum`: it keeps
-    nothing on the way.
+    All that is taken on is in one piece: `take` would make copies otherwise.
     """
 
-    def __init__(self, memory: FloatArray, count: int) -> None:
-        parts, start = [], 0
-        for rows in _ROWS:
-            parts.append(memory[start * count : (start + rows) * count].reshape(rows, count))
-            start += rows
+    def __init__(self, memory: NDArray[Any], count: int) -> None:
+        rows = memory[: _ROWS * count].reshape(_ROWS, count)
         self.count = count
-        self.kept, self.along, self.overlap, self.square, self.part, turned, reach, around = parts
-        self.a, self.b = self.kept[:_FRAME], self.kept[_FRAME : 2 * _FRAME]
-        self.cosines = self.kept[2 * _FRAME :].reshape(3, 3, count)
-        # Of axis i of A what belongs to axes i + 1 and i + 2, and of axis j of B likewise.
-        self.turned, self.reach = turned.reshape(2, 3, 4, count), reach.reshape(2, 3, 3, count)
-        self.around = around.reshape(2, 3, count)
-
-    def gather(self, boxes: OrientedBoxes, i: IntArray, j: IntArray) -> None:
-        """Take the frames of boxes i and j."""
-        frames = boxes.frames[:_FRAME]
-        frames.take(i, axis=1, out=self.a, mode="clip")
-        frames.take(j, axis=1, out=self.b, mode="clip")
+        faces, self.kept = rows[:_FACES], rows[_FACES : _FACES + _KEPT]
+        self.axes_a, self.axes_b = faces[:18].reshape(2, 3, 3, count)
+        self.along_b = faces[18:]
+        self.half_a, self.half_b = self.kept[:3], self.kept[3:6]
+        self.cosines, self.along_a = self.kept[6:15].reshape(3, 3, count), self.kept[15:18]
+        self.rounding = self.kept[18]
+        """What an overlap may be wrong by, of an edge times its sine."""
+        self.overlap = rows[_FACES + 19 : _FACES + 34]
+        """Of the axes in the order of `BoxAxes.axis`; of an edge times its sine."""
+        self.edge_memory = rows[_FACES + 34 :]
+        self.square = self.edge_memory[-9:].reshape(3, 3, count)
+        """Of the sine of an edge of A and one of B."""
+        self.part = self.edge_memory[-18:-9].reshape(3, 3, count)
 
     def take(self, chunk: _Chunk, places: IntArray) -> None:
-        """Take some pairs of another chunk, with what the axes of their faces tell."""
+        """Take some pairs of another chunk, with what their faces tell."""
         chunk.kept.take(places, axis=1, out=self.kept, mode="clip")
-        chunk.along[:6].take(places, axis=1, out=self.along[:6], mode="clip")
-        chunk.overlap[:6].take(places, axis=1, out=self.overlap[:6], mode="clip")
 
-    def faces(self) -> None:
-        """Fill the cosines r_ij, and rows 0 to 5 of along and overlap."""
-        a, b, count = self.a, self.b, self.count
-        axes_a, axes_b = a[3:12].reshape(3, 3, count), b[3:12].reshape(3, 3, count)
+    def gather(self, table: NDArray[Any], i: IntArray, j: IntArray, way: NDArray[Any]) -> None:
+        """Take boxes i and j of a table (12 or more, n), axes and half sizes, with the ways (3, n) from one centre to
+        the other, and fill in what their faces tell."""
+        axes_a, axes_b, half_a, half_b = self.axes_a, self.axes_b, self.half_a, self.half_b
+        for numbers, axes, half in ((i, axes_a, half_a), (j, axes_b, half_b)):
+            table[:9].take(numbers, axis=1, out=axes.reshape(9, -1), mode="clip")
+            table[9:12].take(numbers, axis=1, out=half, mode="clip")
         np.einsum("icn,jcn->ijn", axes_a, axes_b, out=self.cosines)
-        way = np.subtract(b[:3], a[:3], out=self.part[:3])
-        np.einsum("kcn,cn->kn", axes_a, way, out=self.along[:3])
-        np.einsum("kcn,cn->kn", axes_b, way, out=self.along[3:6])
-        q = np.abs(self.cosines, out=self.part.reshape(3, 3, count))
-        overlap = self.overlap[:6]
-        np.einsum("ijn,jn->in", q, b[12:15], out=overlap[:3])
-        np.einsum("ijn,in->jn", q, a[12:15], out=overlap[3:])
-        overlap[:3] += a[12:15]
-        overlap[3:] += b[12:15]
-        overlap -= np.abs(self.along[:6], out=self.part[:6])
+        np.einsum("kcn,cn->kn", axes_a, way, out=self.along_a)
+        np.einsum("kcn,cn->kn", axes_b, way, out=self.along_b[3:])
+        size = np.abs(self.cosines, out=self.part)
+        of_a, of_b = self.overlap[:3], self.overlap[3:6]
+        np.einsum("ijn,jn->in", size, half_b, out=of_a)
+        np.einsum("ijn,in->jn", size, half_a, out=of_b)
+        of_a += half_a
+        of_b += half_b
+        of_a -= np.abs(self.along_a, out=self.along_b[:3])
+        of_b -= np.abs(self.along_b[3:], out=self.along_b[:3])
+
+    def outside(self) -> NDArray[Any]:
+        """Return (n,) by how much the point half-way between the centres, times 2, is outside of one of both boxes.
+
+        Where it is in both it is a common point: no axis can separate them.
+        """
+        outside = np.abs(self.along_b, out=self.along_b)
+        np.abs(self.along_a, out=outside[:3])
+        for rows, half in ((outside[:3], self.half_a), (outside[3:], self.half_b)):
+            rows -= half
+            rows -= half
+        result: NDArray[Any] = np.maximum.reduce(outside, axis=0)
+        return result
 
     def edges(self, careful: bool) -> None:
-        """Fill rows 6 to 14 of along and overlap, both times the sine of the edges, and the squares of the sines.
+        """Fill rows 6 to 14 of the overlap, times the sines of the edges, and the squares of the sines.
 
         `careful`: what B reaches along an axis comes from the same rounded numbers as the axis itself, or its error,
         divided by a small sine, would be large.
         """
-        r, t, reach, around = self.cosines, self.along[:3], self.reach, self.around
-        along, overlap, square, part = (
-            rows.reshape(r.shape) for rows in (self.along[6:], self.overlap[6:], self.square, self.part)
-        )
-        self.turned[0, :2, :3], self.turned[0, 2, :3] = r[1:], r[0]
-        self.turned[1, 0, :3], self.turned[1, 1:, :3] = r[2], r[:2]
-        turned = self.turned[:, :, :3]
-        around[0, 0], around[0, 1:] = t[2], t[:2]
-        np.negative(t[1:], out=around[1, :2])
-        np.negative(t[0], out=around[1, 2])
-        np.einsum("sijn,sin->ijn", turned, around, out=along)
-        np.einsum("sijn,sijn->ijn", turned, turned, out=square)
+        # Rows 3 and 4 are 0 and 1 again: axes i + 1 and i + 2 of all i are rows 1 to 3 and 2 to 4.
+        memory, count = self.edge_memory, self.count
+        r, q = memory[:50].reshape(2, 5, 5, count)
+        h, g, t = memory[50:65].reshape(3, 5, count)
+        along, part, overlap = memory[65:74].reshape(3, 3, count), self.part, self.overlap[6:].reshape(3, 3, count)
+        r[:3, :3], r[:3, 3:] = self.cosines, self.cosines[:, :2]
+        r[3:] = r[:2]
+        for five, three in ((h, self.half_a), (g, self.half_b), (t, self.along_a)):
+            five[:3], five[3:] = three, three[:2]
+        np.abs(r, out=q)
+        np.multiply(q[2:, :3], h[1:4, None], out=overlap)
+        overlap += np.multiply(q[1:4, :3], h[2:, None], out=part)
         if careful:
-            self.turned[:, :, 3] = self.turned[:, :, 0]
-            np.multiply(turned[0], self.turned[1, :, 1:], out=reach[0])
-            reach[0] -= np.multiply(turned[1], self.turned[0, :, 1:], out=part)
-            np.abs(reach[0], out=reach[0])
-            reach[1, :, 0], reach[1, :, 1:] = reach[0, :, 2], reach[0, :, :2]
-        else:
-            np.abs(r, out=part)
-            reach[0, :, 0], reach[0, :, 1:] = part[:, 2], part[:, :2]
-            reach[1, :, 2], reach[1, :, :2] = part[:, 0], part[:, 1:]
-        half = self.b[12:17]
-        around[0], around[1] = half[1:4], half[2:5]
-        np.einsum("sijn,sjn->ijn", reach, around, out=overlap)
-        np.abs(turned, out=reach)
-        half = self.a[12:17]
-        around[0], around[1] = half[2:5], half[1:4]
-        overlap += np.einsum("sijn,sin->ijn", reach, around, out=part)
-        overlap -= np.abs(along, out=part)
+            np.multiply(r[1:4, :3], r[2:, 1:4], out=part)
+            part -= np.multiply(r[2:, :3], r[1:4, 1:4], out=along)
+            np.abs(part, out=q[:3, 2:])
+            q[:3, :2] = q[:3, 3:]
+        overlap += np.multiply(q[:3, 2:], g[1:4], out=part)
+        overlap += np.multiply(q[:3, 1:4], g[2:], out=part)
+        np.multiply(r[1:4, :3], t[2:, None], out=along)
+        along -= np.multiply(r[2:, :3], t[1:4, None], out=part)
+        overlap -= np.abs(along, out=along)
+        squares = np.multiply(r[:, :3], r[:, :3], out=q[:, :3])
+        np.add(squares[1:4], squares[2:], out=self.square)
 
-    def rounding(self) -> FloatArray:
-        """Return (n,) what an overlap across a unit vector may be wrong by."""
-        result: FloatArray = self.a[17] + self.b[17]
-        return result
-
-    def axes(self) -> BoxAxes:
-        """Return the axes that decide; the edges must have been filled in with care."""
-        overlap, square, count = self.overlap, self.square, self.count
+    def axis(self) -> NDArray[np.int8]:
+        """Return the axis that decides, in double precision; the edges must have been filled in with care."""
+        overlap, square = self.overlap, self.square.reshape(9, -1)
         parallel = square <= BOX_PARALLEL**2
         if parallel.any():
             np.copyto(square, 1.0, where=parallel)
             np.copyto(overlap[6:], np.inf, where=parallel)
-        np.sqrt(square, out=square)
-        overlap[6:] /= square
+        overlap[6:] /= np.sqrt(square, out=square)
         least = np.minimum.reduce(overlap, axis=0)
         limit = np.abs(least)
         limit *= BOX_PREFER_FACE
@@ -269,52 +315,39 @@ class _Chunk:
         # The first one within the limit: the largest of numbers that go down.
         good = np.less_equal(overlap, limit).view(np.int8)
         good *= _LEFT
-        best = 15 - np.maximum.reduce(good, axis=0)
-        # By places in flat memory: numbers of rows and columns together take several times as long.
-        columns, place = np.arange(count), best.astype(np.intp)
-        at = place * count
-        at += columns
-        least = overlap.ravel().take(at)
-        side = self.along.ravel().take(at)
-        return BoxAxes(0.0 - least, self._normals(place, side), best, self.rounding())
+        axis: NDArray[np.int8] = 15 - np.maximum.reduce(good, axis=0)
+        return axis
 
-    def _normals(self, place: IntArray, side: FloatArray) -> FloatArray:
-        """Return (3, n) the unit vectors along axes `place` (n,), to the side (n,)."""
-        count = self.count
-        normal = three_rows(self.kept, _FIRST.take(place), np.arange(count))
-        edges = np.flatnonzero(place >= 6)
-        if len(edges):
-            which = place.take(edges)
-            which -= 6
-            first, other = _OF_A.take(which), _OF_B.take(which)
-            one, two = NEXT_AXIS.take(first), NEXT_AXIS.take(first + 1)
-            other *= count
-            other += edges
-            which *= count
-            which += edges
-            scale = 1.0 / self.square.ravel().take(which)
-            first_axis, second_axis = (three_rows(self.kept, 3 + 3 * k, edges) for k in (one, two))
-            cosines = self.cosines.ravel()
-            second_axis *= cosines.take(one * (3 * count) + other) * scale
-            first_axis *= cosines.take(two * (3 * count) + other) * scale
-            second_axis -= first_axis
-            for row, values in zip(normal, second_axis, strict=True):
-                row[edges] = values
-        normal *= np.where(side < 0.0, -1.0, 1.0)
-        return normal
+    def only_axis(self) -> tuple[NDArray[np.int8], SingleArray]:
+        """Return, in single precision, the axis that decides if it overlaps by no more than (n,) so much.
+
+        That is -inf where another one may decide as well.
+        """
+        overlap, square, room = self.overlap, self.square.reshape(9, -1), self.rounding
+        overlap -= room
+        overlap[6:] /= np.sqrt(square, out=square)
+        limit: SingleArray = np.minimum.reduce(overlap, axis=0)
+        limit += _TIE * room
+        good = np.less_equal(overlap, limit).view(np.int8)
+        good *= _LEFT
+        axis: NDArray[np.int8] = np.maximum.reduce(good, axis=0, initial=1)
+        limit[np.add.reduce(good, axis=0, dtype=np.int8) != axis] = -np.inf
+        return np.subtract(15, axis, out=axis), limit
 
 
 class _Chunks:
-    """Chunks of pairs one after the other, some of whose pairs are taken on."""
+    """Chunks of pairs one after the other in single precision, some of whose pairs are taken on."""
 
     def __init__(self, count: int) -> None:
-        self._memory = np.empty((2, sum(_ROWS) * min(count, CHUNK)))
+        self._memory = np.empty((2, _ROWS * min(count, CHUNK)), dtype=np.float32)
 
-    def first(self, boxes: OrientedBoxes, i: IntArray, j: IntArray) -> _Chunk:
-        """Return boxes i and j, with their faces."""
+    def first(
+        self, boxes: OrientedBoxes, i: IntArray, j: IntArray, way: SingleArray, reach: SingleArray
+    ) -> _Chunk:
+        """Return boxes i and j, with their faces; `way` (3, n) from the one centre to the other, at most `reach`."""
         chunk = _Chunk(self._memory[0], len(i))
-        chunk.gather(boxes, i, j)
-        chunk.faces()
+        np.multiply(reach, np.float32(BATCH_SINGLE * SINGLE_EPS), out=chunk.rounding)
+        chunk.gather(boxes.single, i, j, way)
         return chunk
 
     def left(self, chunk: _Chunk, places: IntArray) -> _Chunk:
@@ -326,107 +359,143 @@ class _Chunks:
         return some
 
 
-def boxes_overlap(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
-) -> tuple[BoolArray, IntArray]:
-    """Return (n,) whether boxes i (n,) and j (n,) have a common point, and the places of pairs too near to touching,
-    along an axis of nearly parallel edges, for this to be sure.
-
-    Source: S0.4. Raises Cancelled when `progress` says so.
-    """
-    result, open_ = _by_balls(boxes, i, j)
-    chunks = _Chunks(len(open_))
-    doubtful: list[IntArray] = []
-    for places in _parts(open_, progress):
-        pairs = chunks.first(boxes, i.take(places), j.take(places))
-        # A point half-way between the centres in both is a common point: no axis can separate them.
-        least = np.minimum.reduce(pairs.overlap[:6], axis=0)
-        within = np.abs(pairs.along[:6], out=pairs.part[:6])
-        for rows, frames in ((within[:3], pairs.a), (within[3:], pairs.b)):
-            rows -= frames[12:15]
-            rows -= frames[12:15]
-        common = np.maximum.reduce(within, axis=0) <= 0.0
-        result[places[common]] = True
-        left = np.flatnonzero((least >= 0.0) & ~common)
-        if not len(left):
-            continue
-        places, pairs = places.take(left), chunks.left(pairs, left)
-        pairs.edges(careful=False)
-        limit = pairs.rounding()
-        edges = pairs.overlap[6:]
-        least = np.minimum.reduce(edges, axis=0)
-        met = result[places] = least >= -limit
-        near = np.abs(edges, out=edges) <= limit
-        if near.any():
-            near &= pairs.square > BOX_PARALLEL**2
-            doubtful.append(places[near.any(axis=0) & met])
-    return result, np.concatenate(doubtful) if doubtful else np.zeros(0, dtype=np.intp)
+def _closely(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tuple[slice, _Chunk]]:
+    """Return pairs, some at a time, in double precision, with their faces."""
+    memory = np.empty(_ROWS * min(len(i), _CLOSELY))
+    table = boxes.frames[3:15]
+    for start in range(0, len(i), _CLOSELY):
+        part = slice(start, start + _CLOSELY)
+        chunk = _Chunk(memory, len(i[part]))
+        chunk.gather(table, i[part], j[part], boxes.way(i[part], j[part]))
+        yield part, chunk
 
 
-def meeting_boxes(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
-) -> tuple[IntArray, BoxAxes]:
-    """Return the places of the pairs of boxes i (n,) and j (n,) whose signed distance is not above 0, and what
-    `box_axes` tells of these.
-
-    Where many pairs are apart this is faster: the edges are measured only of those that no face separates. Raises
-    Cancelled when `progress` says so.
-    """
-    near: list[IntArray] = [np.zeros(0, dtype=np.intp)]
-    for start, square, reach in _balls(boxes, i, j):
-        near.append(np.flatnonzero(square <= reach[1]) + start)
-    open_ = np.concatenate(near)
-    chunks = _Chunks(len(open_))
-    met: list[IntArray] = [np.zeros(0, dtype=np.intp)]
-    found = []
-    for places in _parts(open_, progress):
-        pairs = chunks.first(boxes, i.take(places), j.take(places))
-        left = np.flatnonzero(np.minimum.reduce(pairs.overlap[:6], axis=0) >= 0.0)
-        if not len(left):
-            continue
-        pairs = chunks.left(pairs, left)
+def _axis_of(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> NDArray[np.int8]:
+    """Return the axis that decides about boxes i (n,) and j (n,), by double precision."""
+    axis = np.empty(len(i), dtype=np.int8)
+    for part, pairs in _closely(boxes, i, j):
         pairs.edges(careful=True)
-        axes = pairs.axes()
-        hit = np.flatnonzero(axes.signed_distance <= 0.0)
-        met.append(places.take(left.take(hit)))
-        found.append(axes.taken(hit))
-    return np.concatenate(met), BoxAxes.joined(found)
+        axis[part] = pairs.axis()
+    return axis
 
 
-def _parts(places: IntArray, progress: Progress | None) -> Iterator[IntArray]:
-    """Return places (n,) chunk by chunk. Raises Cancelled when `progress`, which is told the share done, says so."""
-    for start in range(0, len(places), CHUNK):
+def _measured(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> BoxAxes:
+    """Return what these axes (n,) tell of boxes i (n,) and j (n,)."""
+    edges = axis >= 6
+    rows = np.flatnonzero(~edges), np.flatnonzero(edges)
+    told = np.concatenate(
+        [
+            ask(boxes, i.take(some), j.take(some), axis.take(some).astype(np.intp))
+            for some, ask in zip(rows, (_across_faces, _across_edges), strict=True)
+        ],
+        axis=1,
+    )
+    # Taken from where they are: to put them where they belong takes several times as long.
+    place = np.empty(len(axis), dtype=np.intp)
+    place[np.concatenate(rows)] = np.arange(len(axis))
+    told = told.take(place, axis=1, mode="clip")
+    rounding = boxes.frames[17].take(i)
+    rounding += boxes.frames[17].take(j)
+    return BoxAxes(told[3], told[:3], axis, rounding)
+
+
+def _across_faces(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+    """Return (4, n) the normals and signed distances along axes of faces."""
+    of_b = axis >= 3
+    own, other = np.where(of_b, j, i), np.where(of_b, i, j)
+    side = boxes.side(axis - 3 * of_b, own)
+    way = boxes.way(i, j)
+    frames = boxes.frames[3:15].take(other, axis=1, mode="clip")
+    reach = _products(frames[:9].reshape(3, 3, -1), side[:3])
+    np.abs(reach, out=reach)
+    side[3] += _products(reach, frames[9:])
+    return _to_side(side, way)
+
+
+def _across_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+    """Return (4, n) the normals and signed distances along the products of edges."""
+    of_a = axis // 3
+    of_a -= 2
+    of_b = axis % 3
+    a1, a2 = boxes.side(of_a + 1, i), boxes.side(of_a + 2, i)
+    b, b1, b2 = boxes.side(of_b, j), boxes.side(of_b + 1, j), boxes.side(of_b + 2, j)
+    # Perpendicular to both but for rounding, however nearly parallel they are.
+    one, two = _products(a1[:3], b[:3]), _products(a2[:3], b[:3])
+    sine = one * one
+    sine += two * two
+    np.sqrt(sine, out=sine)
+    one /= sine
+    two /= sine
+    half_1, half_2 = a1[3].copy(), a2[3].copy()
+    a2 *= one
+    a1 *= two
+    a2 -= a1
+    normal = a2[:3]
+    reach = half_1 * np.abs(two)
+    reach += half_2 * np.abs(one)
+    for side in (b1, b2):
+        reach += side[3] * np.abs(_products(side[:3], normal))
+    a2[3] = reach
+    return _to_side(a2, boxes.way(i, j))
+
+
+def _products(vectors: FloatArray, others: FloatArray) -> FloatArray:
+    """Return (..., n) the products of vectors (..., 3, n) and others (3, n), each added up in the same order: `einsum`
+    takes another one when there is a single pair."""
+    terms = vectors * others
+    result: FloatArray = terms[..., 0, :]
+    result += terms[..., 1, :]
+    result += terms[..., 2, :]
+    return result
+
+
+def _to_side(reach: FloatArray, way: FloatArray) -> FloatArray:
+    """Return, in the same memory, (4, n) normals and signed distances, of axes and how far both boxes reach along them
+    together: to the side to which B is."""
+    along = _products(reach[:3], way)
+    reach[:3] *= np.where(along < 0.0, -1.0, 1.0)
+    np.subtract(np.abs(along), reach[3], out=reach[3])
+    return reach
+
+
+def _decided(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8], limit: SingleArray
+) -> BoxAxes:
+    """Return the axis that decides about boxes i (n,) and j (n,): those of `_Chunk.only_axis`, or another one where
+    single precision leaves that open."""
+    open_ = np.flatnonzero(limit == -np.inf)
+    if len(open_):
+        axis[open_], limit[open_] = _axis_of(boxes, i.take(open_), j.take(open_)), np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):  # what looked like an axis may be a product of parallel edges
+        found = _measured(boxes, i, j, axis)
+    open_ = np.flatnonzero(~(found.signed_distance * -boxes.scale <= limit))
+    if len(open_):
+        i, j = i.take(open_), j.take(open_)
+        better = _measured(boxes, i, j, _axis_of(boxes, i, j))
+        for field in fields(BoxAxes):
+            getattr(found, field.name)[..., open_] = getattr(better, field.name)
+    return found
+
+
+def _parts(count: int, progress: Progress | None) -> Iterator[slice]:
+    """Return the chunks of so many pairs. Raises Cancelled when `progress`, which is told the share done, says so."""
+    for start in range(0, count, CHUNK):
         if start % (16 * CHUNK) == 0:
-            tell(progress, start / len(places))
-        yield places[start : start + CHUNK]
+            tell(progress, start / count)
+        yield slice(start, min(start + CHUNK, count))
 
 
-def _balls(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-    """Return, some pairs at a time, the place of the first, the squares (n,) of the ways between the centres, and (3,
-    n) the squares of the sums of the radii of the balls around the boxes, to be sure a little more, and inside."""
-    centers, reach = boxes.frames[:3], boxes.frames[17:20]
-    for start in range(0, len(i), _LOOK):
-        ii, jj = i[start : start + _LOOK], j[start : start + _LOOK]
-        way = centers.take(jj, axis=1, mode="clip")
-        way -= centers.take(ii, axis=1, mode="clip")
-        square = np.einsum("cn,cn->n", way, way)
-        both = reach.take(ii, axis=1, mode="clip")
-        both += reach.take(jj, axis=1, mode="clip")
-        both[1] += both[0]
-        both *= both
-        yield start, square, both
-
-
-def _by_balls(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> tuple[BoolArray, IntArray]:
-    """Return (n,) which pairs intersect for sure, as the balls inside them do, and the places of those left when those
-    whose balls around them do not meet are left out too."""
-    result = np.zeros(len(i), dtype=bool)
-    open_: list[IntArray] = [np.zeros(0, dtype=np.intp)]
-    for start, square, reach in _balls(boxes, i, j):
-        inside = square <= reach[2]
-        result[start : start + len(square)] = inside
-        open_.append(np.flatnonzero((square <= reach[1]) & ~inside) + start)
-    return result, np.concatenate(open_)
+def _balls(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray
+) -> tuple[SingleArray, SingleArray, SingleArray]:
+    """Return, in single precision, (3, n) the ways between the centres of boxes i and j, (n,) their squares, and the
+    sums (n,) of the radii of the balls around."""
+    way = boxes.way(i, j)
+    way *= boxes.scale
+    single = way.astype(np.float32)
+    reach: SingleArray = boxes.single[12].take(i, mode="clip")
+    reach += boxes.single[12].take(j, mode="clip")
+    return single, np.einsum("cn,cn->n", single, single), reach
 
 
 def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> BoxAxes:
@@ -436,8 +505,92 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress 
     S0.3, S0.4, S0.5. Raises Cancelled when `progress` says so.
     """
     chunks, found = _Chunks(len(i)), []
-    for places in _parts(np.arange(len(i)), progress):
-        pairs = chunks.first(boxes, i.take(places), j.take(places))
-        pairs.edges(careful=True)
-        found.append(pairs.axes())
+    for part in _parts(len(i), progress):
+        ii, jj = i[part], j[part]
+        with np.errstate(all="ignore"):
+            way, square, reach = _balls(boxes, ii, jj)
+            pairs = chunks.first(boxes, ii, jj, way, np.maximum(reach, np.sqrt(square)))
+            pairs.edges(careful=False)
+            axis, limit = pairs.only_axis()
+        found.append(_decided(boxes, ii, jj, axis, limit))
     return BoxAxes.joined(found)
+
+
+def meeting_boxes(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
+) -> tuple[IntArray, BoxAxes]:
+    """Return the places of the pairs of boxes i (n,) and j (n,) whose signed distance is not above 0, and what
+    `box_axes` tells of these.
+
+    Where many pairs are apart this is faster: the faces are measured only of those whose balls meet, the edges only of
+    those that no face separates. Raises Cancelled when `progress` says so.
+    """
+    chunks = _Chunks(len(i))
+    met: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    found = []
+    for part in _parts(len(i), progress):
+        ii, jj = i[part], j[part]
+        with np.errstate(all="ignore"):
+            way, square, reach = _balls(boxes, ii, jj)
+            near = np.flatnonzero(square <= reach * reach)
+            ii, jj = ii.take(near), jj.take(near)
+            pairs = chunks.first(boxes, ii, jj, way.take(near, axis=1), reach.take(near))
+            left = np.flatnonzero(np.minimum.reduce(pairs.overlap[:6], axis=0) >= -pairs.rounding)
+            if not len(left):
+                continue
+            pairs = chunks.left(pairs, left)
+            pairs.edges(careful=False)
+            axis, limit = pairs.only_axis()
+        axes = _decided(boxes, ii.take(left), jj.take(left), axis, limit)
+        hit = np.flatnonzero(axes.signed_distance <= 0.0)
+        met.append(near.take(left.take(hit)) + part.start)
+        found.append(axes.taken(hit))
+    return np.concatenate(met), BoxAxes.joined(found)
+
+
+def boxes_overlap(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
+) -> tuple[BoolArray, IntArray]:
+    """Return (n,) whether boxes i (n,) and j (n,) have a common point, and the places of pairs too near to touching,
+    along an axis of nearly parallel edges, for this to be sure.
+
+    Source: S0.4. Raises Cancelled when `progress` says so.
+    """
+    result = np.zeros(len(i), dtype=bool)
+    chunks = _Chunks(len(i))
+    open_: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    for part in _parts(len(i), progress):
+        ii, jj = i[part], j[part]
+        with np.errstate(all="ignore"):
+            way, square, reach = _balls(boxes, ii, jj)
+            inside = boxes.single[13].take(ii) + boxes.single[13].take(jj)
+            met = np.less(square, inside * inside, out=result[part])
+            near = np.flatnonzero((square <= reach * reach) & ~met)
+            pairs = chunks.first(boxes, ii.take(near), jj.take(near), way.take(near, axis=1), reach.take(near))
+            near += part.start
+            common = pairs.outside() <= -pairs.rounding
+            result[near[common]] = True
+            least = np.minimum.reduce(pairs.overlap[:6], axis=0)
+            left = np.flatnonzero((least >= -pairs.rounding) & ~common)
+            if not len(left):
+                continue
+            near, pairs = near.take(left), chunks.left(pairs, left)
+            pairs.edges(careful=False)
+            least = np.minimum.reduce(pairs.overlap, axis=0)
+            sure = result[near] = least > pairs.rounding
+            open_.append(near[~(sure | (least < -pairs.rounding))])
+    left = np.concatenate(open_)
+    doubtful: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    for part, pairs in _closely(boxes, i.take(left), j.take(left)):
+        near = left[part]
+        common = pairs.outside() <= 0.0
+        pairs.edges(careful=False)
+        limit = boxes.frames[17].take(i[near]) + boxes.frames[17].take(j[near])
+        edges = pairs.overlap[6:]
+        met = np.minimum.reduce(pairs.overlap[:6], axis=0) >= 0.0
+        met &= np.minimum.reduce(edges, axis=0) >= -limit
+        result[near] = met | common
+        close = np.abs(edges) <= limit
+        close &= pairs.square.reshape(9, -1) > BOX_PARALLEL**2
+        doubtful.append(near[close.any(axis=0) & met & ~common])
+    return result, np.concatenate(doubtful)
