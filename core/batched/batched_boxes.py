@@ -41,8 +41,8 @@ CHUNK = 8_192
 
 _CLOSELY = 2_048
 """The same in double precision."""
-_FACES, _KEPT, _ROWS = 24, 25, 24 + 34 + 50 + 15 + 27
-"""Rows of a pair that only its faces need, that its edges need of them, and all."""
+_ROWS = 146
+"""Rows of numbers of a pair."""
 _TIE = 8.0
 """Times what rounding adds: by how much the second axis must be worse than the first one in single precision. Below 2
 an axis could never be the only one, much above too many pairs would have two."""
@@ -200,15 +200,6 @@ class BoxAxes:
             self.rounding.take(places),
         )
 
-    @classmethod
-    def joined(cls, parts: Sequence[BoxAxes]) -> BoxAxes:
-        """Return what is told of pairs in several parts."""
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return cls(np.zeros(0), np.zeros((3, 0)), np.zeros(0, dtype=np.int8), np.zeros(0))
-        return cls(*(np.concatenate([getattr(part, field.name) for part in parts], axis=-1) for field in fields(cls)))
-
 
 class _Chunk:
     """Some pairs of boxes, and what their axes tell, in memory that is used for one chunk after another.
@@ -219,19 +210,32 @@ class _Chunk:
     def __init__(self, memory: NDArray[Any], count: int) -> None:
         rows = memory[: _ROWS * count].reshape(_ROWS, count)
         self.count = count
-        faces, self.kept = rows[:_FACES], rows[_FACES : _FACES + _KEPT]
-        self.axes_a, self.axes_b = faces[:18].reshape(2, 3, 3, count)
-        self.along_b = faces[18:]
+        self.axes_a, self.axes_b = rows[:18].reshape(2, 3, 3, count)
+        self.along_b = rows[18:24]
+        self.kept = rows[24:49]
         self.half_a, self.half_b = self.kept[:3], self.kept[3:6]
         self.cosines, self.along_a = self.kept[6:15].reshape(3, 3, count), self.kept[15:18]
         self.rounding = self.kept[18]
         """What an overlap may be wrong by, of an edge times its sine."""
-        self.overlap = rows[_FACES + 19 : _FACES + 34]
+        self.overlap = rows[43:58]
         """Of the axes in the order of `BoxAxes.axis`; of an edge times its sine."""
-        self.edge_memory = rows[_FACES + 34 :]
-        self.square = self.edge_memory[-9:].reshape(3, 3, count)
+        self.part, self.square = rows[58:76].reshape(2, 3, 3, count)
         """Of the sine of an edge of A and one of B."""
-        self.part = self.edge_memory[-18:-9].reshape(3, 3, count)
+        # Rows and columns 3 and 4 are 0 and 1 again: axes i + 1 and i + 2 of all i are then rows 1 to 3 and 2 to 4.
+        self.r, self.q = rows[76:126].reshape(2, 5, 5, count)
+        self.five = rows[126:146].reshape(4, 5, count)
+        item = memory.itemsize
+        row = count * item
+
+        def turned(first: int, *steps: int) -> NDArray[Any]:
+            shape = (2, 3, 3, count) if len(steps) == 3 else (2, 3, count)
+            strides = (*(step * row for step in steps), item)
+            return np.ndarray(shape, memory.dtype, memory, first * row, strides)
+
+        self.r_rows, self.q_rows, self.q_columns = turned(81, 5, 5, 1), turned(106, 5, 5, 1), turned(102, 1, 5, 1)
+        """(2, 3, 3, n) of axes i and j what belongs to i + 1 and i + 2, or to j + 1 and j + 2."""
+        self.others = turned(128, -1, 1), turned(133, -1, 1), turned(138, 4, 1)
+        """(2, 3, n) of the half sizes of A and B, and of t with the sign of the product, the other one of the two."""
 
     def take(self, chunk: _Chunk, places: IntArray) -> None:
         """Take some pairs of another chunk, with what their faces tell."""
@@ -275,30 +279,25 @@ class _Chunk:
         `careful`: what B reaches along an axis comes from the same rounded numbers as the axis itself, or its error,
         divided by a small sine, would be large.
         """
-        # Rows 3 and 4 are 0 and 1 again: axes i + 1 and i + 2 of all i are rows 1 to 3 and 2 to 4.
-        memory, count = self.edge_memory, self.count
-        r, q = memory[:50].reshape(2, 5, 5, count)
-        h, g, t = memory[50:65].reshape(3, 5, count)
-        along, part, overlap = memory[65:74].reshape(3, 3, count), self.part, self.overlap[6:].reshape(3, 3, count)
+        r, q, five = self.r, self.q, self.five
+        part, overlap = self.part, self.overlap[6:].reshape(self.part.shape)
         r[:3, :3], r[:3, 3:] = self.cosines, self.cosines[:, :2]
         r[3:] = r[:2]
-        for five, three in ((h, self.half_a), (g, self.half_b), (t, self.along_a)):
-            five[:3], five[3:] = three, three[:2]
+        for k, three in enumerate((self.half_a, self.half_b, self.along_a)):
+            five[k, :3], five[k, 3:] = three, three[:2]
+        np.negative(five[2], out=five[3])
+        h, g, t = self.others
         np.abs(r, out=q)
-        np.multiply(q[2:, :3], h[1:4, None], out=overlap)
-        overlap += np.multiply(q[1:4, :3], h[2:, None], out=part)
+        np.einsum("sijn,sin->ijn", self.q_rows, h, out=overlap)
         if careful:
             np.multiply(r[1:4, :3], r[2:, 1:4], out=part)
-            part -= np.multiply(r[2:, :3], r[1:4, 1:4], out=along)
+            part -= r[2:, :3] * r[1:4, 1:4]
             np.abs(part, out=q[:3, 2:])
             q[:3, :2] = q[:3, 3:]
-        overlap += np.multiply(q[:3, 2:], g[1:4], out=part)
-        overlap += np.multiply(q[:3, 1:4], g[2:], out=part)
-        np.multiply(r[1:4, :3], t[2:, None], out=along)
-        along -= np.multiply(r[2:, :3], t[1:4, None], out=part)
-        overlap -= np.abs(along, out=along)
-        squares = np.multiply(r[:, :3], r[:, :3], out=q[:, :3])
-        np.add(squares[1:4], squares[2:], out=self.square)
+        overlap += np.einsum("sijn,sjn->ijn", self.q_columns, g, out=part)
+        np.einsum("sijn,sin->ijn", self.r_rows, t, out=part)
+        overlap -= np.abs(part, out=part)
+        np.einsum("sijn,sijn->ijn", self.r_rows, self.r_rows, out=self.square)
 
     def axis(self) -> NDArray[np.int8]:
         """Return the axis that decides, in double precision; the edges must have been filled in with care."""
@@ -331,7 +330,7 @@ class _Chunk:
         good = np.less_equal(overlap, limit).view(np.int8)
         good *= _LEFT
         axis: NDArray[np.int8] = np.maximum.reduce(good, axis=0, initial=1)
-        limit[np.add.reduce(good, axis=0, dtype=np.int8) != axis] = -np.inf
+        np.copyto(limit, -np.inf, where=np.add.reduce(good, axis=0, dtype=np.int8) != axis)
         return np.subtract(15, axis, out=axis), limit
 
 
@@ -381,18 +380,18 @@ def _axis_of(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> NDArray[np.int8]
 
 def _measured(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> BoxAxes:
     """Return what these axes (n,) tell of boxes i (n,) and j (n,)."""
+    told = np.empty((4, len(axis)))
     edges = axis >= 6
-    rows = np.flatnonzero(~edges), np.flatnonzero(edges)
-    told = np.concatenate(
-        [
-            ask(boxes, i.take(some), j.take(some), axis.take(some).astype(np.intp))
-            for some, ask in zip(rows, (_across_faces, _across_edges), strict=True)
-        ],
-        axis=1,
-    )
+    order = np.concatenate([np.flatnonzero(~edges), np.flatnonzero(edges)])
+    faces = len(axis) - int(np.count_nonzero(edges))
+    for begin, end, ask in ((0, faces, _across_faces), (faces, len(axis), _across_edges)):
+        for start in range(begin, end, _CLOSELY):
+            part = slice(start, min(start + _CLOSELY, end))
+            some = order[part]
+            told[:, part] = ask(boxes, i.take(some), j.take(some), axis.take(some).astype(np.intp))
     # Taken from where they are: to put them where they belong takes several times as long.
     place = np.empty(len(axis), dtype=np.intp)
-    place[np.concatenate(rows)] = np.arange(len(axis))
+    place[order] = np.arange(len(axis))
     told = told.take(place, axis=1, mode="clip")
     rounding = boxes.frames[17].take(i)
     rounding += boxes.frames[17].take(j)
@@ -453,7 +452,8 @@ def _to_side(reach: FloatArray, way: FloatArray) -> FloatArray:
     """Return, in the same memory, (4, n) normals and signed distances, of axes and how far both boxes reach along them
     together: to the side to which B is."""
     along = _products(reach[:3], way)
-    reach[:3] *= np.where(along < 0.0, -1.0, 1.0)
+    along += 0.0  # turns -0.0 into 0.0
+    reach[:3] *= np.copysign(1.0, along)
     np.subtract(np.abs(along), reach[3], out=reach[3])
     return reach
 
@@ -463,9 +463,6 @@ def _decided(
 ) -> BoxAxes:
     """Return the axis that decides about boxes i (n,) and j (n,): those of `_Chunk.only_axis`, or another one where
     single precision leaves that open."""
-    open_ = np.flatnonzero(limit == -np.inf)
-    if len(open_):
-        axis[open_], limit[open_] = _axis_of(boxes, i.take(open_), j.take(open_)), np.inf
     with np.errstate(divide="ignore", invalid="ignore"):  # what looked like an axis may be a product of parallel edges
         found = _measured(boxes, i, j, axis)
     open_ = np.flatnonzero(~(found.signed_distance * -boxes.scale <= limit))
@@ -478,11 +475,12 @@ def _decided(
 
 
 def _parts(count: int, progress: Progress | None) -> Iterator[slice]:
-    """Return the chunks of so many pairs. Raises Cancelled when `progress`, which is told the share done, says so."""
-    for start in range(0, count, CHUNK):
-        if start % (16 * CHUNK) == 0:
-            tell(progress, start / count)
-        yield slice(start, min(start + CHUNK, count))
+    """Return so many pairs in chunks of about one size. Raises Cancelled when `progress`, which is told the share done,
+    says so."""
+    parts = -(-count // CHUNK)
+    for k in range(parts):
+        tell(progress, k / parts)
+        yield slice(k * count // parts, (k + 1) * count // parts)
 
 
 def _balls(
@@ -504,16 +502,16 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress 
     Axes that are equally good within BOX_PREFER_FACE are taken in the order of `BoxAxis.axis`, faces first. Source:
     S0.3, S0.4, S0.5. Raises Cancelled when `progress` says so.
     """
-    chunks, found = _Chunks(len(i)), []
+    chunks = _Chunks(len(i))
+    axis, limit = np.empty(len(i), dtype=np.int8), np.empty(len(i), dtype=np.float32)
     for part in _parts(len(i), progress):
         ii, jj = i[part], j[part]
         with np.errstate(all="ignore"):
             way, square, reach = _balls(boxes, ii, jj)
             pairs = chunks.first(boxes, ii, jj, way, np.maximum(reach, np.sqrt(square)))
             pairs.edges(careful=False)
-            axis, limit = pairs.only_axis()
-        found.append(_decided(boxes, ii, jj, axis, limit))
-    return BoxAxes.joined(found)
+            axis[part], limit[part] = pairs.only_axis()
+    return _decided(boxes, i, j, axis, limit)
 
 
 def meeting_boxes(
@@ -526,26 +524,26 @@ def meeting_boxes(
     those that no face separates. Raises Cancelled when `progress` says so.
     """
     chunks = _Chunks(len(i))
-    met: list[IntArray] = [np.zeros(0, dtype=np.intp)]
-    found = []
+    open_, axes, limits = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.int8)], [np.zeros(0, dtype=np.float32)]
     for part in _parts(len(i), progress):
         ii, jj = i[part], j[part]
         with np.errstate(all="ignore"):
             way, square, reach = _balls(boxes, ii, jj)
             near = np.flatnonzero(square <= reach * reach)
-            ii, jj = ii.take(near), jj.take(near)
-            pairs = chunks.first(boxes, ii, jj, way.take(near, axis=1), reach.take(near))
+            pairs = chunks.first(boxes, ii.take(near), jj.take(near), way.take(near, axis=1), reach.take(near))
             left = np.flatnonzero(np.minimum.reduce(pairs.overlap[:6], axis=0) >= -pairs.rounding)
             if not len(left):
                 continue
             pairs = chunks.left(pairs, left)
             pairs.edges(careful=False)
             axis, limit = pairs.only_axis()
-        axes = _decided(boxes, ii.take(left), jj.take(left), axis, limit)
-        hit = np.flatnonzero(axes.signed_distance <= 0.0)
-        met.append(near.take(left.take(hit)) + part.start)
-        found.append(axes.taken(hit))
-    return np.concatenate(met), BoxAxes.joined(found)
+        open_.append(near.take(left) + part.start)
+        axes.append(axis)
+        limits.append(limit)
+    places = np.concatenate(open_)
+    found = _decided(boxes, i.take(places), j.take(places), np.concatenate(axes), np.concatenate(limits))
+    met = np.flatnonzero(found.signed_distance <= 0.0)
+    return places.take(met), found.taken(met)
 
 
 def boxes_overlap(
