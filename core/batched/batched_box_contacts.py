@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import BATCH_FLAT, BATCH_MISS
-from .batched_boxes import BoxAxes, OrientedBoxes
+from .batched_boxes import OF_A, OF_B, BoxAxes, OrientedBoxes, by_feature
 
 BoolArray = NDArray[np.bool_]
 
@@ -59,15 +59,11 @@ def _witnesses(
     boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
     """Return (6, n) the points on A and on B, and whether they are good, of some pairs."""
-    edges = found.axis >= 6
+    order, of_b, edges = by_feature(found.axis)
     answers = []
-    order = np.concatenate([np.flatnonzero(~edges), np.flatnonzero(edges)])
-    split = len(order) - int(np.count_nonzero(edges))
-    for rows, solve in ((order[:split], _faces), (order[split:], _edges)):
+    for rows, solve in ((order[:edges], _faces), (order[edges:], _edges)):
         if len(rows):
-            answers.append(solve(boxes, i.take(rows), j.take(rows), found.taken(rows), tolerance.take(rows)))
-    if len(answers) == 1:
-        return answers[0]
+            answers.append(solve(boxes, i.take(rows), j.take(rows), found.taken(rows), tolerance.take(rows), of_b))
     # Taken from where they are: to put them where they belong takes several times as long.
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -80,19 +76,21 @@ def _axes(frames: FloatArray) -> FloatArray:
 
 
 def _faces(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray, of_b: int
 ) -> tuple[FloatArray, BoolArray]:
-    """Return points of a face of one box and of the feature of the other farthest against it, and which are good."""
+    """Return points of a face of one box and of the feature of the other farthest against it, and which are good.
+
+    The face is of A of the first `of_b` pairs, of B of the others.
+    """
     # P is the box whose face decides, Q the other; `out` is from P to Q.
-    by_b = found.axis >= 3
-    p, q = np.where(by_b, j, i), np.where(by_b, i, j)
-    out = found.normal * np.where(by_b, -1.0, 1.0)
-    face = found.axis.astype(np.intp)
-    face -= 3 * by_b
+    p, q = np.concatenate([i[:of_b], j[of_b:]]), np.concatenate([j[:of_b], i[of_b:]])
+    out = found.normal.copy()
+    np.negative(out[:, of_b:], out=out[:, of_b:])
     # In an order in which the axes along the face come after the one across it.
     halves, axes_p = np.empty((3, len(p))), np.empty((3, 3, len(p)))
-    for k in range(3):
-        side = boxes.side(face + k, p)
+    face = found.axis.astype(np.intp)
+    face[of_b:] -= 3
+    for k, side in enumerate(boxes.sides(face, p, 0, 1, 2)):
         halves[k], axes_p[k] = side[3], side[:3]
     axes_p[0] = out
     frames = boxes.frames[:15].take(q, axis=1, mode="clip")
@@ -143,7 +141,9 @@ def _faces(
         on_q[:, faces] = (on_p + gap * out).take(faces, axis=1)
         places[:, faces] = 0.0
     good = np.einsum("cn,cn->n", places, places) <= (BATCH_MISS * tolerance) ** 2
-    return np.concatenate([np.where(by_b, on_q, on_p), np.where(by_b, on_p, on_q)]), good
+    points = np.concatenate([on_p, on_q])
+    points[:3, of_b:], points[3:, of_b:] = on_q[:, of_b:], on_p[:, of_b:]
+    return points, good
 
 
 def _share(starts: FloatArray, steps: FloatArray, halves: FloatArray, tolerance: FloatArray) -> FloatArray:
@@ -216,29 +216,20 @@ def _common(
 
 
 def _edges(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray, _of_b: int
 ) -> tuple[FloatArray, BoolArray]:
     """Return the points where an edge of A and one of B pass each other, and which are good."""
-    columns = np.arange(len(i))
-    which = found.axis.astype(np.intp)
-    which -= 6
-    first = which // 3
-    which -= 3 * first
     out, gap = found.normal, found.signed_distance
     points, ways, halves = np.empty((2, 3, len(i))), np.empty((2, 3, len(i))), np.empty((2, len(i)))
-    for k, (numbers, own) in enumerate(((i, first), (j, which))):
-        frames = boxes.frames[:15].take(numbers, axis=1, mode="clip")
-        axes, half = _axes(frames), frames[12:15]
-        ways[k] = boxes.side(own, numbers)[:3]
-        at = own * len(i)
-        at += columns
-        half.ravel().take(at, out=halves[k], mode="clip")
+    for k, (numbers, own) in enumerate(((i, OF_A), (j, OF_B))):
+        edge, *others = boxes.sides(own.take(found.axis), numbers, 0, 1, 2)
+        ways[k], halves[k] = edge[:3], edge[3]
         # The middle of the edge that is farthest along the normal.
-        shift = np.einsum("kcn,cn->kn", axes, out)
-        np.copysign(half, shift, out=shift)
-        shift.ravel()[at] = 0.0
-        np.einsum("kn,kcn->cn", shift, axes, out=points[k])
-        (np.subtract if k else np.add)(frames[:3], points[k], out=points[k])
+        for side in others:
+            side[:3] *= np.copysign(side[3], np.einsum("cn,cn->n", side[:3], out))
+        np.add(others[0][:3], others[1][:3], out=points[k])
+        center = boxes.frames[:3].take(numbers, axis=1, mode="clip")
+        (np.subtract if k else np.add)(center, points[k], out=points[k])
     along = gap * out
     way = points[1] - points[0]
     way -= along

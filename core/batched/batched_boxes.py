@@ -48,6 +48,9 @@ _TIE = 8.0
 an axis could never be the only one, much above too many pairs would have two."""
 _SMALLEST = 1e-15
 """Of the largest box: radius below which a box counts as that large in single precision, where squares may vanish."""
+OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
+"""Of `BoxAxis.axis`, the axis of A and of B, if there is one."""
 _LEFT = np.arange(15, 0, -1, dtype=np.int8)[:, None]
 
 
@@ -152,13 +155,12 @@ class OrientedBoxes:
         sides[3] = self.frames[12:17]
         return frozen(sides.reshape(4, -1))
 
-    def side(self, axis: IntArray, numbers: IntArray) -> FloatArray:
-        """Return (4, m) the unit vectors and half sizes of axes `axis` (m,) of boxes `numbers` (m,); 3 and 4 are axes 0
-        and 1 again."""
+    def sides(self, axis: IntArray, numbers: IntArray, *steps: int) -> tuple[FloatArray, ...]:
+        """Return (4, m) the unit vectors and half sizes of axes 0 to 2 of boxes `numbers` (m,), 0, 1 or 2 axes further
+        on, around, for each of the steps."""
         column = axis * len(self)
         column += numbers
-        result: FloatArray = self._sides.take(column, axis=1, mode="clip")
-        return result
+        return tuple(self._sides.take(column + step * len(self), axis=1, mode="clip") for step in steps)
 
     def way(self, i: IntArray, j: IntArray) -> FloatArray:
         """Return (3, m) the ways from the centres of boxes i (m,) to those of boxes j (m,)."""
@@ -378,17 +380,23 @@ def _axis_of(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> NDArray[np.int8]
     return axis
 
 
+def by_feature(axis: NDArray[np.int8]) -> tuple[IntArray, int, int]:
+    """Return the places of pairs of which a face of A decides, a face of B, or edges, and how many are before those of
+    B and before those of edges."""
+    of_b, edges = axis >= 3, axis >= 6
+    places = np.flatnonzero(~of_b), np.flatnonzero(of_b & ~edges), np.flatnonzero(edges)
+    return np.concatenate(places), len(places[0]), len(places[0]) + len(places[1])
+
+
 def _measured(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> BoxAxes:
     """Return what these axes (n,) tell of boxes i (n,) and j (n,)."""
     told = np.empty((4, len(axis)))
-    edges = axis >= 6
-    order = np.concatenate([np.flatnonzero(~edges), np.flatnonzero(edges)])
-    faces = len(axis) - int(np.count_nonzero(edges))
-    for begin, end, ask in ((0, faces, _across_faces), (faces, len(axis), _across_edges)):
-        for start in range(begin, end, _CLOSELY):
-            part = slice(start, min(start + _CLOSELY, end))
+    order, of_b, edges = by_feature(axis)
+    for begin, end, ask in ((0, of_b, _across_a), (of_b, edges, _across_b), (edges, len(axis), _across_edges)):
+        for start in range(begin, end, CHUNK):
+            part = slice(start, min(start + CHUNK, end))
             some = order[part]
-            told[:, part] = ask(boxes, i.take(some), j.take(some), axis.take(some).astype(np.intp))
+            told[:, part] = ask(boxes, i.take(some), j.take(some), axis.take(some))
     # Taken from where they are: to put them where they belong takes several times as long.
     place = np.empty(len(axis), dtype=np.intp)
     place[order] = np.arange(len(axis))
@@ -398,26 +406,30 @@ def _measured(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.i
     return BoxAxes(told[3], told[:3], axis, rounding)
 
 
-def _across_faces(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
-    """Return (4, n) the normals and signed distances along axes of faces."""
-    of_b = axis >= 3
-    own, other = np.where(of_b, j, i), np.where(of_b, i, j)
-    side = boxes.side(axis - 3 * of_b, own)
-    way = boxes.way(i, j)
+def _across_a(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> FloatArray:
+    """Return (4, n) the normals and signed distances along axes 0 to 2, those of faces of A."""
+    return _to_side(_across_faces(boxes, i, j, axis.astype(np.intp)), boxes.way(i, j))
+
+
+def _across_b(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> FloatArray:
+    """The same along axes 3 to 5, of faces of B."""
+    return _to_side(_across_faces(boxes, j, i, axis.astype(np.intp) - 3), boxes.way(i, j))
+
+
+def _across_faces(boxes: OrientedBoxes, own: IntArray, other: IntArray, face: IntArray) -> FloatArray:
+    """Return (4, n) axes `face` of boxes `own`, and how far they and the other ones reach along them."""
+    (side,) = boxes.sides(face, own, 0)
     frames = boxes.frames[3:15].take(other, axis=1, mode="clip")
     reach = _products(frames[:9].reshape(3, 3, -1), side[:3])
     np.abs(reach, out=reach)
     side[3] += _products(reach, frames[9:])
-    return _to_side(side, way)
+    return side
 
 
-def _across_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+def _across_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> FloatArray:
     """Return (4, n) the normals and signed distances along the products of edges."""
-    of_a = axis // 3
-    of_a -= 2
-    of_b = axis % 3
-    a1, a2 = boxes.side(of_a + 1, i), boxes.side(of_a + 2, i)
-    b, b1, b2 = boxes.side(of_b, j), boxes.side(of_b + 1, j), boxes.side(of_b + 2, j)
+    a1, a2 = boxes.sides(OF_A.take(axis), i, 1, 2)
+    b, b1, b2 = boxes.sides(OF_B.take(axis), j, 0, 1, 2)
     # Perpendicular to both but for rounding, however nearly parallel they are.
     one, two = _products(a1[:3], b[:3]), _products(a2[:3], b[:3])
     sine = one * one
@@ -425,15 +437,13 @@ def _across_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray
     np.sqrt(sine, out=sine)
     one /= sine
     two /= sine
-    half_1, half_2 = a1[3].copy(), a2[3].copy()
+    reach = a1[3] * np.abs(two)
+    reach += a2[3] * np.abs(one)
     a2 *= one
     a1 *= two
     a2 -= a1
-    normal = a2[:3]
-    reach = half_1 * np.abs(two)
-    reach += half_2 * np.abs(one)
     for side in (b1, b2):
-        reach += side[3] * np.abs(_products(side[:3], normal))
+        reach += side[3] * np.abs(_products(side[:3], a2[:3]))
     a2[3] = reach
     return _to_side(a2, boxes.way(i, j))
 
