@@ -473,6 +473,9 @@ def _decided(
 ) -> BoxAxes:
     """Return the axis that decides about boxes i (n,) and j (n,): those of `_Chunk.only_axis`, or another one where
     single precision leaves that open."""
+    open_ = np.flatnonzero(limit == -np.inf)
+    if 2 * len(open_) > len(axis):  # few are settled with those that do not keep to the limit: calls take time, too
+        axis[open_], limit[open_] = _axis_of(boxes, i.take(open_), j.take(open_)), np.inf
     with np.errstate(divide="ignore", invalid="ignore"):  # what looked like an axis may be a product of parallel edges
         found = _measured(boxes, i, j, axis)
     open_ = np.flatnonzero(~(found.signed_distance * -boxes.scale <= limit))
@@ -506,6 +509,12 @@ def _balls(
     return single, np.einsum("cn,cn->n", single, single), reach
 
 
+def _mostly_tied(limit: SingleArray) -> bool:
+    """Tell whether single precision leaves most pairs open, as in a scene of aligned boxes, where it is then a waste of
+    time."""
+    return 2 * int(np.count_nonzero(limit == -np.inf)) > len(limit)
+
+
 def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> BoxAxes:
     """Return the axis of least overlap, or of the widest gap, of boxes i (n,) and j (n,).
 
@@ -513,14 +522,18 @@ def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress 
     S0.3, S0.4, S0.5. Raises Cancelled when `progress` says so.
     """
     chunks = _Chunks(len(i))
-    axis, limit = np.empty(len(i), dtype=np.int8), np.empty(len(i), dtype=np.float32)
+    axis, limit = np.zeros(len(i), dtype=np.int8), np.full(len(i), -np.inf, dtype=np.float32)
+    tied = False
     for part in _parts(len(i), progress):
+        if tied:
+            continue
         ii, jj = i[part], j[part]
         with np.errstate(all="ignore"):
             way, square, reach = _balls(boxes, ii, jj)
             pairs = chunks.first(boxes, ii, jj, way, np.maximum(reach, np.sqrt(square)))
             pairs.edges(careful=False)
             axis[part], limit[part] = pairs.only_axis()
+        tied = _mostly_tied(limit[part])
     return _decided(boxes, i, j, axis, limit)
 
 
@@ -534,6 +547,7 @@ def meeting_boxes(
     those that no face separates. Raises Cancelled when `progress` says so.
     """
     chunks = _Chunks(len(i))
+    tied = False
     open_, axes, limits = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.int8)], [np.zeros(0, dtype=np.float32)]
     for part in _parts(len(i), progress):
         ii, jj = i[part], j[part]
@@ -544,9 +558,12 @@ def meeting_boxes(
             left = np.flatnonzero(np.minimum.reduce(pairs.overlap[:6], axis=0) >= -pairs.rounding)
             if not len(left):
                 continue
-            pairs = chunks.left(pairs, left)
-            pairs.edges(careful=False)
-            axis, limit = pairs.only_axis()
+            axis, limit = np.zeros(len(left), dtype=np.int8), np.full(len(left), -np.inf, dtype=np.float32)
+            if not tied:
+                pairs = chunks.left(pairs, left)
+                pairs.edges(careful=False)
+                axis, limit = pairs.only_axis()
+                tied = _mostly_tied(limit)
         open_.append(near.take(left) + part.start)
         axes.append(axis)
         limits.append(limit)
