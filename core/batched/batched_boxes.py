@@ -36,12 +36,12 @@ from ..tolerance import (
 BoolArray = NDArray[np.bool_]
 SingleArray = NDArray[np.float32]
 
-CHUNK = 8_192
+CHUNK = 10_240
 """Pairs asked in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 
 _CLOSELY = 2_048
 """The same in double precision."""
-_ROWS = 146
+_ROWS = 141
 """Rows of numbers of a pair."""
 _TIE = 8.0
 """Times what rounding adds: by how much the second axis must be worse than the first one in single precision. Below 2
@@ -221,23 +221,10 @@ class _Chunk:
         """What an overlap may be wrong by, of an edge times its sine."""
         self.overlap = rows[43:58]
         """Of the axes in the order of `BoxAxes.axis`; of an edge times its sine."""
-        self.part, self.square = rows[58:76].reshape(2, 3, 3, count)
-        """Of the sine of an edge of A and one of B."""
+        self.square, self.part = rows[58:76].reshape(2, 3, 3, count)
+        """Of the sine of an edge of A and one of B; and memory."""
         # Rows and columns 3 and 4 are 0 and 1 again: axes i + 1 and i + 2 of all i are then rows 1 to 3 and 2 to 4.
-        self.r, self.q = rows[76:126].reshape(2, 5, 5, count)
-        self.five = rows[126:146].reshape(4, 5, count)
-        item = memory.itemsize
-        row = count * item
-
-        def turned(first: int, *steps: int) -> NDArray[Any]:
-            shape = (2, 3, 3, count) if len(steps) == 3 else (2, 3, count)
-            strides = (*(step * row for step in steps), item)
-            return np.ndarray(shape, memory.dtype, memory, first * row, strides)
-
-        self.r_rows, self.q_rows, self.q_columns = turned(81, 5, 5, 1), turned(106, 5, 5, 1), turned(102, 1, 5, 1)
-        """(2, 3, 3, n) of axes i and j what belongs to i + 1 and i + 2, or to j + 1 and j + 2."""
-        self.others = turned(128, -1, 1), turned(133, -1, 1), turned(138, 4, 1)
-        """(2, 3, n) of the half sizes of A and B, and of t with the sign of the product, the other one of the two."""
+        self.wide, self.sizes = rows[76:126].reshape(2, 5, 5, count), rows[126:141].reshape(3, 5, count)
 
     def take(self, chunk: _Chunk, places: IntArray) -> None:
         """Take some pairs of another chunk, with what their faces tell."""
@@ -281,25 +268,28 @@ class _Chunk:
         `careful`: what B reaches along an axis comes from the same rounded numbers as the axis itself, or its error,
         divided by a small sine, would be large.
         """
-        r, q, five = self.r, self.q, self.five
-        part, overlap = self.part, self.overlap[6:].reshape(self.part.shape)
+        r, q = self.wide
+        h, g, t = self.sizes
+        overlap, square, part = self.overlap[6:].reshape(self.part.shape), self.square, self.part
         r[:3, :3], r[:3, 3:] = self.cosines, self.cosines[:, :2]
         r[3:] = r[:2]
-        for k, three in enumerate((self.half_a, self.half_b, self.along_a)):
-            five[k, :3], five[k, 3:] = three, three[:2]
-        np.negative(five[2], out=five[3])
-        h, g, t = self.others
+        for wide, rows in ((h, self.half_a), (g, self.half_b), (t, self.along_a)):
+            wide[:3], wide[3:] = rows, rows[:2]
         np.abs(r, out=q)
-        np.einsum("sijn,sin->ijn", self.q_rows, h, out=overlap)
+        np.multiply(q[1:4, :3], h[2:, None], out=overlap)
+        overlap += np.multiply(q[2:, :3], h[1:4, None], out=part)
         if careful:
             np.multiply(r[1:4, :3], r[2:, 1:4], out=part)
-            part -= r[2:, :3] * r[1:4, 1:4]
+            part -= np.multiply(r[2:, :3], r[1:4, 1:4], out=square)
             np.abs(part, out=q[:3, 2:])
             q[:3, :2] = q[:3, 3:]
-        overlap += np.einsum("sijn,sjn->ijn", self.q_columns, g, out=part)
-        np.einsum("sijn,sin->ijn", self.r_rows, t, out=part)
+        overlap += np.multiply(q[:3, 1:4], g[2:], out=part)
+        overlap += np.multiply(q[:3, 2:], g[1:4], out=part)
+        np.multiply(r[1:4, :3], t[2:, None], out=part)
+        part -= np.multiply(r[2:, :3], t[1:4, None], out=square)
         overlap -= np.abs(part, out=part)
-        np.einsum("sijn,sijn->ijn", self.r_rows, self.r_rows, out=self.square)
+        np.multiply(r[1:4, :3], r[1:4, :3], out=square)
+        square += np.multiply(r[2:, :3], r[2:, :3], out=part)
 
     def axis(self) -> NDArray[np.int8]:
         """Return the axis that decides, in double precision; the edges must have been filled in with care."""
@@ -342,9 +332,7 @@ class _Chunks:
     def __init__(self, count: int) -> None:
         self._memory = np.empty((2, _ROWS * min(count, CHUNK)), dtype=np.float32)
 
-    def first(
-        self, boxes: OrientedBoxes, i: IntArray, j: IntArray, way: SingleArray, reach: SingleArray
-    ) -> _Chunk:
+    def first(self, boxes: OrientedBoxes, i: IntArray, j: IntArray, way: SingleArray, reach: SingleArray) -> _Chunk:
         """Return boxes i and j, with their faces; `way` (3, n) from the one centre to the other, at most `reach`."""
         chunk = _Chunk(self._memory[0], len(i))
         np.multiply(reach, np.float32(BATCH_SINGLE * SINGLE_EPS), out=chunk.rounding)
@@ -468,9 +456,7 @@ def _to_side(reach: FloatArray, way: FloatArray) -> FloatArray:
     return reach
 
 
-def _decided(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8], limit: SingleArray
-) -> BoxAxes:
+def _decided(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8], limit: SingleArray) -> BoxAxes:
     """Return the axis that decides about boxes i (n,) and j (n,): those of `_Chunk.only_axis`, or another one where
     single precision leaves that open."""
     open_ = np.flatnonzero(limit == -np.inf)
@@ -496,9 +482,7 @@ def _parts(count: int, progress: Progress | None) -> Iterator[slice]:
         yield slice(k * count // parts, (k + 1) * count // parts)
 
 
-def _balls(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray
-) -> tuple[SingleArray, SingleArray, SingleArray]:
+def _balls(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> tuple[SingleArray, SingleArray, SingleArray]:
     """Return, in single precision, (3, n) the ways between the centres of boxes i and j, (n,) their squares, and the
     sums (n,) of the radii of the balls around."""
     way = boxes.way(i, j)

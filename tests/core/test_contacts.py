@@ -33,7 +33,8 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
-from contact_lens.core.batched.batched_boxes import OrientedBoxes, box_axes, meeting_boxes
+from contact_lens.core.batched import batched_boxes
+from contact_lens.core.batched.batched_boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
 from contact_lens.core.batched.batched_depth import hulls_depth
 from contact_lens.core.batched.batched_distance import hulls_distance
 from contact_lens.core.batched.batched_hulls import (
@@ -145,6 +146,10 @@ def boxes(count: int, kind: str, seed: int = 5) -> list[Box]:
             place, size = 1e-4 * place, 1e-4 * size
         elif kind == "huge":
             place, size = 1e5 * place, 1e5 * size
+        elif kind == "all sizes":
+            place, size = (scale := 10.0 ** rng.uniform(-17, 0)) * place, scale * size
+        elif kind == "minute":
+            place, size = 1e-40 * place, 1e-40 * size
         elif kind == "flat too":
             size = size * rng.integers(0, 2, 3)
         result.append(Box(place, size, turn))
@@ -843,6 +848,54 @@ def test_the_axis_of_every_pair_of_boxes_is_that_of_one():
             assert found.axis[k] == single.axis
             assert np.isclose(found.signed_distance[k], single.signed_distance, rtol=0.0, atol=1e-13)
             assert np.allclose(found.normal[:, k], single.normal, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "all sizes", "minute"])
+def test_no_axis_is_better_than_the_one_that_decides(kind):
+    """What single precision leaves out must be worse for sure, however boxes differ in size, and whatever ties."""
+    shapes = [box for box in boxes(150, kind) if box.rank == 3]
+    table = OrientedBoxes.of(shapes)
+    i, j = random_pairs(2_000, len(shapes)).T
+    found = box_axes(table, i, j)
+    met, doubtful = boxes_overlap(table, i, j)
+    sure = np.ones(len(met), dtype=bool)
+    sure[doubtful] = False
+    for k in range(len(i)):
+        single = box_sat(shapes[i[k]], shapes[j[k]])
+        room = 2.0 * found.rounding[k]
+        if abs(single.signed_distance) > room:
+            assert (found.signed_distance[k] <= 0.0) == single.intersects, k
+            assert not sure[k] or met[k] == single.intersects, k
+        if single.intersects:
+            assert abs(found.signed_distance[k] - single.signed_distance) <= room, k
+            assert found.axis[k] == single.axis or kind != "turned", k
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "all sizes", "minute"])
+def test_overlaps_in_single_precision_are_as_exact_as_is_said(kind):
+    shapes = boxes(200, kind)
+    table = OrientedBoxes.of(shapes)
+    i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
+    way, square, reach = batched_boxes._balls(table, i, j)
+    single = batched_boxes._Chunks(len(i)).first(table, i, j, way, np.maximum(reach, np.sqrt(square)))
+    single.edges(careful=False)
+    for part, exact in batched_boxes._closely(table, i, j):
+        exact.edges(careful=False)
+        room = single.rounding[part].astype(float)
+        assert (np.abs(single.overlap[:, part] - table.scale * exact.overlap) <= 0.5 * room).all()
+        sine = np.sqrt(exact.square), np.sqrt(single.square[..., part].astype(float))
+        assert np.abs(sine[0] - sine[1]).max() <= 8.0 * 2.0**-24
+
+
+def test_single_precision_decides_about_nearly_all_boxes(monkeypatch):
+    asked = []
+    close = batched_boxes._axis_of
+    monkeypatch.setattr(batched_boxes, "_axis_of", lambda table, i, j: asked.append(len(i)) or close(table, i, j))
+    table = OrientedBoxes.of(boxes(250, "turned"))
+    i, j = np.ascontiguousarray(random_pairs(20_000, 250).T)
+    different = i != j
+    box_axes(table, i[different], j[different])
+    assert sum(asked) < 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
