@@ -19,7 +19,7 @@ from .batched_boxes import OF_A, OF_B, BoxAxes, OrientedBoxes, by_feature
 
 BoolArray = NDArray[np.bool_]
 
-_CHUNK = 8_192
+_CHUNK = 20_480
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 _CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 """Of a face, in half sizes, around."""
