@@ -50,7 +50,7 @@ def hulls(peer: Coal, count: int) -> Row:
             state[k] = MEET if gjk_intersects(*pair) else 0
         return int((state == MEET).sum())
 
-    _, mine, theirs = scene.frames(ours, 3)
+    _, mine, theirs, _ = scene.frames(ours, 3)
     return Row(f"{count:,} hulls", mine, {}, {}, (str(theirs),))
 
 
