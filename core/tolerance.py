@@ -431,6 +431,19 @@ BATCH_SINGLE = 64.0
 more: what an overlap of boxes in single precision may be wrong by, of edges times their sine. Cosines are wrong by 2.5;
 of products of them with sizes 10 and with the way 8.5, of the sine that divides them 8."""
 
+BATCH_TIE = 8.0
+"""Times what BATCH_SINGLE allows: by how much the second axis of boxes must be worse than the first one for single
+precision to tell which one decides. Below 2 errors as large as they may be leave all pairs open; with much more, many
+tie."""
+
+BATCH_BALL = 8.0
+"""Times SINGLE_EPS: relative, by how much the balls around boxes are made larger in single precision, and those inside
+smaller. Of rounded radii and ways, their squares and sums 3."""
+
+BATCH_SMALLEST = 1e-15
+"""Relative to the largest box: radius below which a ball around a box counts as that large in single precision, where
+the squares of smaller ones vanish."""
+
 RAY_ROUNDING = 32.0
 """Times EPS: how far, relatively, a ray through a shape may be computed too long."""
 

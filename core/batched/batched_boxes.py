@@ -23,9 +23,12 @@ from ..progress import Progress, tell
 from ..shapes.box import Box
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import (
+    BATCH_BALL,
     BATCH_CORNERS,
     BATCH_ROUNDING,
     BATCH_SINGLE,
+    BATCH_SMALLEST,
+    BATCH_TIE,
     BOX_ORTHOGONAL,
     BOX_PARALLEL,
     BOX_PREFER_FACE,
@@ -43,11 +46,6 @@ _CLOSELY = 2_048
 """The same in double precision."""
 _ROWS = 141
 """Rows of numbers of a pair."""
-_TIE = 8.0
-"""Times what rounding adds: by how much the second axis must be worse than the first one in single precision. Below 2
-an axis could never be the only one, much above too many pairs would have two."""
-_SMALLEST = 1e-15
-"""Of the largest box: radius below which a box counts as that large in single precision, where squares may vanish."""
 OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
 OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
 """Of `BoxAxis.axis`, the axis of A and of B, if there is one."""
@@ -137,11 +135,11 @@ class OrientedBoxes:
             lengths = self.frames[[12, 13, 14, 17, 19]]
             lengths[3] /= BATCH_SINGLE * SINGLE_EPS  # the rounding of single precision is then more than this
             lengths[3] += self.frames[18]
-            lengths[3] *= 1.0 + 8.0 * SINGLE_EPS
-            lengths[4] *= 1.0 - 8.0 * SINGLE_EPS
+            lengths[3] *= 1.0 + BATCH_BALL * SINGLE_EPS
+            lengths[4] *= 1.0 - BATCH_BALL * SINGLE_EPS
             lengths *= self.scale
-            np.maximum(lengths[3], _SMALLEST, out=lengths[3])
-            lengths[4, lengths[4] < _SMALLEST] = 0.0
+            np.maximum(lengths[3], BATCH_SMALLEST, out=lengths[3])
+            lengths[4, lengths[4] < BATCH_SMALLEST] = 0.0
             single[9:] = lengths
         single.flags.writeable = False
         return single
@@ -318,7 +316,7 @@ class _Chunk:
         overlap -= room
         overlap[6:] /= np.sqrt(square, out=square)
         limit: SingleArray = np.minimum.reduce(overlap, axis=0)
-        limit += _TIE * room
+        limit += BATCH_TIE * room
         good = np.less_equal(overlap, limit).view(np.int8)
         good *= _LEFT
         axis: NDArray[np.int8] = np.maximum.reduce(good, axis=0, initial=1)
@@ -535,11 +533,11 @@ def meeting_boxes(
     open_, axes, limits = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.int8)], [np.zeros(0, dtype=np.float32)]
     for part in _parts(len(i), progress):
         ii, jj = i[part], j[part]
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # what is no number here is left to double precision
             way, square, reach = _balls(boxes, ii, jj)
-            near = np.flatnonzero(square <= reach * reach)
+            near = np.flatnonzero(~(square > reach * reach))
             pairs = chunks.first(boxes, ii.take(near), jj.take(near), way.take(near, axis=1), reach.take(near))
-            left = np.flatnonzero(np.minimum.reduce(pairs.overlap[:6], axis=0) >= -pairs.rounding)
+            left = np.flatnonzero(~(np.minimum.reduce(pairs.overlap[:6], axis=0) < -pairs.rounding))
             if not len(left):
                 continue
             axis, limit = np.zeros(len(left), dtype=np.int8), np.full(len(left), -np.inf, dtype=np.float32)
@@ -574,13 +572,13 @@ def boxes_overlap(
             way, square, reach = _balls(boxes, ii, jj)
             inside = boxes.single[13].take(ii) + boxes.single[13].take(jj)
             met = np.less(square, inside * inside, out=result[part])
-            near = np.flatnonzero((square <= reach * reach) & ~met)
+            near = np.flatnonzero(~((square > reach * reach) | met))
             pairs = chunks.first(boxes, ii.take(near), jj.take(near), way.take(near, axis=1), reach.take(near))
             near += part.start
             common = pairs.outside() <= -pairs.rounding
             result[near[common]] = True
             least = np.minimum.reduce(pairs.overlap[:6], axis=0)
-            left = np.flatnonzero((least >= -pairs.rounding) & ~common)
+            left = np.flatnonzero(~((least < -pairs.rounding) | common))
             if not len(left):
                 continue
             near, pairs = near.take(left), chunks.left(pairs, left)
