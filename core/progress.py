@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 Progress = Callable[[float], bool | None]
@@ -33,6 +34,23 @@ def rising(progress: Progress | None) -> Progress | None:
         return told(most)
 
     return told_at_least
+
+
+class Stages:
+    """Progress of work in stages of which it is known only on the way how long they take.
+
+    Costs are in any unit: how they compare matters, not how fast a machine is.
+    """
+
+    def __init__(self, progress: Progress | None) -> None:
+        """Begin; `progress` is that of the whole."""
+        self._progress, self._done = progress, 0.0
+
+    def next(self, cost: float, later: float) -> Progress | None:
+        """Return a progress function for the next stage, by its cost and that of all that is expected after it."""
+        begin = self._done
+        self._done += (1.0 - begin) * cost / max(cost + later, sys.float_info.min)
+        return part_of(self._progress, begin, self._done)
 
 
 def tell(progress: Progress | None, share: float) -> None:

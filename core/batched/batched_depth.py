@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, tell
+from ..progress import Progress, part_of, tell
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
 from .batched_first_hulls import CORNERS, FACETS, first_hulls
@@ -36,6 +36,8 @@ _POINTS = 48
 """Corners of a polytope; of hulls of a hundred corners, one pair in two hundred needs more."""
 _FACES = 2 * _POINTS - 4
 """Faces of a closed surface of so many corners."""
+_BEGINNING = 0.2
+"""Share of the work that the first hulls are."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and left."""
 _SHARE = 0.85
@@ -91,11 +93,11 @@ def hulls_depth(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     memory = room_for(table)
     for start in range(0, total, _CHUNK):
-        tell(progress, start / total)
         some = order[start : start + _CHUNK]
+        here = part_of(progress, start / total, (start + len(some)) / total)
         pair = i.take(some), j.take(some)
-        polytopes = _Polytopes(table, *pair, memory, _First(table, *pair, memory))
-        polytopes.grow()
+        polytopes = _Polytopes(table, *pair, memory, _First(table, *pair, memory, part_of(here, 0.0, _BEGINNING)))
+        polytopes.grow(part_of(here, _BEGINNING, 1.0))
         _measure(table, *pair, polytopes, some, answer)
     return answer
 
@@ -103,13 +105,16 @@ def hulls_depth(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
 class _First:
     """The polytopes of pairs to begin with, one row each. Without a face: none could be found."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray) -> None:
+    def __init__(
+        self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray, progress: Progress | None
+    ) -> None:
         count = len(i)
         self.points = np.zeros((count, 3, CORNERS))
         self.names = np.full((count, CORNERS), _INNER)
         self.codes = np.zeros((count, FACETS), dtype=np.intp)
         self.faces = np.zeros(count, dtype=np.intp)
         for start in range(0, count, _FIRST):
+            tell(progress, start / count)
             part = slice(start, start + _FIRST)
             self.by_fans(table, i[part], j[part], start, memory)
         left = np.flatnonzero(self.faces == 0)
@@ -167,6 +172,9 @@ def _name(corners: Sequence[NDArray[np.int32]] | NDArray[np.int32]) -> IntArray:
 class _Polytopes(HullPairs):
     """The polytopes of some pairs, one row each; what was found is of all pairs."""
 
+    ended = 0
+    """How many have come to an end."""
+
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray, first: _First) -> None:
         super().__init__(table, i, j, memory)
         self.first, self.waiting = first, np.flatnonzero(first.faces > 0)
@@ -188,8 +196,8 @@ class _Polytopes(HullPairs):
         self.codes = np.zeros((count, _FACES), dtype=np.intp)
         self.edges = np.zeros(count << 2 * _BITS, dtype=bool)
 
-    def grow(self) -> None:
-        """Let all polytopes grow until their nearest faces are on the surface of A - B."""
+    def grow(self, progress: Progress | None) -> None:
+        """Let all polytopes grow until their nearest faces are on the surface of A - B. Raises Cancelled."""
         while True:
             free = np.flatnonzero(~self.good)
             active = len(self.rows) - len(free)
@@ -200,6 +208,7 @@ class _Polytopes(HullPairs):
             elif active < _SHARE * len(self.rows):
                 self.only(np.flatnonzero(self.good))
             self.step()
+            tell(progress, self.ended / len(self.depth))
 
     def begin(self, at: IntArray) -> None:
         """Let the next pairs take these rows."""
@@ -276,6 +285,7 @@ class _Polytopes(HullPairs):
     def note(self, at: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray) -> None:
         """Keep what rows `at` have come to."""
         pairs = self.rows.take(at)
+        self.ended += len(at)
         self.depth[pairs], self.inner_ball[pairs] = depth.take(at), offset.take(at)
         self.normal[:, pairs] = ways.take(at, axis=1)
         used = int(self.faces.max())

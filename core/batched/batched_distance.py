@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, tell
+from ..progress import Progress, part_of, tell
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPS, GJK_GAP, GJK_SLIVER, GJK_TOUCH, PARALLEL_EDGES
 from .batched_hulls import HullPairs, HullTable, cross_rows, room_for
@@ -77,10 +77,10 @@ def hulls_distance(
     order = np.lexsort((table.size.take(j), table.size.take(i)))
     memory = room_for(table)
     for start in range(0, total, _CHUNK):
-        tell(progress, start / total)
         some = order[start : start + _CHUNK]
+        here = part_of(progress, start / total, (start + len(some)) / total)
         search = _Search(table, i.take(some), j.take(some), normals.take(some, axis=1), memory)
-        search.run()
+        search.run(here)
         ended = np.flatnonzero(search.ended)
         for begin in range(0, len(ended), _AT_ONCE):
             at = ended[begin : begin + _AT_ONCE]
@@ -113,8 +113,8 @@ class _Search(HullPairs):
         self.square = np.zeros(count)
         self.steps = np.zeros(count, dtype=np.intp)
 
-    def run(self) -> None:
-        """Search until the nearest points of all pairs are known, or these are few or slow."""
+    def run(self, progress: Progress | None) -> None:
+        """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
         total = len(self.ended)
         while True:
             free = np.flatnonzero(~self.active)
@@ -126,6 +126,7 @@ class _Search(HullPairs):
             elif active < _SHARE * len(self.active):
                 self.only(np.flatnonzero(self.active))
             self.step()
+            tell(progress, float(self.ended.mean()))
 
     def begin(self, at: IntArray) -> None:
         """Let the next pairs take these columns."""

@@ -35,6 +35,10 @@ AXES = 32
 """Fixed directions along which it is known where every shape begins and ends."""
 STEPS = 6
 """Steps of the grid of directions along which it is known how far a shape reaches, from a pole to the equator."""
+_TELL = 16
+"""Shapes whose gauges are made, in some hundred microseconds each, after which progress is told."""
+_CORNERS_READ, _BEFORE_GAUGES = 0.2, 0.4
+"""Shares of the work of a table that are done when its corners have been read, and when gauges are to be made."""
 _CHUNK = 1_024
 """Pairs whose reaches are looked up in one go."""
 _AT_ONCE = 4_096
@@ -126,8 +130,8 @@ class HullTable:
         return len(self.size)
 
     @classmethod
-    def of(cls, shapes: Sequence[Polytope]) -> HullTable:
-        """Return a table of polytopes in space, of any rank."""
+    def of(cls, shapes: Sequence[Polytope], progress: Progress | None = None) -> HullTable:
+        """Return a table of polytopes in space, of any rank. Raises Cancelled when `progress` says so."""
         count = len(shapes)
         centers, balls = np.zeros((6, count)), np.zeros((3, count))
         counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
@@ -135,8 +139,11 @@ class HullTable:
         place = np.zeros(count, dtype=np.intp)
         corners: list[FloatArray] = []
         rooms = _rooms(counts)
+        done = 0
         for number, room in enumerate(np.unique(rooms).tolist()):
+            tell(progress, _CORNERS_READ * done / count)
             members = np.flatnonzero(rooms == room)
+            done += len(members)
             size[members], place[members] = number, np.arange(len(members))
             block = np.empty((len(members), room, 3))
             for row, k in zip(block, members.tolist(), strict=True):
@@ -149,6 +156,7 @@ class HullTable:
             centers[3:, members] = mean.T
             balls[0, members] = np.sqrt(np.einsum("kcv,kcv->kv", block, block).max(axis=1))
             corners.append(frozen(block))
+        tell(progress, _CORNERS_READ)
         for k, shape in enumerate(shapes):
             centers[:3, k] = shape.center
         solid = [k for k, shape in enumerate(shapes) if shape.rank == 3]
@@ -170,7 +178,7 @@ class HullTable:
             tuple(corners),
             frozen(size),
             frozen(place),
-            _gauges_of(owner, normals, offsets, balls),
+            _gauges_of(owner, normals, offsets, balls, part_of(progress, _BEFORE_GAUGES, 1.0)),
         )
 
     def moved(self, axes: FloatArray, centers: FloatArray) -> HullTable:
@@ -237,7 +245,9 @@ def _starts(owner: IntArray) -> IntArray:
     return np.flatnonzero(np.diff(owner, prepend=-1))
 
 
-def _gauges_of(owner: IntArray, normals: FloatArray, offsets: FloatArray, balls: FloatArray) -> SingleArray:
+def _gauges_of(
+    owner: IntArray, normals: FloatArray, offsets: FloatArray, balls: FloatArray, progress: Progress | None
+) -> SingleArray:
     """Return `gauges` of a table, of the planes (f, 3), (f,) of its shapes' facets as seen from their mean corners."""
     gauges = np.zeros((balls.shape[1], len(_NODES)), dtype=np.float32)
     asked = np.flatnonzero(np.abs(_NODES[:, :2]).sum(axis=1) < 1.0 + 2.5 / STEPS)
@@ -248,7 +258,9 @@ def _gauges_of(owner: IntArray, normals: FloatArray, offsets: FloatArray, balls:
     step = _PRODUCTS // (2 * len(asked))
     most = np.zeros((balls.shape[1], len(asked)), dtype=np.float32)
     starts = _starts(owner).tolist()
-    for start, end in zip(starts, [*starts[1:], len(owner)], strict=True):
+    for done, (start, end) in enumerate(zip(starts, [*starts[1:], len(owner)], strict=True)):
+        if done % _TELL == 0:
+            tell(progress, done / len(starts))
         row = most[owner[start]]
         for some in range(start, end, step):
             np.maximum(row, (planes[some : min(some + step, end)] @ nodes).max(axis=0), out=row)

@@ -20,7 +20,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..narrow_phase.contact import Contact, Method, Status, contact
 from ..narrow_phase.gjk import gjk_intersects
 from ..narrow_phase.relation import Relation, relation_of
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, Stages, part_of, tell
 from ..region.region import Region, region_between
 from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape, CurvedShape
@@ -63,7 +63,23 @@ _FEW_DISTANCES = 64
 _CHUNK = 4_096
 """Pairs answered in one go."""
 _TELL = 64
-"""Pairs of the single way after which progress is told."""
+"""Pairs done one by one in some fifty microseconds after which progress is told."""
+_LOOKING = 0.05
+"""Share of the work that candidates are, where they are asked for."""
+_COST_OF_BOXES = 10.0
+"""About how many microseconds a pair of boxes takes. These costs are for progress."""
+_COST_OF_FACET = 0.5
+"""The same of each facet of a shape in a table."""
+_COST_OF_TEST = 10.0
+"""Of a pair of polytopes: do they intersect, or are they far apart."""
+_COST_OF_DISTANCE = 30.0
+"""Of how far they are apart."""
+_COST_OF_DEPTH = 50.0
+"""Of how deep they penetrate."""
+_COST_OF_REGION = 80.0
+"""Of where they meet."""
+_COST_ALONE = 1_000.0
+"""Of a pair by the single call."""
 
 
 class Regions(Sequence["Region | None"]):
@@ -233,11 +249,12 @@ def contacts(
     if start is not None and not isinstance(start, Contacts):
         raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
     tell(progress, 0.0)
+    looking = _LOOKING if pairs is None else 0.0
     # Both sets stand behind each other; of B the numbers are of the whole until the end.
     offset = 0 if second is None else len(first)
     if pairs is None:
         numbers = _candidates(
-            known, None if second is None else offset, clearance, contact_tolerance, part_of(progress, 0.0, 0.1)
+            known, None if second is None else offset, clearance, contact_tolerance, part_of(progress, 0.0, looking)
         )
     else:
         numbers = checked_pairs(pairs, len(first), len(known) - offset)
@@ -246,7 +263,7 @@ def contacts(
     left = np.arange(len(numbers))
     if start is not None and start.shapes is not None:
         left = _taken_over(rows, start, start.shapes, len(first), second is not None)
-    _answer(rows, left, part_of(progress, 0.1, 1.0))
+    _answer(rows, left, part_of(progress, looking, 1.0))
     tell(progress, 1.0)
     numbers = numbers.copy()
     numbers[:, 1] -= offset
@@ -346,9 +363,14 @@ class Rows:
         left = np.flatnonzero(~told.found)
         self.add_regions(rows[left], bands[left], tolerances[left])
 
-    def add_regions(self, rows: IntArray, bands: FloatArray, tolerances: FloatArray) -> None:
+    def add_regions(
+        self, rows: IntArray, bands: FloatArray, tolerances: FloatArray, progress: Progress | None = None
+    ) -> None:
         """Fill in the regions of pairs of polytopes that are answered but for them."""
-        for k, band, tolerance in zip(rows.tolist(), bands.tolist(), tolerances.tolist(), strict=True):
+        each = zip(rows.tolist(), bands.tolist(), tolerances.tolist(), strict=True)
+        for done, (k, band, tolerance) in enumerate(each):
+            if done % _TELL == 0:
+                tell(progress, done / len(rows))
             i, j = self.pairs[k].tolist()
             a, b = self.shapes[i], self.shapes[j]
             assert isinstance(a, Polytope)
@@ -366,8 +388,7 @@ class Rows:
         """Answer these rows by the single call."""
         shapes, count = self.shapes, max(1, len(rows))
         for done, (k, (i, j)) in enumerate(zip(rows.tolist(), self.pairs[rows].tolist(), strict=True)):
-            if done % _TELL == 0:
-                tell(progress, done / count)
+            tell(progress, done / count)
             found = contact(
                 shapes[i],
                 shapes[j],
@@ -449,15 +470,14 @@ def _taken_over(rows: Rows, start: Contacts, shapes: tuple[ConvexShape, ...], fi
 
 def _answer(rows: Rows, left: IntArray, progress: Progress | None) -> None:
     """Answer the rows that are left, each by the way that fits."""
+    stages = Stages(progress)
     if rows.method == "auto" and len(left) >= _FEW_BOXES and rows.dim == 3:
-        left = _answer_boxes(rows, left, part_of(progress, 0.0, 0.2))
-        if not rows.distances:
-            left = _apart_hulls(rows, left, part_of(progress, 0.2, 0.3))
-        left = _answer_hulls(rows, left, part_of(progress, 0.3, 0.4))
-    rows.one_by_one(left, part_of(progress, 0.4, 1.0))
+        left = _answer_boxes(rows, left, stages)
+        left = _answer_polytopes(rows, left, stages)
+    rows.one_by_one(left, stages.next(1.0, 0.0))
 
 
-def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
+def _answer_boxes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
     """Answer pairs of boxes; return the rows that are left."""
     fit = np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in rows.shapes])
     fit &= rows.sizes.ordinary
@@ -469,6 +489,8 @@ def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntA
     place = np.cumsum(fit) - 1
     boxes = OrientedBoxes.of([rows.shapes[k] for k in numbers.tolist()])  # type: ignore[misc]
     low, high = rows.sizes.low[:, numbers], rows.sizes.high[:, numbers]
+    others = (len(left) - len(mine)) * (_COST_OF_TEST + _COST_OF_DEPTH + _COST_OF_REGION)
+    progress = stages.next(len(mine) * _COST_OF_BOXES, others)
     remaining = [left[~both]]
     for start in range(0, len(mine), _CHUNK):
         tell(progress, start / len(mine))
@@ -478,20 +500,48 @@ def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntA
     return np.sort(np.concatenate(remaining))
 
 
-def _of_polytopes(rows: Rows, left: IntArray) -> tuple[BoolArray, IntArray]:
-    """Return which shapes are polytopes of ordinary size, and which of the rows left are pairs of these."""
+def _answer_polytopes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
+    """Answer pairs of polytopes of ordinary size that are many enough; return the rows that are left."""
     fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
     fit &= rows.sizes.ordinary
-    return fit, left[fit[rows.pairs[left]].all(axis=1)]
-
-
-def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
-    """Give bounds to pairs of polytopes that are SEPARATED for sure; return the rows that are left."""
-    fit, mine = _of_polytopes(rows, left)
-    if len(mine) < _FEW_HULLS:
+    mine = left[fit[rows.pairs[left]].all(axis=1)]
+    if len(mine) < _FEW_DISTANCES:
         return left
-    table, place = _table_of(rows.shapes, fit, rows.pairs[mine])
+    alone = (len(left) - len(mine)) * _COST_ALONE
+    deep = _COST_OF_DEPTH + (_COST_OF_REGION if rows.regions else 0.0)
+    # About half of what is looked at penetrates.
+    table, place = _table_of(
+        rows.shapes, fit, rows.pairs[mine], stages, alone + len(mine) * (_COST_OF_TEST + 0.5 * deep)
+    )
     pairs = place[rows.pairs[mine]]
+    if not rows.distances and len(mine) >= _FEW_HULLS:
+        progress = stages.next(len(mine) * _COST_OF_TEST, alone + len(mine) * 0.5 * deep)
+        apart = _apart_hulls(rows, mine, table, pairs, progress)
+        left = np.setdiff1d(left, mine[apart], assume_unique=True)
+        mine, pairs = mine[~apart], pairs[~apart]
+        if len(mine) < _FEW_DISTANCES:
+            return left
+    i, j = np.ascontiguousarray(pairs.T)
+    state = hulls_intersect(table, i, j, stages.next(len(mine) * _COST_OF_TEST, alone + len(mine) * deep))
+    distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
+    answered = []
+    if len(distant) >= _FEW_DISTANCES:
+        progress = stages.next(len(distant) * _COST_OF_DISTANCE, alone + len(meet) * deep)
+        answered.append(_distant_hulls(rows, mine[distant], table, i[distant], j[distant], progress))
+    if len(meet) >= _FEW_DISTANCES:
+        # A few are left in the end.
+        progress = stages.next(len(meet) * deep, alone)
+        answered.append(_deep_hulls(rows, mine[meet], table, i[meet], j[meet], progress))
+    return np.setdiff1d(left, np.concatenate(answered), assume_unique=True) if answered else left
+
+
+def _apart_hulls(
+    rows: Rows, mine: IntArray, table: HullTable, pairs: IntArray, progress: Progress | None
+) -> BoolArray:
+    """Give bounds to pairs of polytopes that are SEPARATED for sure; return (n,) which these are.
+
+    `pairs` (n, 2) are those of rows `mine` in the table.
+    """
     band, _, _ = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
     limit = np.maximum(band, rows.clearance)
     gap, normal = np.zeros(len(mine)), rows.axes[mine].T.copy()
@@ -506,23 +556,7 @@ def _apart_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntAr
     gap[some], normal[:, some] = deeper.gap, deeper.normal
     apart = gap > limit
     rows.bounds_only(mine[apart], gap[apart], normal[:, apart].T)
-    return np.setdiff1d(left, mine[apart], assume_unique=True)
-
-
-def _answer_hulls(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
-    """Answer pairs of polytopes that are apart or penetrate by more than the band; return the rows that are left."""
-    fit, mine = _of_polytopes(rows, left)
-    if len(mine) < _FEW_DISTANCES:
-        return left
-    table, place = _table_of(rows.shapes, fit, rows.pairs[mine])
-    i, j = np.ascontiguousarray(place[rows.pairs[mine]].T)
-    state = hulls_intersect(table, i, j, part_of(progress, 0.0, 0.2))
-    answered = []
-    for kind, answer, share in ((APART, _distant_hulls, (0.2, 0.4)), (MEET, _deep_hulls, (0.4, 1.0))):
-        some = np.flatnonzero(state == kind)
-        if len(some) >= _FEW_DISTANCES:
-            answered.append(answer(rows, mine[some], table, i[some], j[some], part_of(progress, *share)))
-    return np.setdiff1d(left, np.concatenate(answered), assume_unique=True) if answered else left
+    return apart
 
 
 def _distant_hulls(
@@ -554,7 +588,8 @@ def _deep_hulls(
 ) -> IntArray:
     """Answer pairs of polytopes that penetrate; return the rows that are answered."""
     band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
-    found = hulls_depth(table, i, j, progress)
+    stages = Stages(progress)
+    found = hulls_depth(table, i, j, stages.next(_COST_OF_DEPTH, _COST_OF_REGION if rows.regions else 0.0))
     tolerance = promised_many(found.depth, extent, magnitude)
     # Which shapes coincide is asked of those that touch only, and of those with one box in the other.
     good = found.found & (found.depth > band) & (found.inner > found.rounding)
@@ -577,7 +612,7 @@ def _deep_hulls(
         relation = relation_of(one, other, float(rows.signed_distance[at[k]]), float(slack[k]), rows.clearance)
         rows.relation[at[k]] = _RELATION_CODES[relation]
     if rows.regions:
-        rows.add_regions(at, slack, tolerance[good])
+        rows.add_regions(at, slack, tolerance[good], stages.next(1.0, 0.0))
     return at
 
 
@@ -590,12 +625,18 @@ def _realised(
     return result
 
 
-def _table_of(shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray) -> tuple[HullTable, IntArray]:
-    """Return a table of the shapes that fit and are in a pair, and the place (n,) of each shape in it."""
+def _table_of(
+    shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray, stages: Stages, later: float
+) -> tuple[HullTable, IntArray]:
+    """Return a table of the shapes that fit and are in a pair, and the place (n,) of each shape in it.
+
+    `later` is what is expected to follow, as a cost.
+    """
     used = np.zeros(len(shapes), dtype=bool)
     used[pairs] = True
     used &= fit
-    table = HullTable.of([shapes[k] for k in np.flatnonzero(used).tolist()])  # type: ignore[misc]
+    held: list[Polytope] = [shapes[k] for k in np.flatnonzero(used).tolist()]  # type: ignore[misc]
+    table = HullTable.of(held, stages.next(_COST_OF_FACET * sum(len(shape.normals) for shape in held), later))
     return table, np.cumsum(used) - 1
 
 
@@ -609,15 +650,17 @@ def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress
     known = checked_many("shapes", shapes)
     numbers = checked_pairs(pairs, len(known), len(known))
     tell(progress, 0.0)
+    stages = Stages(progress)
     result = np.zeros(len(numbers), dtype=bool)
     left = np.arange(len(numbers))
     if known and known[0].dim == 3:
         sizes = _Sizes(known)
-        left = _boxes_meet(known, sizes, numbers, left, result, part_of(progress, 0.0, 0.2))
-        left = _hulls_meet(known, sizes, numbers, left, result, part_of(progress, 0.2, 0.5))
+        left = _boxes_meet(known, sizes, numbers, left, result, stages)
+        left = _hulls_meet(known, sizes, numbers, left, result, stages)
+    progress = stages.next(1.0, 0.0)
     for done, (k, (i, j)) in enumerate(zip(left.tolist(), numbers[left].tolist(), strict=True)):
         if done % _TELL == 0:
-            tell(progress, 0.5 + 0.5 * done / len(left))
+            tell(progress, done / len(left))
         a, b = known[i], known[j]
         if isinstance(a, Polytope) and isinstance(b, Polytope):
             result[k] = gjk_intersects(a, b)
@@ -633,7 +676,7 @@ def _boxes_meet(
     pairs: IntArray,
     left: IntArray,
     result: BoolArray,
-    progress: Progress | None,
+    stages: Stages,
 ) -> IntArray:
     """Fill in whether boxes intersect; return the rows that are left."""
     fit = np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in shapes])
@@ -644,7 +687,8 @@ def _boxes_meet(
         return left
     boxes = OrientedBoxes.of([shapes[k] for k in np.flatnonzero(fit).tolist()])  # type: ignore[misc]
     i, j = (np.cumsum(fit) - 1)[pairs[mine].T]
-    result[mine], doubtful = boxes_overlap(boxes, i, j, progress)
+    others = (len(left) - len(mine)) * _COST_OF_TEST
+    result[mine], doubtful = boxes_overlap(boxes, i, j, stages.next(len(mine) * _COST_OF_BOXES, others))
     return np.sort(np.concatenate([left[~both], mine[doubtful]]))
 
 
@@ -654,7 +698,7 @@ def _hulls_meet(
     pairs: IntArray,
     left: IntArray,
     result: BoolArray,
-    progress: Progress | None,
+    stages: Stages,
 ) -> IntArray:
     """Fill in whether polytopes intersect; return the rows that are left."""
     fit = np.array([isinstance(s, Polytope) for s in shapes])
@@ -662,9 +706,10 @@ def _hulls_meet(
     mine = left[fit[pairs[left]].all(axis=1)]
     if len(mine) < _FEW_HULLS:
         return left
-    table, place = _table_of(shapes, fit, pairs[mine])
+    alone = (len(left) - len(mine)) * _COST_ALONE
+    table, place = _table_of(shapes, fit, pairs[mine], stages, alone + len(mine) * _COST_OF_TEST)
     i, j = place[pairs[mine].T]
-    state = hulls_intersect(table, i, j, progress)
+    state = hulls_intersect(table, i, j, stages.next(len(mine) * _COST_OF_TEST, alone))
     result[mine] = state == MEET
     return np.setdiff1d(left, mine[state != OPEN], assume_unique=True)
 

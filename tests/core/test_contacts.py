@@ -1026,6 +1026,42 @@ def test_progress_rises_and_cancels():
             contacts(shapes, pairs, progress=lambda _, left=left: next(left, None) is not None)
 
 
+@cache
+def many_hulls(count: int, corners: int, side: float) -> tuple[ConvexHull, ...]:
+    """Different hulls, here and there in a cube."""
+    rng = np.random.default_rng(11)
+    points = rng.normal(size=(count, corners, 3))
+    points /= np.linalg.norm(points, axis=2, keepdims=True)
+    return tuple(ConvexHull(p + rng.uniform(0.0, side, 3)) for p in points)
+
+
+@pytest.mark.parametrize("options", [{}, {"distances": False}, {"regions": False}, {"clearance": 0.3}])
+@pytest.mark.parametrize(("count", "corners", "side"), [(400, 60, 9.0), (400, 20, 18.0), (150, 300, 5.0)])
+def test_progress_of_many_hulls_goes_in_small_steps(count, corners, side, options):
+    """What takes long is told while it goes on, and can be stopped there."""
+    shapes = many_hulls(count, corners, side)
+    told = [0.0]
+    found = contacts(shapes, progress=told.append, **options)
+    assert (found.signed_distance < 0.0).sum() > 100
+    steps = np.diff([*told, 1.0])
+    assert steps.min() >= 0.0
+    assert steps.max() < 0.15
+    for stop in (0.1, 0.3, 0.5, 0.7, 0.9):
+        with pytest.raises(Cancelled):
+            contacts(shapes, progress=lambda share, stop=stop: share < stop, **options)
+    told = [0.0]
+    pairs_intersect(shapes, found.pairs, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_progress_of_pairs_one_by_one_is_told_of_each():
+    shapes = [Sphere(np.zeros(3), 1.0), *(Capsule([0.1 * k, 1.0, 0.0], [0.2 * k, 3.0, 1.0], 0.5) for k in range(20))]
+    told: list[float] = []
+    contacts(shapes, [[0, k] for k in range(1, 21)], progress=told.append)
+    assert np.diff(told).max() < 0.15
+
+
 @pytest.mark.parametrize(
     ("pairs", "words"),
     [
