@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,12 +118,37 @@ def subject_of(
     )
 
 
-def items_of(context: bpy.types.Context, keys: Collection[Key]) -> dict[Key, Item]:
+def items_of(
+    context: bpy.types.Context, keys: Collection[Key], geometries: Geometries | None = None
+) -> dict[Key, Item]:
     """Read some things of the scene as they are now. What is gone, hidden or has no geometry is not among them."""
     owners = {key[0] for key in keys}
-    reader = _Reader(context.evaluated_depsgraph_get(), Geometries(), Rules(), set(keys))
+    reader = _Reader(context.evaluated_depsgraph_get(), geometries or Geometries(), Rules(), set(keys))
     reader.read([obj for obj in context.view_layer.objects if obj.session_uid in owners])
     return {item.key: item for item in reader.items if item.key in keys}
+
+
+def changed(context: bpy.types.Context, items: Sequence[Item], geometries: Geometries) -> frozenset[Key]:
+    """Return which things are no longer as they were read: elsewhere, of another shape, hidden or gone.
+
+    geometries: those they were read with.
+    """
+    now = items_of(context, {item.key for item in items}, geometries)
+    return frozenset(item.key for item in items if item.key not in now or not _is_same(item, now[item.key]))
+
+
+def _is_same(item: Item, now: Item) -> bool:
+    """Tell whether a thing is where it was, and collides as it did."""
+    if item.parts or now.parts:
+        same = len(item.parts) == len(now.parts) and all(map(_is_same, item.parts, now.parts))
+    else:
+        same = item.geometry is now.geometry
+    return (
+        same
+        and item.choice == now.choice
+        and np.array_equal(item.linear, now.linear)
+        and np.array_equal(item.translation, now.translation)
+    )
 
 
 def _all_parts(item: Item) -> Iterator[Item]:
@@ -403,9 +428,12 @@ def units_of(scene: bpy.types.Scene) -> dict[str, Any]:
     return {**asdict(UnitFormat.of_scene(scene)), "numbers_in": "blender_units", "frame": "world"}
 
 
-def told(scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int) -> dict[str, Any]:
-    """Return a check as plain data, JSON-ready; its findings have no status yet. `count`: how many were checked."""
-    frame = scene.frame_current_final
+def told(
+    scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int, frame: float | None = None
+) -> dict[str, Any]:
+    """Return a check as plain data, JSON-ready; its findings have no status yet. `count`: how many were checked;
+    `frame`: at which frame, if not at the scene's current one."""
+    frame = scene.frame_current_final if frame is None else frame
     relations: dict[str, int] = {}
     for row in outcome.rows:
         relations[row["relation"]] = relations.get(row["relation"], 0) + 1

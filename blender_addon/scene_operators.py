@@ -43,16 +43,30 @@ END = 10.0
 class _Running:
     """A check that goes on."""
 
-    def __init__(self, scene: bpy.types.Scene, rules: scene_check.Rules, subject: Subject) -> None:
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        rules: scene_check.Rules,
+        subject: Subject,
+        geometries: scene_check.Geometries,
+    ) -> None:
         self.uid = scene.session_uid
         self.rules = rules
         self.subject = subject
+        self.geometries = geometries
         self.frame = scene.frame_current_final
 
         def work(progress: Progress) -> Outcome:
             return scene_pairs.check(subject, progress)
 
         self.job: Job[Outcome] = Job(work)
+
+    def changed(self, context: bpy.types.Context) -> frozenset[Key]:
+        """What is no longer as it was read. At another frame the result is that of the frame it was read at."""
+        scene = context.scene
+        if scene.session_uid != self.uid or scene.frame_current_final != self.frame:
+            return frozenset()
+        return scene_check.changed(context, self.subject.items, self.geometries)
 
 
 _running: _Running | None = None
@@ -69,14 +83,10 @@ def run(context: bpy.types.Context) -> Outcome:
     rules = scene_results.of_scene(scene).as_rules(context)
     subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene))
     outcome = scene_pairs.check(subject)
-    _store(scene, rules, subject, outcome)
-    return outcome
-
-
-def _store(scene: bpy.types.Scene, rules: scene_check.Rules, subject: Subject, outcome: Outcome) -> None:
     told = scene_check.told(scene, rules, outcome, len(subject.items))
     scene_results.store(scene, subject.items, outcome, told)
     refresh.redraw()
+    return outcome
 
 
 def in_words(scene: bpy.types.Scene) -> str:
@@ -119,11 +129,12 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
         scene = context.scene
         rules = scene_results.of_scene(scene).as_rules(context)
         try:
-            subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene))
+            geometries = scene_check.Geometries()
+            subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene), geometries)
         except ReadError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        _running = _Running(scene, rules, subject)
+        _running = _Running(scene, rules, subject, geometries)
         if _running.job.wait(PATIENCE):
             return self._end(context)
         self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
@@ -164,8 +175,15 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == ended.uid), None)
         if scene is None:
             return {"CANCELLED"}
-        _store(scene, ended.rules, ended.subject, ended.job.result())
+        items, changed = ended.subject.items, ended.changed(context)
+        outcome = scene_pairs.without(ended.job.result(), items, changed)
+        told = scene_check.told(scene, ended.rules, outcome, len(items), ended.frame)
+        scene_results.store(scene, items, outcome, told, changed)
+        refresh.redraw()
         self.report({"INFO"}, in_words(scene))
+        if changed:
+            what = counted(len(changed), "object")
+            self.report({"WARNING"}, f"{what} changed while the scene was checked: check again")
         return {"FINISHED"}
 
 

@@ -874,6 +874,28 @@ def _notes_of_answer(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> li
     return notes
 
 
+def without(outcome: Outcome, items: Sequence[Item], changed: frozenset[Key]) -> Outcome:
+    """Return what a check found without what it says of things that have changed meanwhile; these are left out."""
+    if not changed:
+        return outcome
+
+    def holds(a: int, b: int) -> bool:
+        return items[a].key not in changed and items[b].key not in changed
+
+    kept = [holds(found.a, found.b) for found in outcome.found]
+    names = [item.name for item in items if item.key in changed]
+    return replace(
+        outcome,
+        found=[found for found, keep in zip(outcome.found, kept, strict=True) if keep],
+        rows=[row for row, keep in zip(outcome.rows, kept, strict=True) if keep],
+        cleared=[pair for pair in outcome.cleared if holds(*pair)],
+        skipped=[
+            *(Skipped(name, f"'{name}' changed while the scene was checked: check again") for name in names),
+            *outcome.skipped,
+        ],
+    )
+
+
 def _told(item: Item) -> dict[str, Any]:
     """Return a thing of a pair as plain data."""
     return {

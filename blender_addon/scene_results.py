@@ -301,11 +301,17 @@ def keys_of(items: list[Item], outcome: Outcome) -> list[frozenset[Key]]:
     return [frozenset((items[found.a].key, items[found.b].key)) for found in outcome.found]
 
 
-def store(scene: bpy.types.Scene, items: list[Item], outcome: Outcome, told: dict[str, Any]) -> None:
+def store(
+    scene: bpy.types.Scene,
+    items: list[Item],
+    outcome: Outcome,
+    told: dict[str, Any],
+    changed: frozenset[Key] = frozenset(),
+) -> None:
     """Take what a check found into the scene's list, which keeps what was decided about pairs.
 
     A pair that was in the list is resolved when the check looked at both its things and did not find it, or one of
-    them is gone. What the check did not look at stays as it was.
+    them is gone. What the check did not look at stays as it was, and so does what is `changed` since it was read.
     """
     check = of_scene(scene)
     known = statuses(scene)
@@ -315,7 +321,7 @@ def store(scene: bpy.types.Scene, items: list[Item], outcome: Outcome, told: dic
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     in_scene = {obj.session_uid for obj in scene.objects}
     found = keys_of(items, outcome)
-    kept = _kept(check, set(found), items, outcome, in_scene)
+    kept = _kept(check, set(found), items, outcome, in_scene, changed)
 
     entries: list[dict[str, Any]] = []
     for pair, row, key in zip(outcome.found, outcome.rows, found, strict=True):
@@ -366,7 +372,12 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kept(
-    check: ContactLensCheck, found: set[frozenset[Key]], items: list[Item], outcome: Outcome, in_scene: set[int]
+    check: ContactLensCheck,
+    found: set[frozenset[Key]],
+    items: list[Item],
+    outcome: Outcome,
+    in_scene: set[int],
+    changed: frozenset[Key],
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
     looked_at = {item.key for item in items}
@@ -385,7 +396,9 @@ def _kept(
             for name in ("object_a", "object_b", "source_a", "source_b", "instance_a", "instance_b"):
                 entry[name] = getattr(finding, name)
         # An instance of something that was looked at and has no such instance now is gone as well.
-        present = not gone and all(part in looked_at or (part[2] and part[0] in owners) for part in key or ())
+        present = not gone and all(
+            part not in changed and (part in looked_at or (part[2] and part[0] in owners)) for part in key or ()
+        )
         apart = gone or key in cleared or (present and not outcome.partial and key not in outcome.ignored_pairs)
         if apart and entry["status"] in OPEN_STATUSES:
             entry["status"] = "RESOLVED"

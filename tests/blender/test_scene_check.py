@@ -8,9 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
@@ -19,6 +20,7 @@ import pytest
 from mathutils import Matrix
 
 from .scenes import cube, inspect, mesh_object, select
+from .window import TICK, Held, Window
 
 Part = Callable[[str], ModuleType]
 
@@ -612,6 +614,143 @@ def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.Monk
     # What was not reached is not resolved.
     assert {f.status for f in settings().findings} == {"ACTIVE", "NEW", "REVIEWED"}
     assert len(settings().findings) == 59
+
+
+# --- what happens while a check goes on -----------------------------------------------------------------------------
+
+
+class Checking:
+    """Check Scene as its button runs it in a window, the work held until the test says so."""
+
+    def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.operators = operators = part("blender_addon.scene_operators")
+        monkeypatch.setattr(operators, "Job", Held)
+        app = SimpleNamespace(background=False)
+        monkeypatch.setattr(operators, "bpy", SimpleNamespace(app=app, data=bpy.data, context=bpy.context, ops=bpy.ops))
+        operator = operators.CONTACT_LENS_OT_check_scene
+        self._end, self._clear = partial(operator._end, self), partial(operator._clear, self)
+        self.modal = partial(operator.modal, self)
+        self.said: list[str] = []
+        self.window = Window()
+        self.window.window = bpy.context.window_manager.windows[0] if bpy.context.window_manager.windows else object()
+        assert operator.invoke(self, self.window, None) == {"RUNNING_MODAL"}
+        assert not operator.poll(bpy.context), "one at a time"
+
+    def report(self, kind: set[str], text: str) -> None:
+        self.said.append(text)
+
+    def end(self) -> None:
+        """Let the work end, and take what it found."""
+        assert self.modal(self.window, TICK) == {"PASS_THROUGH"}
+        self.operators._running.job.end()
+        assert self.modal(self.window, TICK) == {"FINISHED"}
+        assert self.window.timers == 0
+
+
+@pytest.fixture
+def checking(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Checking]]:
+    yield lambda: Checking(part, monkeypatch)
+    part("blender_addon.scene_operators").drop()
+
+
+def statuses() -> dict[str, tuple[str, str]]:
+    """Relation and status of each finding, by the names of its pair."""
+    told = {}
+    for finding in settings().findings:
+        (pair,) = names([finding])
+        told["".join(pair)] = finding.relation, finding.status
+    return told
+
+
+def test_a_check_in_a_window_finds_the_same(checking: Callable[[], Checking]) -> None:
+    row_of_cubes()
+    going = checking()
+    assert len(settings().findings) == 0
+    going.end()
+    assert statuses() == {"AB": ("penetrating", "NEW"), "BC": ("touching", "NEW")}
+    assert going.said == ["Scene: 5 objects, 2 findings (1 penetrating, 1 touching)"]
+
+
+def test_separating_while_a_check_goes_on_is_not_overwritten_by_what_was_before(
+    checking: Callable[[], Checking],
+) -> None:
+    a, *_ = row_of_cubes()
+    cube("F", (40.0, 0.0, 0.0)), cube("G", (41.0, 0.0, 0.0))
+    check(touching=False)
+    assert statuses() == {"AB": ("penetrating", "NEW"), "FG": ("penetrating", "NEW")}
+    going = checking()
+    settings().active = next(k for k, finding in enumerate(settings().findings) if names([finding]) == {("A", "B")})
+    assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
+    assert a.location.x == pytest.approx(-0.5)
+    assert statuses()["AB"][1] == "RESOLVED"
+    going.end()
+    assert statuses() == {"AB": ("penetrating", "RESOLVED"), "FG": ("penetrating", "ACTIVE")}
+    assert names([settings().findings[settings().active]]) == {("A", "B")}, "the row stays the one that was clicked"
+    words = "'A' changed while the scene was checked: check again"
+    assert [skipped["reason"] for skipped in summary()["skipped"]] == [words]
+    assert going.said[-1] == "1 object changed while the scene was checked: check again"
+    check()
+    assert statuses()["AB"][1] == "RESOLVED"
+    assert summary()["skipped"] == []
+
+
+def test_what_is_moved_edited_hidden_or_removed_while_a_check_goes_on_is_not_told_as_current(
+    checking: Callable[[], Checking],
+) -> None:
+    made = {name: cube(name, (1.5 * k, 0.0, 0.0)) for k, name in enumerate("ABCDEFGHJ")}
+    made["C"].data = made["C"].data.copy()
+    going = checking()
+    made["A"].location.y = 7.0
+    made["C"].data.vertices[0].co.x -= 0.5
+    made["C"].data.update()
+    made["E"].hide_set(True)
+    bpy.data.objects.remove(made["G"])
+    bpy.context.view_layer.update()
+    going.end()
+    assert set(statuses()) == {"HJ"}
+    changed = {skipped["name"] for skipped in summary()["skipped"]}
+    assert changed == {"A", "C", "E", "G"}
+
+
+def test_a_check_is_of_the_frame_at_which_it_was_begun(checking: Callable[[], Checking]) -> None:
+    a, *_ = row_of_cubes()
+    a.keyframe_insert("location", frame=1)
+    a.location.x = -9.0
+    a.keyframe_insert("location", frame=5)
+    bpy.context.scene.frame_set(1)
+    going = checking()
+    bpy.context.scene.frame_set(5)
+    going.end()
+    assert summary()["frame"] == 1
+    assert "AB" in statuses()
+    assert summary()["skipped"] == []
+
+
+def test_compound_parents_and_instances_are_known_to_be_unchanged(checking: Callable[[], Checking]) -> None:
+    if bpy.context.scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    _one, two = two_instances()
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["Part"])
+    parent = chair()
+    cube("In the Seat", (0.0, 0.0, 0.3), size=0.5)
+    inside = bpy.data.collections.new("Chairs")
+    copy = chair()
+    for obj in (copy, *copy.children):
+        inside.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    instance_of(inside, "Other", (0.0, 5.0, 0.0))
+    bpy.context.view_layer.update()
+    going = checking()
+    going.end()
+    assert summary()["skipped"] == []
+    assert len(statuses()) == 2
+    going = checking()
+    parent.children[0].scale.x *= 1.5
+    two.location.z += 0.5
+    bpy.context.view_layer.update()
+    going.end()
+    assert {skipped["name"] for skipped in summary()["skipped"]} >= {"Chair", "Part [0] of Two"}
+    assert {status for _, status in statuses().values()} == {"NEW"}, "nothing new is said of them"
 
 
 # --- the list -------------------------------------------------------------------------------------------------------

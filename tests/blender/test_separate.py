@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import bpy
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from .scenes import cube, inspect
+from .window import ESC, TICK, Held, Window
 
 Part = Callable[[str], ModuleType]
 
@@ -279,49 +280,6 @@ def test_auto_keying_that_only_replaces_leaves_the_warning(
 # --- with what takes long -------------------------------------------------------------------------------------------
 
 
-class Held:
-    """A job that does its work when the test says so."""
-
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.share, self.done, self.cancelled = 0.0, False, False
-        self._work = work
-
-    def wait(self, seconds: float) -> bool:
-        return False
-
-    def cancel(self) -> None:
-        self.cancelled = True
-
-    def end(self) -> None:
-        self._made = self._work(lambda share: True)
-        self.done = True
-
-    def result(self) -> Any:
-        return self._made
-
-
-class Window:
-    """The context, with a window manager that counts."""
-
-    def __init__(self) -> None:
-        self.timers, self.handlers = 0, 0
-        self.window_manager, self.window, self.workspace = self, None, None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(bpy.context, name)
-
-    def event_timer_add(self, seconds: float, window: object) -> object:
-        self.timers += 1
-        return self
-
-    def event_timer_remove(self, timer: object) -> None:
-        self.timers -= 1
-
-    def modal_handler_add(self, operator: object) -> bool:
-        self.handlers += 1
-        return True
-
-
 @pytest.fixture
 def separating(
     part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch
@@ -344,9 +302,6 @@ def separating(
     assert operator.execute(window) == {"RUNNING_MODAL"}
     assert (window.timers, window.handlers) == (1, 1)
     return operator, window
-
-
-TICK, ESC = SimpleNamespace(type="TIMER", value="NOTHING"), SimpleNamespace(type="ESC", value="PRESS")
 
 
 def test_what_takes_long_goes_on_beside_blender(
