@@ -535,9 +535,7 @@ def _answer_polytopes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
     return np.setdiff1d(left, np.concatenate(answered), assume_unique=True) if answered else left
 
 
-def _apart_hulls(
-    rows: Rows, mine: IntArray, table: HullTable, pairs: IntArray, progress: Progress | None
-) -> BoolArray:
+def _apart_hulls(rows: Rows, mine: IntArray, table: HullTable, pairs: IntArray, progress: Progress | None) -> BoolArray:
     """Give bounds to pairs of polytopes that are SEPARATED for sure; return (n,) which these are.
 
     `pairs` (n, 2) are those of rows `mine` in the table.

@@ -1100,6 +1100,24 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     assert "hidden" in session.error(bpy.context)
 
 
+def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> None:
+    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    a, *_ = row_of_cubes()
+    check(touching=False)
+    slow.go("A", "B")
+    assert bpy.ops.contact_lens.separate_finding(moves="A") == {"FINISHED"}
+    assert a.location.x == pytest.approx(-0.5)
+    finding = settings().findings[settings().active]
+    assert finding.status == "RESOLVED"
+    shown = session.current(bpy.context)
+    assert str(shown.contact.relation) == "touching"
+    slow.end()
+    assert session.current(bpy.context) is shown, "what was found of the place before is not told"
+    assert not session.is_stale(bpy.context)
+    assert finding.status == "RESOLVED"
+    assert exhibit.is_moved(bpy.context, exhibit.current(bpy.context)), "its contact is not drawn"
+
+
 def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow: Slow) -> None:
     exhibit = part("blender_addon.exhibit")
     two_instances()
