@@ -34,6 +34,14 @@ def test_a_pair_that_takes_long_does_not_stop_the_window(played: Any) -> None:
     assert seen["left by looking"] == [], "no data, handler, operator or thread"
 
 
+def test_separating_beside_a_check(played: Any) -> None:
+    seen = played.numbers["meanwhile"]
+    assert seen["moved"]
+    assert seen["depth"] == pytest.approx(0.0, abs=1e-5)
+    assert len(seen["left out"]) == 1, "what was moved is named"
+    assert seen["as the check read it"] == [], "a place where it no longer is is not told"
+
+
 def test_esc_ends_a_long_check_and_what_is_done_is_kept(played: Any) -> None:
     seen = played.numbers
     assert 0.0 < seen["share"] < 1.0
