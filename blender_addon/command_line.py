@@ -56,7 +56,8 @@ class _Parser(argparse.ArgumentParser):
 def parser(prog: str) -> argparse.ArgumentParser:
     made = _Parser(
         prog=prog,
-        description="Find the objects of a scene that collide or come closer than a clearance.",
+        description="Find the objects of a scene that collide or come closer than a clearance. For example: "
+        f"{prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html",
         epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage or a file that cannot be read or "
         "written, 3 no findings, but something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C: the "
         "reports then hold what was done until then. What is not given is as set in the file's panel Scene Check.",
@@ -87,7 +88,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
         "--ignore",
         action="append",
         choices=("parents", "collections", "joined", "listed", "approved", "none"),
-        help="leave out these pairs, and no others; may be given several times",
+        help="leave out these pairs, and no others; may be given several times. parents: a thing and one it hangs on; "
+        "collections: two in one collection; joined: by a rigid-body constraint; listed: in the file's own list; "
+        "approved: by a person, in the file",
     )
     out = made.add_argument_group("what comes out")
     out.add_argument(
@@ -192,7 +195,7 @@ def _run(options: argparse.Namespace) -> int:
         if Path(path).is_dir():
             raise UsageError(f"{path}: is a folder, and a file is to be written")
     if not options.files and not bpy.data.filepath:
-        raise UsageError("no file is open: name a .blend file")
+        raise UsageError("no file is open: name a .blend file; --help tells more")
     checks: list[dict[str, Any]] = []
     quiet = options.quiet or "-" in outputs.values()
     with _standard_output_free(quiet) as write, _Stop() as stop:
@@ -407,7 +410,8 @@ def lines(check: dict[str, Any]) -> list[str]:
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     if row["signed_distance"] is None:
         return f"no depth: {answer_words.NO_DEPTH}"
-    return f"{'depth' if row['intersects'] else 'gap'} {units.length(abs(row['signed_distance']))}"
+    text = f"{'depth' if row['intersects'] else 'gap'} {units.length(abs(row['signed_distance']))}"
+    return f"{text} of pieces" if row.get("of_pieces") and row["intersects"] else text
 
 
 def _cut(name: str) -> str:

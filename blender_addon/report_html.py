@@ -23,14 +23,15 @@ input { font: inherit; padding: .3rem .5rem; width: 20rem; max-width: 100%; marg
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .35rem .6rem; vertical-align: top;
   border-bottom: 1px solid var(--line); } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap; } td.name { overflow-wrap: anywhere; min-width: 8rem; }
+td.name + td:not(.name) { min-width: 14rem; }
 th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid; }
 th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 .penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
-tr.resolved, tr.approved { opacity: .55; } img { width: 16rem; max-width: 100%; border-radius: 4px; display: block; }
+tr.resolved, tr.approved { opacity: .55; } img { width: 11rem; border-radius: 4px; display: block; }
 button.picture { all: unset; cursor: zoom-in; } button.picture:focus-visible { outline: 2px solid; }
 button.picture[aria-expanded=true] { cursor: zoom-out; }
-button.picture[aria-expanded=true] img { width: 640px; max-width: none; }
+button.picture[aria-expanded=true] img { width: 640px; }
 details { margin: .6rem 0; } dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; }
 dt { color: var(--dim); } dd { margin: 0; }
 """
@@ -87,7 +88,7 @@ def to_html(document: dict[str, Any]) -> str:
         parts.append(_check(check, number, len(document["checks"]) > 1))
     parts.append(
         f'<p class="dim">Contact Lens {escape(document["contact_lens"])}, Blender {escape(document["blender"])}. '
-        "Depth and gap are certified; the normal points from A to B.</p>"
+        "The signed distance is the gap, or minus the depth; both are certified where no note says otherwise.</p>"
     )
     parts.append(f"<script>{SCRIPT}</script></body></html>\n")
     return "\n".join(parts)
@@ -150,7 +151,7 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
             f'<td class="name">{escape(row["a"]["name"])}</td>',
             f'<td class="name">{escape(row["b"]["name"])}</td>',
             f'<td class="{GROUPS.get(relation, relation)}">{escape(words)}{notes}</td>',
-            _distance(row["signed_distance"], units),
+            _distance(row, units),
             f'<td class="n" data-v="{row["area"]!r}">'
             f"{escape(units.number_of_area(row['area'])) if row['area'] > 0.0 else ''}</td>",
             f"<td>{escape(status)}</td>",
@@ -162,10 +163,13 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
     return "\n".join(parts)
 
 
-def _distance(value: float | None, units: UnitFormat) -> str:
+def _distance(row: dict[str, Any], units: UnitFormat) -> str:
+    value: float | None = row["signed_distance"]
     if value is None:
         return f'<td class="n" data-v="">&ndash;<br><span class="dim">no depth: {answer_words.NO_DEPTH}</span></td>'
-    return f'<td class="n" data-v="{value!r}">{escape(units.number(value))}</td>'
+    of_pieces = row.get("of_pieces") and row["intersects"]  # files saved earlier do not say
+    more = '<br><span class="dim">depth of pieces</span>' if of_pieces else ""
+    return f'<td class="n" data-v="{value!r}">{escape(units.number(value))}{more}</td>'
 
 
 def _picture(row: dict[str, Any]) -> str:

@@ -274,6 +274,19 @@ def test_what_has_no_depth_is_not_told_in_zeros(part: Part, tmp_path: Path, caps
     assert ["no depth: a surface is open" in line for line in said] == [True]
 
 
+def test_the_depth_of_pieces_is_called_that(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for k in range(2):
+        bpy.ops.mesh.primitive_monkey_add(location=(0.6 * k, 0.0, 0.2 * k))
+    file, page_file = tmp_path / "monkeys.blend", tmp_path / "out.html"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    assert run(part, file, "--html", page_file, "--pictures", 0) == 1
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  penetrating"))
+    assert re.search(r"depth 1\.\d+ m of pieces$", line)
+    page = Cells()
+    page.feed(page_file.read_text(encoding="utf-8"))
+    assert page.rows[1][3].endswith("depth of pieces")
+
+
 def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
     cube("A")
     sheet("Sheet", (0.5, 0.0, 0.3))
