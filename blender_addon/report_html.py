@@ -106,7 +106,7 @@ def _check(check: dict[str, Any], number: int, several: bool) -> str:
     for row in found:
         word = row["relation"] if row.get("status") != "resolved" else "resolved"
         counts[word] = counts.get(word, 0) + 1
-    words = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in counts.items())
+    words = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
     head = f"{check['file'] or 'unsaved file'}, {check['scene']}, frame {check['frame']}"
     parts = [f"<section><h2>{escape(head)}</h2>" if several else f'<p class="dim">{escape(head)}</p>']
     parts.append(
@@ -195,7 +195,7 @@ def _settings(check: dict[str, Any], units: UnitFormat) -> str:
         ("Contact tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
         ("Pairs that only touch", "told" if settings["touching"] else "not told"),
         ("Ignored", ", ".join(ignored) or "nothing"),
-        ("Pairs ignored", ", ".join(f"{n} {word}" for word, n in check["ignored_pairs"].items()) or "none"),
+        ("Pairs ignored", ", ".join(f"{n:,} {word}" for word, n in check["ignored_pairs"].items()) or "none"),
         ("Unit", f"{units.symbol() or 'Blender units'}; a Blender unit is {check['units']['scale_length']:g} m"),
     ]
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in lines)

@@ -40,7 +40,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
         units = UnitFormat.of_scene(context.scene)
         row = layout.row(align=True)
         row.active = item.status in scene_results.OPEN_STATUSES
-        split = row.split(factor=0.55, align=True)
+        split = row.split(factor=0.5, align=True)  # a number that is cut off is worse than a name
         group = scene_results.grouped(data, index)
         where = split
         if group is not None:  # by object: its name once, then what it meets
@@ -136,7 +136,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
             _text(box, context, f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
         lines = [
-            (word.replace("_", " ").capitalize(), str(counts[word]))
+            (word.replace("_", " ").capitalize(), f"{counts[word]:,}")
             for word in (*scene_results.RELATIONS, "approved", "resolved")
             if word in counts
         ]

@@ -57,7 +57,7 @@ def one_line(check: dict[str, Any]) -> str:
         counts[word] = counts.get(word, 0) + 1
     text = f"{check['scene']}: {counted(check['objects'], 'object')}, {counted(len(found), 'finding')}"
     if counts:
-        text += f" ({', '.join(f'{number} {word}' for word, number in counts.items())})"
+        text += f" ({', '.join(f'{number:,} {word}' for word, number in counts.items())})"
     if check["skipped"]:
         text += f", {len(check['skipped'])} left out"
     if check["partial"]:
