@@ -75,11 +75,11 @@ NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
 OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
 """What of a row is None where surfaces meet of which one is open: such a pair has no depth."""
-READING = 0.1
-"""Bounds are told as at most this share of the work: only they show which meshes are dented, which take longest."""
-COST_OF_TRIANGLE = 0.03
+COST_OF_TRIANGLE = 0.02
 """About how many milliseconds the bounds of a geometry take for each of its triangles. These costs are for progress:
 how they compare matters, not how fast a machine is."""
+COST_OF_ITEM = 0.02
+"""The same of each thing that has it."""
 COST_OF_BOXES = 0.1
 """The same of a pair of boxes, looked at together with others."""
 COST_OF_HULLS = 1.0
@@ -90,6 +90,8 @@ COST_ALONE = 5.0
 """Of a pair of convex shapes by itself, with certificate and check."""
 COST_OF_MESHES = 200.0
 """Of a pair in which there is a mesh or a compound."""
+LOOK = 0.05
+"""Share of the bounds after which it is looked again at what the meshes are like."""
 FOUND = 0.5
 """Of the pairs that are looked at about so many are findings."""
 MOST_VERIFIED = 2_000
@@ -335,10 +337,10 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
     groups: dict[Geometry, list[int]] = {}
     for k, item in enumerate(items):
         groups.setdefault(item.geometry, []).append(k)
-    done = 0
-    for geometry, members in groups.items():
-        tell(progress, done / len(items))
-        done += len(members)
+    costs = [_cost_of_bounds(geometry, len(members)) for geometry, members in groups.items()]
+    before = np.cumsum([0.0, *costs])
+    for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
+        tell(progress, done / float(before[-1]))
         try:
             corners = geometry.hull.vertices.T
             plain = [k for k in members if items[k].kind not in PRIMITIVES and not items[k].parts]
@@ -362,6 +364,11 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
         except ValueError as error:  # the geometry itself
             problems.update(dict.fromkeys(members, str(error)))
     return low, high, problems
+
+
+def _cost_of_bounds(geometry: Geometry, members: int) -> float:
+    """Return about how many milliseconds the bounds of a geometry and of the things that have it take."""
+    return COST_OF_TRIANGLE * len(geometry.triangles) + COST_OF_ITEM * members
 
 
 def _bounds_of_one(item: Item) -> tuple[FloatArray, FloatArray]:
@@ -500,14 +507,15 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     `progress` is called with the share done; when it says False, what is found so far is returned, marked partial.
     """
     outcome = Outcome([], [], {}, set(), list(subject.skipped), 0, False)
-    items = subject.items
-    reading = _reading(items)
+    items, progress = subject.items, rising(progress)
+    reading = _Reading(subject) if progress is not None else None
     try:
         if not items:
             return outcome
-        low, high, problems = bounds_of(items, part_of(progress, 0.0, 0.8 * reading))
+        low, high, problems = bounds_of(items, None if reading is None else reading.part_of(progress))
+        read = 0.0 if reading is None else reading.share()
         outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
-        pairs = _candidates(subject, low, high, set(problems), part_of(progress, 0.8 * reading, reading))
+        pairs = _candidates(subject, low, high, set(problems), part_of(progress, read, read))
     except Cancelled:
         outcome.partial = True
         return outcome
@@ -522,8 +530,8 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     outcome.candidates = len(wanted)
     costs = _Costs.of(items, wanted)
     looking, again = float(costs.total.sum()), FOUND * COST_ALONE * min(MOST_VERIFIED, costs.convex)
-    verifying = reading + (1.0 - reading) * (looking / (looking + again) if wanted else 0.0)
-    check_pairs(items, wanted, subject, outcome, costs, part_of(progress, reading, verifying))
+    verifying = read + (1.0 - read) * (looking / (looking + again) if wanted else 0.0)
+    check_pairs(items, wanted, subject, outcome, costs, part_of(progress, read, verifying))
 
     def rank(found: PairFound) -> tuple[float, str, str]:
         return found.row["signed_distance"] or 0.0, items[found.a].name, items[found.b].name
@@ -536,11 +544,53 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     return outcome
 
 
-def _reading(items: Sequence[Item]) -> float:
-    """Return the share of the work that bounds are, about, when as many pairs are looked at as there are items."""
-    triangles = sum({geometry: len(geometry.triangles) for geometry in (item.geometry for item in items)}.values())
-    bounds = COST_OF_TRIANGLE * triangles
-    return min(READING, bounds / (bounds + COST_ALONE * len(items))) if items else READING
+class _Reading:
+    """How much of a check the bounds are: only they show which meshes are dented, and pairs of these take longest."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._items = subject.items
+        counts: dict[Geometry, int] = {}
+        for item in subject.items:
+            counts[item.geometry] = counts.get(item.geometry, 0) + 1
+        self._bounds = sum(_cost_of_bounds(geometry, count) for geometry, count in counts.items())
+        self._pairs = _loose_candidates(subject)
+
+    def share(self) -> float:
+        """Return the share, by what is known of the meshes so far: the others are taken to be like them."""
+        known = [item for item in self._items if "kind" in vars(item)]  # looked up before
+        dented = sum(item.kind in (MESH, COMPOUND) or bool(item.parts) for item in known) / max(len(known), 1)
+        convex = self._pairs * (1.0 - dented) ** 2
+        rest = convex * COST_OF_HULLS + min(MOST_VERIFIED, convex) * FOUND * COST_ALONE
+        rest += (self._pairs - convex) * COST_OF_MESHES
+        return self._bounds / max(self._bounds + rest, COST_OF_ITEM)
+
+    def part_of(self, progress: Progress) -> Progress:
+        """Return a progress function for the bounds."""
+        share, good_until = 0.0, 0.0
+
+        def told(done: float) -> bool | None:
+            nonlocal share, good_until
+            if done >= good_until:
+                share, good_until = self.share(), done + LOOK
+            return progress(done * share)
+
+        return told
+
+
+def _loose_candidates(subject: Subject) -> int:
+    """Return about how many candidate pairs there will be: of the boxes of the meshes, turned with them."""
+    places = {k: item for k, item in enumerate(subject.items) if len(item.geometry.points)}
+    if not places:
+        return 0
+    corners = np.array([item.geometry.bounds for item in places.values()])  # (n, 2, 3)
+    linear = np.stack([item.linear for item in places.values()])
+    middle = np.einsum("ncd,nd->nc", linear, 0.5 * corners.sum(axis=1))
+    middle += np.stack([item.translation for item in places.values()])
+    half = np.einsum("ncd,nd->nc", np.abs(linear), 0.5 * (corners[:, 1] - corners[:, 0]))
+    low, high = np.full((2, len(subject.items), 3), np.nan)
+    low[list(places)], high[list(places)] = middle - half, middle + half
+    without = set(np.flatnonzero(~np.isfinite(low + high).all(axis=1)).tolist())
+    return len(_candidates(subject, low, high, without, None))
 
 
 @dataclass(frozen=True, eq=False)

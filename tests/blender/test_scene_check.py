@@ -594,6 +594,43 @@ def test_the_progress_of_a_check_is_shared_by_what_takes_long(part: Part, monkey
     assert len([share for share in told if share > 0.3]) > 30
 
 
+def test_the_progress_of_many_different_hulls_goes_in_small_steps(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    for k, place in enumerate(rng.uniform(0.0, 5.5, (200, 3))):
+        corners = rng.normal(size=(4, 3))
+        mesh_object(f"{k:03}", corners, [(0, 1, 2), (0, 3, 1), (1, 3, 2), (0, 2, 3)], place)
+    told, _ = shares_at(part, "contact_of", monkeypatch)
+    assert told == sorted(told)
+    assert np.diff([*told, 1.0]).max() < 0.15
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    for share in (0.1, 0.3, 0.6):
+        stopped = scene_pairs.check(subject, lambda done, share=share: done < share)
+        assert stopped.partial or stopped.found[-1].row["verified"] is None, "stopped there, or in looking again"
+
+
+def test_the_progress_of_compounds_goes_in_small_steps(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    for k in range(12):
+        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0)).contact_lens_shape = "COMPOUND"
+    told, _ = shares_at(part, "contact_of", monkeypatch)
+    assert told == sorted(told)
+    assert np.diff([*told, 1.0]).max() < 0.15
+
+
+def test_the_bounds_of_large_meshes_are_most_of_the_progress(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of six spheres in a row the hulls take much longer than their contacts do."""
+    for k in range(6):
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=1.0 + 0.01 * k, location=(1.9 * k, 0.0, 0.0))
+    told, at = shares_at(part, "check_pairs", monkeypatch)
+    assert told == sorted(told)
+    assert at[0] > 0.8
+    for obj in bpy.data.objects:
+        obj.contact_lens_shape = "MESH"
+    told, at = shares_at(part, "check_pairs", monkeypatch)
+    assert told == sorted(told)
+    assert at[0] < 0.3, "meshes take long themselves"
+
+
 def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
