@@ -1,41 +1,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Depth, normal and witness points of many pairs of convex polytopes that penetrate: EPA, all pairs at once.
 
-Every pair has its own polytope around the origin, inside A - B. It begins as the hull of support points around the way
-to the other shape, or as the last tetrahedron of a portal. In each step it grows at its nearest face: a cone over the
-border of the faces that see the new point takes their place. The surface stays closed whatever rounding does, and as
-long as all its faces look away from the origin it is around a ball as large as the nearest face is far: the proof of
-the depth, for which it need not be convex. Pairs of which that does not hold are told, for the single call.
-A pair that is done makes room for the next one, so that a step is always of many pairs. Source: S2.1; G. van den Bergen
-2001.
+Every pair has its own polytope inside A - B. It begins as the hull of support points around the way to the other shape,
+which need not hold the origin yet. In each step it grows at its nearest face, or at the one that the origin is farthest
+beyond: a cone over the border of the faces that see the new point takes their place. The surface stays closed whatever
+rounding does, and when all its faces look away from the origin it is around a ball as large as the nearest face is far:
+the proof of the depth, for which it need not be convex. Pairs of which that does not hold are told, for the single
+call. A pair that is done makes room for the next one, so that a step is always of many pairs. Source: S2.1; G. van den
+Bergen 2001.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, tell
-from ..shapes.polytope import FloatArray, IntArray
+from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
 from .batched_first_hulls import CORNERS, FACETS, first_hulls
-from .batched_hulls import MEET, HullPairs, HullTable, cross_rows, fans, hulls_by_portals, room_for
+from .batched_hulls import HullPairs, HullTable, cross_rows, fans, room_for
 
 BoolArray = NDArray[np.bool_]
 
-_AT_ONCE = 1_024
+_AT_ONCE = 2_048
 """Polytopes that grow at a time: of fewer numpy's calls cost more, of more the way to memory."""
 _CHUNK = 8_192
 """Pairs answered in one go."""
-_FIRST = 1_024
-"""Pairs whose first hulls are made in one go: thirty-five determinants each."""
-_POINTS = 48
-"""Corners of a polytope; of hulls of a hundred corners, one pair in two hundred needs more."""
-_FACES = 2 * _POINTS - 4
-"""Faces of a closed surface of so many corners."""
+_FIRST = 2_048
+"""Pairs whose first hulls are made in one go: fifteen determinants each."""
+_ROOMS = 16, 48
+"""Corners for which there is room: what most pairs need stays in the second cache, and the others go on together. Of
+hulls of a hundred corners, one pair in two hundred needs more."""
 _BEGINNING = 0.2
 """Share of the work that the first hulls are."""
 _LAST = 2
@@ -46,22 +45,25 @@ _BITS, _MASK = 6, 63
 """Bits of a corner's number in the code of a face: begin, end, third."""
 _INNER = -1
 """The name of the difference of the mean corners, which is no difference of two corners."""
-_INWARD = 0.1
-"""Share of the way from the middle of a hull to a corner, where a point is inside."""
-_WIDTH = 0.85
-"""How far aside of the way to the other shape, over the way along it, the first support points are looked for."""
+_WIDTHS = 0.85, 2.5
+"""How far aside of the way to the other shape, over the way along it, the first support points are looked for; and once
+more, where these are too few, or rounding could turn what their hull is."""
+
+
+def _inward() -> FloatArray:
+    """Return weights of corners, one row a point, with which points are inside of their hull and no four in a plane."""
+    golden = 0.5 * (np.sqrt(5.0) - 1.0)
+    weights = 0.5 + np.arange(CORNERS**2).reshape(CORNERS, CORNERS) * golden % 1.0
+    return frozen(weights / weights.sum(axis=1)[:, None])
+
+
+_INWARD = _inward()
 
 
 def _code(corners: IntArray) -> IntArray:
     """Return faces with the corners (..., 3) as one number each."""
     result: IntArray = corners[..., 0] | corners[..., 1] << _BITS | corners[..., 2] << 2 * _BITS
     return result
-
-
-_TETRAHEDRA = _code(
-    np.array([[[0, 3, 2], [0, 2, 1], [0, 1, 3], [1, 2, 3]], [[0, 2, 3], [0, 1, 2], [0, 3, 1], [1, 3, 2]]])
-)
-"""Faces of tetrahedra whose last three corners are counter-clockwise, seen from outside; and clockwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,42 @@ def hulls_depth(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
     return answer
 
 
+@dataclass(frozen=True, eq=False)
+class _Begun:
+    """Polytopes that wait to grow, one row each."""
+
+    pairs: IntArray
+    points: FloatArray
+    """(k, 3, corners)"""
+    names: IntArray
+    """(k, corners) which corners of A and B they are of."""
+    codes: IntArray
+    """(k, faces)"""
+    count: IntArray
+    """(k,) how many corners there are."""
+    faces: IntArray
+    """(k,) how many places for faces are in use, or were."""
+    there: BoolArray
+    """(k, faces) in which of these there is one."""
+
+    def part(self, part: slice) -> _Begun:
+        """Return some of them."""
+        return _Begun(
+            self.pairs[part],
+            self.points[part],
+            self.names[part],
+            self.codes[part],
+            self.count[part],
+            self.faces[part],
+            self.there[part],
+        )
+
+    @classmethod
+    def together(cls, parts: list[_Begun]) -> _Begun:
+        """Return all of them as one, with equally many places for corners."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+
 class _First:
     """The polytopes of pairs to begin with, one row each. Without a face: none could be found."""
 
@@ -113,54 +151,48 @@ class _First:
         self.names = np.full((count, CORNERS), _INNER)
         self.codes = np.zeros((count, FACETS), dtype=np.intp)
         self.faces = np.zeros(count, dtype=np.intp)
-        for start in range(0, count, _FIRST):
-            tell(progress, start / count)
-            part = slice(start, start + _FIRST)
-            self.by_fans(table, i[part], j[part], start, memory)
-        left = np.flatnonzero(self.faces == 0)
-        if len(left):
-            self.by_portals(table, i.take(left), j.take(left), left)
+        for width in _WIDTHS:
+            left = np.flatnonzero(self.faces == 0)
+            for start in range(0, len(left), _FIRST):
+                tell(progress, (count - len(left) + start) / count)
+                at = left[start : start + _FIRST]
+                self.by_fans(table, i.take(at), j.take(at), at, width, memory)
 
-    def by_fans(self, table: HullTable, i: IntArray, j: IntArray, start: int, memory: FloatArray) -> None:
-        """Fill in hulls of support points around the ways from A to B, and of the difference of the mean corners."""
+    def begun(self) -> _Begun:
+        """Return those that could be found."""
+        at = np.flatnonzero(self.faces)
+        some = at if len(at) < len(self.faces) else slice(None)
+        count, faces = np.full(len(at), CORNERS), self.faces[some]
+        there = np.arange(FACETS) < faces[:, None]
+        return _Begun(at, self.points[some], self.names[some], self.codes[some], count, faces, there)
+
+    def by_fans(
+        self, table: HullTable, i: IntArray, j: IntArray, at: IntArray, width: float, memory: FloatArray
+    ) -> None:
+        """Fill in hulls of support points around the ways from A to B, and of the difference of the mean corners, in
+        rows `at`."""
         count = len(i)
         pairs = HullPairs(table, i, j, memory)
         pairs.named = [*np.zeros((2, CORNERS - 1, count), dtype=np.int32)]
         toward = -pairs.inner
-        ways = np.concatenate([toward[:, None], fans(toward, CORNERS - 2, _WIDTH)], axis=1)
+        ways = np.concatenate([toward[:, None], fans(toward, CORNERS - 2, width)], axis=1)
         points = np.concatenate([pairs.inner[:, None], pairs.supports(ways)], axis=1)
         names = np.concatenate([np.full((1, count), _INNER), _name(pairs.named)])
-        self.names[start : start + count] = names.T
+        self.names[at] = names.T
         # A point that is there twice is moved into the hull, where it is no corner.
-        middle = points.mean(axis=1)
+        moved = []
         for k in range(2, CORNERS):
-            twice = np.flatnonzero((names[1:k] == names[k]).any(axis=0))
+            twice = (names[1:k] == names[k]).any(axis=0).nonzero()[0]
             if len(twice):
-                inward = points[:, k - 2, twice] - middle[:, twice]
-                points[:, k, twice] = middle[:, twice] + _INWARD * inward
-        self.points[start : start + count] = points.transpose(2, 0, 1)
+                moved.append((k, twice, np.einsum("k,ckm->cm", _INWARD[k], points.take(twice, axis=2))))
+        for k, twice, inside in moved:
+            points[:, k, twice] = inside
+        self.points[at] = points.transpose(2, 0, 1)
         hull, corners = first_hulls(points, GJK_INSIDE * EPS * pairs.spread**3)
         number = np.bincount(hull, minlength=count)
         rank = np.arange(len(hull)) - (np.cumsum(number) - number).take(hull)
-        self.codes[start + hull, rank] = _code(corners)
-        self.faces[start : start + count] = number
-
-    def by_portals(self, table: HullTable, i: IntArray, j: IntArray, at: IntArray) -> None:
-        """Fill in tetrahedra around the origin in rows `at`."""
-        found = hulls_by_portals(table, i, j, start=np.full((2, 3, len(i)), -1, dtype=np.int32))
-        assert found.around is not None
-        assert found.corners is not None
-        meet = np.flatnonzero((found.state == MEET) & (found.corners[0, 0] >= 0))
-        at = at.take(meet)
-        around = found.around.take(meet, axis=2)
-        inner = self.points[at, :, 0].T
-        self.points[at, :, 1:4] = around.transpose(2, 0, 1)
-        self.names[at, 1:4] = _name(found.corners.take(meet, axis=2)).T
-        self.names[at, 4:] = _INNER
-        first, second, third = around.transpose(1, 0, 2)
-        turned = np.einsum("cm,cm->m", cross_rows(second - first, third - first), inner - first) > 0.0
-        self.codes[at, :4] = _TETRAHEDRA[turned.astype(np.intp)]
-        self.faces[at] = 4
+        self.codes[at.take(hull), rank] = _code(corners)
+        self.faces[at] = number
 
 
 def _name(corners: Sequence[NDArray[np.int32]] | NDArray[np.int32]) -> IntArray:
@@ -177,34 +209,46 @@ class _Polytopes(HullPairs):
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, memory: FloatArray, first: _First) -> None:
         super().__init__(table, i, j, memory)
-        self.first, self.waiting = first, np.flatnonzero(first.faces > 0)
+        self.waiting = first.begun()
         self.depth, self.inner_ball = np.zeros((2, len(i)))
         self.normal = np.zeros((3, len(i)))
         self.level: list[tuple[IntArray, FloatArray, IntArray]] = []
         """Pairs (k,) that have ended, with the corners (3, 3, k) of their nearest faces and those beside them in one
         plane, coordinate, corner, face; and the names (3, k) of these."""
-        count = min(_AT_ONCE, len(self.waiting))
-        self.keep(np.arange(count))
-        self.named = [*np.zeros((2, count), dtype=np.int32)]
-        self.good = np.zeros(count, dtype=bool)
+        self.named = [*np.zeros((2, 0), dtype=np.int32)]
+        self.make_room(_ROOMS[0])
+
+    def make_room(self, room: int) -> None:
+        """Make room for so many corners of each polytope that is to grow at a time; there is none yet."""
+        count = min(_AT_ONCE, len(self.waiting.pairs))
+        self.room, self.most = room, 2 * room - 4
+        self.late: list[_Begun] = []
+        """Those for which it was too little."""
+        self.restart(np.arange(count))
+        self.good, self.inside = np.zeros((2, count), dtype=bool)  # still growing, and around the origin
         self.count, self.faces = np.zeros((2, count), dtype=np.intp)  # of each
-        self.points = np.zeros((count, 3, _POINTS))
-        self.names = np.full((count, _POINTS), _INNER)
-        self.planes = np.zeros((count, 4, _FACES))
+        self.points = np.zeros((count, 3, room))
+        self.names = np.full((count, room), _INNER)
+        self.planes = np.zeros((count, 4, self.most))
         """Unit normals outward and minus the offsets: minus infinity where there is no face."""
         self.planes[:, 3] = -np.inf
-        self.codes = np.zeros((count, _FACES), dtype=np.intp)
-        self.edges = np.zeros(count << 2 * _BITS, dtype=bool)
+        self.codes = np.zeros((count, self.most), dtype=np.intp)
+        self.edges = np.zeros(count * room * room, dtype=bool)
 
     def grow(self, progress: Progress | None) -> None:
         """Let all polytopes grow until their nearest faces are on the surface of A - B. Raises Cancelled."""
         while True:
             free = np.flatnonzero(~self.good)
             active = len(self.rows) - len(free)
-            if len(free) and len(self.waiting):
-                self.begin(free[: len(self.waiting)])
+            if len(free) and len(self.waiting.pairs):
+                self.begin(free[: len(self.waiting.pairs)])
             elif active <= _LAST:
-                return
+                self.put_off(np.flatnonzero(self.good))
+                if not self.late:
+                    return
+                self.waiting = _Begun.together(self.late)
+                self.make_room(_ROOMS[1])
+                continue
             elif active < _SHARE * len(self.rows):
                 self.only(np.flatnonzero(self.good))
             self.step()
@@ -212,29 +256,37 @@ class _Polytopes(HullPairs):
 
     def begin(self, at: IntArray) -> None:
         """Let the next pairs take these rows."""
-        pairs, self.waiting = self.waiting[: len(at)], self.waiting[len(at) :]
-        self.replace(at, pairs)
-        self.points[at, :, :CORNERS] = self.first.points.take(pairs, axis=0)
+        begun, self.waiting = self.waiting.part(slice(len(at))), self.waiting.part(slice(len(at), None))
+        self.replace(at, begun.pairs)
+        width = begun.names.shape[1]
+        self.points[at, :, :width] = begun.points
         self.names[at] = _INNER
-        self.names[at, :CORNERS] = self.first.names.take(pairs, axis=0)
+        self.names[at, :width] = begun.names
         self.planes[at, 3] = -np.inf
-        self.faces[at] = faces = self.first.faces.take(pairs)
-        self.count[at], self.good[at] = CORNERS, True
-        owner, slots = np.nonzero(np.arange(FACETS) < faces[:, None])
-        codes = self.first.codes[pairs[owner], slots]
+        self.faces[at], self.count[at], self.good[at], self.inside[at] = begun.faces, begun.count, True, False
+        owner, slots = begun.there.nonzero()
+        codes = begun.codes[owner, slots]
         self.put(at.take(owner), slots, codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS)
+
+    def put_off(self, at: IntArray) -> None:
+        """Give up the polytopes in these rows, which go on when there is more room, if ever there is."""
+        self.good[at] = False
+        if self.room < _ROOMS[-1] and len(at):
+            there = self.planes[at, 3] > -np.inf
+            held = self.points[at], self.names[at], self.codes[at]
+            self.late.append(_Begun(self.rows[at], *held, self.count[at], self.faces[at], there))
 
     def put(self, owner: IntArray, slots: IntArray, begin: IntArray, end: IntArray, third: IntArray) -> None:
         """Add faces with these corners (k,) to polytopes `owner` (k,) in places `slots` (k,)."""
-        self.codes.ravel()[owner * _FACES + slots] = begin | end << _BITS | third << 2 * _BITS
-        base = owner * (3 * _POINTS)
+        self.codes.ravel()[owner * self.most + slots] = begin | end << _BITS | third << 2 * _BITS
+        base = owner * (3 * self.room)
         top, u, v = np.empty((3, 3, len(owner)))
         coordinates = self.points.ravel()
         for held, corner in ((top, third), (u, begin), (v, end)):
             place = base + corner
             for row in held:
                 coordinates.take(place, out=row, mode="clip")
-                place += _POINTS
+                place += self.room
         u -= top
         v -= top
         normals = cross_rows(u, v)
@@ -244,17 +296,20 @@ class _Polytopes(HullPairs):
         offsets = np.minimum(np.einsum("ck,ck->k", normals, u), np.einsum("ck,ck->k", normals, v))
         np.minimum(offsets, 0.0, out=offsets)
         offsets += np.einsum("ck,ck->k", normals, top)
-        place = owner * (4 * _FACES) + slots
+        place = owner * (4 * self.most) + slots
         planes = self.planes.ravel()
         for row in (*normals, -offsets):
             planes[place] = row
-            place += _FACES
-        self.good[owner[~(offsets > self.limit.take(owner))]] = False
+            place += self.most
+        # What holds the origin still does, but for rounding.
+        least = np.where(self.inside, self.limit, -np.inf)
+        self.good[owner[~(offsets > least.take(owner))]] = False
 
     def only(self, kept: IntArray) -> None:
         """Go on with these rows only."""
         self.keep(kept)
         self.count, self.faces, self.good = self.count[kept], self.faces[kept], self.good[kept]
+        self.inside = self.inside[kept]
         self.points, self.names = self.points.take(kept, axis=0), self.names.take(kept, axis=0)
         self.planes, self.codes = self.planes.take(kept, axis=0), self.codes.take(kept, axis=0)
 
@@ -262,24 +317,27 @@ class _Polytopes(HullPairs):
         """Look beyond the nearest faces: end there, or add what is found."""
         lines = np.arange(len(self.rows))
         nearest = self.planes[:, 3, : int(self.faces.max())].argmax(axis=1)
-        place = lines * (4 * _FACES) + nearest
+        place = lines * (4 * self.most) + nearest
         planes = np.empty((4, len(lines)))
         for row in planes:
             self.planes.ravel().take(place, out=row, mode="clip")
-            place += _FACES
+            place += self.most
         ways, offset = planes[:3], -planes[3]
         new = self.supports(ways)
         assert self.named is not None
         names = _name(self.named)
         depth = np.einsum("cm,cm->m", ways, new)
-        ended = depth - offset <= EPA_CONVERGED * EPS * self.spread
+        beyond, rounding = depth - offset, EPS * self.spread
+        ended = beyond <= EPA_CONVERGED * rounding
         # Where the planes are not as exact the point is there already.
-        near = np.flatnonzero((depth - offset <= EPA_FILTER * EPS * self.spread) & ~ended)
-        ended[near] = (self.names.take(near, axis=0) == names.take(near)[:, None]).any(axis=1)
+        near = ((beyond <= EPA_FILTER * rounding) & ~ended).nonzero()[0]
+        if len(near):
+            ended[near] = (self.names.take(near, axis=0) == names.take(near)[:, None]).any(axis=1)
+        self.inside = (offset > self.limit) & (offset < np.inf)  # no face is none that is far
         ended &= self.good
-        self.note(np.flatnonzero(ended), ways, depth, offset)
-        self.good &= ~ended
-        self.good &= self.count < _POINTS
+        self.note((ended & self.inside).nonzero()[0], ways, depth, offset)
+        self.good &= ~ended & (depth > self.limit)
+        self.put_off((self.good & (self.count == self.room)).nonzero()[0])
         self.add(new, names, nearest)
 
     def note(self, at: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray) -> None:
@@ -301,43 +359,47 @@ class _Polytopes(HullPairs):
     def add(self, new: FloatArray, names: IntArray, nearest: IntArray) -> None:
         """Add a point to each polytope that still grows, whose nearest face sees it."""
         width, used = len(self.rows), int(self.faces.max())
-        grows = np.flatnonzero(self.good)
-        slot = self.count.take(grows)
-        self.points[grows, :, slot], self.names[grows, slot] = new.take(grows, axis=1).T, names.take(grows)
+        lines = np.arange(width)
+        slot = np.minimum(self.count, self.room - 1)  # what is written there of those that do not grow is not read
+        place, points = lines * (3 * self.room) + slot, self.points.ravel()
+        for row in new:
+            points[place] = row
+            place += self.room
+        self.names[lines, slot] = names
         ways = np.ones((width, 1, 4))
         ways[:, 0, :3] = new.T
         heights = np.matmul(ways, self.planes[:, :, :used])[:, 0]  # minus infinity where there is no face
         visible = heights > (EPA_FILTER * EPS * self.spread)[:, None]
-        visible[np.arange(width), nearest] = True
+        visible[lines, nearest] = True
         visible[~self.good] = False
-        row, face = np.divmod(np.flatnonzero(visible), used)
-        codes = self.codes.ravel().take(row * _FACES + face)
+        row, face = np.divmod(visible.ravel().nonzero()[0], used)
+        codes = self.codes.ravel().take(row * self.most + face)
         corners = np.empty((len(row), 3), dtype=np.intp)
         corners[:, 0], corners[:, 1], corners[:, 2] = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
         begin, end = corners.ravel(), corners.take([1, 2, 0], axis=1).ravel()
         owner = np.repeat(row, 3)
-        base = owner << 2 * _BITS
-        there = base + (begin << _BITS) + end
+        base = owner * (self.room * self.room)
+        there = base + begin * self.room + end
         self.edges[there] = True
-        border = np.flatnonzero(~self.edges.take(base + (end << _BITS) + begin))
+        border = (~self.edges.take(base + end * self.room + begin, mode="clip")).nonzero()[0]
         self.edges[there] = False
         owner, begin, end = owner.take(border), begin.take(border), end.take(border)
         # What a point sees is a disk, whose border has two edges more than it has faces, or fewer.
         seen, sides = np.bincount(row, minlength=width), np.bincount(owner, minlength=width)
-        torn = np.flatnonzero(sides > seen + 2)
+        torn = (sides > seen + 2).nonzero()[0]
         if len(torn):
             self.good[torn] = False
             whole = np.flatnonzero(self.good.take(owner))
             owner, begin, end = owner.take(whole), begin.take(whole), end.take(whole)
             sides[torn] = 0
         # The new faces take the places of those that are gone, and two more.
-        self.planes.ravel()[row * (4 * _FACES) + (3 * _FACES) + face] = -np.inf
+        self.planes.ravel()[row * (4 * self.most) + (3 * self.most) + face] = -np.inf
         rank = np.arange(len(owner)) - (np.cumsum(sides) - sides).take(owner)
         over = rank - seen.take(owner)
         again = face.take((np.cumsum(seen) - seen).take(owner) + rank, mode="clip")
         slots = np.where(over < 0, again, self.faces.take(owner) + over)
         self.put(owner, slots, begin, end, self.count.take(owner))
-        self.faces += np.where(self.good, np.maximum(sides - seen, 0), 0)
+        self.faces += np.maximum(sides - seen, 0)
         self.count += self.good
 
 

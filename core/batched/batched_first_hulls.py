@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex hulls of seven points each, many at once: without a search, from the signs of all their determinants.
+"""Convex hulls of six points each, many at once: without a search, from the signs of all their determinants.
 
-Three of the points make a facet when the four others are on one side of its plane. Thirty-five triples and as many
-determinants are a few hundred products, all of them along long rows. A hull is told only where no sign can be turned
+Three of the points make a facet when the three others are on one side of its plane. Twenty triples and fifteen
+determinants are some two hundred products, all of them along long rows. A hull is told only where no sign can be turned
 by rounding, so its surface is closed. Source: S3.1; J. O'Rourke, Computational Geometry in C, 4.1.
 """
 
@@ -17,7 +17,7 @@ from ..shapes.polytope import FloatArray, IntArray, frozen
 
 BoolArray = NDArray[np.bool_]
 
-CORNERS = 7
+CORNERS = 6
 """Points of each hull."""
 FACETS = 2 * CORNERS - 4
 """Triangles of a hull of so many corners in general position; fewer when some points are inside."""
@@ -63,8 +63,8 @@ _RUNS_OF_FOURS = [
 
 
 def first_hulls(points: FloatArray, limit: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the facets of the hulls of points (3, CORNERS, n) that hold the origin: of each facet its hull (k,), in
-    ascending order, and its corners (k, 3), counter-clockwise seen from outside.
+    """Return the facets of the hulls of points (3, CORNERS, n): of each facet its hull (k,), in ascending order, and
+    its corners (k, 3), counter-clockwise seen from outside.
 
     Determinants up to `limit` (n,) may have either sign: hulls of which one is in doubt have no facets.
     """
@@ -98,8 +98,6 @@ def first_hulls(points: FloatArray, limit: FloatArray) -> tuple[IntArray, IntArr
     for k in range(CORNERS - 3):
         number += above.take(_OVER[:, k], axis=0) != _TURNED[:, k, None]
     outward, inward = number == 0, number == CORNERS - 3
-    # Seen from the origin all facets must show their inner side.
-    sure &= ~((outward & (volumes <= limit)) | (inward & (volumes >= -limit))).any(axis=0)
     outward |= inward
     outward &= sure
     hull, triple = np.divmod(np.flatnonzero(np.ascontiguousarray(outward.T)), len(_TRIPLES))

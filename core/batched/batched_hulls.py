@@ -625,21 +625,21 @@ class HullPairs:
     def farthest(self, ways: FloatArray, of_b: bool, some: IntArray | None = None) -> FloatArray:
         """Return, from the mean corner, the corners of A farthest along the ways, or of B farthest against them: (3, m)
         as these are, or (3, k, m); of all active pairs, or of some."""
-        each = ways.reshape(3, -1, ways.shape[-1])
+        each = ways if ways.ndim == 3 else ways[:, None]
         result = np.empty(each.shape)
-        names = None if self.named is None else np.empty(each.shape[1:], dtype=np.int32)
+        named = None if self.named is None else np.empty(each.shape[1:], dtype=np.int32)
+        shape: tuple[int, ...] = ()
         for part, block, heights in self.gathered(each, of_b, some):
-            at = (heights.argmin(axis=2) if of_b else heights.argmax(axis=2)).T  # (k, n)
-            if names is not None:
-                names[:, part] = at
-            count, _, room = block.shape
-            at = at + 3 * room * np.arange(count)
-            for row in result:  # x, y, z of a shape are `room` apart
-                row[:, part] = block.ravel().take(at)
-                at += room
-        if self.named is not None and names is not None:
-            self.named[int(of_b)] = names.reshape(ways.shape[1:])
-        return result.reshape(ways.shape)
+            at = heights.argmin(axis=2) if of_b else heights.argmax(axis=2)  # (n, k)
+            if named is not None:
+                named[:, part] = at.T
+            if block.shape != shape:
+                shape = block.shape
+                places = shape[2] * np.arange(shape[0] * 3).reshape(-1, 3, 1).transpose(1, 0, 2)
+            result[:, :, part] = block.ravel().take(places + at, mode="clip").transpose(0, 2, 1)
+        if self.named is not None and named is not None:
+            self.named[int(of_b)] = named if ways.ndim == 3 else named[0]
+        return result if ways.ndim == 3 else result[:, 0]
 
     def gathered(
         self, ways: FloatArray, of_b: bool, some: IntArray | None = None
@@ -653,15 +653,16 @@ class HullPairs:
         sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
         if some is not None:
             sizes, places = sizes.take(some), places.take(some)
-        for kind in range(int(sizes.min(initial=0)), int(sizes.max(initial=-1)) + 1):
-            members = np.flatnonzero(sizes == kind)
+        low, high = int(sizes.min(initial=0)), int(sizes.max(initial=-1))
+        for kind in range(low, high + 1):
+            members = None if low == high else np.flatnonzero(sizes == kind)
             corners = self.corners[kind]
             room, many = corners.shape[2], turned.shape[1]
             step = max(1, _GATHERED // (room * (3 + many)))
-            for start in range(0, len(members), step):
-                at = members[start : start + step]
-                count = len(at)
-                part = slice(start, start + count) if len(members) == len(sizes) else at
+            total = len(sizes) if members is None else len(members)
+            for start in range(0, total, step):
+                count = min(step, total - start)
+                part = slice(start, start + count) if members is None else members[start : start + count]
                 split, end = 3 * room * count, (3 + many) * room * count
                 block = self.memory[:split].reshape(count, 3, room)
                 heights = self.memory[split:end].reshape(count, many, room)
@@ -671,6 +672,11 @@ class HullPairs:
     def replace(self, at: IntArray, pairs: IntArray | slice) -> None:
         """Go on with some of the pairs that there were in the beginning, in the places `at` of others."""
         self._lengths[:, at], self._numbers[:, at] = self.all_lengths[:, pairs], self.all_numbers[:, pairs]
+
+    def restart(self, pairs: IntArray) -> None:
+        """Go on with these of the pairs that there were in the beginning."""
+        self._lengths, self._numbers = self.all_lengths.take(pairs, axis=1), self.all_numbers.take(pairs, axis=1)
+        self._share_out()
 
     def keep(self, kept: IntArray) -> None:
         """Go on with these of the active pairs only."""

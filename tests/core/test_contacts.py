@@ -361,6 +361,38 @@ def test_few_depths_of_hulls_are_left_to_the_single_call():
     assert (~hulls_depth(HullTable.of(shapes), i, j).found).sum() <= 8
 
 
+def test_hulls_of_which_the_polytope_needs_many_corners_go_on_together():
+    """Nearly round shapes, one in the other: the polytope grows on all sides, and loses corners on the way."""
+    rng = np.random.default_rng(100)
+    points = rng.normal(size=(60, 120, 3))
+    points /= np.linalg.norm(points, axis=2)[:, :, None]
+    shapes = [ConvexHull(p + rng.uniform(-0.3, 0.3, 3)) for p in points]
+    i, j = np.ascontiguousarray(random_pairs(400, len(shapes)).T)
+    i, j = i[i != j], j[i != j]
+    found = hulls_depth(HullTable.of(shapes), i, j)
+    assert (~found.found).mean() <= 0.1
+    for k in np.flatnonzero(found.found)[:120].tolist():
+        true = contact(shapes[i[k]], shapes[j[k]])
+        assert found.depth[k] + found.rounding[k] >= -true.upper_bound
+        assert found.inner[k] - found.rounding[k] <= -true.lower_bound
+        assert abs(found.depth[k] - true.depth) <= 1e-12
+
+
+def test_pairs_that_do_not_penetrate_have_no_depth():
+    """Polytopes may begin with the origin outside: where nothing comes to hold it, nothing is told."""
+    rng = np.random.default_rng(7)
+    shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-6.0, 6.0, 3)) for n in rng.integers(4, 40, 80)]
+    i, j = np.ascontiguousarray(random_pairs(2_000, len(shapes)).T)
+    i, j = i[i != j], j[i != j]
+    table = HullTable.of(shapes)
+    apart = hulls_intersect(table, i, j) == APART
+    found = hulls_depth(table, i, j)
+    assert apart.sum() > 1_000
+    assert (~apart).sum() > 100
+    assert not found.found[apart].any()
+    assert found.found[~apart].mean() > 0.9
+
+
 def test_the_ball_inside_is_no_larger_than_the_depth_where_faces_are_slivers():
     """Pairs of these classes whose polytopes have slivers: the normals of those lose half of the digits."""
     shapes = shapes_of_classes(3)
