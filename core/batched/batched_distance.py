@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..progress import Progress, part_of, tell
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPS, GJK_GAP, GJK_SLIVER, GJK_TOUCH, PARALLEL_EDGES
-from .batched_hulls import HullPairs, HullTable, cross_rows, room_for
+from .batched_hulls import HullPairs, HullTable, cross_rows, fans, room_for
 
 BoolArray = NDArray[np.bool_]
 
@@ -31,6 +31,8 @@ _SHARE = 0.85
 """Share of pairs still to be answered from which, when no more follow, those that are answered are put away."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
+_WIDTH = 0.3
+"""How far aside of where to look first, over the way along it, the corners of the first simplex are looked for."""
 _NEXT = np.array([1, 2, 0])
 
 
@@ -133,8 +135,10 @@ class _Search(HullPairs):
         pairs = slice(self.waiting, self.waiting + len(at))
         self.waiting += len(at)
         self.replace(at, pairs)
-        self.v[:, at], self.square[at] = self.starts[:, pairs], np.inf
-        self.names[:, at] = -1
+        starts = self.starts[:, pairs]
+        self.v[:, at], self.square[at] = starts, np.inf
+        self.points[:, :3, at] = self.supports(fans(-starts, 3, _WIDTH), at)
+        self.names[:3, at] = self.name()
         self.active[at], self.steps[at] = True, 0
 
     def only(self, kept: IntArray) -> None:
@@ -148,13 +152,11 @@ class _Search(HullPairs):
         """Ask for a support point of each pair: end there, or go on with a simplex in which it is."""
         ways = -self.v
         point = self.supports(ways)
-        assert self.named is not None
-        name = self.named[0] | self.named[1].astype(np.intp) << 32
+        name = self.name()
         fresh = np.isinf(self.square)
-        np.copyto(self.points, point[:, None], where=fresh)
         length = np.sqrt(np.where(fresh, 0.0, self.square))
         reached = self.square - np.einsum("cm,cm->m", self.v, point) <= GJK_GAP * EPS * length * (length + self.spread)
-        reached |= (self.names[:3] == name).any(axis=0)
+        reached |= (self.names[:3] == name).any(axis=0) & ~fresh
         self.points[:, 3], self.names[3] = point, name
         second, third, best = _nearest(self.points)
         first = 1.0 - second - third
@@ -179,6 +181,12 @@ class _Search(HullPairs):
         self.names[0], self.names[1], self.names[2] = name, *others
         self.weights[0], self.weights[1], self.weights[2] = first, second, third
         self.v, self.square = v, square
+
+    def name(self) -> IntArray:
+        """Return one number for each of the last support points."""
+        assert self.named is not None
+        result: IntArray = self.named[0] | self.named[1].astype(np.intp) << 32
+        return result
 
     def note(self, at: IntArray) -> None:
         """Keep the simplices of columns `at`."""
