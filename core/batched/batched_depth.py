@@ -45,9 +45,9 @@ _BITS, _MASK = 6, 63
 """Bits of a corner's number in the code of a face: begin, end, third."""
 _INNER = -1
 """The name of the difference of the mean corners, which is no difference of two corners."""
-_WIDTHS = 0.85, 2.5
-"""How far aside of the way to the other shape, over the way along it, the first support points are looked for; and once
-more, where these are too few, or rounding could turn what their hull is."""
+_WIDTHS = 0.85, 1.6, 4.0
+"""How far aside of the way to the other shape, over the way along it, the first support points are looked for; and
+again, where these are too few, or rounding could turn what their hull is."""
 
 
 def _inward() -> FloatArray:

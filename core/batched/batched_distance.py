@@ -31,7 +31,7 @@ _SHARE = 0.85
 """Share of pairs still to be answered from which, when no more follow, those that are answered are put away."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
-_WIDTH = 0.3
+_WIDTH = 0.45
 """How far aside of where to look first, over the way along it, the corners of the first simplex are looked for."""
 _NEXT = np.array([1, 2, 0])
 
@@ -100,12 +100,13 @@ class _Search(HullPairs):
         self.waiting = 0
         """The first pair that has not begun."""
         self.ended = np.zeros(total, dtype=bool)
-        self.ended_points = np.zeros((3, 3, total))
-        self.ended_names = np.zeros((3, total), dtype=np.intp)
+        self.named = [*np.zeros((2, 3, total), dtype=np.int32)]
+        self.ended_points = self.supports(fans(-self.starts, 3, _WIDTH))
+        """The simplices of all pairs: those to begin with, and in the end those that were found."""
+        self.ended_names = self.name()
         self.ended_weights = np.zeros((3, total))
         count = min(_AT_ONCE, total)
         self.keep(np.arange(count))
-        self.named = [*np.zeros((2, count), dtype=np.int32)]
         self.active = np.zeros(count, dtype=bool)
         self.points = np.zeros((3, 4, count))
         """The simplices: coordinate, slot, pair; in the last slot the point that is new."""
@@ -135,10 +136,8 @@ class _Search(HullPairs):
         pairs = slice(self.waiting, self.waiting + len(at))
         self.waiting += len(at)
         self.replace(at, pairs)
-        starts = self.starts[:, pairs]
-        self.v[:, at], self.square[at] = starts, np.inf
-        self.points[:, :3, at] = self.supports(fans(-starts, 3, _WIDTH), at)
-        self.names[:3, at] = self.name()
+        self.v[:, at], self.square[at] = self.starts[:, pairs], np.inf
+        self.points[:, :3, at], self.names[:3, at] = self.ended_points[:, :, pairs], self.ended_names[:, pairs]
         self.active[at], self.steps[at] = True, 0
 
     def only(self, kept: IntArray) -> None:
