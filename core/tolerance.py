@@ -316,6 +316,9 @@ itself twice has twice as much."""
 DECOMPOSE_FILTER = 64.0
 """Times EPS and the size of a mesh: corners of its pieces this far from a plane are surely on that side."""
 
+DECOMPOSE_ALIKE = 2.0**-30
+"""Normals and, in half the size of the solid, distances of planes in the same steps of it may be one plane."""
+
 DECOMPOSE_VOLUME = 1e-9
 """Relative: by how much the pieces of a mesh may differ from its volume, besides what rounding adds on their
 surface."""
@@ -470,3 +473,21 @@ side. The middle is rounded by half of that."""
 COVER_PATCH = 64.0
 """Times EPS: by how much the pieces of planes that hold cells of directions are wider on either side. Sines, cosines
 and tangents to a few digits' last place, products of them, and a rounded frame."""
+
+COMPOUND_TURN = 16.0
+"""Times eps times the length of a translation: by how much turned facets, and it, are elsewhere. Also times eps alone:
+by how much lengths change when they are turned."""
+
+COMPOUND_SAME = 64.0
+"""Times eps: components of the normals of two facets of one body that differ by no more are one facet, where their
+distances, over the longest translation, do not either. Relative: what a further facet must add to a bound."""
+
+COMPOUND_ALIKE = 2.0**-30
+"""Times the longest translation: lengths in steps of it are put in order, what is in one step as it is found."""
+
+FRAME_PARALLEL = 1e-9
+"""Times the length of an edge: one that is shorter by no more along a direction has that direction."""
+
+FRAME_ALIKE = 1e-6
+"""Relative: of total lengths along directions, and of ways ahead, that differ by no more none is the greater; in the
+unit of the pair, what is no larger has no sign."""

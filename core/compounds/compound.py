@@ -35,6 +35,7 @@ from .compound_planes import Planes, difference_planes
 from .compound_region import MergedRegion, Patch, merged_regions
 from .covered import is_covered
 from .curved_escape import curved_escape
+from .pair_frame import pair_frame
 
 _THICK = 16.0  # times the tolerance: translations of flat pieces up to this are a touch
 DEFAULT_BUDGET = 4_000
@@ -454,7 +455,9 @@ class _Pair:
         else:
             bodies = self._bodies(outer.depth)
             slack = 0.5 * self.tolerance
-            escape = shortest_escape(bodies, start, slack, slack, self.budget, part_of(self.progress, 0.4, 0.9))
+            frame = pair_frame(a.pieces, b.pieces)
+            part = part_of(self.progress, 0.4, 0.9)
+            escape = shortest_escape(bodies, frame, start, slack, slack, self.budget, part)
         translations = [t[:dim] for t in escape.translations] + [start[:dim]]
         for translation in translations:
             moved = b.moved(translation)

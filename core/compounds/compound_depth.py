@@ -20,7 +20,7 @@ import numpy as np
 
 from ..progress import Progress, part_of, tell
 from ..shapes.polytope import FloatArray, IntArray
-from ..tolerance import COMPOUND_DUAL, EPS
+from ..tolerance import COMPOUND_ALIKE, COMPOUND_DUAL, COMPOUND_SAME, COMPOUND_TURN, EPS
 from .compound_planes import Planes
 
 _SAMPLES = 256  # directions tried before the search
@@ -52,14 +52,39 @@ class Escape(NamedTuple):
 class _Bodies:
     """All bodies, their facets one after the other."""
 
-    def __init__(self, bodies: list[Planes]) -> None:
-        self.normals = np.concatenate([body.normals for body in bodies])
-        self.offsets = np.concatenate([body.offsets for body in bodies])
-        self.counts = np.array([len(body.offsets) for body in bodies], dtype=np.intp)
+    def __init__(self, bodies: list[Planes], frame: FloatArray, longest: float, slack: float) -> None:
+        """Turn them into a frame. Those are alike that hold a point as deep but for a part of the `slack`; translations
+        are not looked for beyond `longest`."""
+        self.alike = 0.125 * slack
+        counts = np.array([len(body.offsets) for body in bodies], dtype=np.intp)
+        normals = np.concatenate([body.normals for body in bodies]) @ frame.T
+        offsets = np.concatenate([body.offsets for body in bodies])
+        rounding = np.array([body.rounding for body in bodies]) + COMPOUND_TURN * EPS * longest
+        # In an order that neither pose nor order of the compounds change: the bodies with the nearest facets last, then
+        # by their farthest ones, and their facets by distance and normal.
+        starts = np.cumsum(counts) - counts
+        steps = np.rint(offsets / (COMPOUND_ALIKE * (longest or 1.0)))
+        order = np.lexsort((np.maximum.reduceat(steps, starts), -np.minimum.reduceat(steps, starts)))
+        place = np.empty(len(bodies), dtype=np.intp)
+        place[order] = np.arange(len(bodies))
+        body = np.repeat(place, counts)
+        rows = np.lexsort((*np.rint(normals.T / COMPOUND_ALIKE), steps, body))
+        body, normals, offsets = body[rows], normals[rows], offsets[rows]
+        # What is one facet but for rounding is there once, and the body may be smaller by what that leaves out.
+        same = (np.abs(np.diff(normals, axis=0)).max(axis=1) <= COMPOUND_SAME * EPS) & (np.diff(body) == 0)
+        same &= np.abs(np.diff(offsets)) <= COMPOUND_SAME * EPS * longest
+        fresh = np.concatenate(([True], ~same))
+        kept = np.flatnonzero(fresh)
+        stands = kept[np.cumsum(fresh) - 1]
+        turn = np.sqrt(((normals - normals[stands]) ** 2).sum(axis=1))
+        off = turn * longest + np.abs(offsets - offsets[stands])
+        rounding = rounding[order] + np.maximum.reduceat(off, np.flatnonzero(np.diff(body, prepend=-1)))
+        self.normals, self.offsets = normals[kept], offsets[kept]
+        self.counts = np.bincount(body[kept])
         self.starts = np.cumsum(self.counts) - self.counts
         self.wide = np.concatenate((self.normals, np.abs(self.normals)), axis=1)
         # Translations are surely outside of a body only beyond its facets moved inward by the rounding.
-        self.least = self.offsets - np.repeat([body.rounding for body in bodies], self.counts)
+        self.least = self.offsets - np.repeat(rounding, self.counts)
 
     def rows_of(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
         """Return the facets of some bodies, and for each facet its place in `chosen`."""
@@ -84,10 +109,12 @@ class _Bodies:
             inside = self.normals[rows] @ points.T if halves is None else self.wide[rows] @ boxes
             np.subtract(self.offsets[rows, None], inside, out=inside)
             least = np.minimum.reduceat(inside, self.starts[begin:last] - self.starts[begin], axis=0)
-            best = least.argmax(axis=0)
-            values = least[best, np.arange(len(points))]
-            better = values > deepest
-            deepest[better], body[better] = values[better], best[better] + begin
+            values = least.max(axis=0)
+            # Of those alike the first: rounding does not choose.
+            best = (least >= values - self.alike).argmax(axis=0)
+            better = values > deepest + self.alike
+            body[better] = best[better] + begin
+            np.maximum(deepest, values, out=deepest)
             begin = last
         return deepest, body
 
@@ -122,6 +149,7 @@ class _Bodies:
 
 def shortest_escape(
     bodies: list[Planes],
+    frame: FloatArray,
     start: FloatArray,
     slack: float,
     tie_width: float,
@@ -130,15 +158,31 @@ def shortest_escape(
 ) -> Escape:
     """Return the shortest translations that are inside none of the bodies by more than `slack`.
 
-    `start` (3,) is one that is not inside any. At most `budget` nodes are looked at. Raises Cancelled when `progress`
-    says so.
+    `frame` (3, 3) are orthogonal unit vectors, as rows, along which is searched: where they turn with the bodies, a
+    search that the budget ends comes equally far in every pose. `start` (3,) is a translation that is not inside any.
+    At most `budget` nodes are looked at. Raises Cancelled when `progress` says so.
     """
+    found = _shortest_escape(bodies, frame, frame @ start, slack, tie_width, budget, progress)
+    lower = found.lower_bound * (1.0 - COMPOUND_TURN * EPS)
+    return found._replace(translations=found.translations @ frame, lower_bound=lower)
+
+
+def _shortest_escape(
+    bodies: list[Planes],
+    frame: FloatArray,
+    start: FloatArray,
+    slack: float,
+    tie_width: float,
+    budget: int,
+    progress: Progress | None,
+) -> Escape:
+    """Do the same along the axes of the frame, in which `start` and the result are."""
     best = start
     longest = _length(start)
     bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
     if not bodies:
         return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
-    table = _Bodies(bodies)
+    table = _Bodies(bodies, frame, longest + tie_width, slack)
     flat = not table.normals[:, 2].any()
     directions = _sphere_directions(flat)
     exits = table.exits(directions, slack)
@@ -148,7 +192,7 @@ def shortest_escape(
         bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
         if not bodies:  # all that is near only touches
             return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
-        table = _Bodies(bodies)
+        table = _Bodies(bodies, frame, longest + tie_width, slack)
     search = _Search(table, best, longest, slack, tie_width)
     search.run(_boxes(longest, flat), min(budget, _WITHOUT_BOXES), part_of(progress, 0.0, 0.2))
     found = search.result()
@@ -189,9 +233,9 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: int, progress: Progress |
     seen = 0
     while len(gaps) and seen < budget:
         tell(progress, seen / budget)
-        count = max(1, min(_CELLS, len(gaps) // 4))
-        order = np.argpartition(gaps, count - 1) if len(gaps) > count else np.arange(len(gaps))
-        chosen, rest = order[:count], order[count:]
+        chosen = _least(gaps, max(1, min(_CELLS, len(gaps) // 4)), longest)
+        rest = np.ones(len(gaps), dtype=bool)
+        rest[chosen] = False
         middle, half = middles[chosen], halves[chosen]
         seen += len(chosen)
         open_ = (bodies.depths(middle, half)[0] <= rounding).nonzero()[0]
@@ -238,11 +282,7 @@ class _Search:
         while len(self.keys) and self.nodes < budget:
             tell(progress, max(self.nodes / budget, min(self.lower / self.longest, 0.99) if self.longest else 1.0))
             count = max(1, min(_BATCH, len(self.keys) // 4, budget - self.nodes))
-            if len(self.keys) > count:
-                chosen = np.argpartition(self.bounds, count - 1)[:count]
-            else:
-                chosen = np.arange(len(self.keys))
-            chosen = chosen[np.argsort(self.bounds[chosen], kind="stable")]
+            chosen = _least(self.bounds, count, self.longest)
             points, active = self.points[chosen], self.active[chosen]
             keys, bounds = self.keys[chosen], self.bounds[chosen]
             rest = np.ones(len(self.keys), dtype=bool)
@@ -353,6 +393,17 @@ class _Search:
             self.active = np.concatenate((self.active, carrying[some]))
 
 
+def _least(values: FloatArray, count: int, unit: float) -> IntArray:
+    """Return the places of the least values (k,), ascending; of those that are alike, relative to a unit, the first."""
+    steps = np.rint(values / (COMPOUND_ALIKE * (unit or 1.0)))
+    chosen = np.arange(len(values))
+    if len(values) > count:
+        last = np.partition(steps, count - 1)[count - 1]
+        chosen = np.concatenate((np.flatnonzero(steps < last), np.flatnonzero(steps == last)))[:count]
+    result: IntArray = chosen[np.argsort(steps[chosen], kind="stable")]
+    return result
+
+
 _SUBSETS = ((0,), (0, 1), (0, 2), (0, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 2, 3))
 
 
@@ -393,7 +444,8 @@ def nearest_beyond(
         beyond[places] = np.maximum(beyond[places], bound)
         if len(subset) == 4:
             continue
-        better = ((bound > best[places]) & (square > 0.0)).nonzero()[0]
+        # A facet that adds no more than rounding carries nothing.
+        better = ((bound > best[places] * (1.0 + COMPOUND_SAME * EPS)) & (square > 0.0)).nonzero()[0]
         places = places[better]
         best[places] = bound[better]
         points[places] = (reach[better] / square[better])[:, None] * y[better]

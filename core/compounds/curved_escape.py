@@ -27,6 +27,7 @@ from ..tolerance import COMPOUND_PLANE, CURVED_RINGS, EPS
 from .compound_depth import Escape, nearest_beyond, shortest_escape
 from .compound_planes import Planes
 from .curved_difference import inner_difference
+from .pair_frame import pair_frame
 
 _ROUNDS = 8
 """Times that the polytopes get more points."""
@@ -91,7 +92,8 @@ def curved_escape(
     dim = len(start)
     best, shortest = start, float(np.linalg.norm(start))
     pairs = _pairs(pieces_a, pieces_b, shortest + tolerance)
-    ways = spread(dim, _AROUND)
+    frame = pair_frame(pieces_a, pieces_b)
+    ways = spread(dim, _AROUND) @ frame[:dim, :dim]
     slack = 0.5 * tolerance
     lower, nodes, before = least, 0, inf
     pushed, normals = _pushed(pieces_a, pieces_b, pairs, deepest, tolerance)
@@ -108,9 +110,8 @@ def curved_escape(
         ]
         known = np.zeros(3)
         known[:dim] = best
-        found = shortest_escape(
-            planes, known, slack, slack, max(0, budget - nodes), part_of(progress, k / _ROUNDS, 1.0)
-        )
+        part = part_of(progress, k / _ROUNDS, 1.0)
+        found = shortest_escape(planes, frame, known, slack, slack, max(0, budget - nodes), part)
         nodes += found.nodes
         finished = found.finished
         if found.lower_bound > lower:

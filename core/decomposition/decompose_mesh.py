@@ -31,7 +31,7 @@ from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS, FloatArray, IntArray
-from ..tolerance import CONVEX_FLAT, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
+from ..tolerance import CONVEX_FLAT, DECOMPOSE_ALIKE, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
 from .convexity import WholePoints, dented_edges, is_balanced, mesh_convexity
 
 _CANDIDATES = 48  # planes that are compared closely before a cell is cut
@@ -240,6 +240,7 @@ class _Cutting:
             plane = self._plane_through(whole[a], whole[b], whole[c])
             if plane is not None:
                 self._fragments.append((plane, [corner_ids[a], corner_ids[b], corner_ids[c]]))
+        self._share_planes()
         self._start = self._box(whole)
 
     @property
@@ -287,6 +288,24 @@ class _Cutting:
         if not (a or b or c):
             return None
         return self._plane((a, b, c, a * p[0] + b * p[1] + c * p[2]))
+
+    def _share_planes(self) -> None:
+        """Put fragments in the first plane that they are in but for the tolerance: whether those of one face are in one
+        plane exactly depends on the pose."""
+        if not self._fragments:
+            return
+        steps = np.rint(np.array(self._plane_floats) / DECOMPOSE_ALIKE)
+        _, first, group = np.unique(steps, axis=0, return_index=True, return_inverse=True)
+        shared = first[group.reshape(-1)][[plane for plane, _ in self._fragments]]
+        n = np.array(self._plane_floats)[shared]
+        corners = np.array(self._floats)[np.array([ring for _, ring in self._fragments])]
+        off = np.abs(np.einsum("fck,fk->fc", corners, n[:, :3]) - n[:, 3:]).max(axis=1)
+        same = off <= max(self._least, DECOMPOSE_FILTER * EPS)
+        self._moved = max(self._moved, float(off[same].max(initial=0.0)))
+        self._fragments = [
+            (plane if alike else own, ring)
+            for (own, ring), plane, alike in zip(self._fragments, shared.tolist(), same.tolist(), strict=True)
+        ]
 
     def _flipped(self, plane: int) -> int:
         a, b, c, d = self._planes[plane]

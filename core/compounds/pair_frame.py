@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Axes that belong to two compounds: they turn with the pair, and turn round when the two change places.
+
+A search that looks at the pair along these axes goes the same way in every pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ..shapes.curved_shape import ConvexShape
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import FRAME_ALIKE, FRAME_PARALLEL
+
+_CANDIDATES = 64  # lines whose directions are compared
+
+
+def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray:
+    """Return an orthogonal matrix (3, 3), its rows the axes of the pair: pieces of A and of B, in space or in the plane.
+
+    The first is the direction of most edges, by length, the second that of most of what is across it: how edges are
+    divided is no matter. They point from A to B, so those of B and A are their opposites, and the matrix may mirror.
+    Of directions that as many edges have, the one nearest to the way from A to B counts; of a pair that is symmetric in
+    itself, any. In the plane the last axis is (0, 0, 1).
+    """
+    lines = [_lines(pieces) for pieces in (a, b)]
+    ways = np.concatenate([ends[:, 1] - ends[:, 0] for ends in lines])
+    middles = [_middle(ends) for ends in lines]
+    apart = middles[1] - middles[0]
+    size = max(float(np.abs(ways).max()), float(np.abs(apart).max()))
+    if size == 0.0:
+        return np.eye(3)
+    ways, apart = ways / size, apart / size
+    x = _main_direction(ways, apart)
+    y = _main_direction(ways - np.outer(ways @ x, x), apart) if x is not None else None
+    if x is None:
+        x = apart / np.sqrt(apart @ apart)
+    if y is None:
+        # Nothing is across the first: any will do, in the plane one in the plane.
+        y = np.array([-x[1], x[0], 0.0]) if abs(x[2]) <= 0.5 else np.array([0.0, -x[2], x[1]])
+    y = y - (y @ x) * x
+    y /= np.sqrt(y @ y)
+    z = np.cross(x, y)
+    axes = np.array([x, y, z / np.sqrt(z @ z)])
+    ahead = axes @ apart
+    # Where the middles do not tell, third moments do.
+    moments = [_third_moments(ends, middle, axes, size) for ends, middle in zip(lines, middles, strict=True)]
+    ahead = np.where(np.abs(ahead) > FRAME_ALIKE, ahead, moments[1] - moments[0])
+    result: FloatArray = axes * np.where(ahead < -FRAME_ALIKE, -1.0, 1.0)[:, None] + 0.0
+    return result
+
+
+def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
+    """Return the ends (k, 2, 3) of the edges of pieces, of curved ones those of their cores and lines between them."""
+    cores = [piece if isinstance(piece, Polytope) else piece.skeleton for piece in pieces]
+    parts = [core.vertices[core.edges] for core in cores if core is not None]
+    if any(not isinstance(piece, Polytope) for piece in pieces) or not sum(map(len, parts)):
+        middles = [
+            piece.center if core is None else core.vertices.mean(axis=0)
+            for piece, core in zip(pieces, cores, strict=True)
+        ]
+        parts.append(np.array([[middles[0], middles[0]], *pairwise(middles)]))
+    ends = np.concatenate(parts)
+    result = np.zeros((len(ends), 2, 3))
+    result[:, :, : ends.shape[2]] = ends
+    return result
+
+
+def _lengths(ways: FloatArray) -> FloatArray:
+    result: FloatArray = np.sqrt((ways * ways).sum(axis=1))
+    return result
+
+
+def _middle(ends: FloatArray) -> FloatArray:
+    """Return the middle of lines, by length; of points their mean."""
+    first = ends[0, 0]
+    weights = _lengths(ends[:, 1] - ends[:, 0])
+    if not weights.sum() > 0.0:
+        weights = np.ones(len(ends))
+    result: FloatArray = first + weights @ ((ends - first).mean(axis=1)) / weights.sum()
+    return result
+
+
+def _third_moments(ends: FloatArray, middle: FloatArray, axes: FloatArray, size: float) -> FloatArray:
+    weights = _lengths((ends[:, 1] - ends[:, 0]) / size)
+    result: FloatArray = weights @ (((ends.mean(axis=1) - middle) / size) @ axes.T) ** 3 / max(weights.sum(), 1.0)
+    return result
+
+
+def _main_direction(ways: FloatArray, apart: FloatArray) -> FloatArray | None:
+    """Return the unit vector along most of the ways (k, 3), by length; None when they have none."""
+    lengths = _lengths(ways)
+    some = np.argsort(-lengths, kind="stable")[:_CANDIDATES]
+    some = some[lengths[some] > FRAME_ALIKE]
+    if not len(some):
+        return None
+    units = ways[some] / lengths[some, None]
+    along = np.abs(units @ ways.T) >= lengths * (1.0 - FRAME_PARALLEL)
+    totals = along @ lengths
+    best = np.flatnonzero(totals >= totals.max() * (1.0 - FRAME_ALIKE))
+    ahead = np.abs(units[best] @ apart)
+    chosen: FloatArray = units[best[int((ahead >= ahead.max() * (1.0 - FRAME_ALIKE)).argmax())]]
+    return chosen
