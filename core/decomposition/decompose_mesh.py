@@ -106,22 +106,16 @@ def decomposed_mesh(
             f"most_reflex: {reflex} edges of the mesh bend inward and {int(most_reflex)} are allowed; allow more, take "
             f"a simpler mesh, a larger tolerance, or approximately_decomposed()"
         )
-    pieces: list[ConvexHull] = []
-    distance, exact = 0.0, True
-    rounding = CONVEX_FLAT * EPS * hull.magnitude
+    parts: list[tuple[list[ConvexHull], float]] = []
     for k, (own, group) in enumerate(groups):
-        share = part_of(progress, k / len(groups), (k + 1) / len(groups))
         convexity = mesh_convexity(own, group, tolerance)
         if convexity.convex:
-            found, moved = [ConvexHull(own)], convexity.depth
+            parts.append(([ConvexHull(own)], convexity.depth))
         else:
             cutting = _Cutting(own, group, least)
-            found, moved = cutting.pieces(part_of(share, 0.0, 0.7)), cutting.moved
-        pieces += found
-        exact = exact and moved <= max(rounding, 2.0 * DECOMPOSE_FILTER * EPS * hull.extent)
-        if found:  # else the volumes tell
-            spare = 2.0 * max(moved, rounding)
-            distance = max(distance, _distance(found, own, group, spare, part_of(share, 0.7, 1.0)))
+            found = cutting.pieces(part_of(progress, 0.7 * k / len(groups), 0.7 * (k + 1) / len(groups)))
+            parts.append((found, cutting.moved))
+    pieces = [piece for found, _ in parts for piece in found]
     enclosed = sum(signed_volume(own - hull.center, group) for own, group in groups)
     total = sum(piece.volume for piece in pieces)
     allowed = DECOMPOSE_VOLUME * enclosed + 8.0 * least * sum(piece.area for piece in pieces)
@@ -130,6 +124,13 @@ def decomposed_mesh(
             f"triangles: the pieces have the volume {total:.9g} and the mesh has {enclosed:.9g}: the surface of a "
             f"loose part crosses or touches itself"
         )
+    distance, exact = 0.0, True
+    rounding = CONVEX_FLAT * EPS * hull.magnitude
+    for k, ((own, group), (found, moved)) in enumerate(zip(groups, parts, strict=True)):
+        exact = exact and moved <= max(rounding, 2.0 * DECOMPOSE_FILTER * EPS * hull.extent)
+        if found:
+            share = part_of(progress, 0.7 + 0.3 * k / len(groups), 0.7 + 0.3 * (k + 1) / len(groups))
+            distance = max(distance, _distance(found, own, group, 2.0 * max(moved, rounding), share))
     words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} from {reflex} edges that bend inward"
     words += ", exact" if exact else f", nowhere more than {distance:.3g} from the mesh"
     tell(progress, 1.0)
