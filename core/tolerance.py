@@ -377,6 +377,9 @@ SMALLEST_STEP = 2.0**-1074
 SUBNORMAL_SUM = 16.0
 """Times SMALLEST_STEP: what sums of up to 24 products, or two roots, are wrong by near 0. Nothing anywhere else."""
 
+MESH_ALIKE = 2.0**-30
+"""Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""
+
 MESH_SETTLED = 1e-12
 """Relative: translations that separate meshes and grow shorter by less are at a local minimum."""
 

@@ -23,7 +23,7 @@ from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, IntArray, frozen
-from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
+from ..tolerance import EPS, MESH_ALIKE, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
 from .mesh import Mesh
 from .mesh_distance import points_to_mesh
 from .mesh_sweep import first_impact, gaps_between, shifted
@@ -47,7 +47,7 @@ _STEPS = 100  # along what stops a translation
 _SHORTER = 0.99  # of the best translation: what others must do
 _PROBED = 0.05  # relative: how nearly lengths along a direction are looked for before going on from there
 _LEAST_SINE = 1e-3  # of directions that are looked along besides others
-_SWEPT = 160_000  # pairs of triangles looked at along all of them; along one an eighth of it
+_SWEPT = 32_000  # pairs of triangles that meet along all of them; along one an eighth of it
 _GAPS = 4  # along one that are tried
 _FINE = 2_000  # points from which a hull is made of some of them
 _EXTREMES = 512
@@ -465,7 +465,13 @@ def depth_of_triangles(a: Mesh, b: Mesh, crossings: Crossings, enough: float = i
     if not len(some):
         return 0.0
     ends = crossings.segments.take(some, axis=0)
-    some = some.take(np.argsort(-np.abs(ends[:, 1] - ends[:, 0]).max(axis=1), kind="stable")[:_PAIRS])
+    far = np.abs(ends[:, 1] - ends[:, 0])
+    unit = float(far.max()) or 1.0
+    lengths = np.sqrt(((far / unit) ** 2).sum(axis=1))
+    pairs = crossings.pairs.take(some, axis=0)
+    # Of those alike the same ones in every pose and order.
+    order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1), -np.rint(lengths / MESH_ALIKE)))
+    some = some.take(order[:_PAIRS])
     best = 0.0
     for i, j in crossings.pairs.take(some, axis=0).tolist():
         one, other = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
@@ -568,10 +574,13 @@ def ball_in_both(
     balls are certain.
     """
     reach = min(a.size, b.size)
+    alike = MESH_ALIKE * reach or 1.0
     parts = []
-    for body, seen in zip((a, b), samples, strict=True):
+    # The larger first, whichever it is; and of what is alike always the first.
+    bodies = sorted(zip((a, b), samples, strict=True), key=lambda pair: -np.rint(pair[0].size / alike))
+    for body, seen in bodies:
         some = np.flatnonzero(seen.inside)
-        some = some.take(np.argsort(-seen.distance.take(some), kind="stable"))
+        some = some.take(np.argsort(-np.rint(seen.distance.take(some) / alike), kind="stable"))
         half = _BALLS // 2
         some = np.unique(
             np.concatenate([some[:half], some.take(np.linspace(0, len(some) - 1, half).astype(np.intp))])
@@ -593,19 +602,19 @@ def ball_in_both(
     if not len(points):
         return nothing
     radius = _room_in_both(a, b, points, np.zeros(len(points)))
-    some = np.argsort(-radius, kind="stable")[:_LARGEST]
+    some = np.argsort(-np.rint(radius / alike), kind="stable")[:_LARGEST]
     points, radius = points.take(some, axis=0), radius.take(some)
     # What is inside a ball is inside both solids: no step beside its middle leaves them.
-    ways = np.concatenate([_grid() @ body.frame for body in (a, b)])
+    ways = np.concatenate([_grid() @ body.frame for body, _ in bodies])
     for k in range(_GROWN):
         tell(progress, 0.6 + 0.4 * k / _GROWN)
         step = 0.5 ** (1 + k // 3) * radius
         beside = (points[:, None] + step[:, None, None] * ways).reshape(-1, 3)
         # What has no more room than the ball has need not be measured.
         found = _room_in_both(a, b, beside, np.repeat(radius, len(ways))).reshape(len(points), -1)
-        best = found.argmax(axis=1)
+        best = np.rint(found / alike).argmax(axis=1)
         rows = np.arange(len(points))
-        better = np.flatnonzero(found[rows, best] > radius)
+        better = np.flatnonzero(found[rows, best] > radius + alike)
         points[better] = beside.reshape(len(points), -1, 3)[better, best[better]]
         radius[better] = found[better, best[better]]
     largest = int(radius.argmax())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPS, MESH_APART
 from .mesh import Mesh
 
-_FIRST = 2.0  # times the mean side of a triangle's box: length of the first step
+_FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together
 _NEAREST = 512  # pairs of triangles looked at first: what they find spares most others
 
@@ -79,10 +80,11 @@ def gaps_between(
     a: Mesh, b: Mesh, way: FloatArray, least: float, most: int, progress: Progress | None = None
 ) -> Iterator[tuple[float | None, int]]:
     """Yield the shares of a way (3,), 0 to 1 and growing, from which on B, moved by them, meets no triangle of A, and
-    how many pairs of triangles were looked at; at last None and how many.
+    how many pairs of triangles met until the end of what was looked at; at last None and how many.
 
     least: a share; what the surfaces leave free for less is no gap.
-    most: after so many pairs of triangles the rest of the way is not looked at.
+    most: after so many pairs of triangles the rest of the way is not looked at. How far that is does not depend on the
+        pose.
 
     Raises Cancelled when `progress` says so.
     """
@@ -91,9 +93,11 @@ def gaps_between(
     while begin < 1.0 and count < most:
         tell(progress, begin)
         end = min(1.0, begin + step)
-        pairs = _swept_pairs(a, b, nowhere, way, begin, end)
-        count += len(pairs)
-        shares, leaves = _intervals(a, b, pairs, way)
+        shares, leaves = _intervals(a, b, _swept_pairs(a, b, nowhere, way, begin, end), way)
+        # Of others that meet before or after, the boxes tell by chance.
+        here = np.flatnonzero((shares <= end) & (leaves >= begin))
+        shares, leaves = shares.take(here), leaves.take(here)
+        count += len(here)
         order = np.argsort(shares, kind="stable")
         # Where the next begins, and how far those before reach.
         nexts = np.append(shares.take(order), end)
@@ -105,14 +109,12 @@ def gaps_between(
 
 
 def _first_step(a: Mesh, b: Mesh, way: FloatArray) -> float:
-    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / float(np.abs(way).max()), 2.0**-20))
+    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / hypot(*way.tolist()), 2.0**-20))
 
 
 def _grain(mesh: Mesh) -> float:
-    """Return the mean longest side of the triangles' boxes."""
-    boxes = mesh.tree.item_volumes
-    assert isinstance(boxes, KDops)
-    return float((boxes.high - boxes.low).max(axis=0).mean())
+    """Return about the mean side of the triangles, the same in every pose."""
+    return sqrt(2.0 * float(mesh._areas.mean())) * mesh._unit
 
 
 def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, begin: float, end: float) -> IntArray:
