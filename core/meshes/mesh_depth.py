@@ -41,6 +41,7 @@ _NEAR = 1_000  # pairs of triangles beside which the surfaces are looked at
 _SHARES = (0.003, 0.03, 0.3)  # of the way to a corner
 _WITHIN = 0.9  # of the ball around a point that no surface enters, for the rounding of its radius
 _TOLD = 4  # points in one ball, below which each is asked for itself
+_ON = 1e-4  # of the smaller size: points so near to the other surface are looked inward of, too
 _BALLS = 96  # points from which balls are looked for
 _STARTS = 8  # ways out across the hulls from which is gone on
 _STEPS = 100  # along what stops a translation
@@ -579,7 +580,8 @@ def ball_in_both(
     # The larger first, whichever it is; and of what is alike always the first.
     bodies = sorted(zip((a, b), samples, strict=True), key=lambda pair: -np.rint(pair[0].size / alike))
     for body, seen in bodies:
-        some = np.flatnonzero(seen.inside)
+        # What counts as on the surface depends on the contact tolerance, and so on the pose, by a little.
+        some = np.flatnonzero(seen.inside | (seen.distance < _ON * reach))
         some = some.take(np.argsort(-np.rint(seen.distance.take(some) / alike), kind="stable"))
         half = _BALLS // 2
         some = np.unique(
