@@ -19,7 +19,7 @@ _CANDIDATES = 64  # lines whose directions are compared
 
 
 def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray:
-    """Return an orthogonal matrix (3, 3), its rows the axes of the pair: pieces of A and of B, in space or in the plane.
+    """Return an orthogonal matrix (3, 3), its rows the axes of the pair: pieces of A and of B, in space or a plane.
 
     The first is the direction of most edges, by length, the second that of most of what is across it: how edges are
     divided is no matter. They point from A to B, so those of B and A are their opposites, and the matrix may mirror.
