@@ -472,7 +472,7 @@ class _Pair:
             return self._touching(found, min(0.0, found.lower_bound) - spare - found.tolerance)
         escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
-        taken = escape.take(ways[:8], max(spare, found.tolerance))
+        taken = escape.take(ways[:8], found.tolerance, spare)
         if fit and touch and escape.proved and escape.length <= self.band:
             return self._touching(found, -escape.length)
         if fit and taken is not None and (exact or escape.length > found.depth * (1.0 - MESH_DEPTH_STEP)):

@@ -288,16 +288,20 @@ class EscapeSearch:
             self.best, self.length, self.proved = translation, length, True
         return True
 
-    def take(self, translations: Iterable[FloatArray], spare: float) -> FloatArray | None:
-        """Try translations of pieces, a little longer each; return the first that separates."""
+    def take(self, translations: Iterable[FloatArray], tolerance: float, spare: float) -> FloatArray | None:
+        """Try translations of pieces, a little longer each; return the first that separates. They may be too short by
+        `tolerance`, and pieces are up to `spare` from the meshes."""
         for translation in translations:
             length = length_of(translation)
             if length == 0.0:
                 continue
             normal = translation / length
             longer = self._longer(translation, normal)
-            for more in (0.0, spare, 4.0 * spare):
-                if self.separates(found := longer + more * normal):
+            left = self.left - 1
+            for more in (0.0, tolerance, max(spare, tolerance), 4.0 * max(spare, tolerance)):
+                separates = self.separates(found := longer + more * normal)
+                self.left = left  # rounding decides which of them is the first: they count as one
+                if separates:
                     return found
         return None
 
