@@ -375,6 +375,8 @@ class EscapeSearch:
                 break
         if length_of(translation) < self.length:
             self.separates(translation)
+        else:
+            self._tried()  # counts alike: whether one that is known is met again a little shorter is rounding
 
     def _slid(self, translation: FloatArray, steps: int) -> tuple[FloatArray, int]:
         """Return where a translation comes to on its way towards none, along what stops it, and how many steps it
