@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bounding.dull_axes import SAMPLE, dull_axes, sample
 from ..progress import Progress, tell
@@ -40,10 +41,13 @@ def _spread(dim: int) -> IntArray:
 _SPREADS = {1: _spread(1), 2: _spread(2), 3: _spread(3)}
 
 
-def tree(boxes: Boxes, other: Boxes | None, found: PairList, progress: Progress | None = None) -> None:
-    """Propose pairs of boxes that overlap to `found`; without a second set, pairs of the first.
+def tree(
+    boxes: Boxes, other: Boxes | None, found: PairList, widened: float = 0.0, progress: Progress | None = None
+) -> None:
+    """Find pairs of boxes that overlap for `found`; without a second set, pairs of the first.
 
-    Raises Cancelled when `progress`, which is told the share done, says so.
+    `widened`: by how much, at most, boxes that were widened may overlap and not be near. Raises Cancelled when
+    `progress`, which is told the share done, says so.
     """
     sets = [boxes] if other is None else [boxes, other]
     count = sum(s.count for s in sets)
@@ -53,15 +57,18 @@ def tree(boxes: Boxes, other: Boxes | None, found: PairList, progress: Progress 
     if not dull.any():
         trees = [_Tree.build(rounded, axes) for rounded in _rounded(sets)]
         alike = sum(made.alike for made in trees) * _ALIKE > count + 8 * _ALIKE
-        if not alike and _descended(trees, other is None, found, _RUNAWAY * (count + BATCH), progress):
+        if not alike and _descended(trees, other is None, found, widened, _RUNAWAY * (count + BATCH), progress):
             return
         found.clear()
-    _descended([_Tree.build(ranked, axes) for ranked in _ranked(sets)], other is None, found, None, progress)
+    trees = [_Tree.build(ranked, axes) for ranked in _ranked(sets)]
+    _descended(trees, other is None, found, widened, None, progress)
 
 
-def _descended(trees: list[_Tree], itself: bool, found: PairList, most: int | None, progress: Progress | None) -> bool:
-    """Propose the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
-    descent = _Descent(trees[0], trees[-1], found, most)
+def _descended(
+    trees: list[_Tree], itself: bool, found: PairList, widened: float, most: int | None, progress: Progress | None
+) -> bool:
+    """Find the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
+    descent = _Descent(trees[0], trees[-1], found, widened == 0.0, most)
     if itself:
         descent.itself()
     else:
@@ -122,6 +129,8 @@ class _Tree:
     """(4, m) two nodes with one parent: their packed high corners with all spare bits set, and their low corners."""
     spare: int
     """All spare bits."""
+    one: int
+    """A packed number with 1 in all fields."""
     alike: int
     """How many boxes have the place on the curve that another has."""
 
@@ -147,7 +156,8 @@ class _Tree:
         for size in sizes:
             bases.append(bases[-1] + (size + 1) // 2)
         width, largest = _fields(dim)
-        spare = sum((largest + 1) << (width * axis) for axis in range(dim))
+        one = sum(1 << (width * axis) for axis in range(dim))
+        spare = (largest + 1) * one
         nodes = np.empty((2, dim, 2 * bases[-1]), dtype=np.intp)
         steps.take(order, axis=2, out=nodes[:, :, :n], mode="clip")
         for base, above, size in zip(bases, bases[1:], sizes, strict=False):
@@ -165,7 +175,7 @@ class _Tree:
         twins = np.empty((4, bases[-1]), dtype=np.intp)
         np.add(packed[1].reshape(-1, 2).T, spare, out=twins[:2])
         twins[2:] = packed[0].reshape(-1, 2).T
-        return cls(order, bases[:-1], sizes, twins, spare, alike)
+        return cls(order, bases[:-1], sizes, twins, spare, one, alike)
 
 
 def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
@@ -198,8 +208,9 @@ def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
 class _Descent:
     """Pairs of nodes that overlap, opened until they are pairs of leaves."""
 
-    def __init__(self, a: _Tree, b: _Tree, found: PairList, most: int | None) -> None:
+    def __init__(self, a: _Tree, b: _Tree, found: PairList, sure: bool, most: int | None) -> None:
         self._a, self._b, self._found, self._most = a, b, found, most
+        self._sure = sure  # whether leaves that overlap by a step are near for certain
         self._before = found.tests
         self._room = Room()
         # Per level: pairs of nodes on it that overlap and wait to be opened, and how many they are.
@@ -286,11 +297,15 @@ class _Descent:
         one, two = self._room.row(0, 4 * len(i)).reshape(4, -1), self._room.row(1, 4 * len(i)).reshape(4, -1)
         self._a.twins.take(i + self._a.bases[level - 1], axis=1, out=one, mode="clip")
         self._b.twins.take(j + self._b.bases[level - 1], axis=1, out=two, mode="clip")
-        met = np.subtract(one[:2, None], two[None, 2:], out=self._room.row(2, 4 * len(i)).reshape(2, 2, -1))
-        met &= np.subtract(two[None, :2], one[2:, None], out=self._room.row(3, 4 * len(i)).reshape(2, 2, -1))
+        shape = (2, 2, len(i))
+        ends = np.subtract(one[:2, None], two[None, 2:], out=self._room.row(2, 4 * len(i)).reshape(shape))
+        other_ends = np.subtract(two[None, :2], one[2:, None], out=self._room.row(3, 4 * len(i)).reshape(shape))
+        met = np.bitwise_and(ends, other_ends, out=one.reshape(shape))
         met &= self._a.spare
         children = (met == self._a.spare).ravel().nonzero()[0]
         self._found.tests += 4 * len(i)
+        leaves = level == 1 and self._sure
+        certain = self._overlap(ends.ravel(), other_ends.ravel(), children) if leaves else None
         # They come in four runs: both first children, first and second, second and first, both second.
         count = len(i)
         one_two, two_one, both_two = children.searchsorted([count, 2 * count, 3 * count]).tolist()
@@ -303,7 +318,27 @@ class _Descent:
         i[two_one:] += 1
         j[one_two:two_one] += 1
         j[both_two:] += 1
-        self._put(level - 1, i, j)
+        if certain is None:
+            self._put(level - 1, i, j)
+            return
+        i, j = self._a.order.take(i), self._b.order.take(j)
+        some, rest = certain.nonzero()[0], (~certain).nonzero()[0]
+        self._found.keep(i.take(some), j.take(some))
+        self._found.propose(i.take(rest), j.take(rest))
+
+    def _overlap(self, ends: IntArray, other_ends: IntArray, some: IntArray) -> NDArray[np.bool_]:
+        """Return which differences of high and low corners are at least one step in all fields.
+
+        Rounding keeps the order, so such corners differ the same way before it.
+        """
+        met = ends.take(some)
+        met -= self._a.one
+        other = other_ends.take(some)
+        other -= self._a.one
+        met &= other
+        met &= self._a.spare
+        result: NDArray[np.bool_] = met == self._a.spare
+        return result
 
     def _ahead(self) -> float:
         """Return how much work waits, roughly: a pair has about twice as many pairs below it as one a level lower."""

@@ -186,5 +186,5 @@ def _find(
     if (method == "auto" and not several or method == "grid") and grid(a, b, found, widened, progress, most):
         return "grid"
     found.clear()
-    tree(a, b, found, progress)
+    tree(a, b, found, widened, progress)
     return "bvh"
