@@ -18,6 +18,7 @@ from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
 
 _BATCH = 1 << 14
+_ROW = 256  # points
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,12 @@ class Mesh:
         points = self.points if used.all() else self.points[used]
         columns = np.ascontiguousarray(points.T)
         return frozen(columns.min(axis=1)), frozen(columns.max(axis=1))
+
+    @cached_property
+    def reach(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (3,) of all points, those that no triangle uses included: faster to get."""
+        low, high = lowest_highest(self.points)
+        return frozen(low), frozen(high)
 
     @cached_property
     def diagonal(self) -> float:
@@ -276,6 +283,18 @@ def same_place(points: FloatArray) -> IntArray:
     return result
 
 
+def lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest coordinates (3,) of points (n, 3), n >= 1."""
+    # In rows of many points, which is several times as fast as in rows of one.
+    whole = len(points) // _ROW * _ROW
+    rows, rest = points[:whole].reshape(-1, 3 * _ROW), points[whole:]
+    low, high = rest.min(axis=0, initial=np.inf), rest.max(axis=0, initial=-np.inf)
+    if whole:
+        low = np.minimum(low, rows.min(axis=0).reshape(_ROW, 3).min(axis=0))
+        high = np.maximum(high, rows.max(axis=0).reshape(_ROW, 3).max(axis=0))
+    return low, high
+
+
 def signed_volume(points: FloatArray, triangles: IntArray) -> float:
     """Return the volume that triangles wound outward enclose, negative when they are wound inward."""
     corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
@@ -329,13 +348,15 @@ def checked_mesh(
         raise ValueError(f"{of_points}: {expected} expected, got the shape {array.shape}")
     if not len(array):
         raise ValueError(f"{of_points}: at least one point expected, got none")
-    checked_magnitude(of_points, array)
+    for corner in lowest_highest(array):
+        checked_magnitude(of_points, corner)
     corners = _checked_triangles(of_triangles, triangles)
     if not len(corners):
         raise ValueError(f"{of_triangles}: at least one triangle expected, got none")
-    if corners.min() < 0 or corners.max() >= len(array):
+    numbers: IntArray = corners.astype(np.intp, copy=False)
+    if numbers.view(np.uintp).max() >= len(array):  # so seen, negative numbers are the largest
         raise ValueError(f"{of_triangles}: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
-    return array, corners.astype(np.intp, copy=False)
+    return array, numbers
 
 
 def _checked_triangles(name: str, value: ArrayLike) -> IntArray:

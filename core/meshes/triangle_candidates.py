@@ -7,36 +7,42 @@ both is left out, again and again, and the few that remain go through the broad 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress
 from ..shapes.polytope import FloatArray, IntArray
-from ..tolerance import BROAD_MARGIN, EPS
 from .mesh import Mesh
 
-CELL_WIDER = 1.001
-"""Times the largest box: width of a cell, with room for rounding."""
+PackedArray = NDArray[np.int32]
 
-_FEW = 200  # boxes, or cells, from which it pays to look at cells first
-_CELLS = 64  # along an axis at most
+_BITS = 9
+"""Of a coordinate as a number of steps; the next bit of its field is spare."""
+_FIELD = _BITS + 1
+_LAST = (1 << _BITS) - 1
+_ONE = 1 | 1 << _FIELD | 1 << 2 * _FIELD
+"""1 in all fields."""
+_SPARE = _ONE << _BITS
+"""All spare bits."""
+
+_CHUNK = 1 << 15  # points or triangles looked at in one go: what is made of them on the way fits the cache
+_FEW = 200  # triangles, or cells, from which it pays to look at cells first
+_CELLS = 100  # along an axis at most
+_ROOMY = 8  # cells per triangle at most
 
 
 def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (p, 2) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
     if "tree" in a.__dict__ and "tree" in b.__dict__:
         return tree_pairs(a.tree, b.tree, progress=progress).pairs
-    sides = [_columns(mesh) for mesh in (a, b)]
-    low = np.maximum(*(points.min(axis=1) for points in sides))
-    high = np.minimum(*(points.max(axis=1) for points in sides))
-    kept = [_inside(points, mesh.triangles, low, high) for points, mesh in zip(sides, (a, b), strict=True)]
+    kept = _in_common(a, b)
     if not (len(kept[0]) and len(kept[1])):
         return np.empty((0, 2), dtype=np.intp)
-    boxes = [_boxes(points, mesh.triangles, some) for points, mesh, some in zip(sides, (a, b), kept, strict=True)]
-    for side, some in enumerate(_near(boxes)):
-        kept[side] = kept[side].take(some)
-        boxes[side] = boxes[side].take(some, axis=2)
+    boxes = [_boxes(mesh, some) for mesh, some in zip((a, b), kept, strict=True)]
     found = candidate_pairs(*(side.T for box in boxes for side in box), method="bvh", progress=progress).pairs
     pairs = np.empty_like(found)
     for side in range(2):
@@ -44,94 +50,158 @@ def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> I
     return pairs
 
 
-def _near(boxes: list[FloatArray]) -> list[IntArray]:
-    """Return which boxes of two sets have one of the other set near: all that overlap one, and some more.
-
-    Cells are at least as large as the largest box, so boxes that overlap begin in the same cell or in neighbours.
-    """
-    everything: list[IntArray] = [np.arange(box.shape[2]) for box in boxes]
-    if min(map(len, everything)) < _FEW:
-        return everything
-    low = np.maximum(*(box[0].min(axis=1) for box in boxes))
-    high = np.minimum(*(box[1].max(axis=1) for box in boxes))
-    width = max(float((box[1] - box[0]).max()) for box in boxes)
-    reach = max(float(np.abs(low).max()), float(np.abs(high).max()), width)
-    cell = max(CELL_WIDER * width + BROAD_MARGIN * EPS * reach, float((high - low).max()) / _CELLS)
-    if cell == 0.0:
-        return everything  # all of them are one point, the origin
-    counts = [int(n) + 3 for n in np.maximum(high - low, 0.0) / cell]
-    if counts[0] * counts[1] * counts[2] < _FEW:
-        return everything  # boxes as large as these are everywhere
-    codes = []
-    for box in boxes:
-        code = np.zeros(box.shape[2], dtype=np.intp)
-        for x in range(3):
-            number = box[0, x] - (low[x] - cell)
-            number /= cell
-            np.clip(number, 0.0, counts[x] - 1.0, out=number)
-            code *= counts[x]
-            code += number.astype(np.intp)
-        codes.append(code)
-    result = []
-    for mine, other in (codes, codes[::-1]):
-        full = np.zeros((counts[0], counts[1], counts[2]), dtype=np.bool_)
-        full.ravel()[other] = True
-        for x in range(3):
-            wide = full.copy()
-            ahead, behind = [slice(None)] * 3, [slice(None)] * 3
-            ahead[x], behind[x] = slice(1, None), slice(None, -1)
-            wide[tuple(ahead)] |= full[tuple(behind)]
-            wide[tuple(behind)] |= full[tuple(ahead)]
-            full = wide
-        result.append(np.flatnonzero(full.ravel().take(mine)))
-    return result
-
-
 def own_candidates(mesh: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (p, 2) of triangles of one mesh, the smaller number first, whose boxes overlap, ascending."""
     if "tree" in mesh.__dict__:
         return tree_pairs(mesh.tree, progress=progress).pairs
-    low, high = _boxes(_columns(mesh), mesh.triangles, np.arange(len(mesh.triangles)))
+    low, high = _boxes(mesh, np.arange(len(mesh.triangles)))
     return candidate_pairs(low.T, high.T, progress=progress).pairs
 
 
-def _columns(mesh: Mesh) -> FloatArray:
-    """Return the points as (3, n)."""
-    return np.ascontiguousarray(mesh.points.T)
+def _in_common(a: Mesh, b: Mesh) -> list[IntArray]:
+    """Return the triangles of each of two meshes that have one of the other near: all whose boxes overlap, and more.
 
-
-def _inside(points: FloatArray, triangles: IntArray, low: FloatArray, high: FloatArray) -> IntArray:
-    """Return the triangles whose boxes overlap a box."""
+    Corners are rounded to steps along the sides of the common box of both meshes. Rounding keeps their order, so boxes
+    that overlap still do.
+    """
+    low, high = np.maximum(a.reach[0], b.reach[0]), np.minimum(a.reach[1], b.reach[1])
     if (low > high).any():
-        return np.zeros(0, dtype=np.intp)
-    # A bit for each side of the box that a point is beyond: a triangle whose corners share one is outside.
-    beyond = np.zeros(points.shape[1], dtype=np.uint8)
+        return [np.zeros(0, dtype=np.intp)] * 2
+    # Step 0 is below the common box, the last one beyond it.
+    scale = (_LAST - 2) / np.maximum(high - low, 1e-290)
+    sides = [_within(_steps(mesh.points, low, scale), mesh.triangles) for mesh in (a, b)]
+    kept = [side.triangles for side in sides]
+    if min(map(len, kept)) < _FEW:
+        return kept
+    # Cells at least as wide as any box: boxes that overlap begin in the same cell or in neighbours.
+    room = _ROOMY * (len(kept[0]) + len(kept[1]))
+    widths = np.maximum(np.maximum(sides[0].widest, sides[1].widest), _LAST // _CELLS).tolist()
+    while True:
+        counts = [_LAST // width + 1 for width in widths]
+        size = counts[0] * counts[1] * counts[2]
+        if size <= room:
+            break
+        widths = [width + width // 8 + 1 for width in widths]
+    if size < _FEW:
+        return kept  # boxes as large as these are everywhere
+    cells = [_cells(side.low, widths, counts) for side in sides]
+    return [
+        some.take(np.flatnonzero(_around(other, counts).take(mine)))
+        for some, mine, other in zip(kept, cells, cells[::-1], strict=True)
+    ]
+
+
+def _steps(points: FloatArray, low: FloatArray, scale: FloatArray) -> PackedArray:
+    """Return (n,) how many steps each point is from the low corner, and one more, 0 to _LAST; three fields a number."""
+    result = np.empty(len(points), dtype=np.int32)
+    room = np.empty((3, min(len(points), _CHUNK)))
+    with np.errstate(over="ignore"):  # infinite is beyond the last step
+        for begin in range(0, len(points), _CHUNK):
+            packed = result[begin : begin + _CHUNK]
+            rough = room[:, : len(packed)]
+            np.subtract(points[begin : begin + _CHUNK].T, low[:, None], out=rough)
+            rough *= scale[:, None]
+            rough += 1.0
+            np.clip(rough, 0.0, _LAST, out=rough)
+            x, y, z = rough.astype(np.int32)
+            np.left_shift(z, 2 * _FIELD, out=packed)
+            y <<= _FIELD
+            packed |= y
+            packed |= x
+    return result
+
+
+class _Within(NamedTuple):
+    """The triangles of a mesh whose boxes reach into the common box."""
+
+    triangles: IntArray
+    """(k,) their numbers."""
+    low: PackedArray
+    """(k,) low corners of their boxes, in steps."""
+    widest: IntArray
+    """(3,) how many steps there are from the low end of a box to its high end, at most."""
+
+
+def _within(steps: PackedArray, triangles: IntArray) -> _Within:
+    """Return those that are not below the common box, or beyond it, along an axis."""
+    kept, lows, widest = [], [], np.zeros(3, dtype=np.intp)
+    for begin in range(0, len(triangles), _CHUNK):
+        p, q, r = (steps.take(triangles[begin : begin + _CHUNK, k], mode="clip") for k in range(3))
+        # All corners in step 0, or all in the last one: that sets the spare bit.
+        below = p | q
+        below |= r
+        np.subtract(_SPARE, below, out=below)
+        beyond = p & q
+        beyond &= r
+        beyond += _ONE
+        beyond |= below
+        beyond &= _SPARE
+        some = np.flatnonzero(beyond == 0)
+        p, q, r = p.take(some), q.take(some), r.take(some)
+        low, high = _sorted(p, q)
+        low, high = _sorted(low, r)[0], _sorted(high, r)[1]
+        some += begin
+        kept.append(some)
+        lows.append(low)
+        high -= low
+        for axis in range(3):
+            widest[axis] = max(widest[axis], (high >> axis * _FIELD & _LAST).max(initial=0))
+    return _Within(np.concatenate(kept), np.concatenate(lows), widest)
+
+
+def _sorted(p: PackedArray, q: PackedArray) -> tuple[PackedArray, PackedArray]:
+    """Return the smaller and the larger one of two numbers, field by field."""
+    smaller = q | _SPARE
+    smaller -= p
+    smaller &= _SPARE  # where p is not above q
+    smaller -= smaller >> _BITS  # the other bits of these fields
+    differ = p ^ q
+    differ &= smaller
+    return q ^ differ, p ^ differ
+
+
+def _cells(low: PackedArray, widths: list[int], counts: list[int]) -> PackedArray:
+    """Return the number (k,) of the cell that each corner is in, so many steps wide."""
+    result = np.zeros(len(low), dtype=np.int32)
+    for axis, (width, count) in enumerate(zip(widths, counts, strict=True)):
+        cell = low >> axis * _FIELD
+        cell &= _LAST
+        cell //= width
+        result *= count
+        result += cell
+    return result
+
+
+def _around(cells: IntArray, counts: list[int]) -> NDArray[np.bool_]:
+    """Return for each cell of a grid whether it or a neighbour is among some."""
+    full = np.zeros(tuple(counts), dtype=np.bool_)
+    full.ravel()[cells] = True
     for x in range(3):
-        beyond |= (points[x] < low[x]).view(np.uint8) << np.uint8(2 * x)
-        beyond |= (points[x] > high[x]).view(np.uint8) << np.uint8(2 * x + 1)
-    if not beyond.any():
-        return np.arange(len(triangles))
-    shared = beyond.take(triangles[:, 0])
-    shared &= beyond.take(triangles[:, 1])
-    shared &= beyond.take(triangles[:, 2])
-    return np.flatnonzero(shared == 0)
+        wide = full.copy()
+        ahead, behind = [slice(None)] * 3, [slice(None)] * 3
+        ahead[x], behind[x] = slice(1, None), slice(None, -1)
+        wide[tuple(ahead)] |= full[tuple(behind)]
+        wide[tuple(behind)] |= full[tuple(ahead)]
+        full = wide
+    return full.ravel()
 
 
-def _boxes(points: FloatArray, triangles: IntArray, some: IntArray) -> FloatArray:
+def _boxes(mesh: Mesh, some: IntArray) -> FloatArray:
     """Return lowest and highest coordinates (2, 3, k) of some triangles."""
     result = np.empty((2, 3, len(some)))
     low, high = result
-    if len(some) < len(triangles):
-        triangles = triangles.take(some, axis=0)
-    one = np.empty((3, len(some)))
+    numbers = mesh.points.ravel()
+    triangles = mesh.triangles if len(some) == len(mesh.triangles) else mesh.triangles.take(some, axis=0)
+    one = np.empty(len(some))
     for k in range(3):
-        ids = np.ascontiguousarray(triangles[:, k])
+        ids = triangles[:, k] * 3
         for x in range(3):
             if k == 0:
-                points[x].take(ids, out=low[x], mode="clip")
+                numbers.take(ids, out=low[x], mode="clip")
                 high[x] = low[x]
-                continue
-            points[x].take(ids, out=one[x], mode="clip")
-            np.minimum(low[x], one[x], out=low[x])
-            np.maximum(high[x], one[x], out=high[x])
+            else:
+                numbers.take(ids, out=one, mode="clip")
+                np.minimum(low[x], one, out=low[x])
+                np.maximum(high[x], one, out=high[x])
+            ids += 1
     return result

@@ -130,7 +130,7 @@ class _Part(NamedTuple):
 
 def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> Crossings:
     """Test candidates, many at a time."""
-    exponent = int(np.frexp(max(float(np.abs(a.points).max()), float(np.abs(b.points).max())))[1])
+    exponent = int(np.frexp(max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach))[1])
     exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
     tables = [_Table.of(mesh, pairs[:, side], exponent) for side, mesh in enumerate((a, b))]
     parts: list[_Part] = []
