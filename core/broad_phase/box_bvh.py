@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs of boxes of any sizes, by a linear hierarchy of axis-aligned boxes.
 
-The boxes are sorted along a Morton curve and paired level by level, so that the tree needs no pointers: node a has the
-children 2a and 2a + 1 one level below. Pairs of nodes are descended many at a time, their four pairs of children tested
-together. All comparisons of two nodes take two subtractions: corners are rounded outward to whole numbers, packed into
-one integer with a spare bit per axis, which a borrow clears. Source: S3.4; C. Lauterbach et al., Fast BVH construction
-on GPUs, 2009; L. Lamport, Multiple byte processing with full-word instructions, 1975.
+The boxes are sorted along Morton's curve, many along Hilbert's, and paired level by level, so that the tree needs no
+pointers: node a has the children 2a and 2a + 1 one level below. Pairs of nodes are descended many at a time, their four
+pairs of children tested together. All comparisons of two nodes take two subtractions: corners are rounded outward to
+whole numbers, packed into one integer with a spare bit per axis, which a borrow clears. Source: S3.4; C. Lauterbach et
+al., Fast BVH construction on GPUs, 2009; L. Lamport, Multiple byte processing with full-word instructions, 1975.
 
 `core/hierarchy/bvh.py` has the trees for every kind of volume; this one is for the pairs and gone with them.
 """
@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from ..bounding.dull_axes import SAMPLE, dull_axes, sample
 from ..progress import Progress, tell
+from ..shapes.hilbert_curve import DIGITS, turn
 from ..shapes.polytope import IntArray
 from .box_pairs import BATCH, Boxes, PairList, Room
 
 _CHUNK = BATCH // 4  # pairs of nodes opened in one go, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
+_MANY = 4000  # boxes from which Hilbert's curve saves more tests than it costs
 _RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and all is begun anew
 
 _SPREAD_BITS = 10
@@ -179,7 +181,7 @@ class _Tree:
 
 
 def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
-    """Return the order of boxes along a Morton curve through their middles, and how many share a place."""
+    """Return the order of boxes along a curve through their middles, and how many share a place."""
     _, dim, n = steps.shape
     shift = n.bit_length()
     width = _fields(dim)[0]
@@ -187,6 +189,8 @@ def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
     if len(axes) < dim:
         middle, dim = middle.take(axes, axis=0), len(axes)
     bits = min((62 - shift) // dim, 2 * _SPREAD_BITS)
+    if dim > 1:
+        bits -= bits % DIGITS[dim]
     middle >>= width - bits
     spread = _SPREADS[dim]
     parts = spread.take(middle >> _SPREAD_BITS)
@@ -197,6 +201,8 @@ def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
     for axis in range(1, dim):
         parts[axis] <<= axis
         code |= parts[axis]
+    if dim > 1 and n > _MANY:
+        turn(code, dim, bits)
     code <<= shift
     code |= np.arange(n)
     code.sort()

@@ -18,7 +18,7 @@ from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
 
 _BATCH = 1 << 14
-_ROW = 256  # points
+_ROW = 64  # points
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from .polytope import FloatArray, IntArray, frozen
 _BITS = {2: 16, 3: 12}
 """Bits of each coordinate."""
 
-_DIGITS = {2: 4, 3: 3}
+DIGITS = {2: 4, 3: 3}
 """Bits of each coordinate that are turned at a time: what comes of each is looked up in a small table."""
 
 _NUMBER_BITS = 27
@@ -93,9 +93,7 @@ def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | f
         if not size > 0.0:
             return codes
     cells = 2.0 ** _BITS[dim] * (1.0 - 2.0**-40)  # the far sides of the cube belong to the last cells
-    spread, table, width = _spread(dim), _turns(dim), dim * _DIGITS[dim]
-    mask = (1 << width) - 1
-    shifts = range(dim * _BITS[dim] - width, -1, -width)
+    spread = _spread(dim)
     memory = np.empty((3, min(count, _POINTS)), dtype=np.intp)
     room = np.empty(min(count, _POINTS))
     for begin in range(0, count, _POINTS):
@@ -110,17 +108,38 @@ def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | f
             away *= cells
             index[:] = away  # whole numbers: what is behind the point is cut off
             morton |= spread[axis].take(index, out=state, mode="clip")
-        state.fill(0)
-        for shift in shifts:
-            np.right_shift(morton, shift, out=index)
-            index &= mask
-            index |= state
-            table.take(index, out=state, mode="clip")
-            code <<= width
-            np.bitwise_and(state, mask, out=index)
-            code |= index
-            state ^= index
+        _turn(morton, dim, _BITS[dim], code, state, index)
     return codes
+
+
+def turn(codes: IntArray, dim: int, bits: int) -> None:
+    """Make Morton codes (n,) of so many bits of each of 2 or 3 coordinates Hilbert's.
+
+    Only whole digits are turned: `bits` must be a multiple of DIGITS[dim].
+    """
+    memory = np.empty((3, min(len(codes), _POINTS)), dtype=np.intp)
+    for begin in range(0, len(codes), _POINTS):
+        code = codes[begin : begin + _POINTS]
+        morton, state, index = memory[:, : len(code)]
+        morton[:] = code
+        _turn(morton, dim, bits, code, state, index)
+
+
+def _turn(morton: IntArray, dim: int, bits: int, code: IntArray, state: IntArray, index: IntArray) -> None:
+    """Put what Morton codes are turned into in `code`; `state` and `index` are room."""
+    table, width = _turns(dim), dim * DIGITS[dim]
+    mask = (1 << width) - 1
+    code.fill(0)
+    state.fill(0)
+    for shift in range(dim * bits - width, -1, -width):
+        np.right_shift(morton, shift, out=index)
+        index &= mask
+        index |= state
+        table.take(index, out=state, mode="clip")
+        code <<= width
+        np.bitwise_and(state, mask, out=index)
+        code |= index
+        state ^= index
 
 
 @cache
@@ -141,7 +160,7 @@ def _turns(dim: int) -> IntArray:
 
     A state is the corner at which the curve enters a cell and the axis along which it leaves it: Hamilton's e and d.
     """
-    corners, digits = 1 << dim, _DIGITS[dim]
+    corners, digits = 1 << dim, DIGITS[dim]
 
     def rotated(bits: int, by: int) -> int:
         by %= dim
