@@ -259,6 +259,10 @@ dozen steps is wrong by a few EPS**2."""
 ORIENTATION_LEAST = 2.0**-900
 """Not relative: products below this lose digits because floats end there. Points are scaled to about 1 before."""
 
+MESH_SIEVE = 16.0
+"""Times EPS, the largest coordinate and the sum of the sizes of the products that a normal consists of: how far from a
+plane a point is, both measured from the origin, is known to this. Two products of three terms, and the normal."""
+
 MESH_STEEP = 2.0**32
 """Times the error of a height: where an edge rises less than this from one side of a plane to the other, its heights
 are computed in twice the digits, or the point where it meets the plane could be off along the edge by 1e-10 of it."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..progress import Progress, part_of, tell
 from ..shapes.orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
 from ..shapes.polytope import FloatArray, IntArray, frozen
-from ..tolerance import EPS, EXTREME_EXPONENT, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
+from ..tolerance import EPS, EXTREME_EXPONENT, MESH_SIEVE, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
 from .coplanar_triangles import coplanar_meetings
 from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
 from .mesh import Mesh, no_area, scaled
@@ -132,14 +132,14 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     """Test candidates, many at a time."""
     exponent = int(np.frexp(max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach))[1])
     exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
-    tables = [_Table.of(mesh, pairs[:, side], exponent) for side, mesh in enumerate((a, b))]
+    tables = _Table.of(a, pairs[:, 0], exponent), _Table.of(b, pairs[:, 1], exponent)
+    sieve = _Sieve.of(tables)
     parts: list[_Part] = []
     waiting: list[IntArray] = []
     count = 0
     for begin in range(0, len(pairs), _BATCH):
         tell(progress, begin / len(pairs))
-        columns = [table.place.take(pairs[begin : begin + _BATCH, k]) for k, table in enumerate(tables)]
-        left = _sieved(tables[0].side, tables[1].side, columns[0], columns[1])
+        left = sieve.left(pairs[begin : begin + _BATCH])
         waiting.append(left + begin)
         count += len(left)
         if count > _BATCH or begin + _BATCH >= len(pairs):
@@ -198,13 +198,17 @@ class _Side(NamedTuple):
         """Return (3, k) one corner of each triangle."""
         return self.corners[3 * k : 3 * k + 3]
 
-    def picked(self, which: IntArray) -> FloatArray:
-        """Return (3, k) corner which[i] of triangle i."""
+    def picked(self, which: IntArray, some: IntArray | None = None) -> FloatArray:
+        """Return (3, k) corner which[i] of triangle i, or of triangle some[i]."""
         count = self.corners.shape[1]
         flat = self.corners.ravel()
         first = which * (3 * count)
-        first += np.arange(count)
-        return np.stack([flat.take(first), flat.take(first + count), flat.take(first + 2 * count)])
+        first += np.arange(count) if some is None else some
+        result = np.empty((3, len(first)))
+        for x in range(3):
+            flat.take(first, out=result[x], mode="clip")
+            first += count
+        return result
 
 
 class _Table(NamedTuple):
@@ -222,34 +226,49 @@ class _Table(NamedTuple):
         used = np.flatnonzero(some)
         place = np.empty(len(some), dtype=np.intp)
         place[used] = np.arange(len(used))
-        triangles = mesh.triangles.take(used, axis=0)
+        side = _Side(
+            np.empty((9, len(used))), np.empty((4, len(used))), np.empty(len(used)), np.empty(len(used), dtype=np.bool_)
+        )
         points = scaled(mesh.points, exponent)
-        numbers = points.ravel()
-        corners = np.empty((9, len(used)))
-        for k in range(3):
-            ids = triangles[:, k] * 3
-            for x in range(3):
-                numbers.take(ids, out=corners[3 * k + x], mode="clip")
-                ids += 1
-        p, q, r = corners[:3], corners[3:6], corners[6:]
-        u, v = q - p, r - p
-        plane = np.empty((4, len(used)))
-        weight = plane[3]
-        weight[:] = 0.0
-        flat = np.ones(len(used), dtype=np.bool_)
+        for begin in range(0, len(used), _BATCH):
+            part = slice(begin, begin + _BATCH)
+            triangles = mesh.triangles.take(used[part], axis=0)
+            _fill(
+                _Side(side.corners[:, part], side.plane[:, part], side.size[part], side.flat[part]), points, triangles
+            )
+        return cls(side, place)
+
+
+def _fill(side: _Side, points: FloatArray, triangles: IntArray) -> None:
+    """Compute what is kept of some triangles."""
+    numbers = points.ravel()
+    corners, weight = side.corners, side.plane[3]
+    for k in range(3):
+        ids = triangles[:, k] * 3
         for x in range(3):
-            y, z = (x + 1) % 3, (x + 2) % 3
-            one, other = u[y] * v[z], u[z] * v[y]
-            np.subtract(one, other, out=plane[x])
-            np.abs(one, out=one)
-            one += np.abs(other, out=other)
-            weight += one
-            flat &= np.abs(plane[x]) <= ORIENTATION_FILTER * EPS * one
-        size = (np.maximum(np.maximum(p, q), r) - np.minimum(np.minimum(p, q), r)).max(axis=0)
-        maybe = np.flatnonzero(flat)
-        if len(maybe):
-            flat[maybe] = no_area(points, triangles.take(maybe, axis=0))
-        return cls(_Side(corners, plane, size, flat), place)
+            numbers.take(ids, out=corners[3 * k + x], mode="clip")
+            ids += 1
+    p, q, r = corners[:3], corners[3:6], corners[6:]
+    u, v = q - p, r - p
+    weight[:] = 0.0
+    side.flat[:] = True
+    for x in range(3):
+        y, z = (x + 1) % 3, (x + 2) % 3
+        one, other = u[y] * v[z], u[z] * v[y]
+        normal = np.subtract(one, other, out=side.plane[x])
+        np.abs(one, out=one)
+        one += np.abs(other, out=other)
+        weight += one
+        one *= ORIENTATION_FILTER * EPS
+        side.flat[:] &= np.abs(normal) <= one
+    low, high = np.minimum(p, q), np.maximum(p, q)
+    np.minimum(low, r, out=low)
+    np.maximum(high, r, out=high)
+    high -= low
+    high.max(axis=0, out=side.size)
+    maybe = np.flatnonzero(side.flat)
+    if len(maybe):
+        side.flat[maybe] = no_area(points, triangles.take(maybe, axis=0))
 
 
 def _heights(
@@ -276,24 +295,60 @@ def _heights(
     return result, room
 
 
-def _sieved(a: _Side, b: _Side, i: IntArray, j: IntArray) -> IntArray:
-    """Return the pairs of triangles a[i[k]] and b[j[k]] of which none is on one side of the other's plane for sure."""
-    left: IntArray | None = None
-    for turned in (True, False):
-        below, above, one, other = (b, a, j, i) if turned else (a, b, i, j)
-        sizes = below.size.take(one)
-        sizes += above.size.take(other)
-        heights, error = _heights(
-            below.corners[:3].take(one, axis=1, mode="clip"),
-            below.plane.take(one, axis=1, mode="clip"),
-            above.corners.take(other, axis=1, mode="clip"),
-            sizes,
-        )
-        some = np.flatnonzero(~_one_side(heights, error))
-        i, j = i.take(some), j.take(some)
-        left = some if left is None else left.take(some)
-    assert left is not None
-    return left
+class _Sieve(NamedTuple):
+    """What tells most pairs of triangles of which one is on one side of the other's plane."""
+
+    tables: tuple[_Table, _Table]
+    slabs: tuple[FloatArray, FloatArray]
+    """(2, k) each: products of the normal with points beyond these bounds are above or below the plane for sure."""
+
+    @classmethod
+    def of(cls, tables: tuple[_Table, _Table]) -> _Sieve:
+        """Make the bounds."""
+        # Seen from the origin, not from a corner: two thirds of the work, and errors in proportion to the coordinates.
+        reach = max(float(np.abs(table.side.corners).max(initial=0.0)) for table in tables)
+        slabs = []
+        for table in tables:
+            (x, y, z, weight), (px, py, pz) = table.side.plane, table.side.corners[:3]
+            offset = x * px
+            offset += y * py
+            offset += z * pz
+            error = weight * (MESH_SIEVE * EPS * reach)
+            error += ORIENTATION_LEAST
+            slabs.append(np.stack([offset - error, offset + error]))
+        return cls(tables, (slabs[0], slabs[1]))
+
+    def left(self, pairs: IntArray) -> IntArray:
+        """Return the numbers of the pairs (p, 2) of which none is on one side of the other's plane for sure."""
+        columns = [table.place.take(pairs[:, k]) for k, table in enumerate(self.tables)]
+        some = self._between(1, columns)
+        rest = self._between(0, [column.take(some) for column in columns])
+        return some.take(rest)
+
+    def _between(self, plane: int, columns: list[IntArray]) -> IntArray:
+        """Return the pairs of which the triangle of one mesh is not on one side of the plane of the other's."""
+        below, above = self.tables[plane].side, self.tables[1 - plane].side
+        one, other = columns[plane], columns[1 - plane]
+        normal = below.plane[:3].take(one, axis=1, mode="clip")
+        low, high = self.slabs[plane].take(one, axis=1, mode="clip")
+        room = np.empty((4, len(one)))
+        least, most, height, product = room
+        for k in range(3):
+            height = least if k == 0 else room[2]
+            for x in range(3):
+                target = height if x == 0 else product
+                above.corners[3 * k + x].take(other, out=target, mode="clip")
+                target *= normal[x]
+                if x:
+                    height += product
+            if k == 0:
+                most[:] = least
+            else:
+                np.minimum(least, height, out=least)
+                np.maximum(most, height, out=most)
+        between = least <= high
+        between &= most >= low
+        return np.flatnonzero(between)
 
 
 def _tested(a: _Side, b: _Side) -> _Part:
@@ -316,17 +371,8 @@ def _tested(a: _Side, b: _Side) -> _Part:
     parts = []
     some = np.flatnonzero(crossing)
     if len(some):
-        line = _Line(
-            a.take(some),
-            b.take(some),
-            signs_a.take(some, axis=1),
-            signs_b.take(some, axis=1),
-            heights_a.take(some, axis=1),
-            heights_b.take(some, axis=1),
-            error_a.take(some),
-            error_b.take(some),
-        )
-        part = line.meetings()
+        line = _Line(a, b, signs_a, signs_b, heights_a, heights_b, error_a, error_b)
+        part = (line if len(some) == len(crossing) else line.take(some)).meetings()
         parts.append(part._replace(chosen=chosen.take(some.take(part.chosen))))
     some = np.flatnonzero(in_plane)
     if len(some):
@@ -425,9 +471,9 @@ class _Ends(NamedTuple):
     lower: IntArray
     feature: FeatureArray
 
-    def take(self, some: IntArray) -> _Ends:
-        """Return some of the ends."""
-        return _Ends(self.side.take(some), self.upper.take(some), self.lower.take(some), self.feature.take(some))
+    def take(self, some: IntArray, side: _Side) -> _Ends:
+        """Return some of the ends, those of `side`."""
+        return _Ends(side, self.upper.take(some), self.lower.take(some), self.feature.take(some))
 
 
 class _Line(NamedTuple):
@@ -442,6 +488,19 @@ class _Line(NamedTuple):
     heights_b: FloatArray
     error_a: FloatArray
     error_b: FloatArray
+
+    def take(self, some: IntArray) -> _Line:
+        """Return some of the pairs."""
+        return _Line(
+            self.a.take(some),
+            self.b.take(some),
+            self.signs_a.take(some, axis=1),
+            self.signs_b.take(some, axis=1),
+            self.heights_a.take(some, axis=1),
+            self.heights_b.take(some, axis=1),
+            self.error_a.take(some),
+            self.error_b.take(some),
+        )
 
     def meetings(self) -> _Part:
         """Return which pairs meet, and where."""
@@ -461,24 +520,16 @@ class _Line(NamedTuple):
         low_high, count = _order(low_a, high_b)
         met = np.flatnonzero(low_high <= 0)
         unclear += count
-        high_low, count = _order(high_a.take(met), low_b.take(met))
+        high_low, count = _order(high_a, low_b, met)
         unclear += count
         rest = np.flatnonzero(high_low >= 0)
         met, high_low = met.take(rest), high_low.take(rest)
         low_high = low_high.take(met)
         if not len(met):
             return _nothing()._replace(unclear=unclear)
-        low_a, high_a, low_b, high_b = (end.take(met) for end in (low_a, high_a, low_b, high_b))
-        line = _Line(
-            low_a.side,
-            low_b.side,
-            self.signs_a.take(met, axis=1),
-            self.signs_b.take(met, axis=1),
-            self.heights_a.take(met, axis=1),
-            self.heights_b.take(met, axis=1),
-            self.error_a.take(met),
-            self.error_b.take(met),
-        )
+        line = self.take(met)
+        low_a, high_a = low_a.take(met, line.a), high_a.take(met, line.a)
+        low_b, high_b = low_b.take(met, line.b), high_b.take(met, line.b)
         code_a, code_b = code_a.take(met), code_b.take(met)
         low_low, count = _order(low_a, low_b)
         unclear += count
@@ -537,17 +588,17 @@ class _Line(NamedTuple):
             out[:, some] = p + share * (q - p)
 
 
-def _order(one: _Ends, other: _Ends) -> tuple[SignArray, int]:
-    """Return the order of ends of A and B along the line of both planes: 1 where that of A is farther on.
+def _order(one: _Ends, other: _Ends, some: IntArray | None = None) -> tuple[SignArray, int]:
+    """Return the order of ends of A and B, or of some of them, along the line of both planes: 1 where that of A is
+    farther on.
 
     Both sides go downward, each through the plane of the other triangle: the volume that they span tells.
     """
-    found = signs_of_volumes(
-        one.side.picked(one.upper),
-        one.side.picked(one.lower),
-        other.side.picked(other.upper),
-        other.side.picked(other.lower),
-    )
+    corners = []
+    for end in (one, other):
+        for which in (end.upper, end.lower):
+            corners.append(end.side.picked(which if some is None else which.take(some), some))
+    found = signs_of_volumes(*corners)
     return -found.signs, found.unclear
 
 
