@@ -23,6 +23,8 @@ from ..shapes.hilbert_curve import DIGITS, turn
 from ..shapes.polytope import IntArray
 from .box_pairs import BATCH, Boxes, PairList, Room
 
+StepArray = NDArray[np.int32]
+
 _CHUNK = BATCH // 4  # pairs of nodes opened in one go, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
 _MANY = 4000  # boxes from which Hilbert's curve saves more tests than it costs
@@ -84,7 +86,7 @@ def _fields(dim: int) -> tuple[int, int]:
     return width, (1 << (width - 1)) - 1
 
 
-def _rounded(sets: list[Boxes]) -> list[IntArray]:
+def _rounded(sets: list[Boxes]) -> list[StepArray]:
     """Return the corners (2, dim, n) of each set as whole numbers: steps along a cube around all of them.
 
     Both are rounded down: what touches still does.
@@ -95,17 +97,21 @@ def _rounded(sets: list[Boxes]) -> list[IntArray]:
     scale = (_fields(dim)[1] - 2) / max(extent, 1e-290)
     result = []
     for s in sets:
-        rough = s.corners - origin[:, None]
-        rough *= scale
-        result.append(rough.astype(np.intp))
+        steps = np.empty(s.corners.shape, dtype=np.int32)
+        for first in range(0, s.count, BATCH):
+            part = slice(first, first + BATCH)
+            rough = s.corners[:, :, part] - origin[:, None]
+            rough *= scale
+            steps[:, :, part] = rough
+        result.append(steps)
     return result
 
 
-def _ranked(sets: list[Boxes]) -> list[IntArray]:
+def _ranked(sets: list[Boxes]) -> list[StepArray]:
     """Do what `_rounded` does with space stretched where the boxes crowd: corners are numbered in their order."""
     dim = sets[0].dim
     largest = _fields(dim)[1] - 1
-    result = [np.empty((2, dim, s.count), dtype=np.intp) for s in sets]
+    result = [np.empty((2, dim, s.count), dtype=np.int32) for s in sets]
     for axis in range(dim):
         corners = [s.corners[:, axis].ravel() for s in sets]
         distinct = np.sort(np.concatenate(corners))
@@ -147,7 +153,7 @@ class _Tree:
         return twins[:2].T.ravel()[: self.sizes[level]], twins[2:].T.ravel()[: self.sizes[level]]
 
     @classmethod
-    def build(cls, steps: IntArray, axes: IntArray) -> _Tree:
+    def build(cls, steps: StepArray, axes: IntArray) -> _Tree:
         """Make the tree of boxes with corners (2, dim, n) in whole numbers; only some axes tell their order."""
         _, dim, n = steps.shape
         order, alike = _along_curve(steps, axes)
@@ -160,7 +166,7 @@ class _Tree:
         width, largest = _fields(dim)
         one = sum(1 << (width * axis) for axis in range(dim))
         spare = (largest + 1) * one
-        nodes = np.empty((2, dim, 2 * bases[-1]), dtype=np.intp)
+        nodes = np.empty((2, dim, 2 * bases[-1]), dtype=np.int32)
         steps.take(order, axis=2, out=nodes[:, :, :n], mode="clip")
         for base, above, size in zip(bases, bases[1:], sizes, strict=False):
             begin, end = 2 * base, 2 * above
@@ -170,9 +176,9 @@ class _Tree:
                 half = slice(end, end + above - base)
                 np.minimum(nodes[0, :, begin:end:2], nodes[0, :, begin + 1 : end : 2], out=nodes[0, :, half])
                 np.maximum(nodes[1, :, begin:end:2], nodes[1, :, begin + 1 : end : 2], out=nodes[1, :, half])
-        packed = nodes[:, dim - 1]
+        packed = nodes[:, dim - 1].astype(np.intp)
         for axis in range(dim - 2, -1, -1):
-            packed = packed << width
+            packed <<= width
             packed += nodes[:, axis]
         twins = np.empty((4, bases[-1]), dtype=np.intp)
         np.add(packed[1].reshape(-1, 2).T, spare, out=twins[:2])
@@ -180,7 +186,7 @@ class _Tree:
         return cls(order, bases[:-1], sizes, twins, spare, one, alike)
 
 
-def _along_curve(steps: IntArray, axes: IntArray) -> tuple[IntArray, int]:
+def _along_curve(steps: StepArray, axes: IntArray) -> tuple[IntArray, int]:
     """Return the order of boxes along a curve through their middles, and how many share a place."""
     _, dim, n = steps.shape
     shift = n.bit_length()

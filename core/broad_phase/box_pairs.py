@@ -155,16 +155,30 @@ class PairList:
         self.keep(i.take(kept), j.take(kept))
 
     def pairs(self) -> IntArray:
-        """Return the pairs (p, 2) in ascending order; to be asked once."""
+        """Return the pairs (p, 2) in ascending order; to be asked once, this or `columns`."""
+        codes = self._sorted()
+        pairs = np.empty((len(codes), 2), dtype=np.intp)
+        self._split(codes, pairs[:, 0], pairs[:, 1])
+        return frozen(pairs)
+
+    def columns(self) -> IntArray:
+        """Return the same as (2, p)."""
+        codes = self._sorted()
+        pairs = np.empty((2, len(codes)), dtype=np.intp)
+        self._split(codes, pairs[0], pairs[1])
+        return pairs
+
+    def _sorted(self) -> IntArray:
         if self._proposed:
             self._decide()
         codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.intp)
         self._codes = []
         codes.sort()
-        pairs = np.empty((len(codes), 2), dtype=np.intp)
-        np.right_shift(codes, self._bits, out=pairs[:, 0])
-        np.bitwise_and(codes, (1 << self._bits) - 1, out=pairs[:, 1])
-        return frozen(pairs)
+        return codes
+
+    def _split(self, codes: IntArray, i: IntArray, j: IntArray) -> None:
+        np.right_shift(codes, self._bits, out=i)
+        np.bitwise_and(codes, (1 << self._bits) - 1, out=j)
 
 
 def ranges(owner: IntArray, begin: IntArray, end: IntArray, room: Room) -> Iterator[tuple[IntArray, IntArray]]:

@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..broad_phase.box_bvh import tree
+from ..broad_phase.box_pairs import Boxes, PairList
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..hierarchy.bvh_pairs import tree_pairs
-from ..progress import Progress
+from ..progress import Progress, rising
 from ..shapes.polytope import FloatArray, IntArray
 from .mesh import Mesh
 
@@ -36,26 +38,28 @@ _ROOMY = 8  # cells per triangle at most
 
 
 def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> IntArray:
-    """Return the pairs (p, 2) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
+    """Return the pairs (2, p) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
     if "tree" in a.__dict__ and "tree" in b.__dict__:
-        return tree_pairs(a.tree, b.tree, progress=progress).pairs
+        return tree_pairs(a.tree, b.tree, progress=progress).pairs.T
     kept = _in_common(a, b)
     if not (len(kept[0]) and len(kept[1])):
-        return np.empty((0, 2), dtype=np.intp)
-    boxes = [_boxes(mesh, some) for mesh, some in zip((a, b), kept, strict=True)]
-    found = candidate_pairs(*(side.T for box in boxes for side in box), method="bvh", progress=progress).pairs
-    pairs = np.empty_like(found)
-    for side in range(2):
-        kept[side].take(found[:, side], out=pairs[:, side])
+        return np.empty((2, 0), dtype=np.intp)
+    boxes = [Boxes(_boxes(mesh, some)) for mesh, some in zip((a, b), kept, strict=True)]
+    found = PairList(boxes[0], boxes[1], 0.0)
+    tree(boxes[0], boxes[1], found, progress=rising(progress))
+    pairs = found.columns()
+    for row, some, mesh in zip(pairs, kept, (a, b), strict=True):
+        if len(some) < len(mesh.triangles):
+            some.take(row, out=row, mode="clip")
     return pairs
 
 
 def own_candidates(mesh: Mesh, progress: Progress | None = None) -> IntArray:
-    """Return the pairs (p, 2) of triangles of one mesh, the smaller number first, whose boxes overlap, ascending."""
+    """Return the pairs (2, p) of triangles of one mesh, the smaller number first, whose boxes overlap, ascending."""
     if "tree" in mesh.__dict__:
-        return tree_pairs(mesh.tree, progress=progress).pairs
+        return tree_pairs(mesh.tree, progress=progress).pairs.T
     low, high = _boxes(mesh, np.arange(len(mesh.triangles)))
-    return candidate_pairs(low.T, high.T, progress=progress).pairs
+    return candidate_pairs(low.T, high.T, progress=progress).pairs.T
 
 
 def _in_common(a: Mesh, b: Mesh) -> list[IntArray]:

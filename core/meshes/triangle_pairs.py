@@ -107,12 +107,12 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
         raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
     tell(progress, 0.0)
     pairs = own_candidates(mesh, part_of(progress, 0.0, 0.5))
-    one, other = (mesh.triangles.take(pairs[:, side], axis=0).T for side in range(2))
-    beside = np.zeros(len(pairs), dtype=np.bool_)
+    one, other = (mesh.triangles.take(row, axis=0).T for row in pairs)
+    beside = np.zeros(pairs.shape[1], dtype=np.bool_)
     for i in range(3):
         for j in range(3):
             beside |= one[i] == other[j]
-    return _meetings(mesh, mesh, pairs[~beside], part_of(progress, 0.5, 1.0))
+    return _meetings(mesh, mesh, pairs[:, ~beside], part_of(progress, 0.5, 1.0))
 
 
 class _Part(NamedTuple):
@@ -129,25 +129,26 @@ class _Part(NamedTuple):
 
 
 def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> Crossings:
-    """Test candidates, many at a time."""
+    """Test candidates (2, p), many at a time."""
     exponent = int(np.frexp(max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach))[1])
     exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
-    tables = _Table.of(a, pairs[:, 0], exponent), _Table.of(b, pairs[:, 1], exponent)
+    tables = _Table.of(a, pairs[0], exponent), _Table.of(b, pairs[1], exponent)
     sieve = _Sieve.of(tables)
     parts: list[_Part] = []
     waiting: list[IntArray] = []
     count = 0
-    for begin in range(0, len(pairs), _BATCH):
-        tell(progress, begin / len(pairs))
-        left = sieve.left(pairs[begin : begin + _BATCH])
+    total = pairs.shape[1]
+    for begin in range(0, total, _BATCH):
+        tell(progress, begin / total)
+        left = sieve.left(pairs[:, begin : begin + _BATCH])
         waiting.append(left + begin)
         count += len(left)
-        if count > _BATCH or begin + _BATCH >= len(pairs):
+        if count > _BATCH or begin + _BATCH >= total:
             rows = np.concatenate(waiting)
             waiting, count = [], 0
             for first in range(0, len(rows), _BATCH):
                 some = rows[first : first + _BATCH]
-                sides = [table.side.take(table.place.take(pairs[some, k])) for k, table in enumerate(tables)]
+                sides = [table.side.take(table.place.take(row.take(some))) for row, table in zip(pairs, tables, strict=True)]
                 part = _tested(sides[0], sides[1])
                 parts.append(part._replace(chosen=some.take(part.chosen)))
     if not parts:
@@ -155,11 +156,11 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     chosen = np.concatenate([part.chosen for part in parts])
     ends = np.concatenate([part.ends for part in parts], axis=2)
     result = Crossings(
-        frozen(pairs.take(chosen, axis=0)),
+        frozen(np.ascontiguousarray(pairs.take(chosen, axis=1).T)),
         np.concatenate([part.kinds for part in parts]),
         frozen(np.ascontiguousarray(scaled(ends, -exponent).transpose(2, 0, 1))),
         np.ascontiguousarray(np.concatenate([part.features for part in parts], axis=2).transpose(2, 0, 1)),
-        len(pairs),
+        total,
         sum(part.unclear for part in parts),
     )
     for array in (result.kinds, result.features):
@@ -319,8 +320,8 @@ class _Sieve(NamedTuple):
         return cls(tables, (slabs[0], slabs[1]))
 
     def left(self, pairs: IntArray) -> IntArray:
-        """Return the numbers of the pairs (p, 2) of which none is on one side of the other's plane for sure."""
-        columns = [table.place.take(pairs[:, k]) for k, table in enumerate(self.tables)]
+        """Return the numbers of the pairs (2, p) of which none is on one side of the other's plane for sure."""
+        columns = [table.place.take(row) for row, table in zip(pairs, self.tables, strict=True)]
         some = self._between(1, columns)
         rest = self._between(0, [column.take(some) for column in columns])
         return some.take(rest)

@@ -252,7 +252,7 @@ def test_many_triangles_against_all_pairs() -> None:
         everything = np.stack(np.meshgrid(np.arange(700), np.arange(600), indexing="ij"), axis=2).reshape(-1, 2)
         boxes = (p.min(axis=1)[everything[:, 0]] <= q.max(axis=1)[everything[:, 1]]).all(axis=1)
         boxes &= (q.min(axis=1)[everything[:, 1]] <= p.max(axis=1)[everything[:, 0]]).all(axis=1)
-        whole = triangle_pairs._meetings(a, b, everything[boxes], None)
+        whole = triangle_pairs._meetings(a, b, everything[boxes].T, None)
         assert np.array_equal(found.pairs, whole.pairs)
         assert found.candidates == boxes.sum()
         assert len(found)
