@@ -25,7 +25,7 @@ from .box_pairs import BATCH, Boxes, PairList, Room
 
 StepArray = NDArray[np.int32]
 
-_CHUNK = BATCH // 4  # pairs of nodes opened in one go, to four times as many
+_CHUNK = BATCH // 2  # pairs of nodes opened in one go, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
 _MANY = 4000  # boxes from which Hilbert's curve saves more tests than it costs
 _RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and all is begun anew
@@ -224,7 +224,7 @@ class _Descent:
         self._a, self._b, self._found, self._most = a, b, found, most
         self._sure = sure  # whether leaves that overlap by a step are near for certain
         self._before = found.tests
-        self._room = Room()
+        self._room = Room(4 * _CHUNK)
         # Per level: pairs of nodes on it that overlap and wait to be opened, and how many they are.
         levels = max(len(a.sizes), len(b.sizes))
         self._waiting: list[list[tuple[IntArray, IntArray]]] = [[] for _ in range(levels)]

@@ -74,13 +74,13 @@ class Room:
     else.
     """
 
-    def __init__(self) -> None:
-        self._rows = np.empty((8, BATCH), dtype=np.intp)
+    def __init__(self, size: int = BATCH) -> None:
+        self._rows = np.empty((8, size), dtype=np.intp)
         self._counting = np.arange(0)
 
     def row(self, number: int, count: int) -> IntArray:
         """Return an array (count,), of a batch the same memory for the same number of 0 to 7."""
-        return self._rows[number, :count] if count <= BATCH else np.empty(count, dtype=np.intp)
+        return self._rows[number, :count] if count <= self._rows.shape[1] else np.empty(count, dtype=np.intp)
 
     def counting(self, count: int) -> IntArray:
         """Return 0, 1 and so on, `count` of them; not to be changed."""

@@ -130,10 +130,12 @@ class _Part(NamedTuple):
 
 def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> Crossings:
     """Test candidates (2, p), many at a time."""
-    exponent = int(np.frexp(max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach))[1])
+    reach = max(float(np.abs(side).max()) for mesh in (a, b) for side in mesh.reach)
+    exponent = int(np.frexp(reach)[1])
     exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
-    tables = _Table.of(a, pairs[0], exponent), _Table.of(b, pairs[1], exponent)
-    sieve = _Sieve.of(tables)
+    reach = float(np.ldexp(reach, exponent))
+    tables = _Table.of(a, pairs[0], exponent, reach), _Table.of(b, pairs[1], exponent, reach)
+    sieve = _Sieve(tables)
     parts: list[_Part] = []
     waiting: list[IntArray] = []
     count = 0
@@ -216,12 +218,14 @@ class _Table(NamedTuple):
     """The triangles of a mesh that candidates name."""
 
     side: _Side
+    slab: FloatArray
+    """(2, k) products of the normal with points beyond these bounds are below or above the plane for sure."""
     place: IntArray
     """(m,) for each triangle of the mesh its column."""
 
     @classmethod
-    def of(cls, mesh: Mesh, named: IntArray, exponent: int) -> _Table:
-        """Make the table."""
+    def of(cls, mesh: Mesh, named: IntArray, exponent: int, reach: float) -> _Table:
+        """Make the table; no coordinate of either mesh is larger than `reach`, after scaling."""
         some = np.zeros(len(mesh.triangles), dtype=np.bool_)
         some[named] = True
         used = np.flatnonzero(some)
@@ -230,14 +234,23 @@ class _Table(NamedTuple):
         side = _Side(
             np.empty((9, len(used))), np.empty((4, len(used))), np.empty(len(used)), np.empty(len(used), dtype=np.bool_)
         )
+        slab = np.empty((2, len(used)))
         points = scaled(mesh.points, exponent)
         for begin in range(0, len(used), _BATCH):
             part = slice(begin, begin + _BATCH)
             triangles = mesh.triangles.take(used[part], axis=0)
-            _fill(
-                _Side(side.corners[:, part], side.plane[:, part], side.size[part], side.flat[part]), points, triangles
-            )
-        return cls(side, place)
+            some = _Side(side.corners[:, part], side.plane[:, part], side.size[part], side.flat[part])
+            _fill(some, points, triangles)
+            # Seen from the origin, not from a corner: two thirds of the work, for errors that grow with coordinates.
+            (x, y, z, weight), (px, py, pz) = some.plane, some.corners[:3]
+            offset = x * px
+            offset += y * py
+            offset += z * pz
+            error = weight * (MESH_SIEVE * EPS * reach)
+            error += ORIENTATION_LEAST
+            np.subtract(offset, error, out=slab[0, part])
+            np.add(offset, error, out=slab[1, part])
+        return cls(side, slab, place)
 
 
 def _fill(side: _Side, points: FloatArray, triangles: IntArray) -> None:
@@ -300,24 +313,6 @@ class _Sieve(NamedTuple):
     """What tells most pairs of triangles of which one is on one side of the other's plane."""
 
     tables: tuple[_Table, _Table]
-    slabs: tuple[FloatArray, FloatArray]
-    """(2, k) each: products of the normal with points beyond these bounds are above or below the plane for sure."""
-
-    @classmethod
-    def of(cls, tables: tuple[_Table, _Table]) -> _Sieve:
-        """Make the bounds."""
-        # Seen from the origin, not from a corner: two thirds of the work, and errors in proportion to the coordinates.
-        reach = max(float(np.abs(table.side.corners).max(initial=0.0)) for table in tables)
-        slabs = []
-        for table in tables:
-            (x, y, z, weight), (px, py, pz) = table.side.plane, table.side.corners[:3]
-            offset = x * px
-            offset += y * py
-            offset += z * pz
-            error = weight * (MESH_SIEVE * EPS * reach)
-            error += ORIENTATION_LEAST
-            slabs.append(np.stack([offset - error, offset + error]))
-        return cls(tables, (slabs[0], slabs[1]))
 
     def left(self, pairs: IntArray) -> IntArray:
         """Return the numbers of the pairs (2, p) of which none is on one side of the other's plane for sure."""
@@ -331,7 +326,7 @@ class _Sieve(NamedTuple):
         below, above = self.tables[plane].side, self.tables[1 - plane].side
         one, other = columns[plane], columns[1 - plane]
         normal = below.plane[:3].take(one, axis=1, mode="clip")
-        low, high = self.slabs[plane].take(one, axis=1, mode="clip")
+        low, high = self.tables[plane].slab.take(one, axis=1, mode="clip")
         room = np.empty((4, len(one)))
         least, most, height, product = room
         for k in range(3):
