@@ -40,9 +40,10 @@ class Mesh:
 
     def __post_init__(self) -> None:
         """Check and copy what was given."""
-        points, triangles = checked_mesh(self.points, self.triangles)
+        points, triangles, (low, high) = _checked("points", self.points, "triangles", self.triangles)
         object.__setattr__(self, "points", frozen(np.array(points)))
         object.__setattr__(self, "triangles", frozen(np.array(triangles)))
+        object.__setattr__(self, "reach", (frozen(low), frozen(high)))  # the check had to look for them
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -342,13 +343,21 @@ def checked_mesh(
 
     Raises ValueError that begins with the name of the argument, for which others can be given.
     """
+    return _checked(of_points, points, of_triangles, triangles)[:2]
+
+
+def _checked(
+    of_points: str, points: ArrayLike, of_triangles: str, triangles: ArrayLike
+) -> tuple[FloatArray, IntArray, tuple[FloatArray, FloatArray]]:
+    """Do the work of `checked_mesh`; return the lowest and highest coordinates of the points, too."""
     expected = "an array (n, 3)"
     array = checked_array(of_points, points, expected)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{of_points}: {expected} expected, got the shape {array.shape}")
     if not len(array):
         raise ValueError(f"{of_points}: at least one point expected, got none")
-    for corner in lowest_highest(array):
+    reach = lowest_highest(array)
+    for corner in reach:
         checked_magnitude(of_points, corner)
     corners = _checked_triangles(of_triangles, triangles)
     if not len(corners):
@@ -356,7 +365,7 @@ def checked_mesh(
     numbers: IntArray = corners.astype(np.intp, copy=False)
     if numbers.view(np.uintp).max() >= len(array):  # so seen, negative numbers are the largest
         raise ValueError(f"{of_triangles}: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
-    return array, numbers
+    return array, numbers, reach
 
 
 def _checked_triangles(name: str, value: ArrayLike) -> IntArray:
