@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which triangles of two meshes may meet: those whose axis-aligned boxes overlap.
 
-Where both meshes have their trees already, these are descended. Else no tree is built: what is not in the common box of
-both is left out, again and again, and the few that remain go through the broad phase.
+Where both meshes have their trees already, these are descended. Else what is outside the common box of both is left out,
+then what begins in no cell near one in which a triangle of the other mesh begins: in small whole numbers, of which one
+integer holds three. The few that remain, or all where the meshes nearly coincide, get boxes and a tree for this once.
+Source: L. Lamport, Multiple byte processing with full-word instructions, 1975.
 """
 
 from __future__ import annotations
@@ -176,7 +178,7 @@ def _cells(low: PackedArray, widths: list[int], counts: list[int]) -> PackedArra
     return result
 
 
-def _around(cells: IntArray, counts: list[int]) -> NDArray[np.bool_]:
+def _around(cells: PackedArray, counts: list[int]) -> NDArray[np.bool_]:
     """Return for each cell of a grid whether it or a neighbour is among some."""
     full = np.zeros(tuple(counts), dtype=np.bool_)
     full.ravel()[cells] = True

@@ -150,7 +150,9 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
             waiting, count = [], 0
             for first in range(0, len(rows), _BATCH):
                 some = rows[first : first + _BATCH]
-                sides = [table.side.take(table.place.take(row.take(some))) for row, table in zip(pairs, tables, strict=True)]
+                sides = [
+                    table.side.take(table.place.take(row.take(some))) for row, table in zip(pairs, tables, strict=True)
+                ]
                 part = _tested(sides[0], sides[1])
                 parts.append(part._replace(chosen=some.take(part.chosen)))
     if not parts:
@@ -239,10 +241,10 @@ class _Table(NamedTuple):
         for begin in range(0, len(used), _BATCH):
             part = slice(begin, begin + _BATCH)
             triangles = mesh.triangles.take(used[part], axis=0)
-            some = _Side(side.corners[:, part], side.plane[:, part], side.size[part], side.flat[part])
-            _fill(some, points, triangles)
+            piece = _Side(side.corners[:, part], side.plane[:, part], side.size[part], side.flat[part])
+            _fill(piece, points, triangles)
             # Seen from the origin, not from a corner: two thirds of the work, for errors that grow with coordinates.
-            (x, y, z, weight), (px, py, pz) = some.plane, some.corners[:3]
+            (x, y, z, weight), (px, py, pz) = piece.plane, piece.corners[:3]
             offset = x * px
             offset += y * py
             offset += z * pz
@@ -590,11 +592,13 @@ def _order(one: _Ends, other: _Ends, some: IntArray | None = None) -> tuple[Sign
 
     Both sides go downward, each through the plane of the other triangle: the volume that they span tells.
     """
-    corners = []
-    for end in (one, other):
-        for which in (end.upper, end.lower):
-            corners.append(end.side.picked(which if some is None else which.take(some), some))
-    found = signs_of_volumes(*corners)
+    found = signs_of_volumes(
+        *(
+            end.side.picked(which if some is None else which.take(some), some)
+            for end in (one, other)
+            for which in (end.upper, end.lower)
+        )
+    )
     return -found.signs, found.unclear
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core.bounding.volumes import bounding_volumes
+from contact_lens.core.broad_phase.box_pairs import PairList
 from contact_lens.core.broad_phase.candidate_pairs import METHODS, candidate_pairs, overlapping_pairs
 from contact_lens.core.progress import Cancelled
 
@@ -248,6 +249,31 @@ def test_a_tree_takes_few_tests_wherever_the_boxes_are():
         found = candidate_pairs(center - half, center + half, method="bvh")
         assert found.tests < 60 * n
         assert np.array_equal(found.pairs, candidate_pairs(center - half, center + half, method="sweep").pairs)
+
+
+@pytest.mark.parametrize(("dim", "most"), [(2, 9), (3, 15)])
+def test_a_tree_of_many_boxes_follows_a_curve_that_does_not_jump(dim, most):
+    rng = np.random.default_rng(15)
+    low = rng.uniform(0.0, 1.0, (10_000, dim))
+    high = low + rng.uniform(0.1, 0.7, low.shape) * len(low) ** (-1 / dim)
+    assert candidate_pairs(low, high, method="bvh").tests < most * len(low)
+
+
+def test_boxes_that_overlap_by_a_step_need_no_look_at_their_corners(monkeypatch):
+    rng = np.random.default_rng(16)
+    low = rng.uniform(0.0, 10.0, (3000, 3))
+    looked = 0
+    test = PairList._test
+
+    def counted(self, i, j):
+        nonlocal looked
+        looked += len(i)
+        test(self, i, j)
+
+    monkeypatch.setattr(PairList, "_test", counted)
+    found = candidate_pairs(low, low + 1.0, low + 0.5, low + 1.5, method="bvh").pairs
+    assert len(found) > 50_000
+    assert looked < 0.01 * len(found)
 
 
 @pytest.mark.parametrize("flat", [1.0, 1e-9])
