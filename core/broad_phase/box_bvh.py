@@ -334,9 +334,12 @@ class _Descent:
             self._put(level - 1, i, j)
             return
         i, j = self._a.order.take(i), self._b.order.take(j)
-        some, rest = certain.nonzero()[0], (~certain).nonzero()[0]
-        self._found.keep(i.take(some), j.take(some))
-        self._found.propose(i.take(rest), j.take(rest))
+        if not certain.all():
+            rest = (~certain).nonzero()[0]
+            self._found.propose(i.take(rest), j.take(rest))
+            some = certain.nonzero()[0]
+            i, j = i.take(some), j.take(some)
+        self._found.keep(i, j)
 
     def _overlap(self, ends: IntArray, other_ends: IntArray, some: IntArray) -> NDArray[np.bool_]:
         """Return which differences of high and low corners are at least one step in all fields.
