@@ -25,7 +25,7 @@ from .box_pairs import BATCH, Boxes, PairList, Room
 
 StepArray = NDArray[np.int32]
 
-_CHUNK = BATCH // 2  # pairs of nodes opened in one go, to four times as many
+_CHUNK = 10_000  # pairs of nodes opened in one go, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
 _MANY = 2000  # boxes from which Hilbert's curve saves more tests than it costs
 _RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and all is begun anew

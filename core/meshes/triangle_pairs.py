@@ -32,6 +32,7 @@ FACE = 6
 """The number of the inside of a triangle among its features; 0 to 2 are its corners, 3 + k the side from corner k."""
 
 _BATCH = 8192
+_SIEVED = 1 << 14  # pairs of which most are told apart, looked at in one go
 
 
 class Meeting(IntEnum):
@@ -140,12 +141,12 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     waiting: list[IntArray] = []
     count = 0
     total = pairs.shape[1]
-    for begin in range(0, total, _BATCH):
+    for begin in range(0, total, _SIEVED):
         tell(progress, begin / total)
-        left = sieve.left(pairs[:, begin : begin + _BATCH])
+        left = sieve.left(pairs[:, begin : begin + _SIEVED])
         waiting.append(left + begin)
         count += len(left)
-        if count > _BATCH or begin + _BATCH >= total:
+        if count > _BATCH or begin + _SIEVED >= total:
             rows = np.concatenate(waiting)
             waiting, count = [], 0
             for first in range(0, len(rows), _BATCH):
