@@ -498,3 +498,12 @@ FRAME_PARALLEL = 1e-9
 FRAME_ALIKE = 1e-6
 """Relative: of total lengths along directions, and of ways ahead, that differ by no more none is the greater; in the
 unit of the pair, what is no larger has no sign."""
+
+ROOT_SMALLEST = 1e-290
+"""In units of what is largest: parts of a secular equation that count as 0. What larger ones are divided by, and their
+quotients by the root, are in the range of float64."""
+
+FACET_BELOW = 16.0
+"""Times EPS and the sum of a polytope's magnitude and a point's way from its centre: how far below the plane of a facet
+a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE, products of
+ways and normals by 3."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..tolerance import EPS, FACET_BELOW, ROOT_SMALLEST
 from .curved_shape import ConvexShape, CurvedShape, across
 from .cylinder import Cone, Cylinder
 from .ellipsoid import Ellipsoid
@@ -69,37 +70,61 @@ def _from_outside(shape: Polytope, points: FloatArray) -> FloatArray:
     if len(shape.edges) == 0:
         apart: FloatArray = np.linalg.norm(points - shape.vertices[0], axis=1)
         return apart
+    if shape.dim == 3 and shape.facets:
+        return _from_facets(shape, points)
     step = max(1, PRODUCTS // len(shape.edges))
-    parts = [_from_boundary(shape, points[k : k + step]) for k in range(0, len(points), step)]
+    start, end = shape.vertices[shape.edges[:, 0]], shape.vertices[shape.edges[:, 1]]
+    parts = [
+        _from_segments(points[k : k + step, None], start, end, shape.edge_directions).min(axis=1)
+        for k in range(0, len(points), step)
+    ]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _from_boundary(shape: Polytope, points: FloatArray) -> FloatArray:
-    start, end = shape.vertices[shape.edges[:, 0]], shape.vertices[shape.edges[:, 1]]
-    lengths = np.linalg.norm(end - start, axis=1)
+def _from_segments(points: FloatArray, start: FloatArray, end: FloatArray, directions: FloatArray) -> FloatArray:
     # From both ends, so that the nearer of them tells how far along: with the digits of the smaller numbers.
-    from_start, from_end = points[:, None] - start, points[:, None] - end
-    along = np.clip((from_start * shape.edge_directions).sum(axis=2), 0.0, lengths)
-    foot = from_start - along[:, :, None] * shape.edge_directions
-    past = along >= lengths
+    from_start, from_end = points - start, points - end
+    along = np.clip((from_start * directions).sum(axis=-1), 0.0, np.linalg.norm(end - start, axis=-1))
+    foot = from_start - along[..., None] * directions
+    past = (from_end * directions).sum(axis=-1) >= 0.0
     foot[past] = from_end[past]
-    nearest: FloatArray = np.sqrt((foot * foot).sum(axis=2).min(axis=1))
-    if shape.dim == 2 or not shape.facets:
-        return nearest
-    # A point is above a facet when it is on the inner side of each of its sides.
-    counts = np.array([len(loop) for loop in shape.facets])
-    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    corner = np.concatenate(shape.facets)
-    following = np.concatenate([np.roll(loop, -1) for loop in shape.facets])
-    facet = np.repeat(np.arange(len(counts)), counts)
-    outward = np.cross(shape.vertices[following] - shape.vertices[corner], shape.normals[facet])
-    limits = (outward * (shape.vertices[corner] - shape.center)).sum(axis=1)
-    way = points - shape.center
-    beyond = np.maximum.reduceat(way @ outward.T - limits, first, axis=1)
-    heights = way @ shape.normals.T - shape.offsets
-    above = np.where((beyond <= 0.0) & (heights >= 0.0), heights, np.inf).min(axis=1)
-    result: FloatArray = np.minimum(nearest, above)
+    result: FloatArray = np.linalg.norm(foot, axis=-1)
     return result
+
+
+def _from_facets(shape: Polytope, points: FloatArray) -> FloatArray:
+    """Return the distance to the nearest of the facets that a point outside is above the planes of: the way from the
+    nearest point of all is a sum of the normals of facets there, times numbers >= 0, so it is above one of these."""
+    counts = np.fromiter(map(len, shape.facets), dtype=np.intp, count=len(shape.facets))
+    first = np.cumsum(counts) - counts
+    corner = np.concatenate(shape.facets)
+    next_place = np.arange(1, len(corner) + 1)
+    next_place[first + counts - 1] = first
+    start, end = shape.vertices[corner], shape.vertices[corner[next_place]]
+    ways = end - start
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    outward = np.cross(ways, np.repeat(shape.normals, counts, axis=0))
+    # A point on a facet may be computed to be below it, and above one beside it.
+    slack = FACET_BELOW * EPS * (shape.magnitude + np.abs(points - shape.center).max(axis=1, initial=0.0))
+    distances = np.empty(len(points))
+    step = max(1, PRODUCTS // len(corner))
+    for k in range(0, len(points), step):
+        way = points[k : k + step] - shape.center
+        heights = way @ shape.normals.T - shape.offsets
+        point, facet = np.nonzero(heights >= -slack[k : k + step, None])
+        # Their sides, one after the other.
+        sides = counts[facet]
+        begin = np.cumsum(sides) - sides
+        side = np.arange(int(sides.sum())) + np.repeat(first[facet] - begin, sides)
+        spots = points[k : k + step][np.repeat(point, sides)]
+        nearest = np.minimum.reduceat(_from_segments(spots, start[side], end[side], ways[side]), begin)
+        # A point is above a facet when it is on the inner side of each of its sides.
+        beyond = np.maximum.reduceat(((spots - start[side]) * outward[side]).sum(axis=1), begin)
+        height = np.maximum(heights[point, facet], 0.0)
+        nearest = np.where(beyond <= 0.0, np.minimum(nearest, height), nearest)
+        of_point = np.searchsorted(point, np.arange(len(way)))
+        distances[k : k + step] = np.maximum(np.minimum.reduceat(nearest, of_point), heights.max(axis=1))
+    return distances
 
 
 def _from_round(shape: Cylinder | Cone, points: FloatArray) -> FloatArray:
@@ -149,6 +174,8 @@ def secular_root(parts: FloatArray, poles: FloatArray) -> FloatArray:
     Newton's method on the inverse square root of the sum, which is all but straight and concave: from below it never
     steps too far.
     """
+    # Parts that would overflow when they are divided by the smallest roots: without them nothing moves.
+    parts = np.where(np.abs(parts) < ROOT_SMALLEST, 0.0, parts)
     root: FloatArray = np.maximum((np.abs(parts) - poles).max(axis=1), 0.0)
     for _ in range(_STEPS):
         under = poles + root[:, None]

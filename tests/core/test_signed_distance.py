@@ -106,3 +106,48 @@ def test_distances_grow_with_the_shapes(name: str) -> None:
 def test_no_points_have_no_distances() -> None:
     for shape in SHAPES.values():
         assert signed_distances(shape, np.zeros((0, shape.dim))).shape == (0,)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_points_of_a_flat_polygon_in_space_are_on_it(turned: bool) -> None:
+    """Rounding puts them below both of its sides, or above a facet that is beside them."""
+    rng = np.random.default_rng(21)
+    for _ in range(40):
+        corners = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 3)) if turned else rng.normal(size=(8, 3)) * (1, 1, 0)
+        shape = ConvexHull(corners)
+        share = rng.dirichlet(np.ones(len(shape.vertices)), 50)
+        found = signed_distances(shape, share @ shape.vertices)
+        assert np.abs(found).max() <= 1e-14 * shape.extent
+        away = signed_distances(shape, share @ shape.vertices + 0.25 * shape.normals[0])
+        np.testing.assert_allclose(away, 0.25, rtol=1e-13)
+
+
+def test_points_of_facets_that_are_nearly_level_are_on_them() -> None:
+    rng = np.random.default_rng(22)
+    for _ in range(40):
+        corners = rng.normal(size=(40, 3))
+        corners[:, 2] = np.where(rng.random(40) < 0.5, 1.0, -1.0) + 1e-13 * rng.normal(size=40)
+        shape = ConvexHull(corners)
+        points = np.concatenate([rng.dirichlet(np.ones(len(loop)), 5) @ shape.vertices[loop] for loop in shape.facets])
+        assert np.abs(signed_distances(shape, points)).max() <= 1e-14 * shape.extent
+
+
+def test_an_ellipsoid_where_a_coordinate_is_next_to_zero() -> None:
+    """Quotients by the root are beyond the range of float64 then."""
+    shape = Ellipsoid((0, 0, 0), (3, 2, 1))
+    for tiny in (5e-324, 1e-308, 1e-300, 1e-280):
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            found = signed_distances(shape, np.array([(0.0, -1.0, 0.0), (0.0, -1.0, tiny)]))
+        np.testing.assert_allclose(found, -np.sqrt(2.0 / 3.0), rtol=1e-15)
+
+
+def test_a_solid_of_many_corners() -> None:
+    rng = np.random.default_rng(23)
+    ways = rng.normal(size=(1500, 3))
+    shape = ConvexHull(ways / np.linalg.norm(ways, axis=1)[:, None])
+    chosen = rng.integers(len(shape.facets), size=300)
+    middles = np.array([shape.vertices[shape.facets[k]].mean(axis=0) for k in chosen])
+    corners = shape.vertices[[shape.facets[k][0] for k in chosen]]
+    for far in (1e-9, 1e-3, 1.0):
+        np.testing.assert_allclose(signed_distances(shape, (1.0 + far) * corners), far, atol=1e-15)
+        np.testing.assert_allclose(signed_distances(shape, middles + far * shape.normals[chosen]), far, atol=1e-15)
