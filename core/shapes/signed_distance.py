@@ -111,7 +111,8 @@ def _from_facets(shape: Polytope, points: FloatArray) -> FloatArray:
     for k in range(0, len(points), step):
         way = points[k : k + step] - shape.center
         heights = way @ shape.normals.T - shape.offsets
-        point, facet = np.nonzero(heights >= -slack[k : k + step, None])
+        highest = heights.max(axis=1)
+        point, facet = np.nonzero(heights >= np.minimum(highest, -slack[k : k + step])[:, None])
         # Their sides, one after the other.
         sides = counts[facet]
         begin = np.cumsum(sides) - sides
@@ -123,7 +124,7 @@ def _from_facets(shape: Polytope, points: FloatArray) -> FloatArray:
         height = np.maximum(heights[point, facet], 0.0)
         nearest = np.where(beyond <= 0.0, np.minimum(nearest, height), nearest)
         of_point = np.searchsorted(point, np.arange(len(way)))
-        distances[k : k + step] = np.maximum(np.minimum.reduceat(nearest, of_point), heights.max(axis=1))
+        distances[k : k + step] = np.maximum(np.minimum.reduceat(nearest, of_point), highest)
     return distances
 
 
