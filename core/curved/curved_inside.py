@@ -58,14 +58,18 @@ def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     if by_box > enough:
         return by_box
     radius = 0.0 if isinstance(inner, Polytope) else inner.radius
+    core = _core(inner)
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
-        # As the support points across the facets show.
-        tops = support_points(inner, outer.normals) - outer.center
-        by_facets = float(((tops * outer.normals).sum(axis=1) - outer.offsets).max())
+        # As the corners or the support points across the facets show.
+        if isinstance(core, Polytope):
+            by_facets = radius + float(heights_above(outer, core.vertices).max())
+        else:
+            tops = support_points(inner, outer.normals) - outer.center
+            by_facets = float(((tops * outer.normals).sum(axis=1) - outer.offsets).max())
         if by_facets > enough or by_facets <= 0.0:
             return by_facets
     rounding = radius - (0.0 if isinstance(outer, Polytope) else outer.radius)
-    return rounding + _core_sticks_out(_core(inner), _core(outer), enough - rounding)
+    return rounding + _core_sticks_out(core, _core(outer), enough - rounding)
 
 
 def _core(shape: ConvexShape) -> ConvexShape:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -161,3 +162,18 @@ def test_ellipsoids_that_are_flatter_where_they_stick_out() -> None:
     assert sticks_out(inner, outer, 1e-3) == pytest.approx(9e-3, rel=1e-3)
     assert sticks_out(inner, outer, 1e-2) <= 1e-2
     assert contact(inner, outer).relation is Relation.B_INSIDE_A
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.1])
+def test_memory_does_not_grow_with_corners_times_facets(radius: float) -> None:
+    ways = np.random.default_rng(5).normal(size=(2000, 3))
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    outer, inner = ConvexHull(ways), ConvexHull(0.5 * ways)
+    small = Rounded(inner, radius) if radius else inner
+    for shapes in ((small, outer), (small, Rounded(outer, 0.1))):
+        tracemalloc.start()
+        reach = sticks_out(*shapes, 1e-5)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert reach < -0.3
+        assert peak < 16e6
