@@ -177,3 +177,14 @@ def test_memory_does_not_grow_with_corners_times_facets(radius: float) -> None:
         tracemalloc.stop()
         assert reach < -0.3
         assert peak < 16e6
+
+
+def test_a_rounded_polygon_in_a_larger_one_in_its_plane() -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        corners = rng.normal(size=(7, 2)) @ rng.normal(size=(2, 3))
+        outer = Rounded(ConvexHull(corners), 0.001)
+        inner = Rounded(ConvexHull(rng.dirichlet(np.ones(7), 6) @ corners), 0.0005)
+        c = contact(inner, outer)
+        assert c.relation is Relation.A_INSIDE_B
+        assert verify(c, inner, outer).ok
