@@ -19,7 +19,8 @@ def part_of(progress: Progress | None, begin: float, end: float) -> Progress | N
     """Return a progress function for a part of the work, from share `begin` to share `end` of the whole."""
     if progress is None:
         return None
-    return lambda share: progress(begin + share * (end - begin))
+    # Rounding must not take it beyond the end, where the next part begins.
+    return lambda share: progress(min(begin + share * (end - begin), end))
 
 
 def rising(progress: Progress | None) -> Progress | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, part_of, rising, tell
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
 from .batched_first_hulls import CORNERS, FACETS, first_hulls
@@ -151,6 +151,7 @@ class _First:
         self.names = np.full((count, CORNERS), _INNER)
         self.codes = np.zeros((count, FACETS), dtype=np.intp)
         self.faces = np.zeros(count, dtype=np.intp)
+        progress = rising(progress)  # most are found in the first turn
         for width in _WIDTHS:
             left = np.flatnonzero(self.faces == 0)
             for start in range(0, len(left), _FIRST):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,7 +259,7 @@ def _gauges_of(
     step = _PRODUCTS // (2 * len(asked))
     most = np.zeros((balls.shape[1], len(asked)), dtype=np.float32)
     starts = _starts(owner).tolist()
-    for done, (start, end) in enumerate(zip(starts, [*starts[1:], len(owner)], strict=True)):
+    for done, (start, end) in enumerate(pairwise([*starts, len(owner)])):
         if done % _TELL == 0:
             tell(progress, done / len(starts))
         row = most[owner[start]]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -49,6 +49,7 @@ from contact_lens.core.batched.batched_hulls import (
     hulls_parted,
 )
 from contact_lens.core.batched.batched_regions import BoxRegions, box_regions
+from contact_lens.core.progress import part_of, tell
 from contact_lens.core.region.region import region_between
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
@@ -376,6 +377,19 @@ def test_hulls_of_which_the_polytope_needs_many_corners_go_on_together():
         assert found.depth[k] + found.rounding[k] >= -true.upper_bound
         assert found.inner[k] - found.rounding[k] <= -true.lower_bound
         assert abs(found.depth[k] - true.depth) <= 1e-12
+
+
+@pytest.mark.parametrize("thickness", [0.0, 1e-12])
+@pytest.mark.parametrize("distances", [True, False])
+def test_many_hulls_of_which_none_has_an_inside(thickness, distances):
+    rng = np.random.default_rng(12)
+    points = rng.normal(size=(40, 6, 3)) * [1.0, 1.0, thickness]
+    shapes = [ConvexHull(p @ rotation(rng) + rng.uniform(0.0, 2.0, 3)) for p in points]
+    pairs = random_pairs(400, len(shapes))
+    found = contacts(shapes, pairs, distances=distances, regions=False)
+    singly = [contact(shapes[i], shapes[j]) for i, j in pairs]
+    assert found.relations == [c.relation for c in singly]
+    assert pairs_intersect(shapes, pairs).tolist() == [c.intersects for c in singly]
 
 
 def test_pairs_that_do_not_penetrate_have_no_depth():
@@ -1085,6 +1099,21 @@ def test_progress_of_many_hulls_goes_in_small_steps(count, corners, side, option
     pairs_intersect(shapes, found.pairs, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+def test_progress_of_depths_rises_where_first_hulls_are_looked_for_again():
+    rng = np.random.default_rng(13)
+    shapes = [ConvexHull(CUBE * side) for side in rng.integers(1, 4, 60)]
+    told: list[float] = []
+    contacts(shapes, random_pairs(5_000, len(shapes)), regions=False, progress=told.append)
+    assert told == sorted(told)
+
+
+def test_no_part_of_the_work_tells_more_than_its_end():
+    for begin, end in combinations(np.arange(101) / 100.0, 2):
+        told: list[float] = []
+        tell(part_of(told.append, begin, end), 1.0)
+        assert begin <= told[0] <= end
 
 
 def test_progress_of_pairs_one_by_one_is_told_of_each():
