@@ -61,12 +61,14 @@ class _Running:
 
         self.job: Job[Outcome] = Job(work)
 
-    def changed(self, context: bpy.types.Context) -> frozenset[Key]:
-        """What is no longer as it was read. At another frame the result is that of the frame it was read at."""
-        scene = context.scene
-        if scene.session_uid != self.uid or scene.frame_current_final != self.frame:
-            return frozenset()
-        return scene_check.changed(context, self.subject.items, self.geometries)
+    def changed(self, context: bpy.types.Context, scene: bpy.types.Scene) -> frozenset[Key]:
+        """What is no longer as it was read. At another frame, or while another scene is shown, that is only what is
+        gone: the result is that of the frame it was read at."""
+        items = self.subject.items
+        if scene == context.scene and scene.frame_current_final == self.frame:
+            return scene_check.changed(context, items, self.geometries)
+        there = {obj.session_uid for obj in scene.objects}
+        return frozenset(item.key for item in items if item.key[0] not in there)
 
 
 _running: _Running | None = None
@@ -175,7 +177,7 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == ended.uid), None)
         if scene is None:
             return {"CANCELLED"}
-        items, changed = ended.subject.items, ended.changed(context)
+        items, changed = ended.subject.items, ended.changed(context, scene)
         outcome = scene_pairs.without(ended.job.result(), items, changed)
         told = scene_check.told(scene, ended.rules, outcome, len(items), ended.frame)
         scene_results.store(scene, items, outcome, told, changed)

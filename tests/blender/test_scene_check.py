@@ -763,6 +763,18 @@ def test_a_check_is_of_the_frame_at_which_it_was_begun(checking: Callable[[], Ch
     assert summary()["skipped"] == []
 
 
+def test_what_is_removed_while_a_check_goes_on_is_not_found_at_another_frame(
+    checking: Callable[[], Checking],
+) -> None:
+    a, *_ = row_of_cubes()
+    going = checking()
+    bpy.context.scene.frame_set(5)
+    bpy.data.objects.remove(a)
+    going.end()
+    assert statuses() == {"BC": ("touching", "NEW")}
+    assert [skipped["name"] for skipped in summary()["skipped"]] == ["A"]
+
+
 def test_compound_parents_and_instances_are_known_to_be_unchanged(checking: Callable[[], Checking]) -> None:
     if bpy.context.scene.rigidbody_world is None:
         bpy.ops.rigidbody.world_add()
