@@ -44,10 +44,12 @@ _SHARE = 0.85
 _BITS, _MASK = 6, 63
 """Bits of a corner's number in the code of a face: begin, end, third."""
 _INNER = -1
-"""The name of the difference of the mean corners, which is no difference of two corners."""
+"""The name of the difference of the mean corners, and of other points that are no differences of two corners."""
 _WIDTHS = 0.85, 1.6, 4.0
 """How far aside of the way to the other shape, over the way along it, the first support points are looked for; and
 again, where these are too few, or rounding could turn what their hull is."""
+_PULLED = 0.25
+"""How far points are pulled into their hull in the last turn: of regular shapes four are often in one plane."""
 
 
 def _inward() -> FloatArray:
@@ -157,7 +159,7 @@ class _First:
             for start in range(0, len(left), _FIRST):
                 tell(progress, (count - len(left) + start) / count)
                 at = left[start : start + _FIRST]
-                self.by_fans(table, i.take(at), j.take(at), at, width, memory)
+                self.by_fans(table, i.take(at), j.take(at), at, width, memory, width == _WIDTHS[-1])
 
     def begun(self) -> _Begun:
         """Return those that could be found."""
@@ -168,10 +170,17 @@ class _First:
         return _Begun(at, self.points[some], self.names[some], self.codes[some], count, faces, there)
 
     def by_fans(
-        self, table: HullTable, i: IntArray, j: IntArray, at: IntArray, width: float, memory: FloatArray
+        self,
+        table: HullTable,
+        i: IntArray,
+        j: IntArray,
+        at: IntArray,
+        width: float,
+        memory: FloatArray,
+        pulled: bool,
     ) -> None:
         """Fill in hulls of support points around the ways from A to B, and of the difference of the mean corners, in
-        rows `at`."""
+        rows `at`; or of these points `pulled` into their hull, so that no four are in a plane."""
         count = len(i)
         pairs = HullPairs(table, i, j, memory)
         pairs.named = [*np.zeros((2, CORNERS - 1, count), dtype=np.int32)]
@@ -188,6 +197,9 @@ class _First:
                 moved.append((k, twice, np.einsum("k,ckm->cm", _INWARD[k], points.take(twice, axis=2))))
         for k, twice, inside in moved:
             points[:, k, twice] = inside
+        if pulled:
+            points += _PULLED * (np.einsum("kl,clm->ckm", _INWARD, points) - points)
+            self.names[at] = _INNER
         self.points[at] = points.transpose(2, 0, 1)
         hull, corners = first_hulls(points, GJK_INSIDE * EPS * pairs.spread**3)
         number = np.bincount(hull, minlength=count)

@@ -362,6 +362,24 @@ def test_few_depths_of_hulls_are_left_to_the_single_call():
     assert (~hulls_depth(HullTable.of(shapes), i, j).found).sum() <= 8
 
 
+@pytest.mark.parametrize("shape", ["spheres", "cubes"])
+def test_regular_shapes_that_are_not_turned_are_answered_together(shape):
+    """Four of their support points are often in one plane."""
+    rng = np.random.default_rng(14)
+    polar, around = np.meshgrid(np.linspace(0.0, np.pi, 9), np.arange(16) * np.pi / 8.0, indexing="ij")
+    sphere = np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), np.cos(polar)], axis=-1)
+    points = sphere.reshape(-1, 3) if shape == "spheres" else CUBE
+    shapes = [ConvexHull(points + rng.normal(size=3) * 0.5) for _ in range(40)]
+    i, j = np.triu_indices(len(shapes), 1)
+    table = HullTable.of(shapes)
+    met = np.flatnonzero(hulls_intersect(table, i, j) == MEET)
+    found = hulls_depth(table, i[met], j[met])
+    assert found.found.mean() > 0.95
+    for k in np.flatnonzero(found.found)[::20].tolist():
+        single = contact(shapes[i[met[k]]], shapes[j[met[k]]])
+        assert found.depth[k] == pytest.approx(single.depth, rel=1e-9)
+
+
 def test_hulls_of_which_the_polytope_needs_many_corners_go_on_together():
     """Nearly round shapes, one in the other: the polytope grows on all sides, and loses corners on the way."""
     rng = np.random.default_rng(100)
