@@ -27,7 +27,8 @@ _STEPS = 60
 def signed_distances(shape: ConvexShape, points: FloatArray) -> FloatArray:
     """Return how far points (n, dim) are from a shape: > 0 outside, < 0 minus the way out to its surface.
 
-    World frame and units, right to rounding. A shape that does not fill its space has no inside. Source: S1.5.
+    World frame and units, right to rounding, that of facets' planes too. A shape that does not fill its space has no
+    inside. Source: S1.5.
     """
     if isinstance(shape, Polytope):
         return _from_polytope(shape, points)
