@@ -17,7 +17,7 @@ from ..shapes.curved_shape import ConvexShape, CurvedShape, checked_convex_shape
 from ..shapes.feature import Feature
 from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, frozen
 from ..shapes.support import support_feature
-from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, SUPPORT_ROUNDING, promised
+from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
 from .certificate import BallCertificate, Certificate, SupportCertificate
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
@@ -337,7 +337,8 @@ def _intersecting(
     a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | None
 ) -> _Answer:
     """Return EPA's answer; when SAT is to decide, its depth and normal with EPA's witness points and proof."""
-    rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    size = size_of_difference(a, b)
+    rounding = SUPPORT_ROUNDING * EPS * size
     faces = penetration.faces
     signed_distance = 0.0 - penetration.depth
     if by_sat is not None:
@@ -359,7 +360,8 @@ def _intersecting(
     proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
     return _Answer(
         signed_distance=signed_distance,
-        slab=0.0 - penetration.depth,
+        # EPA ends at a face that the shapes may reach beyond by so much.
+        slab=0.0 - penetration.depth - EPA_CONVERGED * EPS * size,
         enclosed=-penetration.inner if proven_deep else inf,
         normals=tuple(f.normal for f in faces),
         vertices=vertices,
