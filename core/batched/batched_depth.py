@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Depth, normal and witness points of many pairs of convex polytopes that penetrate: EPA, all pairs at once.
 
-Every pair has its own polytope inside A - B. It begins as the hull of support points around the way to the other shape,
-which need not hold the origin yet. In each step it grows at its nearest face, or at the one that the origin is farthest
-beyond: a cone over the border of the faces that see the new point takes their place. The surface stays closed whatever
-rounding does, and when all its faces look away from the origin it is around a ball as large as the nearest face is far:
-the proof of the depth, for which it need not be convex. Pairs of which that does not hold are told, for the single
-call. A pair that is done makes room for the next one, so that a step is always of many pairs. Source: S2.1; G. van den
-Bergen 2001.
+Every pair has its own polytope inside A - B. It begins as the hull of support points around the way to the other shape
+and of one behind, which need not hold the origin yet. In each step it grows at its nearest face, or at the one that the
+origin is farthest beyond: a cone over the border of the faces that see the new point takes their place. The surface
+stays closed whatever rounding does, and when all its faces look away from the origin it is around a ball as large as
+the nearest face is far: the proof of the depth, for which it need not be convex. Pairs of which that does not hold are
+told, for the single call. A pair that is done makes room for the next one, so that a step is always of many pairs.
+Source: S2.1; G. van den Bergen 2001.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .batched_hulls import HullPairs, HullTable, cross_rows, fans, room_for
 
 BoolArray = NDArray[np.bool_]
 
-_AT_ONCE = 2_048
+_AT_ONCE = 4_096
 """Polytopes that grow at a time: of fewer numpy's calls cost more, of more the way to memory."""
-_CHUNK = 8_192
+_CHUNK = 16_384
 """Pairs answered in one go."""
 _FIRST = 2_048
 """Pairs whose first hulls are made in one go: fifteen determinants each."""
@@ -44,7 +44,7 @@ _SHARE = 0.85
 _BITS, _MASK = 6, 63
 """Bits of a corner's number in the code of a face: begin, end, third."""
 _INNER = -1
-"""The name of the difference of the mean corners, and of other points that are no differences of two corners."""
+"""The name of points that are no differences of two corners."""
 _WIDTHS = 0.85, 1.6, 4.0
 """How far aside of the way to the other shape, over the way along it, the first support points are looked for; and
 again, where these are too few, or rounding could turn what their hull is."""
@@ -179,20 +179,20 @@ class _First:
         memory: FloatArray,
         pulled: bool,
     ) -> None:
-        """Fill in hulls of support points around the ways from A to B, and of the difference of the mean corners, in
-        rows `at`; or of these points `pulled` into their hull, so that no four are in a plane."""
+        """Fill in hulls of support points around the ways from A to B, and of one on the other side, in rows `at`; or
+        of these points `pulled` into their hull, so that no four are in a plane."""
         count = len(i)
         pairs = HullPairs(table, i, j, memory)
-        pairs.named = [*np.zeros((2, CORNERS - 1, count), dtype=np.int32)]
+        pairs.named = [*np.zeros((2, CORNERS, count), dtype=np.int32)]
         toward = -pairs.inner
-        ways = np.concatenate([toward[:, None], fans(toward, CORNERS - 2, width)], axis=1)
-        points = np.concatenate([pairs.inner[:, None], pairs.supports(ways)], axis=1)
-        names = np.concatenate([np.full((1, count), _INNER), _name(pairs.named)])
+        ways = np.concatenate([pairs.inner[:, None], toward[:, None], fans(toward, CORNERS - 2, width)], axis=1)
+        points = pairs.supports(ways)
+        names = _name(pairs.named)
         self.names[at] = names.T
         # A point that is there twice is moved into the hull, where it is no corner.
         moved = []
-        for k in range(2, CORNERS):
-            twice = (names[1:k] == names[k]).any(axis=0).nonzero()[0]
+        for k in range(1, CORNERS):
+            twice = (names[:k] == names[k]).any(axis=0).nonzero()[0]
             if len(twice):
                 moved.append((k, twice, np.einsum("k,ckm->cm", _INWARD[k], points.take(twice, axis=2))))
         for k, twice, inside in moved:

@@ -267,7 +267,7 @@ def hulls_distant(peer: Coal, quick: bool) -> Row:
 
 
 def hulls_deep(peer: Coal, quick: bool) -> Row:
-    count = 1_000 if quick else 5_000
+    count = 1_000 if quick else 10_000
     pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, 0.8, 1.7)
     table = HullTable.of(pairs.shapes)
     mine, other, ours, theirs = alternate(lambda: hulls_depth(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 5)
