@@ -557,7 +557,7 @@ def main(quick: bool = False) -> None:
     lines += [
         scene_of_hulls(peer, 1_000, quick),
         hulls_deep(peer, quick),
-        scene_of_hulls(peer, 1_000, quick, deep=True),
+        *(scene_of_hulls(peer, count, quick, deep=True) for count in ((1_000,) if quick else (1_000, 5_000))),
         hulls_distant(peer, quick),
         hulls_that_move_little(peer, quick),
     ]
