@@ -56,7 +56,7 @@ def to_csv(document: dict[str, Any]) -> str:
                 [
                     _text(check["file"] or ""),
                     _text(check["scene"]),
-                    check["frame"],
+                    row.get("frame", check["frame"]),
                     row.get("status", ""),
                     _text(row["a"]["name"]),
                     _text(row["b"]["name"]),

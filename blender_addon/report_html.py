@@ -146,7 +146,9 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
         if relation in ("a_inside_b", "b_inside_a"):
             inner, outer = ("a", "b") if relation == "a_inside_b" else ("b", "a")
             words = f"{row[inner]['name']} inside {row[outer]['name']}"
-        notes = "".join(f'<br><span class="dim">{escape(note)}</span>' for note in row["notes"])
+        frame = row.get("frame", check["frame"])
+        of_frame = [] if frame == check["frame"] else [f"found at frame {frame}"]
+        notes = "".join(f'<br><span class="dim">{escape(note)}</span>' for note in [*of_frame, *row["notes"]])
         cells = [
             f'<td class="name">{escape(row["a"]["name"])}</td>',
             f'<td class="name">{escape(row["b"]["name"])}</td>',

@@ -137,6 +137,27 @@ def changed(context: bpy.types.Context, items: Sequence[Item], geometries: Geome
     return frozenset(item.key for item in items if item.key not in now or not _is_same(item, now[item.key]))
 
 
+def edited(scene: bpy.types.Scene, items: Sequence[Item], uids: Collection[int]) -> frozenset[Key]:
+    """Return which things are gone from the scene, were set to collide as something else, or are made by or of one of
+    the objects `uids` (`session_uid`). At another frame no more can be told: what is animated is elsewhere there.
+    """
+    objects = {obj.session_uid: obj for obj in bpy.data.objects}
+    there = {obj.session_uid for obj in scene.objects}
+
+    def is_edited(item: Item) -> bool:
+        obj = objects.get(item.uid)
+        return (
+            obj is None
+            or item.key[0] not in there
+            or item.key[0] in uids
+            or item.uid in uids
+            or (item.choice is not PARTS_MISSING and item.choice != collision_shape.chosen(obj))
+            or any(map(is_edited, item.parts))
+        )
+
+    return frozenset(item.key for item in items if is_edited(item))
+
+
 def _is_same(item: Item, now: Item) -> bool:
     """Tell whether a thing is where it was, and collides as it did."""
     if item.parts or now.parts:
@@ -428,19 +449,25 @@ def units_of(scene: bpy.types.Scene) -> dict[str, Any]:
     return {**asdict(UnitFormat.of_scene(scene)), "numbers_in": "blender_units", "frame": "world"}
 
 
+def frame_of(scene: bpy.types.Scene) -> float:
+    """Return the scene's current frame: an int, but for one between two frames."""
+    frame = float(scene.frame_current_final)
+    return int(frame) if frame.is_integer() else frame
+
+
 def told(
     scene: bpy.types.Scene, rules: Rules, outcome: Outcome, count: int, frame: float | None = None
 ) -> dict[str, Any]:
     """Return a check as plain data, JSON-ready; its findings have no status yet. `count`: how many were checked;
     `frame`: at which frame, if not at the scene's current one."""
-    frame = scene.frame_current_final if frame is None else frame
+    frame = frame_of(scene) if frame is None else frame
     relations: dict[str, int] = {}
     for row in outcome.rows:
         relations[row["relation"]] = relations.get(row["relation"], 0) + 1
     return {
         "file": Path(bpy.data.filepath).name or None,
         "scene": scene.name,
-        "frame": int(frame) if float(frame).is_integer() else frame,
+        "frame": frame,
         "partial": outcome.partial,
         "units": units_of(scene),
         "settings": asdict(rules),
@@ -450,5 +477,5 @@ def told(
         "relations": dict(sorted(relations.items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
-        "findings": outcome.rows,
+        "findings": [{**row, "frame": frame} for row in outcome.rows],
     }

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ..core.progress import Progress, part_of
 from . import (
     exhibit,
+    handlers,
     operators,
     refresh,
     scene_check,
@@ -54,7 +56,9 @@ class _Running:
         self.rules = rules
         self.subject = subject
         self.geometries = geometries
-        self.frame = scene.frame_current_final
+        self.frame = scene_check.frame_of(scene)
+        self.edited: set[int] = set()
+        """`session_uid` of what was moved or edited since, not by a change of the frame."""
 
         def work(progress: Progress) -> Outcome:
             return scene_pairs.check(subject, progress)
@@ -62,13 +66,12 @@ class _Running:
         self.job: Job[Outcome] = Job(work)
 
     def changed(self, context: bpy.types.Context, scene: bpy.types.Scene) -> frozenset[Key]:
-        """What is no longer as it was read. At another frame, or while another scene is shown, that is only what is
-        gone: the result is that of the frame it was read at."""
+        """What is no longer as it was read. At another frame, or while another scene is shown, that is what a person
+        moved, edited or removed: the result is that of the frame it was read at."""
         items = self.subject.items
-        if scene == context.scene and scene.frame_current_final == self.frame:
+        if scene == context.scene and scene_check.frame_of(scene) == self.frame:
             return scene_check.changed(context, items, self.geometries)
-        there = {obj.session_uid for obj in scene.objects}
-        return frozenset(item.key for item in items if item.key[0] not in there)
+        return scene_check.edited(scene, items, self.edited)
 
 
 _running: _Running | None = None
@@ -96,7 +99,8 @@ def in_words(scene: bpy.types.Scene) -> str:
     documents = scene_results.document_of(scene)
     if not documents:
         return "Not checked yet"
-    return scene_report.one_line(documents[0])
+    text, frame = scene_report.one_line(documents[0]), documents[0]["frame"]
+    return text if frame == scene_check.frame_of(scene) else f"{text}, of frame {frame}"
 
 
 class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
@@ -179,7 +183,7 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
             return {"CANCELLED"}
         items, changed = ended.subject.items, ended.changed(context, scene)
         outcome = scene_pairs.without(ended.job.result(), items, changed)
-        told = scene_check.told(scene, ended.rules, outcome, len(items), ended.frame)
+        told = scene_check.told(scene, ended.rules, outcome, len(items) - len(changed), ended.frame)
         scene_results.store(scene, items, outcome, told, changed)
         refresh.redraw()
         self.report({"INFO"}, in_words(scene))
@@ -370,6 +374,8 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
     """The pair of the finding: the person may go to another one meanwhile."""
     _outcomes: list[Outcome]
     """What the check of the pair found once it was moved."""
+    _frame = 0.0
+    """At which frame that was."""
 
     @property
     def _moves(self) -> str:
@@ -390,6 +396,7 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
         subject = None if self._moved is None or finding is None else _subject_of(context, finding)
         if subject is None:
             return made
+        self._frame = scene_check.frame_of(context.scene)
         outcomes = self._outcomes  # the thread must not ask the operator, which may be gone
 
         def work(progress: Progress) -> Inspection:
@@ -408,7 +415,7 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
     def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
         finding = self._finding(context)
         if self._outcomes and finding is not None:
-            scene_results.update(finding, self._outcomes[0])
+            scene_results.update(finding, self._outcomes[0], self._frame)
         return super()._taken(context, inspection)
 
     def _outlook(self, inspection: Inspection) -> str:
@@ -608,11 +615,27 @@ IN_MENU = (
 """F3 finds what is in a menu."""
 
 
+@persistent
+def _edited(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Note what is moved or edited while a check goes on. A change of the frame does not come here."""
+    if _running is not None and depsgraph.mode == "VIEWPORT":
+        _running.edited.update(
+            update.id.original.session_uid
+            for update in depsgraph.updates
+            if isinstance(update.id, bpy.types.Object) and (update.is_updated_transform or update.is_updated_geometry)
+        )
+
+
+_HANDLERS = (("depsgraph_update_post", _edited),)
+
+
 def register() -> None:
     operators.MORE.append(IN_MENU)
+    handlers.add(_HANDLERS)
 
 
 def unregister() -> None:
+    handlers.remove(_HANDLERS)
     operators.MORE.remove(IN_MENU)
     drop(wait=True)
     scene_show.drop(wait=True)

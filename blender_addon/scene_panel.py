@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import answer_words, scene_operators, scene_results, scene_show
+from . import answer_words, scene_check, scene_operators, scene_results, scene_show
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 from .report import percent
 from .units import UnitFormat, counted
@@ -135,6 +135,8 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         if told["partial"]:
             done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
             _text(box, context, f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
+        if told["frame"] != scene_check.frame_of(context.scene):
+            _text(box, context, f"Of frame {told['frame']}: check again for this one", "INFO")
         lines = [
             (word.replace("_", " ").capitalize(), f"{counts[word]:,}")
             for word in (*scene_results.RELATIONS, "approved", "resolved")
@@ -169,6 +171,9 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         ]
         if row["area"] > 0.0:
             lines.append(("Area", units.area(row["area"])))
+        frame = row.get("frame")  # files saved earlier do not say
+        if frame not in (None, scene_check.frame_of(context.scene)):
+            lines.append(("Found at Frame", str(frame)))
         box = layout.box()
         _rows(box, context, lines)
         share = scene_show.share_done(context.scene)

@@ -14,6 +14,7 @@ import bpy
 from .. import __version__
 from . import report_csv, report_html, report_json
 from .exhibit import of_items
+from .scene_check import frame_of
 from .scene_pairs import Item
 from .snapshot import GpuUnavailable, render_exhibit
 from .units import UnitFormat, counted
@@ -71,11 +72,12 @@ def take_pictures(
     """Put a picture into the first rows of a check of the scene as it is now. Returns how many were taken.
 
     pairs: both things of each row, as they are now; None where one is gone. What keeps a pair from having a picture is
-    told in the row, or in the check where it holds for all.
+    told in the row, or in the check where it holds for all. A finding of another frame has none: it would show another
+    pose.
     """
     taken = 0
     clearance, tolerance = check["settings"]["clearance"], check["settings"]["contact_tolerance"]
-    units = UnitFormat.of_scene(context.scene)
+    units, now = UnitFormat.of_scene(context.scene), frame_of(context.scene)
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
         path = Path(folder) / "pair.png"
         for row, pair in zip(check["findings"], pairs, strict=True):
@@ -86,6 +88,9 @@ def take_pictures(
                 break
             if pair is None:
                 row["no_picture"] = "no longer there"
+                continue
+            if row["frame"] != now:
+                row["no_picture"] = f"found at frame {row['frame']}"
                 continue
             try:
                 render_exhibit(context, of_items(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)

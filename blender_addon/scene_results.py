@@ -324,7 +324,7 @@ def store(
     kept = _kept(check, set(found), items, outcome, in_scene, changed)
 
     entries: list[dict[str, Any]] = []
-    for pair, row, key in zip(outcome.found, outcome.rows, found, strict=True):
+    for pair, row, key in zip(outcome.found, told["findings"], found, strict=True):
         entry: dict[str, Any] = {
             "status": next_status(known.get(key)),
             **_numbers(row),
@@ -349,13 +349,13 @@ def store(
     check.summary = json.dumps({name: value for name, value in told.items() if name != "findings"})
 
 
-def update(finding: ContactLensFinding, outcome: Outcome) -> None:
-    """Take what a check of the pair alone found into its finding."""
+def update(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
+    """Take what a check of the pair alone, at a frame, found into its finding."""
     if not outcome.rows:
         if finding.status in OPEN_STATUSES:
             finding.status = "RESOLVED"
         return
-    for name, value in _numbers(outcome.rows[0]).items():
+    for name, value in _numbers({**outcome.rows[0], "frame": frame}).items():
         setattr(finding, name, value)
     _forget_order()
 
@@ -540,7 +540,8 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     if not check.summary:
         return []
     told: dict[str, Any] = json.loads(check.summary)
-    rows: Iterable[dict[str, Any]] = (finding.row() for finding in check.findings)
+    # Findings of files saved earlier do not say of which frame they are.
+    rows: Iterable[dict[str, Any]] = ({"frame": told["frame"], **finding.row()} for finding in check.findings)
     return [{**told, "units": units_of(scene), "findings": list(rows)}]
 
 

@@ -662,7 +662,8 @@ class Checking:
         self.operators = operators = part("blender_addon.scene_operators")
         monkeypatch.setattr(operators, "Job", Held)
         app = SimpleNamespace(background=False)
-        monkeypatch.setattr(operators, "bpy", SimpleNamespace(app=app, data=bpy.data, context=bpy.context, ops=bpy.ops))
+        rest = {name: getattr(bpy, name) for name in ("context", "data", "ops", "types")}
+        monkeypatch.setattr(operators, "bpy", SimpleNamespace(app=app, **rest))
         operator = operators.CONTACT_LENS_OT_check_scene
         self._end, self._clear = partial(operator._end, self), partial(operator._clear, self)
         self.modal = partial(operator.modal, self)
@@ -722,6 +723,7 @@ def test_separating_while_a_check_goes_on_is_not_overwritten_by_what_was_before(
     going.end()
     assert statuses() == {"AB": ("penetrating", "RESOLVED"), "FG": ("penetrating", "ACTIVE")}
     assert names([settings().findings[settings().active]]) == {("A", "B")}, "the row stays the one that was clicked"
+    assert [summary()[name] for name in ("objects", "candidate_pairs", "checked_pairs")] == [6, 3, 2]
     words = "'A' changed while the scene was checked: check again"
     assert [skipped["reason"] for skipped in summary()["skipped"]] == [words]
     assert going.said[-1] == "1 object changed while the scene was checked: check again"
@@ -769,6 +771,60 @@ def test_what_is_removed_while_a_check_goes_on_is_not_found_at_another_frame(
     going = checking()
     bpy.context.scene.frame_set(5)
     bpy.data.objects.remove(a)
+    going.end()
+    assert statuses() == {"BC": ("touching", "NEW")}
+    assert [skipped["name"] for skipped in summary()["skipped"]] == ["A"]
+
+
+def test_what_is_moved_or_edited_while_a_check_goes_on_is_not_told_as_current_at_another_frame(
+    checking: Callable[[], Checking],
+) -> None:
+    made = {name: cube(name, (1.5 * k, 0.0, 0.0)) for k, name in enumerate("ABCDEFGHJKLMN")}
+    made["C"].data = made["C"].data.copy()
+    made["N"].keyframe_insert("location", frame=1)
+    made["N"].location.y = 9.0
+    made["N"].keyframe_insert("location", frame=5)
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    bpy.context.scene.collection.objects.unlink(bpy.data.objects["Part"])
+    one, two = instance_of(inside, "One", (0.0, 20.0, 0.0)), instance_of(inside, "Two", (1.5, 20.0, 0.0))
+    bpy.context.scene.frame_set(1)
+    going = checking()
+    made["A"].location.y = 7.0
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(5)
+    made["C"].data.vertices[0].co.x -= 0.5
+    made["C"].data.update()
+    made["E"].contact_lens_shape = "SPHERE"
+    made["G"].location.y = 7.0
+    one.location.y = 21.0
+    bpy.data.objects.remove(made["J"])
+    select(made["L"])
+    bpy.context.view_layer.update()
+    going.end()
+    assert set(statuses()) == {"KL", "LM", "MN"}, "what is animated is told as it was at the frame"
+    changed = {skipped["name"] for skipped in summary()["skipped"]}
+    assert changed == {"A", "C", "E", "G", "J", "Part [0] of One"}
+    assert (summary()["frame"], summary()["objects"]) == (1, 15 - 6)
+    assert going.said[0] == "Scene: 9 objects, 3 findings (3 penetrating), 6 left out, of frame 1"
+    # Back at its frame, what was only touched is known to be as it was.
+    going = checking()
+    bpy.context.scene.frame_set(1)
+    two.location.y += 1.0
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(5)
+    two.location.y -= 1.0
+    bpy.context.view_layer.update()
+    going.end()
+    assert (summary()["frame"], summary()["skipped"]) == (5, [])
+
+
+def test_what_is_moved_while_another_scene_is_shown_is_not_told_as_current(checking: Callable[[], Checking]) -> None:
+    a, *_ = row_of_cubes()
+    going = checking()
+    a.location.y = 7.0
+    bpy.context.view_layer.update()
+    going.window.scene = bpy.data.scenes.new("Other")
     going.end()
     assert statuses() == {"BC": ("touching", "NEW")}
     assert [skipped["name"] for skipped in summary()["skipped"]] == ["A"]
