@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import collision_shape, read
 from .collision_shape import COMPOUND, Choice
 from .read import ReadError
-from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Skipped, Subject
+from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Skipped, Subject, all_parts
 from .units import UnitFormat
 
 NO_NUMBER = 0x7FFFFFFF
@@ -95,7 +95,7 @@ def subject_of(
 
     def of_side(uids: set[int]) -> list[int]:
         """Return the items of a side; what is part of a compound parent there is checked as that."""
-        parts = {part.key for item in items if item.key[0] in uids for part in _all_parts(item)}
+        parts = {part.key for item in items if item.key[0] in uids for part in all_parts(item)}
         return [k for k, item in enumerate(items) if item.key[0] in uids and item.key not in parts]
 
     ignore = Ignore(
@@ -113,6 +113,7 @@ def subject_of(
         clearance=rules.clearance,
         contact_tolerance=rules.contact_tolerance,
         touching=rules.touching,
+        instances=rules.instances,
         skipped=reader.skipped,
         units=UnitFormat.of_scene(context.scene),
     )
@@ -170,13 +171,6 @@ def _is_same(item: Item, now: Item) -> bool:
         and np.array_equal(item.linear, now.linear)
         and np.array_equal(item.translation, now.translation)
     )
-
-
-def _all_parts(item: Item) -> Iterator[Item]:
-    """What a compound parent is made of, and these are."""
-    for part in item.parts:
-        yield part
-        yield from _all_parts(part)
 
 
 def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Object], list[bpy.types.Object] | None]:

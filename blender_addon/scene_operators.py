@@ -89,7 +89,7 @@ def run(context: bpy.types.Context) -> Outcome:
     subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene))
     outcome = scene_pairs.check(subject)
     told = scene_check.told(scene, rules, outcome, len(subject.items))
-    scene_results.store(scene, subject.items, outcome, told)
+    scene_results.store(scene, subject, outcome, told)
     refresh.redraw()
     return outcome
 
@@ -184,7 +184,7 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
         items, changed = ended.subject.items, ended.changed(context, scene)
         outcome = scene_pairs.without(ended.job.result(), items, changed)
         told = scene_check.told(scene, ended.rules, outcome, len(items) - len(changed), ended.frame)
-        scene_results.store(scene, items, outcome, told, changed)
+        scene_results.store(scene, ended.subject, outcome, told, changed)
         refresh.redraw()
         self.report({"INFO"}, in_words(scene))
         if changed:

@@ -8,7 +8,7 @@ has few candidates for each.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -200,6 +200,13 @@ class Item:
         return covers_hull(deepest_dent(hull, hull.vertex_ids, points, geometry.triangles), magnitude)
 
 
+def all_parts(item: Item) -> Iterator[Item]:
+    """What a compound parent is made of, and these are."""
+    for part in item.parts:
+        yield part
+        yield from all_parts(part)
+
+
 @dataclass(frozen=True)
 class Ignore:
     """Which pairs are not looked at."""
@@ -265,9 +272,20 @@ class Subject:
     contact_tolerance: float
     touching: bool
     """Whether pairs that only touch are told."""
+    instances: bool = True
+    """Whether instances are checked too."""
     skipped: list[Skipped] = field(default_factory=list)
     units: UnitFormat = field(default_factory=UnitFormat)
     """For the lengths in notes."""
+
+    def sides(self) -> tuple[list[Item], list[Item]]:
+        """Return the things of both sides, the parts of compound parents too. All against all, they are the same."""
+
+        def side(numbers: list[int]) -> list[Item]:
+            return [one for k in numbers for one in (self.items[k], *all_parts(self.items[k]))]
+
+        first = side(self.first)
+        return first, first if self.other is None else side(self.other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,6 +315,8 @@ class Outcome:
     """Whether the check was cancelled."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """The findings as plain data, in the order of `found`."""
+    unchecked: set[frozenset[Key]] = field(default_factory=set)
+    """Pairs that could not be checked; a single thing could not at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -515,6 +535,7 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
         low, high, problems = bounds_of(items, None if reading is None else reading.part_of(progress))
         read = 0.0 if reading is None else reading.share()
         outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
+        outcome.unchecked.update(frozenset((items[k].key,)) for k in problems)
         pairs = _candidates(subject, low, high, set(problems), part_of(progress, read, read))
     except Cancelled:
         outcome.partial = True
@@ -735,6 +756,7 @@ def _check_some(
             one, other = items[i].name, items[j].name
             reason = f"'{one}' and '{other}' cannot be checked: {error}"
             outcome.skipped.append(Skipped(f"{one} and {other}", reason))
+            outcome.unchecked.add(frozenset((items[i].key, items[j].key)))
             continue
         if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
             outcome.cleared.append((i, j))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ from bpy.props import (
 
 from . import exhibit, refresh, scene_show
 from .scene_check import Lists, Rules, units_of
-from .scene_pairs import OF_DEPTH, Item, Key, Outcome
+from .scene_pairs import OF_DEPTH, Item, Key, Outcome, Subject
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved"),
@@ -303,17 +303,18 @@ def keys_of(items: list[Item], outcome: Outcome) -> list[frozenset[Key]]:
 
 def store(
     scene: bpy.types.Scene,
-    items: list[Item],
+    subject: Subject,
     outcome: Outcome,
     told: dict[str, Any],
     changed: frozenset[Key] = frozenset(),
 ) -> None:
     """Take what a check found into the scene's list, which keeps what was decided about pairs.
 
-    A pair that was in the list is resolved when the check looked at both its things and did not find it, or one of
-    them is gone. What the check did not look at stays as it was, and so does what is `changed` since it was read.
+    A pair that was in the list is resolved when the check looked at its things, one against the other, and did not find
+    it, or one of them is gone. What the check did not or could not look at stays as it was, and so does what is
+    `changed` since it was read.
     """
-    check = of_scene(scene)
+    check, items = of_scene(scene), subject.items
     known = statuses(scene)
     active_key = None
     if 0 <= check.active < len(check.findings):
@@ -321,7 +322,7 @@ def store(
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     in_scene = {obj.session_uid for obj in scene.objects}
     found = keys_of(items, outcome)
-    kept = _kept(check, set(found), items, outcome, in_scene, changed)
+    kept = _kept(check, set(found), subject, outcome, in_scene, changed)
 
     entries: list[dict[str, Any]] = []
     for pair, row, key in zip(outcome.found, told["findings"], found, strict=True):
@@ -352,7 +353,7 @@ def store(
 def update(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
     """Take what a check of the pair alone, at a frame, found into its finding."""
     if not outcome.rows:
-        if finding.status in OPEN_STATUSES:
+        if finding.status in OPEN_STATUSES and not (outcome.partial or outcome.unchecked):
             finding.status = "RESOLVED"
         return
     for name, value in _numbers({**outcome.rows[0], "frame": frame}).items():
@@ -374,15 +375,28 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 def _kept(
     check: ContactLensCheck,
     found: set[frozenset[Key]],
-    items: list[Item],
+    subject: Subject,
     outcome: Outcome,
     in_scene: set[int],
     changed: frozenset[Key],
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
-    looked_at = {item.key for item in items}
-    owners = {item.key[0] for item in items}
+    items = subject.items
     cleared = {frozenset((items[i].key, items[j].key)) for i, j in outcome.cleared}
+
+    def on(side: list[Item]) -> Callable[[Key], bool]:
+        keys, makers = {item.key for item in side}, {item.key[0] for item in side if subject.instances}
+        # An instance of something that was looked at and has no such instance now is gone as well.
+        return lambda key: key in keys or bool(key[2] and key[0] in makers)
+
+    on_first, on_other = map(on, subject.sides())
+
+    def was_looked_at(pair: frozenset[Key]) -> bool:
+        a, b = min(pair), max(pair)
+        compared = (on_first(a) and on_other(b)) or (on_first(b) and on_other(a))
+        unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
+        return compared and not unchecked and changed.isdisjoint(pair)
+
     kept = []
     for finding in check.findings:
         key = pair_key(finding)
@@ -395,11 +409,9 @@ def _kept(
         if not gone:
             for name in ("object_a", "object_b", "source_a", "source_b", "instance_a", "instance_b"):
                 entry[name] = getattr(finding, name)
-        # An instance of something that was looked at and has no such instance now is gone as well.
-        present = not gone and all(
-            part not in changed and (part in looked_at or (part[2] and part[0] in owners)) for part in key or ()
-        )
-        apart = gone or key in cleared or (present and not outcome.partial and key not in outcome.ignored_pairs)
+        apart = gone or key in cleared
+        if key is not None and not (apart or outcome.partial or key in outcome.ignored_pairs):
+            apart = was_looked_at(key)
         if apart and entry["status"] in OPEN_STATUSES:
             entry["status"] = "RESOLVED"
         if gone and entry["status"] == "APPROVED":

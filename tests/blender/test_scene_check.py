@@ -475,6 +475,63 @@ def test_what_was_not_in_scope_stays_as_it_was() -> None:
     assert {f.status for f in settings().findings} == {"NEW"}
 
 
+def test_what_was_not_checked_against_each_other_stays_as_it_was() -> None:
+    a, b, c, d, e = row_of_cubes()
+    check()
+    check(scope="ONE", object=e)
+    assert statuses() == {"AB": ("penetrating", "NEW"), "BC": ("touching", "NEW")}
+    sides = [bpy.data.collections.new(name) for name in ("Left", "Right")]
+    for side, members in zip(sides, ((a, b), (c, d)), strict=True):
+        bpy.context.scene.collection.children.link(side)
+        for obj in members:
+            side.objects.link(obj)
+    bpy.context.view_layer.update()
+    b.location.x = 0.5
+    check(scope="COLLECTIONS", collection_a=sides[0], collection_b=sides[1])
+    assert statuses() == {"AB": ("penetrating", "NEW"), "BC": ("touching", "RESOLVED")}
+    b.location.x = 9.0
+    check(scope="ONE", object=b)
+    assert statuses()["AB"][1] == "RESOLVED"
+
+
+def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, *_ = row_of_cubes()
+    check()
+
+    def refused(*_: object) -> None:
+        raise ValueError("b is too large")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(part("blender_addon.scene_pairs"), "contact_of", refused)
+        check()
+    assert {skipped["name"] for skipped in summary()["skipped"]} == {"A and B", "B and C"}
+    outcome = part("blender_addon.scene_pairs").Outcome([], [], {}, set(), [], 0, False)
+    assert {status for _, status in statuses().values()} == {"NEW"}
+    results, finding = part("blender_addon.scene_results"), settings().findings[0]
+    results.update(finding, replace(outcome, partial=True), 1)
+    results.update(finding, replace(outcome, unchecked={results.pair_key(finding)}), 1)
+    assert finding.status == "NEW"
+    a.data.clear_geometry()
+    a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])
+    a.contact_lens_shape = "MESH"
+    check()
+    assert [skipped["name"] for skipped in summary()["skipped"]] == ["A"]
+    assert statuses() == {"AB": ("penetrating", "NEW"), "BC": ("touching", "ACTIVE")}
+
+
+def test_instances_that_are_left_out_stay_as_they_were() -> None:
+    maker, child = cube("Maker"), cube("Child", size=1.0)
+    child.parent = maker
+    maker.instance_type = "VERTS"
+    cube("Corner", (1.6, 1.6, 1.6), size=1.0)
+    assert len(check(ignore_parents=False)) > 1
+    before = statuses()
+    assert any("of Maker" in names for names in before)
+    check(instances=False)
+    changed = {pair for pair, (_, status) in statuses().items() if status == "RESOLVED"}
+    assert changed == set()
+
+
 def test_statuses_survive_saving(tmp_path: Path) -> None:
     inside = bpy.data.collections.new("Inside")
     inside.objects.link(cube("Part"))
@@ -645,7 +702,7 @@ def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.Monk
     set_status("00", "01", "REVIEWED")
     results = part("blender_addon.scene_results")
     told = scene_check.told(bpy.context.scene, scene_check.Rules(), outcome, 60)
-    results.store(bpy.context.scene, subject.items, outcome, told)
+    results.store(bpy.context.scene, subject, outcome, told)
     assert summary()["partial"]
     # What was not reached is not resolved.
     assert {f.status for f in settings().findings} == {"ACTIVE", "NEW", "REVIEWED"}
