@@ -66,11 +66,13 @@ _TELL = 64
 """Pairs done one by one in some fifty microseconds after which progress is told."""
 _LOOKING = 0.05
 """Share of the work that candidates are, where they are asked for."""
-_COST_OF_BOXES = 10.0
+_COST_OF_BOXES = 3.0
 """About how many microseconds a pair of boxes takes. These costs are for progress."""
+_COST_OF_BOX_TEST = 0.1
+"""The same of whether boxes intersect."""
 _COST_OF_FACET = 0.5
 """The same of each facet of a shape in a table."""
-_COST_OF_TEST = 10.0
+_COST_OF_TEST = 1.0
 """Of a pair of polytopes: do they intersect, or are they far apart."""
 _COST_OF_DISTANCE = 30.0
 """Of how far they are apart."""
@@ -489,7 +491,8 @@ def _answer_boxes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
     place = np.cumsum(fit) - 1
     boxes = OrientedBoxes.of([rows.shapes[k] for k in numbers.tolist()])  # type: ignore[misc]
     low, high = rows.sizes.low[:, numbers], rows.sizes.high[:, numbers]
-    others = (len(left) - len(mine)) * (_COST_OF_TEST + _COST_OF_DEPTH + _COST_OF_REGION)
+    deep = _COST_OF_DEPTH + (_COST_OF_REGION if rows.regions else 0.0)
+    others = _cost_of_others(rows.shapes, rows.sizes, rows.pairs[left[~both]], _COST_OF_TEST + 0.5 * deep)
     progress = stages.next(len(mine) * _COST_OF_BOXES, others)
     remaining = [left[~both]]
     for start in range(0, len(mine), _CHUNK):
@@ -498,6 +501,15 @@ def _answer_boxes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
         i, j = place[rows.pairs[chunk]].T
         remaining.append(_boxes_chunk(rows, chunk, boxes, i, j, low, high))
     return np.sort(np.concatenate(remaining))
+
+
+def _cost_of_others(shapes: tuple[ConvexShape, ...], sizes: _Sizes, pairs: IntArray, cost: float) -> float:
+    """Return about how many microseconds pairs (n, 2) take that are not of boxes; `cost` is that of two polytopes."""
+    if not len(pairs):
+        return 0.0
+    fit = np.array([isinstance(s, Polytope) for s in shapes]) & sizes.ordinary
+    together = int(fit[pairs].all(axis=1).sum())
+    return together * cost + (len(pairs) - together) * _COST_ALONE
 
 
 def _answer_polytopes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
@@ -657,8 +669,7 @@ def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress
         left = _hulls_meet(known, sizes, numbers, left, result, stages)
     progress = stages.next(1.0, 0.0)
     for done, (k, (i, j)) in enumerate(zip(left.tolist(), numbers[left].tolist(), strict=True)):
-        if done % _TELL == 0:
-            tell(progress, done / len(left))
+        tell(progress, done / len(left))
         a, b = known[i], known[j]
         if isinstance(a, Polytope) and isinstance(b, Polytope):
             result[k] = gjk_intersects(a, b)
@@ -685,8 +696,8 @@ def _boxes_meet(
         return left
     boxes = OrientedBoxes.of([shapes[k] for k in np.flatnonzero(fit).tolist()])  # type: ignore[misc]
     i, j = (np.cumsum(fit) - 1)[pairs[mine].T]
-    others = (len(left) - len(mine)) * _COST_OF_TEST
-    result[mine], doubtful = boxes_overlap(boxes, i, j, stages.next(len(mine) * _COST_OF_BOXES, others))
+    others = _cost_of_others(shapes, sizes, pairs[left[~both]], _COST_OF_TEST)
+    result[mine], doubtful = boxes_overlap(boxes, i, j, stages.next(len(mine) * _COST_OF_BOX_TEST, others))
     return np.sort(np.concatenate([left[~both], mine[doubtful]]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -26,6 +26,7 @@ from contact_lens.core import (
     Sphere,
     Status,
     box_sat,
+    candidate_pairs,
     contact,
     contacts,
     gjk_intersects,
@@ -1117,6 +1118,24 @@ def test_progress_of_many_hulls_goes_in_small_steps(count, corners, side, option
     pairs_intersect(shapes, found.pairs, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+@pytest.mark.parametrize("with_hulls", [True, False])
+def test_progress_of_mixed_shapes_is_shared_by_what_takes_long(with_hulls):
+    """Boxes take next to nothing beside pairs that go one by one, however many they are."""
+    rng = np.random.default_rng(12)
+    shapes = [Box(rng.uniform(0.0, 9.0, 3), rng.uniform(0.4, 2.0, 3), rng.normal(size=4)) for _ in range(400)]
+    boxes = len(candidate_pairs(*np.transpose([shape.bounds for shape in shapes], (1, 0, 2))).pairs)
+    shapes += many_hulls(400, 20, 9.0) if with_hulls else ()
+    shapes += [Sphere(rng.uniform(0.0, 9.0, 3), 0.7) for _ in range(60)]
+    pairs = candidate_pairs(*np.transpose([shape.bounds for shape in shapes], (1, 0, 2))).pairs
+    assert boxes > 3_000
+    for ask in (pairs_intersect, contacts, partial(contacts, distances=False)):
+        told = [0.0]
+        ask(shapes, pairs, progress=told.append)
+        steps = np.diff([*told, 1.0])
+        assert steps.min() >= 0.0
+        assert steps.max() < 0.03
 
 
 def test_progress_of_depths_rises_where_first_hulls_are_looked_for_again():
