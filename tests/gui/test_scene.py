@@ -42,6 +42,14 @@ def test_separating_beside_a_check(played: Any) -> None:
     assert seen["as the check read it"] == [], "a place where it no longer is is not told"
 
 
+def test_playing_the_animation_beside_a_check(played: Any) -> None:
+    seen = played.numbers["played"]
+    assert seen["frame"] == 1, "that at which it was begun"
+    assert seen["left out"] == ["R"], "what was moved by hand, not what is animated"
+    assert seen["animated"] == pytest.approx(0.5)
+    assert not seen["by hand"]
+
+
 def test_esc_ends_a_long_check_and_what_is_done_is_kept(played: Any) -> None:
     seen = played.numbers
     assert 0.0 < seen["share"] < 1.0

@@ -181,6 +181,39 @@ def steps(window: Any) -> Iterator[float]:
         ],
     }
 
+    # The animation plays while a check goes on, and something is moved by hand: only that is taken for edited.
+    with window.context():
+        for k, name in enumerate("PQRS"):
+            bpy.ops.mesh.primitive_cube_add(location=(80.0 + 20.0 * (k // 2) + 1.5 * (k % 2), 0.0, 0.0))
+            bpy.context.object.name = name
+    animated, by_hand = bpy.data.objects["P"], bpy.data.objects["R"]
+    animated.keyframe_insert("location", frame=1)
+    animated.location.x = 60.0
+    animated.keyframe_insert("location", frame=20)
+    bpy.context.scene.frame_set(1)
+    yield from window.rest()
+    with window.held(0.3):
+        with window.context():
+            bpy.ops.contact_lens.check_scene("INVOKE_DEFAULT")
+        yield from window.until(lambda: (share() or 0.0) >= 0.3, "a check goes on")
+        with window.context():
+            bpy.ops.screen.animation_play()
+        yield from window.until(lambda: bpy.context.scene.frame_current > 20, "the animation plays")
+        with window.context():
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        by_hand.location.y = 9.0
+        yield from window.rest()
+    yield from window.until(lambda: share() is None, "the check ends")
+    yield from window.screenshot("played")
+    found = {row["a"]["name"]: row for row in (finding.row() for finding in check().findings)}
+    numbers["played"] = {
+        "frame": summary()["frame"],
+        "left out": [skipped["name"] for skipped in summary()["skipped"]],
+        "animated": found["P"]["depth"],
+        "by hand": "R" in found,
+    }
+    bpy.context.scene.frame_set(1)
+
     # A long check tells how far it is; Esc ends it, and what is done is kept.
     rng = np.random.default_rng(1)
     with window.context():
