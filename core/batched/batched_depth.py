@@ -33,14 +33,16 @@ _CHUNK = 16_384
 _FIRST = 2_048
 """Pairs whose first hulls are made in one go: fifteen determinants each."""
 _ROOMS = 16, 48
-"""Corners for which there is room: what most pairs need stays in the second cache, and the others go on together. Of
-hulls of a hundred corners, one pair in two hundred needs more, and nearly every one of round hulls about one middle."""
+"""Corners for which there is room, one to spare: what most pairs need stays in the second cache, and the others go on
+together. Of hulls of a hundred corners, one pair in two hundred needs more, and nearly every one of round hulls about
+one middle."""
 _BEGINNING = 0.2
 """Share of the work that the first hulls are."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and left."""
-_SHARE = 0.85
-"""Share of pairs still to be answered from which, when no more follow, those that are answered are put away."""
+_SHARE, _SHARE_OF_FEW, _FEW = 0.85, 0.5, 512
+"""Share of pairs still to be answered from which, when no more follow, those that are answered are put away; and that
+of few pairs, for which it costs more than to keep them."""
 _BITS, _MASK = 6, 63
 """Bits of a corner's number in the code of a face: begin, end, third."""
 _INNER = -1
@@ -238,7 +240,9 @@ class _Polytopes(HullPairs):
         self.late: list[_Begun] = []
         """Those for which it was too little."""
         self.restart(np.arange(count))
-        self.good, self.inside = np.zeros((2, count), dtype=bool)  # still growing, and around the origin
+        self.good, self.inside, self.found = np.zeros(
+            (3, count), dtype=bool
+        )  # still growing; around the origin; to note
         self.count, self.faces = np.zeros((2, count), dtype=np.intp)  # of each
         self.points = np.zeros((count, 3, room))
         self.names = np.full((count, room), _INNER)
@@ -256,19 +260,21 @@ class _Polytopes(HullPairs):
             if len(free) and len(self.waiting.pairs):
                 self.begin(free[: len(self.waiting.pairs)])
             elif active <= _LAST:
+                self.note()
                 self.put_off(np.flatnonzero(self.good))
                 if not self.late:
                     return
                 self.waiting = _Begun.together(self.late)
                 self.make_room(_ROOMS[1])
                 continue
-            elif active < _SHARE * len(self.rows):
+            elif active < (_SHARE if len(self.rows) > _FEW else _SHARE_OF_FEW) * len(self.rows):
                 self.only(np.flatnonzero(self.good))
             self.step()
             tell(progress, self.ended / len(self.depth))
 
     def begin(self, at: IntArray) -> None:
         """Let the next pairs take these rows."""
+        self.note()
         begun, self.waiting = self.waiting.part(slice(len(at))), self.waiting.part(slice(len(at), None))
         self.replace(at, begun.pairs)
         width = begun.names.shape[1]
@@ -320,9 +326,10 @@ class _Polytopes(HullPairs):
 
     def only(self, kept: IntArray) -> None:
         """Go on with these rows only."""
+        self.note()
         self.keep(kept)
         self.count, self.faces, self.good = self.count[kept], self.faces[kept], self.good[kept]
-        self.inside = self.inside[kept]
+        self.inside, self.found = self.inside[kept], self.found[kept]
         self.points, self.names = self.points.take(kept, axis=0), self.names.take(kept, axis=0)
         self.planes, self.codes = self.planes.take(kept, axis=0), self.codes.take(kept, axis=0)
 
@@ -348,15 +355,22 @@ class _Polytopes(HullPairs):
             ended[near] = (self.names.take(near, axis=0) == names.take(near)[:, None]).any(axis=1)
         self.inside = (offset > self.limit) & (offset < np.inf)  # no face is none that is far
         ended &= self.good
-        self.note((ended & self.inside).nonzero()[0], ways, depth, offset)
+        found = ended & self.inside
+        self.ended += int(np.count_nonzero(found))
+        self.found |= found
+        self.last = ways, depth, offset
         self.good &= ~ended & (depth > self.limit)
-        self.put_off((self.good & (self.count == self.room)).nonzero()[0])
+        self.put_off((self.good & (self.count == self.room - 1)).nonzero()[0])
         self.add(new, names, nearest)
 
-    def note(self, at: IntArray, ways: FloatArray, depth: FloatArray, offset: FloatArray) -> None:
-        """Keep what rows `at` have come to."""
+    def note(self) -> None:
+        """Keep what the rows that have ended around the origin have come to: nothing changes there any more."""
+        at = self.found.nonzero()[0]
+        if not len(at):
+            return
+        self.found[at] = False
+        ways, depth, offset = self.last
         pairs = self.rows.take(at)
-        self.ended += len(at)
         self.depth[pairs], self.inner_ball[pairs] = depth.take(at), offset.take(at)
         self.normal[:, pairs] = ways.take(at, axis=1)
         used = int(self.faces.max())
@@ -373,12 +387,12 @@ class _Polytopes(HullPairs):
         """Add a point to each polytope that still grows, whose nearest face sees it."""
         width, used = len(self.rows), int(self.faces.max())
         lines = np.arange(width)
-        slot = np.minimum(self.count, self.room - 1)  # what is written there of those that do not grow is not read
-        place, points = lines * (3 * self.room) + slot, self.points.ravel()
+        # What is written there of those that do not grow is not read.
+        place, points = lines * (3 * self.room) + self.count, self.points.ravel()
         for row in new:
             points[place] = row
             place += self.room
-        self.names[lines, slot] = names
+        self.names[lines, self.count] = names
         ways = np.ones((width, 1, 4))
         ways[:, 0, :3] = new.T
         heights = np.matmul(ways, self.planes[:, :, :used])[:, 0]  # minus infinity where there is no face
