@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.bounding.volumes import volumes_of_triangles
+from ..core.bounding.bounding_volumes import volumes_of_triangles
 from ..core.hierarchy.bvh_build import build_bvh
 from ..core.meshes.mesh_distance import points_to_mesh
 from ..core.meshes.winding import contains

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.bounding.bounding_sphere import Spheres
+from ..core.bounding.bounding_volumes import bounding_volumes, volumes_of_triangles
 from ..core.bounding.kdop import KDops
-from ..core.bounding.volumes import Volumes, bounding_volumes, volumes_of_triangles
+from ..core.bounding.volumes import Volumes
 from ..core.hierarchy.bvh import Bvh
 from ..core.hierarchy.bvh_build import build_bvh
 from ..core.hierarchy.bvh_pairs import TreePairs, tree_pairs

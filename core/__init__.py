@@ -16,8 +16,9 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 
 from .batched.contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
 from .batched.nearest_neighbours import nearest_neighbours
+from .bounding.bounding_volumes import bounding_volumes, volumes_of_shapes, volumes_of_triangles
 from .bounding.kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
-from .bounding.volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
+from .bounding.volumes import Volumes
 from .broad_phase.candidate_pairs import Candidates, candidate_pairs, overlapping_pairs
 from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from .compounds.compound_region import MergedRegion, Patch

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import checked_array, checked_magnitude
-from ..bounding.volumes import volumes_of_triangles
+from ..bounding.bounding_volumes import volumes_of_triangles
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_build import build_bvh
 from ..shapes.orientation import signs_of_areas

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from ..arguments import checked_array, checked_magnitude
 from ..bounding.bounding_sphere import Spheres
+from ..bounding.bounding_volumes import bounding_volumes
 from ..bounding.kdop import KDops
-from ..bounding.volumes import Volumes, bounding_volumes
+from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import Bvh, alike, ranges
 from ..progress import Progress, tell
 from ..shapes.polytope import FloatArray, IntArray, frozen

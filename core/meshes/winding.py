@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import checked_array, checked_magnitude
+from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
-from ..bounding.volumes import BoolArray, volumes_of_triangles
+from ..bounding.volumes import BoolArray
 from ..hierarchy.bvh import Bvh, ranges
 from ..hierarchy.bvh_build import build_bvh
 from ..progress import Progress, part_of, tell

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
 from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.hierarchy.bvh_pairs import tree_pairs

@@ -14,8 +14,8 @@ from time import perf_counter
 import numpy as np
 
 from contact_lens.core import ConvexHull, gjk_intersects
+from contact_lens.core.bounding.bounding_volumes import Kind, bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.kdop_update import climbed_kdops, hull_graph, moved_extremes, moved_kdops
-from contact_lens.core.bounding.volumes import Kind, bounding_volumes, volumes_of_shapes
 
 from .table import duration, in_turn, times
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import nnls
 
 from contact_lens.core.bounding.bounding_sphere import Spheres
-from contact_lens.core.bounding.volumes import bounding_volumes
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 
 from .generators import rotation
 

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from contact_lens.core.bounding.volumes import bounding_volumes
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 from contact_lens.core.broad_phase.box_pairs import PairList
 from contact_lens.core.broad_phase.candidate_pairs import METHODS, candidate_pairs, overlapping_pairs
 from contact_lens.core.progress import Cancelled

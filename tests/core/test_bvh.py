@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from contact_lens.core.bounding.bounding_sphere import Spheres
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 from contact_lens.core.bounding.kdop import KDops, kdop_directions
 from contact_lens.core.bounding.obb import Obbs
-from contact_lens.core.bounding.volumes import Volumes, bounding_volumes
+from contact_lens.core.bounding.volumes import Volumes
 from contact_lens.core.broad_phase.candidate_pairs import candidate_pairs
 from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh

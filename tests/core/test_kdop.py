@@ -13,8 +13,8 @@ from scipy.spatial import ConvexHull as QHull
 from scipy.spatial import HalfspaceIntersection
 
 from contact_lens.core import ConvexHull
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.kdop import KDops, kdop_directions, slab
-from contact_lens.core.bounding.volumes import bounding_volumes, volumes_of_shapes
 
 pytestmark = pytest.mark.filterwarnings("error")
 TRIANGLE = np.array([[3, 1], [5, 4], [1, 5]])

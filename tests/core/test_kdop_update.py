@@ -11,9 +11,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from contact_lens.core import Box, ConvexHull
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 from contact_lens.core.bounding.kdop import KDops
 from contact_lens.core.bounding.kdop_update import Extremes, climbed_kdops, hull_graph, moved_extremes, moved_kdops
-from contact_lens.core.bounding.volumes import bounding_volumes
 from contact_lens.core.progress import Cancelled
 
 from .generators import cloud, cylinder, flat_shape, rotation, solid, sphere

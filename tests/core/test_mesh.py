@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
 from contact_lens.core.decomposition.convexity import mesh_convexity
 from contact_lens.core.decomposition.decompose_mesh import approximately_decomposed, decomposed_mesh, distance_from_mesh
 from contact_lens.core.hierarchy.bvh_pairs import tree_pairs

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Cancelled, ConvexHull, Mesh, MeshContact, Relation, mesh_contact, mesh_pieces
-from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
 from contact_lens.core.decomposition.decompose_mesh import Decomposition
 from contact_lens.core.hierarchy.bvh_build import build_bvh
 from contact_lens.core.meshes.mesh_depth import Body, share_nothing

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from contact_lens.core.bounding.volumes import volumes_of_triangles
+from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
 from contact_lens.core.hierarchy.bvh import Bvh
 from contact_lens.core.hierarchy.bvh_build import METHODS, build_bvh
 from contact_lens.core.meshes.mesh_distance import (

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from contact_lens.core import Box, ConvexHull, contact
 from contact_lens.core.bounding import obb as obb_module
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.obb import Obbs, _outline_sides
-from contact_lens.core.bounding.volumes import bounding_volumes, volumes_of_shapes
 
 from .generators import cylinder, rotation
 

@@ -12,9 +12,10 @@ from scipy.spatial import cKDTree
 
 from contact_lens.core import Box, ConvexHull, contact
 from contact_lens.core.bounding.bounding_sphere import Spheres
+from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes, volumes_of_triangles
 from contact_lens.core.bounding.kdop import KDops
 from contact_lens.core.bounding.obb import Obbs
-from contact_lens.core.bounding.volumes import Volumes, bounding_volumes, volumes_of_shapes, volumes_of_triangles
+from contact_lens.core.bounding.volumes import Volumes
 from contact_lens.core.progress import Cancelled
 
 from .generators import pairs, rotation

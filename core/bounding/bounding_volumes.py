@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bounding volumes behind one interface, many at a time: spheres, axis-aligned and oriented boxes, k-DOPs.
+
+Source: S3.1, S3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import checked_array, checked_magnitude, checked_shape
+from ..progress import Progress
+from ..shapes.polytope import FloatArray, IntArray, Polytope
+from .bounding_sphere import bounding_spheres
+from .kdop import bounding_kdops, kdops_of_triangles
+from .obb import bounding_obbs, obbs_of_shapes
+from .volumes import Volumes, checked_starts, whole_numbers
+
+Kind = Literal["sphere", "aabb", "obb", "kdop"]
+"""Kinds of bounding volume. "aabb" is the k-DOP of 6 directions in space, of 4 in the plane."""
+
+
+def bounding_volumes(
+    kind: Kind,
+    points: ArrayLike,
+    starts: ArrayLike | None = None,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
+) -> Volumes:
+    """Return the bounding volumes of groups of points, world frame.
+
+    points (N, dim), dim 2 or 3. `starts` (g,) holds the index of the first point of each group; a group ends where
+    the next begins, the last with the points. It must grow. None: all points are one group. `k` is for "kdop" only: 6,
+    14, 18 or 26 in space, 4 or 8 in the plane; 18 and 8 when it is not given. No groups, no volumes.
+    `progress` is called with the share done, 0 to 1; False cancels.
+
+    Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when a group has no
+    points or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
+    """
+    _check_kind(kind, k)
+    array, first = _checked_groups(points, starts)
+    if kind == "sphere":
+        return bounding_spheres(array, first, progress)
+    if kind == "obb":
+        return bounding_obbs(array, first, progress)
+    return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]), progress)
+
+
+def volumes_of_triangles(
+    kind: Kind,
+    points: ArrayLike,
+    triangles: ArrayLike,
+    *,
+    k: int | None = None,
+    progress: Progress | None = None,
+) -> Volumes:
+    """Return the bounding volumes of the triangles of a mesh, world frame, as of groups of three points.
+
+    points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` and `progress` as for
+    `bounding_volumes`.
+
+    Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when an index has no
+    point or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
+    """
+    _check_kind(kind, k)
+    array, _ = _checked_groups(points, [])
+    corners = whole_numbers("triangles", triangles, "(m, 3)")
+    if corners.shape == (0,):
+        corners = np.empty((0, 3), dtype=np.intp)
+    if corners.ndim != 2 or corners.shape[1] != 3 or (corners.dtype.kind not in "iu" and len(corners)):
+        found = f"the shape {corners.shape} of dtype {corners.dtype}"
+        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
+    if len(corners) and (corners.min() < 0 or corners.max() >= len(array)):
+        raise ValueError(f"triangles: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
+    corners = corners.astype(np.intp, copy=False)
+    if kind in ("aabb", "kdop"):
+        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]), progress)
+    at_corners = array.take(corners.ravel(), axis=0)
+    return bounding_volumes(kind, at_corners, np.arange(0, corners.size, 3), progress=progress)
+
+
+def volumes_of_shapes(
+    kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None, progress: Progress | None = None
+) -> Volumes:
+    """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
+
+    `k` and `progress` as for `bounding_volumes`.
+
+    Raises ValueError, naming the argument, when something is no shape, when the shapes are not of one dimension or
+    when there is no such k; Cancelled when `progress` says so.
+    """
+    _check_kind(kind, k)
+    if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
+        raise ValueError(f"shapes must be a list of shapes, not {type(shapes).__name__}")
+    shapes = [checked_shape(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
+    dims = {shape.dim for shape in shapes}
+    if len(dims) > 1:
+        raise ValueError("shapes: all must have the same dimension, but there are some of 2 and some of 3")
+    dim = dims.pop() if dims else 3
+    if kind == "obb":
+        return obbs_of_shapes(shapes, dim, progress)
+    counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
+    starts: IntArray = np.cumsum(counts) - counts
+    points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
+    if kind == "sphere":
+        return bounding_spheres(points, starts, progress)
+    return bounding_kdops(points, starts, _count_of_planes(kind, k, dim), progress)
+
+
+def _check_kind(kind: Kind, k: int | None) -> None:
+    if not isinstance(kind, str) or kind not in get_args(Kind):
+        raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
+    if k is not None and kind != "kdop":
+        raise ValueError(f'k is for "kdop" only, not for {kind!r}')
+
+
+def _count_of_planes(kind: Kind, k: int | None, dim: int) -> int:
+    if kind == "aabb":
+        return 2 * dim
+    if k is None:
+        return 18 if dim == 3 else 8
+    return k
+
+
+def _checked_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatArray, IntArray]:
+    """Return points (N, 2) or (N, 3), and the index (g,) of the first point of each group."""
+    array = checked_array("points", points, "an array (n, 2) or (n, 3)")
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got the shape {array.shape}")
+    checked_magnitude("points", array)
+    if starts is None:
+        if not len(array):
+            raise ValueError("points: at least one point expected, got none")
+        return array, np.zeros(1, dtype=np.intp)
+    return array, checked_starts(starts, len(array), "points")
