@@ -36,6 +36,7 @@ from ..shapes.feature import Feature
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, Polytope, frozen
 from ..shapes.rounded import polytope_feature
+from ..shapes.support import support_feature
 from ..tolerance import (
     COVER_SHARE,
     CURVED_AXIS,
@@ -594,8 +595,6 @@ def _named(shape: ConvexShape, feature: FlatFeature, direction: FloatArray, widt
     """Return the feature by its kind; of a polytope, and of a rounded one, with the vertices of it."""
     core = shape if isinstance(shape, Polytope) else shape.skeleton
     if core is not None:
-        from ..shapes.support import support_feature
-
         return support_feature(core, direction, width)
     return whole_feature(feature)
 
