@@ -136,7 +136,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
             _text(box, context, f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
         if told["frame"] != scene_check.frame_of(context.scene):
-            _text(box, context, f"Of frame {told['frame']}, not of this one", "INFO")
+            _text(box, context, f"Checked at another frame: {told['frame']}", "INFO")
         lines = [
             (word.replace("_", " ").capitalize(), f"{counts[word]:,}")
             for word in (*scene_results.RELATIONS, "approved", "resolved")

@@ -160,7 +160,7 @@ def test_each_finding_is_marked_with_its_frame(
     bpy.ops.contact_lens.go_to_finding()
     assert "frame" not in shown().lower()
     scene.frame_set(10)
-    assert "Of frame 1, not of this one" in shown()
+    assert "Checked at another frame: 1" in shown()
     assert "Found at Frame; 1" in shown()
     check.scope, check.object = "ONE", bpy.data.objects["F"]  # what it does not look at stays as it was
     bpy.ops.contact_lens.check_scene()
