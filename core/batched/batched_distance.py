@@ -33,7 +33,8 @@ _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
 _WIDTH = 0.45
 """How far aside of where to look first, over the way along it, the corners of the first simplex are looked for."""
-_NEXT = np.array([1, 2, 0])
+_TINY = 1e-290
+"""Not relative: less than the square of any side but 0, with a finite inverse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,42 +84,45 @@ def hulls_distance(
         here = part_of(progress, start / total, (start + len(some)) / total)
         search = _Search(table, i.take(some), j.take(some), normals.take(some, axis=1), memory)
         search.run(here)
-        ended = np.flatnonzero(search.ended)
-        for begin in range(0, len(ended), _AT_ONCE):
-            at = ended[begin : begin + _AT_ONCE]
-            _measure(table, i, j, search, at, width, some.take(at), answer)
+        if search.found:
+            at, points, names, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.found, strict=True))
+            for begin in range(0, len(at), _AT_ONCE):
+                part = slice(begin, begin + _AT_ONCE)
+                chosen = some.take(at[part])
+                _measure(table, i, j, points[:, :, part], names[:, part], weights[:, part], width, chosen, answer, memory)
     return answer
 
 
 class _Search(HullPairs):
-    """GJK of some pairs, in columns; what was found is in columns of all pairs."""
+    """GJK of some pairs, in columns; what was found is in the order in which it was."""
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, normals: FloatArray, memory: FloatArray) -> None:
         super().__init__(table, i, j, memory)
         total = len(i)
-        self.starts = np.where(normals.any(axis=0), -normals, self.inner)
-        self.waiting = 0
+        ways = np.where(normals.any(axis=0), normals, -self.inner)
+        self.named = [*np.zeros((2, 4, total), dtype=np.int32)]
+        self.all_points = self.supports(np.concatenate([fans(ways, 3, _WIDTH), ways[:, None]], axis=1))
+        """The points to begin with, of all pairs."""
+        self.all_names = self.name()
+        self.waiting = count = min(_AT_ONCE, total)
         """The first pair that has not begun."""
-        self.ended = np.zeros(total, dtype=bool)
-        self.named = [*np.zeros((2, 3, total), dtype=np.int32)]
-        self.ended_points = self.supports(fans(-self.starts, 3, _WIDTH))
-        """The simplices of all pairs: those to begin with, and in the end those that were found."""
-        self.ended_names = self.name()
-        self.ended_weights = np.zeros((3, total))
-        count = min(_AT_ONCE, total)
+        self.found: list[tuple[IntArray, FloatArray, IntArray, FloatArray]] = []
+        """Pairs (k,) that have ended, the corners (3, 3, k) of their simplices, the names (3, k) and the weights (3, k)
+        of these."""
+        self.ended = 0
         self.keep(np.arange(count))
-        self.active = np.zeros(count, dtype=bool)
-        self.points = np.zeros((3, 4, count))
+        self.active = np.ones(count, dtype=bool)
+        self.points = self.all_points[:, :, :count].copy()
         """The simplices: coordinate, slot, pair; in the last slot the point that is new."""
-        self.names = np.zeros((4, count), dtype=np.intp)
-        self.weights = np.zeros((3, count))
-        self.v = np.zeros((3, count))
-        self.square = np.zeros(count)
+        self.names = self.all_names[:, :count].copy()
+        self.weights = np.zeros((4, count))
+        """Of the corners before the last point came, of which that one was in the last slot."""
+        self.square = np.full(count, np.inf)
         self.steps = np.zeros(count, dtype=np.intp)
 
     def run(self, progress: Progress | None) -> None:
         """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
-        total = len(self.ended)
+        total = self.all_points.shape[2]
         while True:
             free = np.flatnonzero(~self.active)
             active = len(self.active) - len(free)
@@ -129,57 +133,46 @@ class _Search(HullPairs):
             elif active < _SHARE * len(self.active):
                 self.only(np.flatnonzero(self.active))
             self.step()
-            tell(progress, float(self.ended.mean()))
+            tell(progress, self.ended / total)
 
     def begin(self, at: IntArray) -> None:
         """Let the next pairs take these columns."""
         pairs = slice(self.waiting, self.waiting + len(at))
         self.waiting += len(at)
         self.replace(at, pairs)
-        self.v[:, at], self.square[at] = self.starts[:, pairs], np.inf
-        self.points[:, :3, at], self.names[:3, at] = self.ended_points[:, :, pairs], self.ended_names[:, pairs]
-        self.active[at], self.steps[at] = True, 0
+        self.points[:, :, at], self.names[:, at] = self.all_points[:, :, pairs], self.all_names[:, pairs]
+        self.active[at], self.steps[at], self.square[at] = True, 0, np.inf
 
     def only(self, kept: IntArray) -> None:
         """Go on with these columns only."""
         self.keep(kept)
         self.active, self.steps, self.square = self.active[kept], self.steps[kept], self.square[kept]
         self.points, self.names = self.points.take(kept, axis=2), self.names.take(kept, axis=1)
-        self.weights, self.v = self.weights.take(kept, axis=1), self.v.take(kept, axis=1)
+        self.weights = self.weights.take(kept, axis=1)
 
     def step(self) -> None:
-        """Ask for a support point of each pair: end there, or go on with a simplex in which it is."""
-        ways = -self.v
-        point = self.supports(ways)
-        name = self.name()
-        fresh = np.isinf(self.square)
-        length = np.sqrt(np.where(fresh, 0.0, self.square))
-        reached = self.square - np.einsum("cm,cm->m", self.v, point) <= GJK_GAP * EPS * length * (length + self.spread)
-        reached |= (self.names[:3] == name).any(axis=0) & ~fresh
-        self.points[:, 3], self.names[3] = point, name
-        second, third, best = _nearest(self.points)
-        first = 1.0 - second - third
-        width = len(name)
-        lines = np.arange(width)
-        # A corner without weight is no part of the simplex: the new point takes its place.
-        slots = np.where(second > 0.0, best, 3), np.where(third > 0.0, _NEXT.take(best), 3)
-        places = [slot * width + lines for slot in slots]
-        v = first * point
-        corners = np.empty((3, 2, width))
-        for c in range(3):
-            for row, place, weight in zip(corners[c], places, (second, third), strict=True):
-                self.points[c].ravel().take(place, out=row, mode="clip")
-                v[c] += weight * row
+        """Go on with the simplex in which the nearest point is, and ask for a support point there: end, or add it."""
+        weights = _nearest(self.points)
+        v = np.einsum("csm,sm->cm", self.points, weights)
         square = np.einsum("cm,cm->m", v, v)
+        stuck = np.flatnonzero(square >= self.square)
+        if len(stuck):
+            self.note(stuck)
+        # A corner without weight is no part of the simplex: the new point takes its place.
+        gone = weights[:3] <= 0.0
+        np.copyto(self.points[:, :3], self.points[:, 3:], where=gone)
+        np.copyto(self.names[:3], self.names[3], where=gone)
+        self.weights, self.square = weights, square
+        self.active &= square > (GJK_TOUCH * EPS * self.spread) ** 2
+        point = self.supports(-v)
+        self.names[3] = name = self.name()
+        self.points[:, 3] = point
+        length = np.sqrt(square)
+        reached = square - np.einsum("cm,cm->m", v, point) <= GJK_GAP * EPS * length * (length + self.spread)
+        reached |= (self.names[:3] == name).any(axis=0)
+        self.note(np.flatnonzero(reached))
         self.steps += 1
-        ended = self.active & (reached | (square >= self.square))
-        self.note(np.flatnonzero(ended))
-        self.active &= ~ended & (square > (GJK_TOUCH * EPS * self.spread) ** 2) & (self.steps < _STEPS)
-        others = [self.names.ravel().take(place) for place in places]
-        self.points[:, 0], self.points[:, 1:3] = point, corners
-        self.names[0], self.names[1], self.names[2] = name, *others
-        self.weights[0], self.weights[1], self.weights[2] = first, second, third
-        self.v, self.square = v, square
+        self.active &= self.steps < _STEPS
 
     def name(self) -> IntArray:
         """Return one number for each of the last support points."""
@@ -188,61 +181,80 @@ class _Search(HullPairs):
         return result
 
     def note(self, at: IntArray) -> None:
-        """Keep the simplices of columns `at`."""
-        pairs = self.rows.take(at)
-        self.ended[pairs] = True
-        self.ended_points[:, :, pairs] = self.points[:, :3, at]
-        self.ended_names[:, pairs], self.ended_weights[:, pairs] = self.names[:3, at], self.weights[:, at]
+        """Keep the simplices of columns `at`, if these are active, and no longer are."""
+        at = at[self.active.take(at)]
+        weights = self.weights.take(at, axis=1)
+        # The point that was new is in all slots of which the corner has no weight.
+        weights[(weights[:3] <= 0.0).argmax(axis=0), np.arange(len(at))] = weights[3]
+        self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], self.names.take(at, axis=1)[:3], weights[:3]))
+        self.active[at] = False
+        self.ended += len(at)
 
 
-def _nearest(points: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return the point of tetrahedra nearest to the origin, as the weights (m,) of two corners, and of which: `best`
-    (m,) and the next of the first three.
+def _nearest(points: FloatArray) -> FloatArray:
+    """Return the point of tetrahedra nearest to the origin, as the weights (4, m) of the corners, of which at most two
+    of the first three have any.
 
     Corners are (3, 4, m): coordinate, corner, pair; some may be equal. The last, a support point toward the origin, is
     always part of the answer: so only the three sides and the three triangles that it is part of are looked at.
     """
     new = points[:, 3]
-    sides = points[:, :3] - new[:, None]
-    beside = sides.take(_NEXT, axis=1)
-    toward = -np.einsum("csm,cm->sm", sides, new)
-    length, cross = np.einsum("csm,csm->sm", sides, sides), np.einsum("csm,csm->sm", sides, beside)
-    other, far = toward.take(_NEXT, axis=0), length.take(_NEXT, axis=0)
+    sides = np.empty_like(points)  # the first side follows the last
+    np.subtract(new[:, None], points[:, :3], out=sides[:, :3])
+    sides[:, 3] = sides[:, 0]
+    toward, length = np.einsum("csm,cm->sm", sides, new), np.einsum("csm,csm->sm", sides, sides)
+    cross = np.einsum("csm,csm->sm", sides[:, :3], sides[:, 1:])
+    other, far, toward, length = toward[1:], length[1:], toward[:3], length[:3]
     # Along the sides.
-    second = toward / np.where(length > 0.0, length, 1.0)
-    np.clip(second, 0.0, 1.0, out=second)
+    second = toward / np.maximum(length, _TINY)
+    np.maximum(second, 0.0, out=second)
+    np.minimum(second, 1.0, out=second)
     nearer = second * (2.0 * toward - second * length)  # how much less the square of the distance is than that of new
     # In the triangles, where the point is inside.
     of_second, of_third = far * toward - cross * other, length * other - cross * toward
     both = length * far
     whole = both - cross * cross
     inside = (of_second > 0.0) & (of_third > 0.0) & (whole > of_second + of_third) & (whole > GJK_SLIVER * EPS * both)
-    scale = 1.0 / np.where(inside, whole, 1.0)
+    scale = 1.0 / np.where(inside, whole, np.inf)
     of_second *= scale
     of_third *= scale
-    np.copyto(second, of_second, where=inside)
-    np.copyto(nearer, of_second * toward + of_third * other, where=inside)
-    best = nearer.argmax(axis=0)
-    place = best * points.shape[2] + np.arange(points.shape[2])
-    return second.ravel().take(place), np.where(inside, of_third, 0.0).ravel().take(place), best
+    np.maximum(nearer, of_second * toward + of_third * other, out=nearer)
+    second = np.where(inside, of_second, second)
+    one, two, three = nearer
+    weights = np.empty((4, points.shape[2]))
+    best = np.empty(nearer.shape, dtype=bool)
+    np.greater_equal(one, np.maximum(two, three), out=best[0])
+    np.greater_equal(two, three, out=best[1])
+    best[1] &= ~best[0]
+    np.logical_or(best[0], best[1], out=best[2])
+    np.logical_not(best[2], out=best[2])
+    np.multiply(second, best, out=weights[:3])
+    of_third *= best
+    weights[1:3] += of_third[:2]
+    weights[0] += of_third[2]
+    np.subtract(1.0, weights[0], out=weights[3])
+    weights[3] -= weights[1]
+    weights[3] -= weights[2]
+    return weights
 
 
 def _measure(
     table: HullTable,
     i: IntArray,
     j: IntArray,
-    search: _Search,
-    at: IntArray,
+    points: FloatArray,
+    names: IntArray,
+    weights: FloatArray,
     width: FloatArray,
     chosen: IntArray,
     answer: HullDistances,
+    memory: FloatArray,
 ) -> None:
-    """Fill in what the simplices that were found of pairs `at` of the search show, in columns `chosen`."""
+    """Fill in what the simplices that were found show, in columns `chosen`."""
     i, j, width = i.take(chosen), j.take(chosen), width.take(chosen)
-    pairs = HullPairs(table, i, j, search.memory)
+    pairs = HullPairs(table, i, j, memory)
     limit, inner = pairs.limit, pairs.inner
-    points, weights = search.ended_points.take(at, axis=2), search.ended_weights.take(at, axis=1)
-    corners = table.at(i, (search.ended_names.take(at, axis=1) & 0xFFFFFFFF).astype(np.int32))
+    corners = table.at(i, (names & 0xFFFFFFFF).astype(np.int32))
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
     normal = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
