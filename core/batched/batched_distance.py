@@ -264,12 +264,20 @@ def _measure(
     length = np.sqrt(np.einsum("cm,cm->m", normal, normal))
     at_all = length > 0.0
     normal /= np.where(at_all, length, 1.0)
-    (top_a, count_a, way_a), (top_b, count_b, way_b) = (_tops(pairs, normal, width, of_b) for of_b in (False, True))
-    gap = -np.einsum("cm,cm->m", normal, pairs.inner + top_a - top_b)
+    (top_a, count_a, first_a, sum_a), (top_b, count_b, first_b, sum_b) = (
+        _tops(pairs, normal, width, of_b) for of_b in (False, True)
+    )
+    gap = -np.einsum("cm,cm->m", normal, inner + top_a - top_b)
     slides = (count_a > 1) & (count_b > 1)
     # An edge on either side is the usual case; of all others it is found out which corners are different ones.
-    edges = slides & (count_a + count_b == 4) & way_a.any(axis=0) & way_b.any(axis=0)
-    slides &= ~edges | _parallel(way_a, way_b)
+    edges = slides & (count_a + count_b == 4)
+    some = np.flatnonzero(edges)
+    way_a, way_b = (
+        table.at(shape.take(some), (total - first).take(some)[None])[:, 0] - top.take(some, axis=1)
+        for shape, total, first, top in ((i, sum_a, first_a, top_a), (j, sum_b, first_b, top_b))
+    )
+    edges[some] = same = way_a.any(axis=0) & way_b.any(axis=0)
+    slides[some] = ~same | _parallel(way_a, way_b)
     some = np.flatnonzero(slides & ~edges)
     if len(some):
         pairs.keep(some)
@@ -280,13 +288,13 @@ def _measure(
         slides[some] &= (count_a > 2) | (count_b > 2) | _parallel(way_a, way_b)
 
     local = np.einsum("csm,sm->cm", corners, weights)
-    mean_a, mean_b = (table.centers[:3, n] + table.centers[3:, n] for n in (i, j))
+    mean_a, mean_b = (table.centers.take(n, axis=1) for n in (i, j))
     answer.found[chosen] = at_all & (gap > limit)
     answer.distance[chosen], answer.rounding[chosen] = gap, limit
     answer.upper[chosen] = np.maximum(gap, np.sqrt(np.einsum("cm,cm->m", v, v)))
     answer.normal[:, chosen] = normal
-    answer.on_a[:, chosen] = local + mean_a
-    answer.on_b[:, chosen] = (local - v + inner) + mean_b
+    answer.on_a[:, chosen] = local + (mean_a[:3] + mean_a[3:])
+    answer.on_b[:, chosen] = (local - v + inner) + (mean_b[:3] + mean_b[3:])
     answer.slides[chosen] = slides
 
 
@@ -301,25 +309,31 @@ def _parallel(u: FloatArray, v: FloatArray) -> BoolArray:
 
 def _tops(
     pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool
-) -> tuple[FloatArray, IntArray, FloatArray]:
+) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
     """Return the corners (3, m) of A, or of B, at the slab; how many there are within `width` (m,) of it, room that is
-    not needed included; and the way (3, m) to another of them, if there is one."""
-    tops, ways, counts = np.empty_like(normal), np.empty_like(normal), np.empty(normal.shape[1], dtype=np.intp)
+    not needed included; and the number of that corner, and the sum of the numbers of all of these."""
+    count = normal.shape[1]
+    tops, firsts = np.empty_like(normal), np.empty(count, dtype=np.intp)
+    rows, corners = [], []
+    lines = np.arange(count)
     for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
         first, level = _level(along[:, 0], width[some])
-        lines = np.arange(len(first))
-        counts[some] = level.view(np.int8).sum(axis=1, dtype=np.intp)
-        level[lines, first] = False
-        top = block[lines, :, first]
-        tops[:, some] = top.T
-        ways[:, some] = (block[lines, :, level.argmax(axis=1)] - top).T
-    return tops, counts, ways
+        firsts[some] = first
+        room = block.shape[2]
+        tops[:, some] = block[lines[: len(first)], :, first].T
+        row, corner = np.divmod(np.flatnonzero(level), room)
+        rows.append(lines[some].take(row))
+        corners.append(corner)
+    row, corner = np.concatenate(rows), np.concatenate(corners)
+    return tops, np.bincount(row, minlength=count), firsts, np.bincount(row, corner, count).astype(np.intp)
 
 
 def _level(along: FloatArray, width: FloatArray) -> tuple[IntArray, BoolArray]:
     """Return the farthest of the heights (n, v) in each row (n,), and which are within `width` (n,) of that."""
     first: IntArray = along.argmax(axis=1)
-    level: BoolArray = along >= (along[np.arange(len(first)), first] - width)[:, None]
+    lowest = along.ravel().take(first + along.shape[1] * np.arange(len(first)))
+    lowest -= width
+    level: BoolArray = along >= lowest[:, None]
     return first, level
 
 
