@@ -33,6 +33,8 @@ _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
 _WIDTH = 0.45
 """How far aside of where to look first, over the way along it, the corners of the first simplex are looked for."""
+_NAMES = 2.0**26
+"""More than there are corners of a shape, so that those of two are one number, which a float holds as it is."""
 _TINY = 1e-290
 """Not relative: less than the square of any side but 0, with a finite inverse."""
 
@@ -85,11 +87,11 @@ def hulls_distance(
         search = _Search(table, i.take(some), j.take(some), normals.take(some, axis=1), memory)
         search.run(here)
         if search.found:
-            at, points, names, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.found, strict=True))
+            at, points, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.found, strict=True))
             for begin in range(0, len(at), _AT_ONCE):
                 part = slice(begin, begin + _AT_ONCE)
                 chosen = some.take(at[part])
-                _measure(table, i, j, points[:, :, part], names[:, part], weights[:, part], width, chosen, answer, memory)
+                _measure(table, i, j, points[:, :, part], weights[:, part], width, chosen, answer, memory)
     return answer
 
 
@@ -101,20 +103,20 @@ class _Search(HullPairs):
         total = len(i)
         ways = np.where(normals.any(axis=0), normals, -self.inner)
         self.named = [*np.zeros((2, 4, total), dtype=np.int32)]
-        self.all_points = self.supports(np.concatenate([fans(ways, 3, _WIDTH), ways[:, None]], axis=1))
+        self.all_points = np.empty((4, 4, total))
         """The points to begin with, of all pairs."""
-        self.all_names = self.name()
+        self.all_points[:3] = self.supports(np.concatenate([fans(ways, 3, _WIDTH), ways[:, None]], axis=1))
+        self.all_points[3] = self.name()
         self.waiting = count = min(_AT_ONCE, total)
         """The first pair that has not begun."""
-        self.found: list[tuple[IntArray, FloatArray, IntArray, FloatArray]] = []
-        """Pairs (k,) that have ended, the corners (3, 3, k) of their simplices, the names (3, k) and the weights (3, k)
+        self.found: list[tuple[IntArray, FloatArray, FloatArray]] = []
+        """Pairs (k,) that have ended, the corners (4, 3, k) of their simplices with their names, and the weights (3, k)
         of these."""
         self.ended = 0
         self.keep(np.arange(count))
         self.active = np.ones(count, dtype=bool)
         self.points = self.all_points[:, :, :count].copy()
-        """The simplices: coordinate, slot, pair; in the last slot the point that is new."""
-        self.names = self.all_names[:, :count].copy()
+        """The simplices: coordinate and name, slot, pair; in the last slot the point that is new."""
         self.weights = np.zeros((4, count))
         """Of the corners before the last point came, of which that one was in the last slot."""
         self.square = np.full(count, np.inf)
@@ -140,44 +142,45 @@ class _Search(HullPairs):
         pairs = slice(self.waiting, self.waiting + len(at))
         self.waiting += len(at)
         self.replace(at, pairs)
-        self.points[:, :, at], self.names[:, at] = self.all_points[:, :, pairs], self.all_names[:, pairs]
+        self.points[:, :, at] = self.all_points[:, :, pairs]
         self.active[at], self.steps[at], self.square[at] = True, 0, np.inf
 
     def only(self, kept: IntArray) -> None:
         """Go on with these columns only."""
         self.keep(kept)
         self.active, self.steps, self.square = self.active[kept], self.steps[kept], self.square[kept]
-        self.points, self.names = self.points.take(kept, axis=2), self.names.take(kept, axis=1)
-        self.weights = self.weights.take(kept, axis=1)
+        self.points, self.weights = self.points.take(kept, axis=2), self.weights.take(kept, axis=1)
 
     def step(self) -> None:
         """Go on with the simplex in which the nearest point is, and ask for a support point there: end, or add it."""
-        weights = _nearest(self.points)
-        v = np.einsum("csm,sm->cm", self.points, weights)
+        weights = _nearest(self.points[:3])
+        v = np.einsum("csm,sm->cm", self.points[:3], weights)
         square = np.einsum("cm,cm->m", v, v)
         stuck = np.flatnonzero(square >= self.square)
         if len(stuck):
             self.note(stuck)
         # A corner without weight is no part of the simplex: the new point takes its place.
-        gone = weights[:3] <= 0.0
-        np.copyto(self.points[:, :3], self.points[:, 3:], where=gone)
-        np.copyto(self.names[:3], self.names[3], where=gone)
+        old, new = self.points[:, :3], self.points[:, 3:]
+        kept = (weights[:3] > 0.0).astype(np.float64)
+        old *= kept
+        old += new * (1.0 - kept)
         self.weights, self.square = weights, square
         self.active &= square > (GJK_TOUCH * EPS * self.spread) ** 2
         point = self.supports(-v)
-        self.names[3] = name = self.name()
-        self.points[:, 3] = point
+        name = self.name()
         length = np.sqrt(square)
         reached = square - np.einsum("cm,cm->m", v, point) <= GJK_GAP * EPS * length * (length + self.spread)
-        reached |= (self.names[:3] == name).any(axis=0)
+        for corner in self.points[3, :3]:
+            reached |= corner == name
+        self.points[:3, 3], self.points[3, 3] = point, name
         self.note(np.flatnonzero(reached))
         self.steps += 1
         self.active &= self.steps < _STEPS
 
-    def name(self) -> IntArray:
+    def name(self) -> FloatArray:
         """Return one number for each of the last support points."""
         assert self.named is not None
-        result: IntArray = self.named[0] | self.named[1].astype(np.intp) << 32
+        result: FloatArray = self.named[0] + _NAMES * self.named[1]
         return result
 
     def note(self, at: IntArray) -> None:
@@ -186,7 +189,7 @@ class _Search(HullPairs):
         weights = self.weights.take(at, axis=1)
         # The point that was new is in all slots of which the corner has no weight.
         weights[(weights[:3] <= 0.0).argmax(axis=0), np.arange(len(at))] = weights[3]
-        self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], self.names.take(at, axis=1)[:3], weights[:3]))
+        self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], weights[:3]))
         self.active[at] = False
         self.ended += len(at)
 
@@ -219,7 +222,8 @@ def _nearest(points: FloatArray) -> FloatArray:
     of_second *= scale
     of_third *= scale
     np.maximum(nearer, of_second * toward + of_third * other, out=nearer)
-    second = np.where(inside, of_second, second)
+    second *= ~inside
+    second += of_second
     one, two, three = nearer
     weights = np.empty((4, points.shape[2]))
     best = np.empty(nearer.shape, dtype=bool)
@@ -243,7 +247,6 @@ def _measure(
     i: IntArray,
     j: IntArray,
     points: FloatArray,
-    names: IntArray,
     weights: FloatArray,
     width: FloatArray,
     chosen: IntArray,
@@ -254,7 +257,8 @@ def _measure(
     i, j, width = i.take(chosen), j.take(chosen), width.take(chosen)
     pairs = HullPairs(table, i, j, memory)
     limit, inner = pairs.limit, pairs.inner
-    corners = table.at(i, (names & 0xFFFFFFFF).astype(np.int32))
+    points, names = points[:3], points[3]
+    corners = table.at(i, np.fmod(names, _NAMES).astype(np.int32))
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
     normal = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
@@ -321,9 +325,10 @@ def _tops(
         firsts[some] = first
         room = block.shape[2]
         tops[:, some] = block[lines[: len(first)], :, first].T
-        row, corner = np.divmod(np.flatnonzero(level), room)
+        there = np.flatnonzero(level)
+        row = there // room
         rows.append(lines[some].take(row))
-        corners.append(corner)
+        corners.append(there - room * row)
     row, corner = np.concatenate(rows), np.concatenate(corners)
     return tops, np.bincount(row, minlength=count), firsts, np.bincount(row, corner, count).astype(np.intp)
 

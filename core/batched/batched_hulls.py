@@ -631,13 +631,13 @@ class HullPairs:
         named = None if self.named is None else np.empty(each.shape[1:], dtype=np.int32)
         shape: tuple[int, ...] = ()
         for part, block, heights in self.gathered(each, of_b, some):
-            at = heights.argmin(axis=2) if of_b else heights.argmax(axis=2)  # (n, k)
+            at = (heights.argmin(axis=2) if of_b else heights.argmax(axis=2)).T  # (k, n)
             if named is not None:
-                named[:, part] = at.T
+                named[:, part] = at
             if block.shape != shape:
                 shape = block.shape
-                places = shape[2] * np.arange(shape[0] * 3).reshape(-1, 3, 1).transpose(1, 0, 2)
-            result[:, :, part] = block.ravel().take(places + at, mode="clip").transpose(0, 2, 1)
+                places = shape[2] * (3 * np.arange(shape[0]) + np.arange(3)[:, None, None])
+            result[:, :, part] = block.ravel().take(places + at, mode="clip")
         if self.named is not None and named is not None:
             self.named[int(of_b)] = named if ways.ndim == 3 else named[0]
         return result if ways.ndim == 3 else result[:, 0]
@@ -654,7 +654,7 @@ class HullPairs:
         sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
         if some is not None:
             sizes, places = sizes.take(some), places.take(some)
-        low, high = int(sizes.min(initial=0)), int(sizes.max(initial=-1))
+        low, high = (int(sizes.min()), int(sizes.max())) if len(self.corners) > 1 and len(sizes) else (0, 0)
         for kind in range(low, high + 1):
             members = None if low == high else np.flatnonzero(sizes == kind)
             corners = self.corners[kind]
