@@ -21,14 +21,12 @@ from .batched_hulls import HullPairs, HullTable, cross_rows, fans, room_for
 
 BoolArray = NDArray[np.bool_]
 
+_CHUNK = 16_384
+"""Pairs that are searched in one go: of fewer numpy's calls cost more."""
 _AT_ONCE = 4_096
-"""Pairs that are searched at a time."""
-_CHUNK = 8_192
-"""Pairs answered in one go."""
+"""Pairs that are measured at a time."""
 _STEPS = 40
 """Support points after which a pair is given up; most take four to seven."""
-_SHARE = 0.85
-"""Share of pairs still to be answered from which, when no more follow, those that are answered are put away."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
 _WIDTH = 0.45
@@ -96,76 +94,51 @@ def hulls_distance(
 
 
 class _Search(HullPairs):
-    """GJK of some pairs, in columns; what was found is in the order in which it was."""
+    """GJK of some pairs, in columns of those that are still searched; what was found is in the order in which it was."""
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, normals: FloatArray, memory: FloatArray) -> None:
         super().__init__(table, i, j, memory)
         total = len(i)
         ways = np.where(normals.any(axis=0), normals, -self.inner)
         self.named = [*np.zeros((2, 4, total), dtype=np.int32)]
-        self.all_points = np.empty((4, 4, total))
-        """The points to begin with, of all pairs."""
-        self.all_points[:3] = self.supports(np.concatenate([fans(ways, 3, _WIDTH), ways[:, None]], axis=1))
-        self.all_points[3] = self.name()
-        self.waiting = count = min(_AT_ONCE, total)
-        """The first pair that has not begun."""
+        self.points = np.empty((4, 4, total))
+        """The simplices: coordinate and name, slot, pair; in the last slot the point that is new."""
+        self.points[:3] = self.supports(np.concatenate([fans(ways, 3, _WIDTH), ways[:, None]], axis=1))
+        self.points[3] = self.name()
+        self.weights = np.zeros((4, total))
+        """Of the corners before the last point came, of which that one was in the last slot."""
+        self.square = np.full(total, np.inf)
         self.found: list[tuple[IntArray, FloatArray, FloatArray]] = []
         """Pairs (k,) that have ended, the corners (4, 3, k) of their simplices with their names, and the weights (3, k)
         of these."""
-        self.ended = 0
-        self.keep(np.arange(count))
-        self.active = np.ones(count, dtype=bool)
-        self.points = self.all_points[:, :, :count].copy()
-        """The simplices: coordinate and name, slot, pair; in the last slot the point that is new."""
-        self.weights = np.zeros((4, count))
-        """Of the corners before the last point came, of which that one was in the last slot."""
-        self.square = np.full(count, np.inf)
-        self.steps = np.zeros(count, dtype=np.intp)
 
     def run(self, progress: Progress | None) -> None:
         """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
-        total = self.all_points.shape[2]
-        while True:
-            free = np.flatnonzero(~self.active)
-            active = len(self.active) - len(free)
-            if len(free) and self.waiting < total:
-                self.begin(free[: total - self.waiting])
-            elif active <= _LAST:
+        total = len(self.rows)
+        for _ in range(_STEPS):
+            if len(self.rows) <= _LAST:
                 return
-            elif active < _SHARE * len(self.active):
-                self.only(np.flatnonzero(self.active))
             self.step()
-            tell(progress, self.ended / total)
-
-    def begin(self, at: IntArray) -> None:
-        """Let the next pairs take these columns."""
-        pairs = slice(self.waiting, self.waiting + len(at))
-        self.waiting += len(at)
-        self.replace(at, pairs)
-        self.points[:, :, at] = self.all_points[:, :, pairs]
-        self.active[at], self.steps[at], self.square[at] = True, 0, np.inf
-
-    def only(self, kept: IntArray) -> None:
-        """Go on with these columns only."""
-        self.keep(kept)
-        self.active, self.steps, self.square = self.active[kept], self.steps[kept], self.square[kept]
-        self.points, self.weights = self.points.take(kept, axis=2), self.weights.take(kept, axis=1)
+            tell(progress, 1.0 - len(self.rows) / total)
 
     def step(self) -> None:
         """Go on with the simplex in which the nearest point is, and ask for a support point there: end, or add it."""
         weights = _nearest(self.points[:3])
         v = np.einsum("csm,sm->cm", self.points[:3], weights)
         square = np.einsum("cm,cm->m", v, v)
-        stuck = np.flatnonzero(square >= self.square)
-        if len(stuck):
-            self.note(stuck)
+        nearer = square < self.square
+        apart = square > (GJK_TOUCH * EPS * self.spread) ** 2
+        kept = np.flatnonzero(nearer & apart)
+        if len(kept) < len(square):
+            self.note(np.flatnonzero(~nearer))
+            self.keep(kept)
+            weights, v, square = weights.take(kept, axis=1), v.take(kept, axis=1), square.take(kept)
         # A corner without weight is no part of the simplex: the new point takes its place.
         old, new = self.points[:, :3], self.points[:, 3:]
-        kept = (weights[:3] > 0.0).astype(np.float64)
-        old *= kept
-        old += new * (1.0 - kept)
+        stays = (weights[:3] > 0.0).astype(np.float64)
+        old *= stays
+        old += new * (1.0 - stays)
         self.weights, self.square = weights, square
-        self.active &= square > (GJK_TOUCH * EPS * self.spread) ** 2
         point = self.supports(-v)
         name = self.name()
         length = np.sqrt(square)
@@ -174,8 +147,7 @@ class _Search(HullPairs):
             reached |= corner == name
         self.points[:3, 3], self.points[3, 3] = point, name
         self.note(np.flatnonzero(reached))
-        self.steps += 1
-        self.active &= self.steps < _STEPS
+        self.keep(np.flatnonzero(~reached))
 
     def name(self) -> FloatArray:
         """Return one number for each of the last support points."""
@@ -184,14 +156,17 @@ class _Search(HullPairs):
         return result
 
     def note(self, at: IntArray) -> None:
-        """Keep the simplices of columns `at`, if these are active, and no longer are."""
-        at = at[self.active.take(at)]
+        """Keep the simplices of columns `at`."""
         weights = self.weights.take(at, axis=1)
         # The point that was new is in all slots of which the corner has no weight.
         weights[(weights[:3] <= 0.0).argmax(axis=0), np.arange(len(at))] = weights[3]
         self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], weights[:3]))
-        self.active[at] = False
-        self.ended += len(at)
+
+    def keep(self, kept: IntArray) -> None:
+        """Go on with these columns only."""
+        super().keep(kept)
+        self.points, self.weights = self.points.take(kept, axis=2), self.weights.take(kept, axis=1)
+        self.square = self.square.take(kept)
 
 
 def _nearest(points: FloatArray) -> FloatArray:

@@ -654,7 +654,8 @@ class HullPairs:
         sizes, places = self.sizes[int(of_b)], self.places[int(of_b)]
         if some is not None:
             sizes, places = sizes.take(some), places.take(some)
-        low, high = (int(sizes.min()), int(sizes.max())) if len(self.corners) > 1 and len(sizes) else (0, 0)
+        one = len(self.corners) == 1
+        low, high = (0, 0) if one else (int(sizes.min(initial=0)), int(sizes.max(initial=-1)))
         for kind in range(low, high + 1):
             members = None if low == high else np.flatnonzero(sizes == kind)
             corners = self.corners[kind]
