@@ -23,14 +23,13 @@ BoolArray = NDArray[np.bool_]
 
 _CHUNK = 16_384
 """Pairs that are searched in one go: of fewer numpy's calls cost more."""
-_AT_ONCE = 4_096
-"""Pairs that are measured at a time."""
 _STEPS = 40
 """Support points after which a pair is given up; most take four to seven."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
-_WIDTH = 0.45
-"""How far aside of where to look first, over the way along it, the corners of the first simplex are looked for."""
+_WIDTH = 1.8
+"""How far aside of where to look first, over the way along it, the corners of the first simplex are looked for, times
+the root of how many corners a shape has."""
 _NAMES = 2.0**26
 """More than there are corners of a shape, so that those of two are one number, which a float holds as it is."""
 _TINY = 1e-290
@@ -86,10 +85,7 @@ def hulls_distance(
         search.run(here)
         if search.found:
             at, points, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.found, strict=True))
-            for begin in range(0, len(at), _AT_ONCE):
-                part = slice(begin, begin + _AT_ONCE)
-                chosen = some.take(at[part])
-                _measure(table, i, j, points[:, :, part], weights[:, part], width, chosen, answer, memory)
+            _measure(table, i, j, points, weights, width, some.take(at), answer, memory)
     return answer
 
 
@@ -103,7 +99,8 @@ class _Search(HullPairs):
         self.named = [*np.zeros((2, 4, total), dtype=np.int32)]
         self.points = np.empty((4, 4, total))
         """The simplices: coordinate and name, slot, pair; in the last slot the point that is new."""
-        self.points[:3] = self.supports(np.concatenate([fans(ways, 3, _WIDTH), ways[:, None]], axis=1))
+        width = _WIDTH / np.sqrt(np.array([block.shape[2] for block in table.corners]).take(self.sizes).mean(axis=0))
+        self.points[:3] = self.supports(np.concatenate([fans(ways, 3, width), ways[:, None]], axis=1))
         self.points[3] = self.name()
         self.weights = np.zeros((4, total))
         """Of the corners before the last point came, of which that one was in the last slot."""

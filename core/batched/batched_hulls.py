@@ -895,9 +895,9 @@ class _Portals(HullPairs):
         self.names = self.names.take(kept, axis=2)
 
 
-def fans(ways: FloatArray, count: int, width: float) -> FloatArray:
+def fans(ways: FloatArray, count: int, width: float | FloatArray) -> FloatArray:
     """Return `count` ways (3, count, m) around each of ways (3, m), coordinate first, counter-clockwise seen from
-    ahead: `width` aside of 1 along it. Around a way of no length they are around the first axis.
+    ahead: `width` aside of 1 along it, one for all or (m,). Around a way of no length they are around the first axis.
 
     Source: T. Duff and others, Building an Orthonormal Basis, Revisited, 2017.
     """
