@@ -30,8 +30,8 @@ _LAST = 2
 _WIDTH = 1.8
 """How far aside of where to look first, over the way along it, the corners of the first simplex are looked for, times
 the root of how many corners a shape has."""
-_NAMES = 2.0**26
-"""More than there are corners of a shape, so that those of two are one number, which a float holds as it is."""
+_NAMES = 2**26
+"""More than there are corners of a shape: those of two shapes are one number, which a float holds as it is."""
 _TINY = 1e-290
 """Not relative: less than the square of any side but 0, with a finite inverse."""
 
@@ -103,11 +103,10 @@ class _Search(HullPairs):
         self.points[:3] = self.supports(np.concatenate([fans(ways, 3, width), ways[:, None]], axis=1))
         self.points[3] = self.name()
         self.weights = np.zeros((4, total))
-        """Of the corners before the last point came, of which that one was in the last slot."""
+        """Of the corners; the last is that of the point that was new, which is in all slots without weight."""
         self.square = np.full(total, np.inf)
         self.found: list[tuple[IntArray, FloatArray, FloatArray]] = []
-        """Pairs (k,) that have ended, the corners (4, 3, k) of their simplices with their names, and the weights (3, k)
-        of these."""
+        """Pairs (k,) that have ended, the corners (4, 3, k) of their simplices with their names, and the weights (4, k)."""
 
     def run(self, progress: Progress | None) -> None:
         """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
@@ -149,15 +148,12 @@ class _Search(HullPairs):
     def name(self) -> FloatArray:
         """Return one number for each of the last support points."""
         assert self.named is not None
-        result: FloatArray = self.named[0] + _NAMES * self.named[1]
+        result: FloatArray = self.named[0] + float(_NAMES) * self.named[1]
         return result
 
     def note(self, at: IntArray) -> None:
         """Keep the simplices of columns `at`."""
-        weights = self.weights.take(at, axis=1)
-        # The point that was new is in all slots of which the corner has no weight.
-        weights[(weights[:3] <= 0.0).argmax(axis=0), np.arange(len(at))] = weights[3]
-        self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], weights[:3]))
+        self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], self.weights.take(at, axis=1)))
 
     def keep(self, kept: IntArray) -> None:
         """Go on with these columns only."""
@@ -230,7 +226,13 @@ def _measure(
     pairs = HullPairs(table, i, j, memory)
     limit, inner = pairs.limit, pairs.inner
     points, names = points[:3], points[3]
-    corners = table.at(i, np.fmod(names, _NAMES).astype(np.int32))
+    corners = table.at(i, names.astype(np.intp) & (_NAMES - 1))
+    weights, last = weights[:3], weights[3]
+    free = np.ones(last.shape, dtype=bool)
+    for weight in weights:
+        gone = (weight <= 0.0) & free
+        weight += gone * last
+        free &= ~gone
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
     normal = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])

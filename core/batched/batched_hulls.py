@@ -210,17 +210,15 @@ class HullTable:
             axes if self.axes is None else np.matmul(self.axes, axes),
         )
 
-    def at(self, numbers: IntArray, corners: NDArray[np.int32]) -> FloatArray:
+    def at(self, numbers: IntArray, corners: IntArray | NDArray[np.int32]) -> FloatArray:
         """Return (3, k, n) the corners (k, n) of shapes `numbers` (n,), from the mean corner."""
         result = np.empty((3, *corners.shape))
         sizes, places = self.size.take(numbers), self.place.take(numbers)
         for kind, block in enumerate(self.corners):
-            some = np.flatnonzero(sizes == kind)
-            if len(some):
-                room = block.shape[2]
-                place = 3 * room * places.take(some) + corners[:, some]
-                for c in range(3):
-                    result[c][:, some] = block.ravel().take(place + c * room)
+            some = np.flatnonzero(sizes == kind) if len(self.corners) > 1 else slice(None)
+            room = block.shape[2]
+            place = 3 * room * places[some] + corners[:, some]
+            result[:, :, some] = block.ravel().take(place + room * np.arange(3)[:, None, None])
         return result
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
