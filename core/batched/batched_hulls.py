@@ -635,7 +635,7 @@ class HullPairs:
             if block.shape != shape:
                 shape = block.shape
                 places = shape[2] * (3 * np.arange(shape[0]) + np.arange(3)[:, None, None])
-            result[:, :, part] = block.ravel().take(places + at, mode="clip")
+            result[:, :, part] = block.take(places + at, mode="clip")
         if self.named is not None and named is not None:
             self.named[int(of_b)] = named if ways.ndim == 3 else named[0]
         return result if ways.ndim == 3 else result[:, 0]
@@ -659,15 +659,17 @@ class HullPairs:
             corners = self.corners[kind]
             room, many = corners.shape[2], turned.shape[1]
             step = max(1, _GATHERED // (room * (3 + many)))
-            total = len(sizes) if members is None else len(members)
+            total, count = len(sizes) if members is None else len(members), 0
             for start in range(0, total, step):
-                count = min(step, total - start)
+                if start + count > total or not count:
+                    count = min(step, total - start)
+                    split, end = 3 * room * count, (3 + many) * room * count
+                    block = self.memory[:split].reshape(count, 3, room)
+                    heights = self.memory[split:end].reshape(count, many, room)
                 part = slice(start, start + count) if members is None else members[start : start + count]
-                split, end = 3 * room * count, (3 + many) * room * count
-                block = self.memory[:split].reshape(count, 3, room)
-                heights = self.memory[split:end].reshape(count, many, room)
                 corners.take(places[part], axis=0, out=block, mode="clip")
-                yield part, block, np.matmul(turned[part], block, out=heights)
+                np.matmul(turned[part], block, out=heights)
+                yield part, block, heights
 
     def replace(self, at: IntArray, pairs: IntArray | slice) -> None:
         """Go on with some of the pairs that there were in the beginning, in the places `at` of others."""
