@@ -106,7 +106,7 @@ class _Search(HullPairs):
         """Of the corners; the last is that of the point that was new, which is in all slots without weight."""
         self.square = np.full(total, np.inf)
         self.found: list[tuple[IntArray, FloatArray, FloatArray]] = []
-        """Pairs (k,) that have ended, the corners (4, 3, k) of their simplices with their names, and the weights (4, k)."""
+        """Pairs (k,) that have ended, `points` (4, 4, k) and `weights` (4, k)."""
 
     def run(self, progress: Progress | None) -> None:
         """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
@@ -153,7 +153,7 @@ class _Search(HullPairs):
 
     def note(self, at: IntArray) -> None:
         """Keep the simplices of columns `at`."""
-        self.found.append((self.rows.take(at), self.points.take(at, axis=2)[:, :3], self.weights.take(at, axis=1)))
+        self.found.append((self.rows.take(at), self.points.take(at, axis=2), self.weights.take(at, axis=1)))
 
     def keep(self, kept: IntArray) -> None:
         """Go on with these columns only."""
@@ -225,8 +225,10 @@ def _measure(
     i, j, width = i.take(chosen), j.take(chosen), width.take(chosen)
     pairs = HullPairs(table, i, j, memory)
     limit, inner = pairs.limit, pairs.inner
-    points, names = points[:3], points[3]
-    corners = table.at(i, names.astype(np.intp) & (_NAMES - 1))
+    names = points[3].astype(np.intp)
+    names_a, names_b = names & (_NAMES - 1), names // _NAMES
+    corners = table.at(i, names_a[:3])
+    points, farthest = points[:3, :3], points[:3, 3]
     weights, last = weights[:3], weights[3]
     free = np.ones(last.shape, dtype=bool)
     for weight in weights:
@@ -242,18 +244,19 @@ def _measure(
     length = np.sqrt(np.einsum("cm,cm->m", normal, normal))
     at_all = length > 0.0
     normal /= np.where(at_all, length, 1.0)
-    (top_a, count_a, first_a, sum_a), (top_b, count_b, first_b, sum_b) = (
-        _tops(pairs, normal, width, of_b) for of_b in (False, True)
+    (count_a, others_a, beyond_a), (count_b, others_b, beyond_b) = (
+        _level(pairs, normal, width, first[3], of_b) for first, of_b in ((names_a, False), (names_b, True))
     )
-    gap = -np.einsum("cm,cm->m", normal, inner + top_a - top_b)
+    gap = -(np.einsum("cm,cm->m", normal, farthest) + beyond_a + beyond_b)
     slides = (count_a > 1) & (count_b > 1)
     # An edge on either side is the usual case; of all others it is found out which corners are different ones.
     edges = slides & (count_a + count_b == 4)
     some = np.flatnonzero(edges)
-    way_a, way_b = (
-        table.at(shape.take(some), (total - first).take(some)[None])[:, 0] - top.take(some, axis=1)
-        for shape, total, first, top in ((i, sum_a, first_a, top_a), (j, sum_b, first_b, top_b))
-    )
+    ways = []
+    for shape, first, others in ((i, names_a[3], others_a), (j, names_b[3], others_b)):
+        ends = table.at(shape.take(some), np.stack([first, others]).take(some, axis=1))
+        ways.append(ends[:, 1] - ends[:, 0])
+    way_a, way_b = ways
     edges[some] = same = way_a.any(axis=0) & way_b.any(axis=0)
     slides[some] = ~same | _parallel(way_a, way_b)
     some = np.flatnonzero(slides & ~edges)
@@ -285,35 +288,26 @@ def _parallel(u: FloatArray, v: FloatArray) -> BoolArray:
     return result
 
 
-def _tops(
-    pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool
-) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
-    """Return the corners (3, m) of A, or of B, at the slab; how many there are within `width` (m,) of it, room that is
-    not needed included; and the number of that corner, and the sum of the numbers of all of these."""
-    count = normal.shape[1]
-    tops, firsts = np.empty_like(normal), np.empty(count, dtype=np.intp)
-    rows, corners = [], []
-    lines = np.arange(count)
+def _level(
+    pairs: HullPairs, normal: FloatArray, width: FloatArray, first: IntArray, of_b: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return how many corners of A, or of B, are within `width` (m,) of the height of corner `first` (m,), or higher,
+    this one and room that is not needed included; the sum of the numbers of the others; and by how much the highest of
+    them is higher."""
+    total = normal.shape[1]
+    lines = np.arange(total)
+    found = []
     for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
-        first, level = _level(along[:, 0], width[some])
-        firsts[some] = first
-        room = block.shape[2]
-        tops[:, some] = block[lines[: len(first)], :, first].T
-        there = np.flatnonzero(level)
+        count, _, room = block.shape
+        heights = along.take(first[some] + room * lines[:count])
+        there = np.flatnonzero(along[:, 0] >= (heights - width[some])[:, None])
         row = there // room
-        rows.append(lines[some].take(row))
-        corners.append(there - room * row)
-    row, corner = np.concatenate(rows), np.concatenate(corners)
-    return tops, np.bincount(row, minlength=count), firsts, np.bincount(row, corner, count).astype(np.intp)
-
-
-def _level(along: FloatArray, width: FloatArray) -> tuple[IntArray, BoolArray]:
-    """Return the farthest of the heights (n, v) in each row (n,), and which are within `width` (n,) of that."""
-    first: IntArray = along.argmax(axis=1)
-    lowest = along.ravel().take(first + along.shape[1] * np.arange(len(first)))
-    lowest -= width
-    level: BoolArray = along >= lowest[:, None]
-    return first, level
+        found.append((lines[some].take(row), there - room * row, along.take(there) - heights.take(row)))
+    row, corner, above = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    beyond = np.zeros(total)
+    starts = np.flatnonzero(np.diff(row, prepend=-1))  # the corners of a shape follow each other
+    beyond[row.take(starts)] = np.maximum.reduceat(above, starts)
+    return np.bincount(row, minlength=total), np.bincount(row, corner, total).astype(np.intp) - first, beyond
 
 
 def _different(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, IntArray]:
@@ -322,8 +316,10 @@ def _different(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bo
     count = np.ones(normal.shape[1], dtype=np.intp)
     ways = np.zeros_like(normal)
     for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
-        first, level = _level(along[:, 0], width[some])
+        along = along[:, 0]
+        first = along.argmax(axis=1)
         lines = np.arange(len(first))
+        level = along >= (along[lines, first] - width[some])[:, None]
         top = block[lines, :, first]
         # Room that is not needed holds a corner once more: other corners only.
         level &= (block != top[:, :, None]).any(axis=1)
