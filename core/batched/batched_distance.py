@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Distance, normal and witness points of many pairs of convex polytopes that are apart: GJK, all pairs at once.
 
-Every pair has three points of A - B, some of them equal, and their weights; a step asks for a support point of each,
-and looks for the nearest point on the three triangles that it makes with two of those. What comes out is measured: the
-empty slab is the lower bound, the witness points the upper one. Pairs of which they do not meet are told, for the
-single call. Source: S4.3, S4.4; C. Ericson, Real-Time Collision Detection, 5.1.5.
+Every pair has three points of A - B, some of them equal, and a support point that is new: to begin with, four around
+where to look first. A step looks for the nearest point on the three triangles that the new one makes with two of the
+others, and asks for a support point there. What comes out is measured: the empty slab is the lower bound, the witness
+points the upper one. Pairs of which they do not meet are told, for the single call. Source: S4.3, S4.4; C. Ericson,
+Real-Time Collision Detection, 5.1.5.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ BoolArray = NDArray[np.bool_]
 _CHUNK = 16_384
 """Pairs that are searched in one go: of fewer numpy's calls cost more."""
 _STEPS = 40
-"""Support points after which a pair is given up; most take four to seven."""
+"""Support points after the first four with which a pair is given up; most take two to four."""
 _LAST = 2
 """Pairs so few are slower together than one by one, and given up."""
 _WIDTH = 1.8
 """How far aside of where to look first, over the way along it, the corners of the first simplex are looked for, times
-the root of how many corners a shape has."""
+the root of how many corners a shape has: about as far as these are from each other."""
 _NAMES = 2**26
-"""More than there are corners of a shape: those of two shapes are one number, which a float holds as it is."""
+"""More than a shape has corners: the numbers of two are one number, which a float holds as it is."""
 _TINY = 1e-290
 """Not relative: less than the square of any side but 0, with a finite inverse."""
 
@@ -90,7 +91,7 @@ def hulls_distance(
 
 
 class _Search(HullPairs):
-    """GJK of some pairs, in columns of those that are still searched; what was found is in the order in which it was."""
+    """GJK of some pairs, in columns of those that are still searched; what was found is in the order of finding."""
 
     def __init__(self, table: HullTable, i: IntArray, j: IntArray, normals: FloatArray, memory: FloatArray) -> None:
         super().__init__(table, i, j, memory)
@@ -98,15 +99,15 @@ class _Search(HullPairs):
         ways = np.where(normals.any(axis=0), normals, -self.inner)
         self.named = [*np.zeros((2, 4, total), dtype=np.int32)]
         self.points = np.empty((4, 4, total))
-        """The simplices: coordinate and name, slot, pair; in the last slot the point that is new."""
+        """Coordinates and name of the corners of the simplices, slot, pair; in the last slot the point that is new."""
         width = _WIDTH / np.sqrt(np.array([block.shape[2] for block in table.corners]).take(self.sizes).mean(axis=0))
         self.points[:3] = self.supports(np.concatenate([fans(ways, 3, width), ways[:, None]], axis=1))
         self.points[3] = self.name()
         self.weights = np.zeros((4, total))
-        """Of the corners; the last is that of the point that was new, which is in all slots without weight."""
+        """Those of the first three slots, and that of the point that was new, which is in the slots without weight."""
         self.square = np.full(total, np.inf)
         self.found: list[tuple[IntArray, FloatArray, FloatArray]] = []
-        """Pairs (k,) that have ended, `points` (4, 4, k) and `weights` (4, k)."""
+        """Pairs (k,) that have ended, their `points` (4, 4, k) and `weights` (4, k)."""
 
     def run(self, progress: Progress | None) -> None:
         """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
@@ -152,8 +153,9 @@ class _Search(HullPairs):
         return result
 
     def note(self, at: IntArray) -> None:
-        """Keep the simplices of columns `at`."""
-        self.found.append((self.rows.take(at), self.points.take(at, axis=2), self.weights.take(at, axis=1)))
+        """Keep what was found of columns `at`."""
+        if len(at):
+            self.found.append((self.rows.take(at), self.points.take(at, axis=2), self.weights.take(at, axis=1)))
 
     def keep(self, kept: IntArray) -> None:
         """Go on with these columns only."""
@@ -192,21 +194,16 @@ def _nearest(points: FloatArray) -> FloatArray:
     np.maximum(nearer, of_second * toward + of_third * other, out=nearer)
     second *= ~inside
     second += of_second
-    one, two, three = nearer
-    weights = np.empty((4, points.shape[2]))
     best = np.empty(nearer.shape, dtype=bool)
-    np.greater_equal(one, np.maximum(two, three), out=best[0])
-    np.greater_equal(two, three, out=best[1])
-    best[1] &= ~best[0]
-    np.logical_or(best[0], best[1], out=best[2])
-    np.logical_not(best[2], out=best[2])
-    np.multiply(second, best, out=weights[:3])
+    best[0] = nearer[0] >= np.maximum(nearer[1], nearer[2])
+    best[1] = (nearer[1] >= nearer[2]) & ~best[0]
+    best[2] = ~(best[0] | best[1])
     of_third *= best
+    weights = np.empty((4, points.shape[2]))
+    np.multiply(second, best, out=weights[:3])
     weights[1:3] += of_third[:2]
     weights[0] += of_third[2]
-    np.subtract(1.0, weights[0], out=weights[3])
-    weights[3] -= weights[1]
-    weights[3] -= weights[2]
+    weights[3] = 1.0 - weights[0] - weights[1] - weights[2]
     return weights
 
 
@@ -221,7 +218,7 @@ def _measure(
     answer: HullDistances,
     memory: FloatArray,
 ) -> None:
-    """Fill in what the simplices that were found show, in columns `chosen`."""
+    """Fill in what `points` and `weights` that the search found show, in columns `chosen`."""
     i, j, width = i.take(chosen), j.take(chosen), width.take(chosen)
     pairs = HullPairs(table, i, j, memory)
     limit, inner = pairs.limit, pairs.inner
@@ -229,11 +226,12 @@ def _measure(
     names_a, names_b = names & (_NAMES - 1), names // _NAMES
     corners = table.at(i, names_a[:3])
     points, farthest = points[:3, :3], points[:3, 3]
+    # The point that was new is in all slots of which the corner has no weight: the first of them has its own.
     weights, last = weights[:3], weights[3]
     free = np.ones(last.shape, dtype=bool)
     for weight in weights:
         gone = (weight <= 0.0) & free
-        weight += gone * last
+        weight += last * gone
         free &= ~gone
     v = np.einsum("csm,sm->cm", points, weights)
     # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.

@@ -52,6 +52,7 @@ from contact_lens.core.batched.batched_hulls import (
 from contact_lens.core.batched.batched_regions import BoxRegions, box_regions
 from contact_lens.core.progress import part_of, tell
 from contact_lens.core.region.region import region_between
+from contact_lens.core.shapes.signed_distance import signed_distances
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
 from .oracles import EPS
@@ -325,6 +326,33 @@ def test_the_distance_of_many_hulls_is_that_of_gjk(far):
         assert found.upper[k] + found.rounding[k] >= true.lower_bound
         assert gap_across(a, b, found.normal[:, k]) >= found.distance[k] - tol
         assert again.distance[k] - again.rounding[k] <= true.upper_bound
+
+
+def test_distances_of_hulls_that_all_meet_are_told_of_none():
+    rng = np.random.default_rng(26)
+    shapes = [ConvexHull(rng.normal(size=(n, 3))) for n in (5, 9, 20, 40)]
+    i, j = np.triu_indices(len(shapes), 0)
+    found = hulls_distance(HullTable.of(shapes), i, j, np.zeros((3, len(i))), np.zeros(len(i)))
+    assert not found.found.any()
+
+
+def test_the_distance_of_many_hulls_is_of_the_corners_that_are_named():
+    """A long row of corners, so that their numbers are large, and pairs of which each has other ones."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 300, endpoint=False)
+    ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(300)], axis=1)
+    apex = [[0.0, 0.0, 1.5]]
+    shapes = [ConvexHull(np.concatenate([ring, apex]) + [4.0 * k, 0.3 * k * k, 0.1 * k]) for k in range(8)]
+    i, j = np.triu_indices(len(shapes), 1)
+    found = hulls_distance(HullTable.of(shapes), i, j, np.zeros((3, len(i))), np.zeros(len(i)))
+    assert found.found.sum() >= len(i) - 2
+    for k in np.flatnonzero(found.found).tolist():
+        a, b = shapes[i[k]], shapes[j[k]]
+        true = contact(a, b).signed_distance
+        assert found.distance[k] == pytest.approx(true, rel=1e-12)
+        assert gap_across(a, b, found.normal[:, k]) == pytest.approx(true, rel=1e-12)
+        assert np.linalg.norm(found.on_b[:, k] - found.on_a[:, k]) == pytest.approx(true, rel=1e-12)
+        assert np.abs(signed_distances(a, found.on_a[:, k][None])).max() <= 1e-12
+        assert np.abs(signed_distances(b, found.on_b[:, k][None])).max() <= 1e-12
 
 
 @pytest.mark.parametrize("count", SIZES)
