@@ -229,7 +229,7 @@ class _Polytopes(HullPairs):
         self.normal = np.zeros((3, len(i)))
         self.level: list[tuple[IntArray, FloatArray, IntArray]] = []
         """Pairs (k,) that have ended, with the corners (3, 3, k) of their nearest faces and those beside them in one
-        plane, coordinate, corner, face; and the names (3, k) of these."""
+        plane, corner, coordinate, face; and the names (3, k) of these."""
         self.named = [*np.zeros((2, 0), dtype=np.int32)]
         self.make_room(_ROOMS[0])
 
@@ -246,9 +246,11 @@ class _Polytopes(HullPairs):
         self.count, self.faces = np.zeros((2, count), dtype=np.intp)  # of each
         self.points = np.zeros((count, 3, room))
         self.names = np.full((count, room), _INNER)
-        self.planes = np.zeros((count, 4, self.most))
-        """Unit normals outward and minus the offsets: minus infinity where there is no face."""
-        self.planes[:, 3] = -np.inf
+        self.normals = np.zeros((count, 3, self.most))
+        """Outward, of unit length."""
+        self.below = np.full((count, self.most), -np.inf)
+        """How far the origin is above the planes of the faces, most often below 0: minus their offsets; minus infinity
+        where there is no face."""
         self.codes = np.zeros((count, self.most), dtype=np.intp)
         self.edges = np.zeros(count * room * room, dtype=bool)
 
@@ -281,7 +283,7 @@ class _Polytopes(HullPairs):
         self.points[at, :, :width] = begun.points
         self.names[at] = _INNER
         self.names[at, :width] = begun.names
-        self.planes[at, 3] = -np.inf
+        self.below[at] = -np.inf
         self.faces[at], self.count[at], self.good[at], self.inside[at] = begun.faces, begun.count, True, False
         owner, slots = begun.there.nonzero()
         codes = begun.codes[owner, slots]
@@ -291,21 +293,15 @@ class _Polytopes(HullPairs):
         """Give up the polytopes in these rows, which go on when there is more room, if ever there is."""
         self.good[at] = False
         if self.room < _ROOMS[-1] and len(at):
-            there = self.planes[at, 3] > -np.inf
+            there = self.below[at] > -np.inf
             held = self.points[at], self.names[at], self.codes[at]
             self.late.append(_Begun(self.rows[at], *held, self.count[at], self.faces[at], there))
 
     def put(self, owner: IntArray, slots: IntArray, begin: IntArray, end: IntArray, third: IntArray) -> None:
         """Add faces with these corners (k,) to polytopes `owner` (k,) in places `slots` (k,)."""
-        self.codes.ravel()[owner * self.most + slots] = begin | end << _BITS | third << 2 * _BITS
-        base = owner * (3 * self.room)
-        top, u, v = np.empty((3, 3, len(owner)))
-        coordinates = self.points.ravel()
-        for held, corner in ((top, third), (u, begin), (v, end)):
-            place = base + corner
-            for row in held:
-                coordinates.take(place, out=row, mode="clip")
-                place += self.room
+        place = owner * self.most + slots
+        self.codes.ravel()[place] = begin | end << _BITS | third << 2 * _BITS
+        top, u, v = self.points_at(owner, (third, begin, end))
         u -= top
         v -= top
         normals = cross_rows(u, v)
@@ -315,14 +311,26 @@ class _Polytopes(HullPairs):
         offsets = np.minimum(np.einsum("ck,ck->k", normals, u), np.einsum("ck,ck->k", normals, v))
         np.minimum(offsets, 0.0, out=offsets)
         offsets += np.einsum("ck,ck->k", normals, top)
-        place = owner * (4 * self.most) + slots
-        planes = self.planes.ravel()
-        for row in (*normals, -offsets):
-            planes[place] = row
+        self.below.ravel()[place] = -offsets
+        place += owner * (2 * self.most)
+        held = self.normals.ravel()
+        for row in normals:
+            held[place] = row
             place += self.most
         # What holds the origin still does, but for rounding.
         least = np.where(self.inside, self.limit, -np.inf)
         self.good[owner[~(offsets > least.take(owner))]] = False
+
+    def points_at(self, owner: IntArray, corners: Sequence[IntArray]) -> FloatArray:
+        """Return corners (c, k) of polytopes `owner` (k,), as (c, 3, k)."""
+        result = np.empty((len(corners), 3, len(owner)))
+        coordinates, base = self.points.ravel(), owner * (3 * self.room)
+        for held, corner in zip(result, corners, strict=True):
+            place = base + corner
+            for row in held:
+                coordinates.take(place, out=row, mode="clip")
+                place += self.room
+        return result
 
     def only(self, kept: IntArray) -> None:
         """Go on with these rows only."""
@@ -331,18 +339,18 @@ class _Polytopes(HullPairs):
         self.count, self.faces, self.good = self.count[kept], self.faces[kept], self.good[kept]
         self.inside, self.found = self.inside[kept], self.found[kept]
         self.points, self.names = self.points.take(kept, axis=0), self.names.take(kept, axis=0)
-        self.planes, self.codes = self.planes.take(kept, axis=0), self.codes.take(kept, axis=0)
+        self.normals, self.below = self.normals.take(kept, axis=0), self.below.take(kept, axis=0)
+        self.codes = self.codes.take(kept, axis=0)
 
     def step(self) -> None:
         """Look beyond the nearest faces: end there, or add what is found."""
         lines = np.arange(len(self.rows))
-        nearest = self.planes[:, 3, : int(self.faces.max())].argmax(axis=1)
-        place = lines * (4 * self.most) + nearest
-        planes = np.empty((4, len(lines)))
-        for row in planes:
-            self.planes.ravel().take(place, out=row, mode="clip")
+        nearest = self.below.argmax(axis=1)
+        offset = -self.below.ravel().take(lines * self.most + nearest)
+        place, ways = lines * (3 * self.most) + nearest, np.empty((3, len(lines)))
+        for row in ways:
+            self.normals.ravel().take(place, out=row, mode="clip")
             place += self.most
-        ways, offset = planes[:3], -planes[3]
         new = self.supports(ways)
         assert self.named is not None
         names = _name(self.named)
@@ -373,15 +381,14 @@ class _Polytopes(HullPairs):
         pairs = self.rows.take(at)
         self.depth[pairs], self.inner_ball[pairs] = depth.take(at), offset.take(at)
         self.normal[:, pairs] = ways.take(at, axis=1)
-        used = int(self.faces.max())
         flat = offset.take(at) + EPA_FILTER * EPS * self.spread.take(at)
-        owner, face = np.divmod(np.flatnonzero(self.planes[at, 3, :used] >= -flat[:, None]), used)
+        level = np.flatnonzero(self.below.take(at, axis=0) >= -flat[:, None])
+        owner = level // self.most
         place = at.take(owner)
-        codes = self.codes[place, face]
+        codes = self.codes.ravel().take(level + (place - owner) * self.most)
         corners = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
-        points = np.stack([self.points[place, :, corner].T for corner in corners], axis=1)
-        names = np.stack([self.names[place, corner] for corner in corners])
-        self.level.append((pairs.take(owner), points, names))
+        names = self.names.ravel().take(np.stack(corners) + place * self.room)
+        self.level.append((pairs.take(owner), self.points_at(place, corners), names))
 
     def add(self, new: FloatArray, names: IntArray, nearest: IntArray) -> None:
         """Add a point to each polytope that still grows, whose nearest face sees it."""
@@ -393,17 +400,19 @@ class _Polytopes(HullPairs):
             points[place] = row
             place += self.room
         self.names[lines, self.count] = names
-        ways = np.ones((width, 1, 4))
-        ways[:, 0, :3] = new.T
-        heights = np.matmul(ways, self.planes[:, :, :used])[:, 0]  # minus infinity where there is no face
+        heights = np.einsum("cm,mcf->mf", new, self.normals[:, :, :used])
+        heights += self.below[:, :used]  # minus infinity where there is no face
         visible = heights > (EPA_FILTER * EPS * self.spread)[:, None]
         visible[lines, nearest] = True
         visible[~self.good] = False
-        row, face = np.divmod(visible.ravel().nonzero()[0], used)
-        codes = self.codes.ravel().take(row * self.most + face)
-        corners = np.empty((len(row), 3), dtype=np.intp)
+        place = visible.ravel().nonzero()[0]
+        row = place // used
+        place += row * (self.most - used)
+        codes = self.codes.ravel().take(place)
+        corners = np.empty((len(row), 4), dtype=np.intp)  # the first one follows the last
         corners[:, 0], corners[:, 1], corners[:, 2] = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
-        begin, end = corners.ravel(), corners.take([1, 2, 0], axis=1).ravel()
+        corners[:, 3] = corners[:, 0]
+        begin, end = corners[:, :3].ravel(), corners[:, 1:].ravel()
         owner = np.repeat(row, 3)
         base = owner * (self.room * self.room)
         there = base + begin * self.room + end
@@ -420,7 +429,8 @@ class _Polytopes(HullPairs):
             owner, begin, end = owner.take(whole), begin.take(whole), end.take(whole)
             sides[torn] = 0
         # The new faces take the places of those that are gone, and two more.
-        self.planes.ravel()[row * (4 * self.most) + (3 * self.most) + face] = -np.inf
+        self.below.ravel()[place] = -np.inf
+        face = place - row * self.most
         rank = np.arange(len(owner)) - (np.cumsum(sides) - sides).take(owner)
         over = rank - seen.take(owner)
         again = face.take((np.cumsum(seen) - seen).take(owner) + rank, mode="clip")
@@ -439,18 +449,19 @@ def _measure(
     owner, points, names = (np.concatenate(parts, axis=-1) for parts in zip(*found.level, strict=True))
     # Of the faces in one plane that one which holds the origin's projection.
     normal = found.normal.take(owner, axis=1)
-    p, q, r = points.transpose(1, 0, 2)
+    p, q, r = points
     weights = _weights(p, q, r, normal, normal * np.einsum("ck,ck->k", normal, p))
-    order = np.lexsort((-weights.min(axis=0), owner))
-    first = np.flatnonzero(np.diff(owner.take(order), prepend=-1))
-    order = order.take(first)
-    order = order.take(np.flatnonzero((names.take(order, axis=1) != _INNER).all(axis=0)))
+    least = weights.min(axis=0)
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))  # the faces of a pair follow each other
+    most = np.repeat(np.maximum.reduceat(least, starts), np.diff(starts, append=len(owner)))
+    order = np.flatnonzero((least == most) & (names != _INNER).all(axis=0))
+    order = order.take(np.flatnonzero(np.diff(owner.take(order), prepend=-1)))
     at, points, names = owner.take(order), points.take(order, axis=2), names.take(order, axis=1)
     weights = np.maximum(weights.take(order, axis=1), 0.0)
     weights /= weights.sum(axis=0)
     pair = i.take(at), j.take(at)
     corners = table.at(pair[0], (names & 0xFFFFFFFF).astype(np.int32))
-    mean = np.einsum("ckm,km->cm", points, weights)
+    mean = np.einsum("kcm,km->cm", points, weights)
     local = np.einsum("ckm,km->cm", corners, weights)
     mean_a, mean_b = (table.centers[:3, n] + table.centers[3:, n] for n in pair)
     inner = -(mean_b - mean_a)
