@@ -124,7 +124,7 @@ def draw(pyplot: Any, series: dict[str, list[tuple[int, float]]]) -> None:
     first = min(seconds for points in series.values() for _, seconds in points)
     counts = np.array(COUNTS, dtype=float)
     axes.loglog(counts, 0.45 * first * counts / counts[0], color=GREY, linewidth=0.8, linestyle=(0, (6, 4)))
-    axes.text(counts[3], 0.3 * first * counts[3] / counts[0], "in proportion", color=GREY, va="top")
+    axes.text(counts[1], 0.24 * first * counts[1] / counts[0], "in proportion", color=GREY, va="top")
     axes.set_xlabel("objects")
     axes.set_xlim(80, 125_000)
     times = {1e-4: "0.1 ms", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "0.1 s", 1.0: "1 s", 10.0: "10 s", 100.0: "100 s"}
