@@ -64,6 +64,11 @@ def _inward() -> FloatArray:
 _INWARD = _inward()
 
 
+def _corners(codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return where the first sides of faces begin, where they end, and the third corners."""
+    return codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
+
+
 def _code(corners: IntArray) -> IntArray:
     """Return faces with the corners (..., 3) as one number each."""
     result: IntArray = corners[..., 0] | corners[..., 1] << _BITS | corners[..., 2] << 2 * _BITS
@@ -240,9 +245,10 @@ class _Polytopes(HullPairs):
         self.late: list[_Begun] = []
         """Those for which it was too little."""
         self.restart(np.arange(count))
-        self.good, self.inside, self.found = np.zeros(
-            (3, count), dtype=bool
-        )  # still growing; around the origin; to note
+        # Which still grow, which are around the origin, and which have ended there and are to be noted.
+        self.good, self.inside, self.found = np.zeros((3, count), dtype=bool)
+        self.last = np.zeros((3, count)), np.zeros(count), np.zeros(count)
+        """Normals, depths there and offsets of the nearest faces in the last step."""
         self.count, self.faces = np.zeros((2, count), dtype=np.intp)  # of each
         self.points = np.zeros((count, 3, room))
         self.names = np.full((count, room), _INNER)
@@ -286,8 +292,7 @@ class _Polytopes(HullPairs):
         self.below[at] = -np.inf
         self.faces[at], self.count[at], self.good[at], self.inside[at] = begun.faces, begun.count, True, False
         owner, slots = begun.there.nonzero()
-        codes = begun.codes[owner, slots]
-        self.put(at.take(owner), slots, codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS)
+        self.put(at.take(owner), slots, *_corners(begun.codes[owner, slots]))
 
     def put_off(self, at: IntArray) -> None:
         """Give up the polytopes in these rows, which go on when there is more room, if ever there is."""
@@ -385,8 +390,7 @@ class _Polytopes(HullPairs):
         level = np.flatnonzero(self.below.take(at, axis=0) >= -flat[:, None])
         owner = level // self.most
         place = at.take(owner)
-        codes = self.codes.ravel().take(level + (place - owner) * self.most)
-        corners = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
+        corners = _corners(self.codes.ravel().take(level + (place - owner) * self.most))
         names = self.names.ravel().take(np.stack(corners) + place * self.room)
         self.level.append((pairs.take(owner), self.points_at(place, corners), names))
 
@@ -408,9 +412,8 @@ class _Polytopes(HullPairs):
         place = visible.ravel().nonzero()[0]
         row = place // used
         place += row * (self.most - used)
-        codes = self.codes.ravel().take(place)
         corners = np.empty((len(row), 4), dtype=np.intp)  # the first one follows the last
-        corners[:, 0], corners[:, 1], corners[:, 2] = codes & _MASK, codes >> _BITS & _MASK, codes >> 2 * _BITS
+        corners[:, 0], corners[:, 1], corners[:, 2] = _corners(self.codes.ravel().take(place))
         corners[:, 3] = corners[:, 0]
         begin, end = corners[:, :3].ravel(), corners[:, 1:].ravel()
         owner = np.repeat(row, 3)

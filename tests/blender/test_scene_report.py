@@ -165,7 +165,7 @@ def test_each_finding_is_marked_with_its_frame(
     check.scope, check.object = "ONE", bpy.data.objects["F"]  # what it does not look at stays as it was
     bpy.ops.contact_lens.check_scene()
     assert {label(finding, "a"): finding.row()["frame"] for finding in check.findings} == {NASTY: 1, "F": 10}
-    assert "Of frame" not in shown()
+    assert "another frame" not in shown()
     assert "Found at Frame; 1" in shown()
     paths = {kind: tmp_path / f"out.{kind}" for kind in ("json", "csv", "html")}
     for kind, path in paths.items():
