@@ -8,7 +8,7 @@ has few candidates for each.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -75,9 +75,11 @@ NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
 OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
 """What of a row is None where surfaces meet of which one is open: such a pair has no depth."""
+MANY = 100
+"""Things of one geometry from which on its hull pays for their bounds."""
 COST_OF_TRIANGLE = 0.02
-"""About how many milliseconds the bounds of a geometry take for each of its triangles. These costs are for progress:
-how they compare matters, not how fast a machine is."""
+"""About how many milliseconds hull and dents of a geometry take for each of its triangles. These costs are for
+progress: how they compare matters, not how fast a machine is."""
 COST_OF_ITEM = 0.02
 """The same of each thing that has it."""
 COST_OF_BOXES = 0.1
@@ -91,7 +93,9 @@ COST_ALONE = 5.0
 COST_OF_MESHES = 200.0
 """Of a pair in which there is a mesh or a compound."""
 LOOK = 0.05
-"""Share of the bounds after which it is looked again at what the meshes are like."""
+"""Share of the hulls after which it is looked again at what the meshes are like."""
+BOUNDS = 0.02
+"""Share of a check that bounds and candidate pairs are, about."""
 FOUND = 0.5
 """Of the pairs that are looked at about so many are findings."""
 MOST_VERIFIED = 2_000
@@ -350,45 +354,45 @@ class Answer:
 def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[FloatArray, FloatArray, dict[int, str]]:
     """Return the corners low and high (n, 3) of what the items collide as, and why some cannot be told, by number.
 
-    Raises Cancelled when `progress` says so.
+    Those of vertices: most things of a scene have nothing near, and no hull is ever made of them. Raises Cancelled when
+    `progress` says so.
     """
     low, high = np.zeros((len(items), 3)), np.zeros((len(items), 3))
     problems: dict[int, str] = {}
-    groups: dict[Geometry, list[int]] = {}
-    for k, item in enumerate(items):
-        groups.setdefault(item.geometry, []).append(k)
-    costs = [_cost_of_bounds(geometry, len(members)) for geometry, members in groups.items()]
-    before = np.cumsum([0.0, *costs])
+    groups = _by_geometry(items)
+    before = np.cumsum([0, *(len(geometry.points) * len(members) for geometry, members in groups.items())])
     for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
-        tell(progress, done / float(before[-1]))
-        try:
-            corners = geometry.hull.vertices.T
-            plain = [k for k in members if items[k].kind not in PRIMITIVES and not items[k].parts]
-            step = max(1, NUMBERS // max(corners.size, 1))
-            for begin in range(0, len(plain), step):
-                some = plain[begin : begin + step]
-                placed = np.stack([items[k].linear for k in some]) @ corners
-                moved = np.stack([items[k].translation for k in some])
-                low[some], high[some] = placed.min(axis=2) + moved, placed.max(axis=2) + moved
-            for k in plain:
-                if items[k].kind != CONVEX_HULL and len(geometry.triangles) == 0:
-                    problems[k] = f"has no faces: a {WORDS[items[k].kind]} is made of them"
-                if items[k].kind == COMPOUND:
-                    room = STICKS_OUT * geometry.hull.extent * float(np.linalg.norm(items[k].linear, 2))
-                    low[k], high[k] = low[k] - room, high[k] + room
-            for k in set(members) - set(plain):
-                try:
-                    low[k], high[k] = _bounds_of_one(items[k])
-                except ValueError as error:
-                    problems[k] = str(error)
-        except ValueError as error:  # the geometry itself
-            problems.update(dict.fromkeys(members, str(error)))
+        tell(progress, done / max(int(before[-1]), 1))
+        plain = [k for k in members if items[k].choice.kind not in PRIMITIVES and not items[k].parts]
+        hull_is_known = "hull" in vars(geometry)  # looked up before
+        corners = (geometry.hull.vertices if hull_is_known or len(plain) >= MANY else geometry.points).T
+        step = max(1, NUMBERS // max(corners.size, 1))
+        for begin in range(0, len(plain), step):
+            some = plain[begin : begin + step]
+            placed = np.stack([items[k].linear for k in some]) @ corners
+            moved = np.stack([items[k].translation for k in some])
+            low[some], high[some] = placed.min(axis=2) + moved, placed.max(axis=2) + moved
+        for k in plain:
+            if len(geometry.triangles) == 0 and items[k].kind != CONVEX_HULL:
+                problems[k] = f"has no faces: a {WORDS[items[k].kind]} is made of them"
+            if items[k].choice.kind == COMPOUND:
+                diagonal = float(np.linalg.norm(np.subtract(*geometry.bounds)))
+                room = STICKS_OUT * diagonal * float(np.linalg.norm(items[k].linear, 2))
+                low[k], high[k] = low[k] - room, high[k] + room
+        for k in set(members) - set(plain):
+            try:
+                low[k], high[k] = _bounds_of_one(items[k])
+            except ValueError as error:
+                problems[k] = str(error)
     return low, high, problems
 
 
-def _cost_of_bounds(geometry: Geometry, members: int) -> float:
-    """Return about how many milliseconds the bounds of a geometry and of the things that have it take."""
-    return COST_OF_TRIANGLE * len(geometry.triangles) + COST_OF_ITEM * members
+def _by_geometry(items: Sequence[Item], numbers: Iterable[int] | None = None) -> dict[Geometry, list[int]]:
+    """Return which items have each geometry, of those with the numbers or of all."""
+    groups: dict[Geometry, list[int]] = {}
+    for k in range(len(items)) if numbers is None else numbers:
+        groups.setdefault(items[k].geometry, []).append(k)
+    return groups
 
 
 def _bounds_of_one(item: Item) -> tuple[FloatArray, FloatArray]:
@@ -528,27 +532,26 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     """
     outcome = Outcome([], [], {}, set(), list(subject.skipped), 0, False)
     items, progress = subject.items, rising(progress)
-    reading = _Reading(subject) if progress is not None else None
+    if not items:
+        return outcome
     try:
-        if not items:
-            return outcome
-        low, high, problems = bounds_of(items, None if reading is None else reading.part_of(progress))
-        read = 0.0 if reading is None else reading.share()
+        low, high, problems = bounds_of(items, part_of(progress, 0.0, BOUNDS))
         outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
         outcome.unchecked.update(frozenset((items[k].key,)) for k in problems)
-        pairs = _candidates(subject, low, high, set(problems), part_of(progress, read, read))
+        pairs = _candidates(subject, low, high, set(problems), part_of(progress, BOUNDS, BOUNDS))
+        wanted = []
+        for i, j in pairs:
+            why = subject.ignore.why(items[i], items[j])
+            if why:
+                outcome.ignored[why] = outcome.ignored.get(why, 0) + 1
+                outcome.ignored_pairs.add(frozenset((items[i].key, items[j].key)))
+            else:
+                wanted.append((i, j))
+        outcome.candidates = len(wanted)
+        read = _find_kinds(items, wanted, progress)
     except Cancelled:
         outcome.partial = True
         return outcome
-    wanted = []
-    for i, j in pairs:
-        why = subject.ignore.why(items[i], items[j])
-        if why:
-            outcome.ignored[why] = outcome.ignored.get(why, 0) + 1
-            outcome.ignored_pairs.add(frozenset((items[i].key, items[j].key)))
-        else:
-            wanted.append((i, j))
-    outcome.candidates = len(wanted)
     costs = _Costs.of(items, wanted)
     looking, again = float(costs.total.sum()), FOUND * COST_ALONE * min(MOST_VERIFIED, costs.convex)
     verifying = read + (1.0 - read) * (looking / (looking + again) if wanted else 0.0)
@@ -565,53 +568,39 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     return outcome
 
 
-class _Reading:
-    """How much of a check the bounds are: only they show which meshes are dented, and pairs of these take longest."""
+def _find_kinds(items: Sequence[Item], pairs: Sequence[tuple[int, int]], progress: Progress | None) -> float:
+    """Find what the things of some pairs collide as, for which hulls are made; return the share of a check that is
+    done then. Raises Cancelled.
 
-    def __init__(self, subject: Subject) -> None:
-        self._items = subject.items
-        counts: dict[Geometry, int] = {}
-        for item in subject.items:
-            counts[item.geometry] = counts.get(item.geometry, 0) + 1
-        self._bounds = sum(_cost_of_bounds(geometry, count) for geometry, count in counts.items())
-        self._pairs = _loose_candidates(subject)
+    Only this shows which meshes are dented, and pairs of these take longest: what is not known yet is taken to be like
+    what is.
+    """
+    involved = sorted({k for pair in pairs for k in pair})
+    groups = _by_geometry(items, involved)
+    costs = [COST_OF_TRIANGLE * len(one.triangles) + COST_OF_ITEM * len(members) for one, members in groups.items()]
+    before = np.cumsum([0.0, *costs]) / max(sum(costs), COST_OF_ITEM)
+    known = dented = 0
 
-    def share(self) -> float:
-        """Return the share, by what is known of the meshes so far: the others are taken to be like them."""
-        known = [item for item in self._items if "kind" in vars(item)]  # looked up before
-        dented = sum(item.kind in (MESH, COMPOUND) or bool(item.parts) for item in known) / max(len(known), 1)
-        convex = self._pairs * (1.0 - dented) ** 2
+    def share_of_hulls() -> float:
+        convex = len(pairs) * (1.0 - dented / max(known, 1)) ** 2
         rest = convex * COST_OF_HULLS + min(MOST_VERIFIED, convex) * FOUND * COST_ALONE
-        rest += (self._pairs - convex) * COST_OF_MESHES
-        return self._bounds / max(self._bounds + rest, COST_OF_ITEM)
+        rest += (len(pairs) - convex) * COST_OF_MESHES
+        return (1.0 - BOUNDS) * sum(costs) / max(sum(costs) + rest, COST_OF_ITEM)
 
-    def part_of(self, progress: Progress) -> Progress:
-        """Return a progress function for the bounds."""
-        share, good_until = 0.0, 0.0
-
-        def told(done: float) -> bool | None:
-            nonlocal share, good_until
-            if done >= good_until:
-                share, good_until = self.share(), done + LOOK
-            return progress(done * share)
-
-        return told
-
-
-def _loose_candidates(subject: Subject) -> int:
-    """Return about how many candidate pairs there will be: of the boxes of the meshes, turned with them."""
-    places = {k: item for k, item in enumerate(subject.items) if len(item.geometry.points)}
-    if not places:
-        return 0
-    corners = np.array([item.geometry.bounds for item in places.values()])  # (n, 2, 3)
-    linear = np.stack([item.linear for item in places.values()])
-    middle = np.einsum("ncd,nd->nc", linear, 0.5 * corners.sum(axis=1))
-    middle += np.stack([item.translation for item in places.values()])
-    half = np.einsum("ncd,nd->nc", np.abs(linear), 0.5 * (corners[:, 1] - corners[:, 0]))
-    low, high = np.full((2, len(subject.items), 3), np.nan)
-    low[list(places)], high[list(places)] = middle - half, middle + half
-    without = set(np.flatnonzero(~np.isfinite(low + high).all(axis=1)).tolist())
-    return len(_candidates(subject, low, high, without, None))
+    share, good_until = share_of_hulls(), 0.0
+    for members, done in zip(groups.values(), before.tolist(), strict=False):
+        if done >= good_until:
+            share, good_until = share_of_hulls(), done + LOOK
+        tell(progress, BOUNDS + done * share)
+        for k in members:
+            item = items[k]
+            known += 1
+            dented += item.kind in (MESH, COMPOUND) or bool(item.parts)
+            if item.kind == CONVEX_HULL:
+                _ = item.geometry.is_box  # makes the hull, which was not needed to know the kind when it was chosen
+    share = share_of_hulls()
+    tell(progress, BOUNDS + share)
+    return BOUNDS + share
 
 
 @dataclass(frozen=True, eq=False)

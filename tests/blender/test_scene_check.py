@@ -574,6 +574,56 @@ def test_a_thousand_objects_checked_again_after_loading(part: Part, tmp_path: Pa
     assert len(json.loads(texts[0])["checks"][0]["findings"]) > 100
 
 
+# --- what a check leaves out ------------------------------------------------------------------------------------------
+
+
+def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    for k, x in enumerate((0.0, 10.0, 20.0, 21.5, 30.0)):
+        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
+        bpy.context.object.name = f"{k}"
+    bpy.ops.mesh.primitive_torus_add(location=(0.0, 20.0, 0.0))
+    bpy.context.view_layer.update()
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    (found,) = scene_pairs.check(subject).found
+    assert {subject.items[found.a].name, subject.items[found.b].name} == {"2", "3"}
+    assert {item.name for item in subject.items if "hull" in vars(item.geometry)} == {"2", "3"}
+
+
+@pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
+def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
+    """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    rng = np.random.default_rng(5)
+    ring("Ring", (0.0, 0.0, 0.0))
+    bpy.context.object.contact_lens_shape = kind
+    mesh = bpy.context.object.data
+    for k in range(scene_pairs.MANY + 1):
+        obj = bpy.data.objects.new(f"{k:03}", mesh) if k else bpy.context.object
+        obj.contact_lens_shape = kind
+        obj.matrix_world = Matrix([*(rng.normal(size=(3, 4)) * [1, 1, 1, 10]).tolist(), [0, 0, 0, 1]])
+        if k:
+            bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    items = scene_check.subject_of(bpy.context, scene_check.Rules()).items
+    few = items[:12]
+    of_vertices = scene_pairs.bounds_of(few)
+    together = scene_pairs.bounds_of(items)
+    of_hulls = scene_pairs.bounds_of(few)
+    problems = of_vertices[2]
+    assert problems == of_hulls[2]
+    for k, item in enumerate(few):
+        if k in problems:
+            continue
+        low, high = scene_pairs.Ready(item).solid.bounds
+        slack = 1e-12 * float(np.abs([low, high]).max())
+        assert (of_vertices[0][k] <= low + slack).all()
+        assert (of_vertices[1][k] >= high - slack).all()
+    for corner in (0, 1):
+        np.testing.assert_allclose(of_hulls[corner], of_vertices[corner], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(together[corner][:12], of_vertices[corner], rtol=1e-12, atol=1e-12)
+
+
 # --- partial results ------------------------------------------------------------------------------------------------
 
 
@@ -673,7 +723,7 @@ def test_the_progress_of_compounds_goes_in_small_steps(part: Part, monkeypatch: 
     assert np.diff([*told, 1.0]).max() < 0.15
 
 
-def test_the_bounds_of_large_meshes_are_most_of_the_progress(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hulls_of_large_meshes_are_most_of_the_progress(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of six spheres in a row the hulls take much longer than their contacts do."""
     for k in range(6):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=1.0 + 0.01 * k, location=(1.9 * k, 0.0, 0.0))
