@@ -70,8 +70,11 @@ class Geometries:
         """Let go of what the last frame did not use."""
         self._known, self._used = self._used, {}
 
-    def get(self, digest: bytes, make: Callable[[], Geometry]) -> Geometry:
-        known = self._used.get(digest) or self._known.get(digest) or make()
+    def get(self, digest: bytes, read_arrays: Callable[[], tuple[NDArray[np.float32], NDArray[np.int32]]]) -> Geometry:
+        known = self._used.get(digest) or self._known.get(digest)
+        if known is None:
+            points, triangles = read_arrays()
+            known = Geometry(points.astype(np.float64), triangles)
         self._used[digest] = known
         return known
 
@@ -271,7 +274,7 @@ class _Reader:
 
     def _item(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Item:
         choice = collision_shape.chosen(obj)
-        linear, translation = _placed(obj.name, evaluated.matrix_world)
+        _, linear, translation = read.placed(obj.name, evaluated)
         item = Item(
             key=(obj.session_uid, 0, ""),
             name=obj.name,
@@ -326,7 +329,7 @@ class _Reader:
             name = f"{source.name} [{number}] of {maker.name}"
             try:
                 geometry = self._geometry(source, shown)
-                linear, translation = _placed(name, instance.matrix_world)
+                _, linear, translation = read.placed(name, instance)
             except ReadError as error:
                 self._skip(name, error)
                 continue
@@ -360,8 +363,7 @@ class _Reader:
         place = (evaluated.data.as_pointer(), evaluated.type) if evaluated.data is not None else (0, "")
         known = self._by_data.get(place) if evaluated.type == "MESH" else None
         if known is None:
-            points, triangles, digest = read.geometry(obj, evaluated)
-            known = self._geometries.get(digest, lambda: Geometry(points.astype(np.float64), triangles))
+            known = read.geometry(obj, evaluated, self._geometries.get)
             self._by_data[place] = known
         return known
 
@@ -426,13 +428,6 @@ def _without_own(number: str) -> str:
 
 def _numbers(persistent_id: Any) -> Iterator[int]:
     return (int(number) for number in persistent_id if number != NO_NUMBER)
-
-
-def _placed(name: str, matrix: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    numbers = np.array(matrix, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ReadError(f"'{name}' has a world matrix that is not finite")
-    return numbers[:3, :3].copy(), numbers[:3, 3].copy()
 
 
 # --- what came out --------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from ..core.hierarchy.bvh_pairs import TreePairs, tree_pairs
 from ..core.progress import Progress, part_of
 from ..core.shapes.polytope import FloatArray, IntArray
 from . import read
-from .read import ReadError
+from .read import EmptyError, ReadError
 from .units import UnitFormat, counted
 
 MOST_DRAWN = 1_500
@@ -83,7 +83,7 @@ class Subject:
     names: list[str]
     """The objects'."""
     points: list[FloatArray]
-    """(n, 3) for each object: the vertices of its hull, or all; world space."""
+    """(n, 3) for each object: the vertices of its hull, or all, or the two corners of its bounds; world space."""
     triangles: list[NDArray[np.int32]]
     """(t, 3) for each object, if the view is of triangles."""
     contents: list[float]
@@ -115,8 +115,11 @@ def subject_of(context: bpy.types.Context, settings: VolumeSettings) -> Subject:
                 raise ReadError(f"'{obj.name}' has no faces")
             subject.triangles.append(triangles)
         else:
-            points = read.points(obj, depsgraph)
-            if len(points) == 0:
+            try:
+                # Of an axis-aligned box the corners say all.
+                aligned = settings.kind == "aabb"
+                points = np.stack(read.bounds(obj, depsgraph)) if aligned else read.points(obj, depsgraph)
+            except EmptyError:
                 continue
         subject.names.append(obj.name)
         subject.points.append(points)

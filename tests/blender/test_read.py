@@ -111,6 +111,68 @@ def test_all_points_are_moved_in_float64_whatever_their_number(read: ModuleType,
     assert points.T.flags.c_contiguous  # bounds along each axis are one run through memory
 
 
+def cloud(points: np.ndarray, matrix: np.ndarray) -> bpy.types.Object:
+    """An object of loose vertices (n, 3) where its matrix (3, 4) has them; a matrix without shear."""
+    obj = mesh_object("Cloud", points)
+    obj.matrix_world = Matrix([*matrix.tolist(), [0.0, 0.0, 0.0, 1.0]])
+    bpy.context.view_layer.update()
+    return obj
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+@pytest.mark.parametrize("stretch", [(1.0, 1.0, 1.0), (0.0, 1.0, 1e-3), (0.0, 0.0, 0.0)])
+@pytest.mark.parametrize("count", [1, 3, 20_000])
+def test_bounds_hold_all_points_and_hardly_more(
+    read: ModuleType, count: int, stretch: tuple[float, float, float], scale: float, far: float
+) -> None:
+    rng = np.random.default_rng(count)
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    matrix = np.column_stack([turn * stretch, rng.normal(size=3) * scale])
+    obj = cloud((rng.normal(size=(count, 3)) + far) * scale, matrix)
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    points = read.points(obj, depsgraph)
+    low, high = read.bounds(obj, depsgraph)
+    assert (low <= points.min(axis=0)).all()
+    assert (high >= points.max(axis=0)).all()
+    room = 1e-6 * scale * (far + 5.0) * max(stretch)
+    np.testing.assert_allclose(low, points.min(axis=0), rtol=1e-12, atol=room + 1e-37)
+    np.testing.assert_allclose(high, points.max(axis=0), rtol=1e-12, atol=room + 1e-37)
+
+
+def test_bounds_beyond_single_precision_are_found_too(read: ModuleType) -> None:
+    obj = cloud(np.array([[3e38, 0.0, 0.0], [-3e38, 1.0, 0.0]]), np.diag([4.0, 1.0, 1.0, 1.0])[:3])
+    low, high = read.bounds(obj, bpy.context.evaluated_depsgraph_get())
+    assert high[0] == pytest.approx(1.2e39)
+    assert low[0] == pytest.approx(-1.2e39)
+
+
+def test_triangles_are_those_that_blender_fills_faces_with(read: ModuleType) -> None:
+    """Of triangles alone, of quads, dented ones too, and of many corners, dented ones too."""
+    corners = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1.7, 0.3, 1), (0.3, 1.0, 0), (4, 1, 1), (2, 4, 1)]
+    for faces in (
+        [(0, 1, 4), (1, 2, 4), (3, 0, 4)],
+        [(0, 1, 2, 3), (0, 1, 4, 3), (1, 6, 2, 4)],
+        [(0, 1, 2), (0, 1, 6, 2, 7, 3), (0, 5, 3, 7, 2)],
+    ):
+        obj = mesh_object("Faces", corners, faces)
+        bpy.context.view_layer.update()
+        obj.data.calc_loop_triangles()
+        wanted = [tuple(triangle.vertices) for triangle in obj.data.loop_triangles]
+        _, found = read.triangles(obj, bpy.context.evaluated_depsgraph_get())
+        assert [tuple(triangle) for triangle in found.tolist()] == wanted
+
+
+def test_faces_that_share_their_corners_out_otherwise_are_another_geometry(read: ModuleType) -> None:
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
+    one = mesh_object("One", corners, [(0, 1, 2), (3, 4, 5, 6, 7)])
+    other = mesh_object("Other", corners, [(0, 1, 2, 3), (4, 5, 6, 7)])
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    assert read.state_of(one, depsgraph).digest != read.state_of(other, depsgraph).digest
+    assert read.state_of(one, depsgraph).digest == read.copied(one, depsgraph).state.digest
+
+
 def test_mirrored_object_has_outward_facets(read: ModuleType) -> None:
     obj = cube("A", (5.0, 0.0, 0.0))
     obj.scale = (-1.0, 2.0, 1.0)
@@ -209,8 +271,9 @@ def test_coordinates_that_are_not_finite_are_named(read: ModuleType, bad: float)
     points[10] = bad
     obj.data.attributes["position"].data.foreach_set("vector", points)
     obj.data.update()
-    with pytest.raises(read.ReadError, match="'Broken' has a vertex whose coordinates are not finite"):
-        shape(read, obj)
+    for way in (read.read, read.points, read.bounds, read.state_of):
+        with pytest.raises(read.ReadError, match="'Broken' has a vertex whose coordinates are not finite"):
+            way(obj, bpy.context.evaluated_depsgraph_get())
 
 
 def test_matrix_that_is_not_finite_is_named(read: ModuleType) -> None:

@@ -115,6 +115,16 @@ def test_the_tree_over_the_scene(view: Callable[..., Any]) -> None:
     assert lines["Pairs of objects left"] == "2 of 36"
 
 
+@pytest.mark.parametrize("kind", ["AABB", "SPHERE"])
+def test_what_is_empty_is_not_in_the_tree_over_the_scene(view: Callable[..., Any], kind: str) -> None:
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Nothing", bpy.data.meshes.new("Nothing")))
+    with pytest.raises(RuntimeError, match="No visible object of the scene has a vertex"):
+        view(volumes_of="SCENE", volume_kind=kind)
+    cube("A")
+    shown = view(volumes_of="SCENE", volume_kind=kind, tree_level=0)
+    assert shown.lines[0] == ("Scene", "1 object, 1 level, balance 100 %")
+
+
 def test_what_cannot_be_shown_is_said(view: Callable[..., Any], part: Part) -> None:
     with pytest.raises(RuntimeError, match="Select objects with a surface"):
         view(volumes_of="OBJECTS")
