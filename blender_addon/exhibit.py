@@ -25,7 +25,8 @@ from . import handlers
 from .finding import Found
 from .overlay_geometry import GLYPH, Layer, Style
 from .overlay_shader import Pen, layers_on_gpu
-from .scene_pairs import Item, contact_between
+from .scene_pairs import contact_between
+from .scene_things import Item
 from .session import Inspection, matrix_numbers
 from .units import UnitFormat
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from . import collision_shape, read
 from .collision_shape import COMPOUND, Choice
 from .read import ReadError
-from .scene_pairs import Geometry, Ignore, Item, Key, Outcome, Skipped, Subject, all_parts
+from .scene_pairs import Outcome
+from .scene_things import Geometry, Ignore, Item, Key, Skipped, Subject, all_parts
 from .units import UnitFormat
 
 NO_NUMBER = 0x7FFFFFFF

@@ -28,8 +28,9 @@ from . import (
 )
 from .job import Job
 from .read import ReadError
-from .scene_pairs import Ignore, Key, Outcome, Subject
+from .scene_pairs import Outcome
 from .scene_results import ContactLensCheck, ContactLensFinding
+from .scene_things import Ignore, Key, Subject
 from .separate import SeparateError
 from .session import Inspection
 from .units import UnitFormat, counted

@@ -15,7 +15,7 @@ from .. import __version__
 from . import report_csv, report_html, report_json
 from .exhibit import of_items
 from .scene_check import frame_of
-from .scene_pairs import Item
+from .scene_things import Item
 from .snapshot import GpuUnavailable, render_exhibit
 from .units import UnitFormat, counted
 

@@ -26,7 +26,9 @@ from bpy.props import (
 
 from . import exhibit, refresh, scene_show
 from .scene_check import Lists, Rules, units_of
-from .scene_pairs import OF_DEPTH, Item, Key, Outcome, Subject
+from .scene_pairs import Outcome
+from .scene_rows import OF_DEPTH
+from .scene_things import Item, Key, Subject
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved"),

@@ -21,7 +21,7 @@ from . import exhibit, refresh, scene_check, scene_results, session
 from .inspection import begun, overtaken
 from .job import Job
 from .read import ReadError
-from .scene_pairs import Item, Key
+from .scene_things import Item, Key
 from .session import Inspection
 from .units import UnitFormat
 

@@ -593,12 +593,12 @@ def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
 def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
     """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    scene_check, candidates = part("blender_addon.scene_check"), part("blender_addon.scene_candidates")
     rng = np.random.default_rng(5)
     ring("Ring", (0.0, 0.0, 0.0))
     bpy.context.object.contact_lens_shape = kind
     mesh = bpy.context.object.data
-    for k in range(scene_pairs.MANY + 1):
+    for k in range(candidates.MANY + 1):
         obj = bpy.data.objects.new(f"{k:03}", mesh) if k else bpy.context.object
         obj.contact_lens_shape = kind
         obj.matrix_world = Matrix([*(rng.normal(size=(3, 4)) * [1, 1, 1, 10]).tolist(), [0, 0, 0, 1]])
@@ -607,15 +607,15 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
     bpy.context.view_layer.update()
     items = scene_check.subject_of(bpy.context, scene_check.Rules()).items
     few = items[:12]
-    of_vertices = scene_pairs.bounds_of(few)
-    together = scene_pairs.bounds_of(items)
-    of_hulls = scene_pairs.bounds_of(few)
+    of_vertices = candidates.bounds_of(few)
+    together = candidates.bounds_of(items)
+    of_hulls = candidates.bounds_of(few)
     problems = of_vertices[2]
     assert problems == of_hulls[2]
     for k, item in enumerate(few):
         if k in problems:
             continue
-        low, high = scene_pairs.Ready(item).solid.bounds
+        low, high = candidates.Ready(item).solid.bounds
         slack = 1e-12 * float(np.abs([low, high]).max())
         assert (of_vertices[0][k] <= low + slack).all()
         assert (of_vertices[1][k] >= high - slack).all()
