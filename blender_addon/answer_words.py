@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from .units import UnitFormat, counted
 
@@ -35,6 +36,11 @@ def sticks_out_words(name: str, words: str, length: float, units: UnitFormat) ->
 def between(status: str, depth: float | None, lower: float | None) -> bool:
     """Whether of a depth only is known between which two lengths it is."""
     return bool(status in UNKNOWN and depth and lower is not None)
+
+
+def is_at_most(row: Mapping[str, Any]) -> bool:
+    """Whether the depth of a finding is one that suffices, and a shorter one may do too."""
+    return not row.get("of_pieces") and between(row["exactness"], row["depth"], row["lower_bound"])
 
 
 def reason_words(

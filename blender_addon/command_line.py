@@ -14,6 +14,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,6 +31,8 @@ from .units import WRITTEN_UNITS, UnitFormat, WrittenLength, counted, written_le
 NAME = "contact_lens"
 CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
 MOST_FRAMES = 1_000_000
+LAST_FRAME = 1_048_574
+"""Blender goes to no later frame, nor to one before its negative."""
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
 WIDEST = 34
@@ -142,8 +145,14 @@ def frames(text: str) -> list[int]:
             step = int(step_text) if step_text else 1
         except ValueError:
             raise argparse.ArgumentTypeError(f"frames such as 1-100 or 1,5,9-20:2 expected, not {text!r}") from None
-        if end < begin or step < 1:
+        if end < begin:
             raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards")
+        if step < 1:
+            raise argparse.ArgumentTypeError(f"frames {part.strip()!r}: a step of 1 or more expected")
+        if begin < -LAST_FRAME or end > LAST_FRAME:
+            raise argparse.ArgumentTypeError(
+                f"frames {part.strip()!r}: Blender has those from {-LAST_FRAME} to {LAST_FRAME}"
+            )
         if (end - begin) // step + len(found) > MOST_FRAMES:
             raise argparse.ArgumentTypeError(f"more than {MOST_FRAMES:,} frames")
         found.extend(range(begin, end + 1, step))
@@ -176,17 +185,26 @@ def main(arguments: Sequence[str], prog: str) -> int:
         print(f"contact_lens: {error}", file=sys.stderr)
         return WRONG
     except OSError as error:
-        print(f"contact_lens: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        print(f"contact_lens: {error.filename or 'a report'}: {error.strerror or error}", file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
         print("contact_lens: stopped", file=sys.stderr)
         return STOPPED
+    except Exception:  # an exit code of the table, not that of a Python which has failed
+        traceback.print_exc()
+        print("contact_lens: this should not have happened: please report it with the lines above", file=sys.stderr)
+        return WRONG
 
 
 def _run(options: argparse.Namespace) -> int:
     outputs = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind)}
     if sum(path == "-" for path in outputs.values()) > 1:
         raise UsageError("only one report can go to standard output")
+    files = [Path(path).absolute() for path in outputs.values() if path != "-"]
+    if len(set(files)) < len(files):
+        raise UsageError("each report needs a file of its own")
+    if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
+        raise UsageError("--ignore none goes with no other --ignore")
     if options.pictures < 0:
         raise UsageError("--pictures: a number of 0 or more expected")
     for path in outputs.values():
@@ -196,6 +214,8 @@ def _run(options: argparse.Namespace) -> int:
             raise UsageError(f"{path}: is a folder, and a file is to be written")
     if not options.files and not bpy.data.filepath:
         raise UsageError("no file is open: name a .blend file; --help tells more")
+    for file in options.files:
+        _exists(file)
     checks: list[dict[str, Any]] = []
     quiet = options.quiet or "-" in outputs.values()
     with _standard_output_free(quiet) as write, _Stop() as stop:
@@ -280,12 +300,15 @@ def _write(text: str) -> None:
     sys.stdout.flush()
 
 
+def _exists(file: str) -> None:
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: {'is a folder' if Path(file).is_dir() else 'there is no such file'}")
+
+
 def _open(file: str) -> None:
-    path = Path(file)
-    if not path.is_file():
-        raise UsageError(f"{file}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+    _exists(file)  # it may be gone meanwhile
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=str(Path(file).absolute()), load_ui=False)
     except RuntimeError as error:
         said = str(error).strip().splitlines()[-1].removeprefix("Error: ")
         raise UsageError(f"{file}: {said}") from error
@@ -410,7 +433,8 @@ def lines(check: dict[str, Any]) -> list[str]:
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     if row["signed_distance"] is None:
         return f"no depth: {answer_words.NO_DEPTH}"
-    text = f"{'depth' if row['intersects'] else 'gap'} {units.length(abs(row['signed_distance']))}"
+    most = "at most " if answer_words.is_at_most(row) else ""
+    text = f"{'depth' if row['intersects'] else 'gap'} {most}{units.length(abs(row['signed_distance']))}"
     return f"{text} of pieces" if row.get("of_pieces") and row["intersects"] else text
 
 

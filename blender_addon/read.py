@@ -12,7 +12,7 @@ import hashlib
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -38,15 +38,21 @@ from .session import State, matrix_numbers
 FloatArray = NDArray[np.float64]
 
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
+_NO_NUMBER = 0x7FFFFFFF
+"""What Blender fills the unused places of a persistent id with."""
 REMEMBERED = 16
 """Hulls kept; the least recently used go first."""
 _PART = 8192
 """Points that are moved at a time."""
 _PART_IN_SINGLE = 25_000
 """The same in single precision: of more the system's BLAS calls other threads, which takes longer than the work."""
+_EXACT = 10_000
+"""Points of which bounds are found in double precision: of fewer it hardly takes longer."""
 _SINGLE = np.finfo(np.float32)
 _ROUNDING = 2.0 * float(_SINGLE.eps)
 """Times the sum of three products' magnitudes: what adding them up in single precision loses at most."""
+_VANISHING = 4.0 * float(_SINGLE.tiny)
+"""More than what is lost where these are too small for single precision."""
 
 HULL = Choice(collision_shape.CONVEX_HULL, "chosen")
 
@@ -107,6 +113,8 @@ class Shape:
 
 
 Value = TypeVar("Value")
+ReadArrays = Callable[[], tuple[NDArray[np.float32], NDArray[np.int32]]]
+"""Reads local vertices (n, 3) and triangles (t, 3)."""
 
 
 class _Memory(Generic[Value]):
@@ -182,17 +190,24 @@ def read(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool 
     return shaped(copied(obj, depsgraph, hull_only))
 
 
-def copied(
+def copied(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool = False) -> Copied:
+    """Copy the evaluated object out of Blender. Raises what `read` raises of that."""
+    return _copied(obj, depsgraph, hull_only)
+
+
+def state_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> State:
+    """Return where the object is and what it is made of. Raises what `read` raises of that."""
+    return _copied(obj, depsgraph, state_only=True).state
+
+
+def _copied(
     obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph, hull_only: bool = False, state_only: bool = False
 ) -> Copied:
-    """Copy the evaluated object out of Blender; without its triangles, when only its state is wanted.
-
-    Raises what `read` raises of that.
-    """
+    """Copy the evaluated object; without its triangles, which take longest, when only its state is wanted."""
     choice = HULL if hull_only else collision_shape.chosen(obj)
     evaluated, numbers, linear, translation = _placed(obj, depsgraph)
     if choice.kind == collision_shape.COMPOUND and choice.source == "rigid_body":
-        children = tuple(copied(child, depsgraph, state_only=state_only) for child in collision_shape.children(obj))
+        children = tuple(_copied(child, depsgraph, state_only=state_only) for child in collision_shape.children(obj))
         digest = hashlib.blake2b(digest_size=16)
         for child in children:
             digest.update(child.state.digest + repr((child.state.matrix, child.state.choice)).encode())
@@ -208,11 +223,6 @@ def copied(
         state = State(numbers, _digest(points, corners, mesh), choice)
         triangles = np.zeros((0, 3), dtype=np.int32) if state_only else _triangles(mesh, corners)
         return Copied(obj.name, state, linear, translation, points, triangles)
-
-
-def state_of(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> State:
-    """Return where the object is and what it is made of. Raises what `read` raises of that."""
-    return copied(obj, depsgraph, state_only=True).state
 
 
 def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
@@ -342,13 +352,15 @@ def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
 def bounds(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[FloatArray, FloatArray]:
     """Return the corners low and high (3,) of a box that holds the vertices of the evaluated object in world space.
 
-    Found in single precision, twice as fast as from `points`, and wider than needed by what that loses: some 1e-6 of
-    the largest coordinate. Raises what `read` raises.
+    Of many vertices found in single precision, twice as fast as from `points`, and wider than needed by what that
+    loses: some 1e-6 of the largest coordinate. Raises what `read` raises.
     """
     evaluated, _, linear, translation = _placed(obj, depsgraph)
     with _evaluated_mesh(obj, evaluated) as mesh:
         local = _points(obj, mesh)
         largest = _largest(obj, local)
+        if len(local) <= _EXACT:
+            return _exact_bounds(local, linear, translation)
         single, part = linear.astype(np.float32), np.empty((3, min(_PART_IN_SINGLE, len(local))), dtype=np.float32)
         low, high = np.full(3, np.inf, dtype=np.float32), np.full(3, -np.inf, dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -357,10 +369,17 @@ def bounds(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Float
                 placed = np.matmul(single, some, out=part[:, : some.shape[1]])
                 low, high = np.minimum(low, placed.min(axis=1)), np.maximum(high, placed.max(axis=1))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):  # beyond single precision
-            moved = _moved(local, linear, translation)
-            return moved.min(axis=0), moved.max(axis=0)
-        room = _ROUNDING * largest * np.abs(linear).sum(axis=1) + 4.0 * float(_SINGLE.tiny)
-        return low.astype(np.float64) - room + translation, high.astype(np.float64) + room + translation
+            return _exact_bounds(local, linear, translation)
+        room = _ROUNDING * largest * np.abs(linear).sum(axis=1) + _VANISHING
+        low, high = low.astype(np.float64) - room + translation, high.astype(np.float64) + room + translation
+        return np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+
+
+def _exact_bounds(
+    points: NDArray[np.float32], linear: FloatArray, translation: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    moved = _moved(points, linear, translation)
+    return moved.min(axis=0), moved.max(axis=0)
 
 
 def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[FloatArray, NDArray[np.int32]]:
@@ -373,20 +392,16 @@ def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Fl
         return _moved(_checked_points(obj, mesh), linear, translation), _triangles(mesh, _corners(mesh))
 
 
-def geometry(
-    obj: bpy.types.Object,
-    evaluated: bpy.types.Object,
-    get: Callable[[bytes, Callable[[], tuple[NDArray[np.float32], NDArray[np.int32]]]], Value],
-) -> Value:
-    """Return what `get` makes of the geometry of an evaluated object or instance.
+@contextmanager
+def geometry(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Iterator[tuple[bytes, ReadArrays]]:
+    """Give the digest of the geometry of an evaluated object or instance, and what reads it, while the context lasts.
 
-    It is given the digest of the geometry, and what reads the local vertices (n, 3) and the triangles (t, 3): the
-    latter take longest, and need not be read of what is known. Raises ReadError when there is no finite, non-empty
+    Triangles take longest, and need not be read of what is known. Raises ReadError when there is no finite, non-empty
     geometry.
     """
     with _evaluated_mesh(obj, evaluated) as mesh:
         own, corners = _checked_points(obj, mesh), _corners(mesh)
-        return get(_digest(own, corners, mesh), lambda: (own, _triangles(mesh, corners)))
+        yield _digest(own, corners, mesh), lambda: (own, _triangles(mesh, corners))
 
 
 def _placed(
@@ -402,10 +417,10 @@ def _placed(
         raise HiddenError(
             f"'{obj.name}' is hidden, so Blender evaluates neither its modifiers nor its place: show it to inspect it"
         )
-    return evaluated, *placed(obj.name, evaluated)
+    return evaluated, *world_matrix(obj.name, evaluated)
 
 
-def placed(
+def world_matrix(
     name: str, obj: bpy.types.Object | bpy.types.DepsgraphObjectInstance
 ) -> tuple[tuple[float, ...], FloatArray, FloatArray]:
     """Return the 16 numbers of the world matrix of an object or instance, its linear part (3, 3) and translation (3,).
@@ -489,7 +504,7 @@ def _corners(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
 
 
 def _are_triangles(mesh: bpy.types.Mesh) -> bool:
-    """Whether all faces are: none has fewer corners."""
+    """Whether all faces are: in a valid mesh none has fewer corners."""
     return len(mesh.loops) == 3 * len(mesh.polygons)
 
 
@@ -536,13 +551,34 @@ def _dent(
     return dent, np.linalg.pinv(linear) @ (dent.point - translation)
 
 
+def numbers_of(instance: bpy.types.DepsgraphObjectInstance) -> tuple[int, ...]:
+    """Return what tells an instance from others of what makes it: its own number, that of what it is in, and so on."""
+    numbers: Iterable[int] = instance.persistent_id  # type: ignore[assignment]
+    return tuple(number for number in numbers if number != _NO_NUMBER)
+
+
+def mesh_of(instance: bpy.types.DepsgraphObjectInstance) -> tuple[int, ...] | None:
+    """Return the numbers of the thing of which an instance may be the mesh, else None.
+
+    Blender lists the mesh of a curve, surface, text or metaball as an instance beside the thing itself, with the number
+    0 before the numbers of that; which has none when it is no instance.
+    """
+    first, *rest = numbers_of(instance)
+    shown = instance.object
+    is_mesh = shown.type == "MESH" and shown.original.type in TYPES_WITH_SURFACE - {"MESH"}
+    return tuple(rest) if is_mesh and first == 0 else None
+
+
 def _makes_instances(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
     if obj.instance_type == "NONE" and not any(modifier.type == "NODES" for modifier in obj.modifiers):
         return False
     # All the way through: Blender leaks the iterator of a loop that is left early.
     return (
         sum(
-            instance.is_instance and instance.parent is not None and instance.parent.original == obj
+            instance.is_instance
+            and instance.parent is not None
+            and instance.parent.original == obj
+            and mesh_of(instance) != ()
             for instance in depsgraph.object_instances
         )
         > 0

@@ -171,6 +171,8 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
         return f'<td class="n" data-v="">&ndash;<br><span class="dim">no depth: {answer_words.NO_DEPTH}</span></td>'
     of_pieces = row.get("of_pieces") and row["intersects"]  # files saved earlier do not say
     more = '<br><span class="dim">depth of pieces</span>' if of_pieces else ""
+    if answer_words.is_at_most(row):
+        more += '<br><span class="dim">the depth is at most that</span>'
     return f'<td class="n" data-v="{value!r}">{escape(units.number(value))}{more}</td>'
 
 

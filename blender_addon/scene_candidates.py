@@ -21,27 +21,31 @@ STICKS_OUT = 0.03
 """Times the diagonal of a mesh: approximate pieces of it stay so near to its bounding box."""
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
-MANY = 100
-"""Things of one geometry from which on its hull pays for their bounds."""
+MANY = 1000
+"""Things of one geometry from which on its hull, which has fewer vertices, pays for their bounds."""
+LARGEST = float(np.finfo(np.float32).max)
+"""What a coordinate may be at most; Blender itself holds no larger one."""
 
 
 def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[FloatArray, FloatArray, dict[int, str]]:
     """Return the corners low and high (n, 3) of what the items collide as, and why some cannot be told, by number.
 
-    Those of vertices: most things of a scene have nothing near, and no hull is ever made of them. Raises Cancelled when
-    `progress` says so.
+    Those of vertices: most things of a scene have nothing near, and no hull is made of them, but one where there are
+    many of one geometry. Raises Cancelled when `progress` says so.
     """
     low, high = np.zeros((len(items), 3)), np.zeros((len(items), 3))
     problems: dict[int, str] = {}
     groups = by_geometry(items)
     before = np.cumsum([0, *(len(geometry.points) * len(members) for geometry, members in groups.items())])
+    total = max(int(before[-1]), 1)
     for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
-        tell(progress, done / max(int(before[-1]), 1))
+        tell(progress, done / total)
         plain = [k for k in members if items[k].choice.kind not in PRIMITIVES and not items[k].parts]
         hull_is_known = "hull" in vars(geometry)  # looked up before
         corners = (geometry.hull.vertices if hull_is_known or len(plain) >= MANY else geometry.points).T
         step = max(1, NUMBERS // max(corners.size, 1))
         for begin in range(0, len(plain), step):
+            tell(progress, (done + begin * len(geometry.points)) / total)
             some = plain[begin : begin + step]
             placed = np.stack([items[k].linear for k in some]) @ corners
             moved = np.stack([items[k].translation for k in some])
@@ -58,6 +62,9 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
                 low[k], high[k] = _bounds_of_one(items[k])
             except ValueError as error:
                 problems[k] = str(error)
+    for k in np.flatnonzero(~(np.abs([low, high]) <= LARGEST).all(axis=(0, 2))).tolist():
+        low[k] = high[k] = 0.0
+        problems[k] = f"is too large or too far away: it reaches beyond {LARGEST:.1e} Blender units"
     return low, high, problems
 
 

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from . import collision_shape, read
 from .collision_shape import COMPOUND, Choice
-from .read import ReadError
+from .read import ReadArrays, ReadError
 from .scene_pairs import Outcome
 from .scene_things import Geometry, Ignore, Item, Key, Skipped, Subject, all_parts
 from .units import UnitFormat
-
-NO_NUMBER = 0x7FFFFFFF
-"""What Blender fills the unused places of a persistent id with."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Geometries:
         """Let go of what the last frame did not use."""
         self._known, self._used = self._used, {}
 
-    def get(self, digest: bytes, read_arrays: Callable[[], tuple[NDArray[np.float32], NDArray[np.int32]]]) -> Geometry:
+    def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
         known = self._used.get(digest) or self._known.get(digest)
         if known is None:
             points, triangles = read_arrays()
@@ -275,7 +271,7 @@ class _Reader:
 
     def _item(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Item:
         choice = collision_shape.chosen(obj)
-        _, linear, translation = read.placed(obj.name, evaluated)
+        _, linear, translation = read.world_matrix(obj.name, evaluated)
         item = Item(
             key=(obj.session_uid, 0, ""),
             name=obj.name,
@@ -306,6 +302,7 @@ class _Reader:
     def _instances(self, wanted: set[int]) -> set[int]:
         """Read the instances that the wanted objects make. Returns which objects make instances."""
         makers: dict[int, str] = {}
+        there: set[tuple[int, int, tuple[int, ...]]] = set()
         together: dict[tuple[int, str], dict[int, _Body]] = {}
         only = None if self._only is None else {(key[0], _without_own(key[2])) for key in self._only}
         # All the way through: Blender leaks the iterator of a loop that is left early.
@@ -315,14 +312,18 @@ class _Reader:
             maker = instance.parent.original
             if maker.session_uid not in wanted:
                 continue
+            shown, numbers, mesh_of = instance.object, read.numbers_of(instance), read.mesh_of(instance)
+            source = shown.original
+            there.add((maker.session_uid, source.session_uid, numbers))
+            is_maker = mesh_of == () and source == maker
+            if is_maker or (maker.session_uid, source.session_uid, mesh_of) in there:
+                continue  # the thing itself is read
             makers[maker.session_uid] = maker.name
             if not self._rules.instances:
                 continue
-            shown = instance.object
             if shown.type not in read.TYPES_WITH_SURFACE:
                 continue
-            source = shown.original
-            number = ".".join(str(part) for part in _numbers(instance.persistent_id))
+            number = ".".join(map(str, numbers))
             own = source.session_uid if source != maker else 0
             group = maker.session_uid, _without_own(number)
             if only is not None and group not in only:
@@ -330,7 +331,7 @@ class _Reader:
             name = f"{source.name} [{number}] of {maker.name}"
             try:
                 geometry = self._geometry(source, shown)
-                _, linear, translation = read.placed(name, instance)
+                _, linear, translation = read.world_matrix(name, instance)
             except ReadError as error:
                 self._skip(name, error)
                 continue
@@ -364,7 +365,8 @@ class _Reader:
         place = (evaluated.data.as_pointer(), evaluated.type) if evaluated.data is not None else (0, "")
         known = self._by_data.get(place) if evaluated.type == "MESH" else None
         if known is None:
-            known = read.geometry(obj, evaluated, self._geometries.get)
+            with read.geometry(obj, evaluated) as (digest, read_arrays):
+                known = self._geometries.get(digest, read_arrays)
             self._by_data[place] = known
         return known
 
@@ -425,10 +427,6 @@ def _parents_of(bodies: dict[int, _Body]) -> list[Item]:
 def _without_own(number: str) -> str:
     """An instance's number without its own part: the same for all that is instanced together."""
     return number.partition(".")[2]
-
-
-def _numbers(persistent_id: Any) -> Iterator[int]:
-    return (int(number) for number in persistent_id if number != NO_NUMBER)
 
 
 # --- what came out --------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress, tell
 from .collision_shape import COMPOUND, CONVEX_HULL, MESH
-from .scene_things import Item, by_geometry
+from .scene_things import Item, all_parts, by_geometry
 
 FloatArray = NDArray[np.float64]
 
@@ -50,17 +50,19 @@ def find_kinds(
     Only this shows which meshes are dented, and pairs of these take longest: what is not known yet is taken to be like
     what is.
     """
+    if not pairs:
+        return BOUNDS
     involved = sorted({k for pair in pairs for k in pair})
     groups = by_geometry(items, involved)
     costs = [COST_OF_TRIANGLE * len(one.triangles) + COST_OF_ITEM * len(members) for one, members in groups.items()]
-    before = np.cumsum([0.0, *costs]) / max(sum(costs), COST_OF_ITEM)
+    before = np.cumsum([0.0, *costs]) / sum(costs)
     known = dented = 0
 
     def share_of_hulls() -> float:
         convex = len(pairs) * (1.0 - dented / max(known, 1)) ** 2
         rest = convex * COST_OF_HULLS + min(most_verified, convex) * FOUND * COST_ALONE
         rest += (len(pairs) - convex) * COST_OF_MESHES
-        return (1.0 - BOUNDS) * sum(costs) / max(sum(costs) + rest, COST_OF_ITEM)
+        return (1.0 - BOUNDS) * sum(costs) / (sum(costs) + rest)
 
     share, good_until = share_of_hulls(), 0.0
     for members, done in zip(groups.values(), before.tolist(), strict=False):
@@ -71,6 +73,8 @@ def find_kinds(
             item = items[k]
             known += 1
             dented += item.kind in (MESH, COMPOUND) or bool(item.parts)
+            for part in all_parts(item):
+                _ = part.kind
             if item.kind == CONVEX_HULL:
                 _ = item.geometry.is_box  # makes the hull, which was not needed to know the kind when it was chosen
     share = share_of_hulls()

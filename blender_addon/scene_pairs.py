@@ -80,14 +80,14 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
             else:
                 wanted.append((i, j))
         outcome.candidates = len(wanted)
-        read = find_kinds(items, wanted, MOST_VERIFIED, progress)
+        known = find_kinds(items, wanted, MOST_VERIFIED, progress)
     except Cancelled:
         outcome.partial = True
         return outcome
     costs = Costs.of(items, wanted)
     looking, again = float(costs.total.sum()), FOUND * COST_ALONE * min(MOST_VERIFIED, costs.convex)
-    verifying = read + (1.0 - read) * (looking / (looking + again) if wanted else 0.0)
-    check_pairs(items, wanted, subject, outcome, costs, part_of(progress, read, verifying))
+    verifying = known + (1.0 - known) * (looking / (looking + again) if wanted else 0.0)
+    check_pairs(items, wanted, subject, outcome, costs, part_of(progress, known, verifying))
 
     def rank(found: PairFound) -> tuple[float, str, str]:
         return found.row["signed_distance"] or 0.0, items[found.a].name, items[found.b].name
@@ -96,6 +96,8 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     if not outcome.partial:
         _look_again(items, subject, outcome.found, part_of(progress, verifying, 1.0))
         outcome.found.sort(key=rank)
+        if progress is not None:
+            progress(1.0)  # whatever it answers, all is done
     outcome.rows = rows(items, outcome.found)
     return outcome
 

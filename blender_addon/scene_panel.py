@@ -223,7 +223,8 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
     if row["signed_distance"] is None:
         return "Depth", f"none: {answer_words.NO_DEPTH}"
     name = "Depth of Pieces" if row.get("of_pieces") else "Depth"
-    return name if row["intersects"] else "Gap", units.length(abs(row["signed_distance"]))
+    most = "at most " if answer_words.is_at_most(row) else ""
+    return name if row["intersects"] else "Gap", most + units.length(abs(row["signed_distance"]))
 
 
 CLASSES = (

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Vertices of large meshes read from Blender: `python -m tests.benchmarks --only read`.
 
-Ours is `read.bounds`, of which the view over a scene is made: an evaluated object's vertices, checked to be finite,
-moved to world space, and what holds them. Beside it the plain way in double precision, of which `vertices.foreach_get`
-alone, in local space and float32, is the peer. Each reads some objects one after another, as the view does; times are
-of one. In Blender's Python (CONTACT_LENS_BLENDER_PYTHON, as for bench_bvh).
+Ours is `read.bounds`, of which the view of boxes over a scene is made: an evaluated object's vertices, checked to be
+finite, moved to world space, and what holds them. Beside it the plain way in double precision, of which
+`vertices.foreach_get` alone, in local space and float32, is the peer. Each reads some objects one after another, as
+the view does; times are of one. In Blender's Python (CONTACT_LENS_BLENDER_PYTHON, as for bench_bvh).
 """
 
 from __future__ import annotations

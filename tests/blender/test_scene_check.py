@@ -574,6 +574,93 @@ def test_a_thousand_objects_checked_again_after_loading(part: Part, tmp_path: Pa
     assert len(json.loads(texts[0])["checks"][0]["findings"]) > 100
 
 
+# --- what has a mesh of its own -------------------------------------------------------------------------------------
+
+
+def with_instances(obj: bpy.types.Object) -> None:
+    """Let Geometry Nodes add two instances of a cube to the geometry of an object, ten to its right."""
+    tree = bpy.data.node_groups.new("Beside", "GeometryNodeTree")
+    for in_out in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
+    names = ("NodeGroupInput", "NodeGroupOutput", "GeometryNodeMeshCube", "GeometryNodeMeshLine")
+    own, out, cubes, line = (tree.nodes.new(name) for name in names)
+    place, join = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new("GeometryNodeJoinGeometry")
+    line.inputs["Count"].default_value = 2
+    line.inputs["Start Location"].default_value = (10.0, 0.0, 0.0)
+    line.inputs["Offset"].default_value = (5.0, 0.0, 0.0)
+    for source, target in (
+        (line.outputs["Mesh"], place.inputs["Points"]),
+        (cubes.outputs["Mesh"], place.inputs["Instance"]),
+        (own.outputs[0], join.inputs[0]),
+        (place.outputs["Instances"], join.inputs[0]),
+        (join.outputs[0], out.inputs[0]),
+    ):
+        tree.links.new(source, target)
+    obj.modifiers.new("Beside", "NODES").node_group = tree
+
+
+def add(kind: str) -> bpy.types.Object:
+    """A text, curve, surface or metaball with a surface, around the origin."""
+    if kind == "FONT":
+        bpy.ops.object.text_add()
+        bpy.context.object.data.extrude = 0.2
+    elif kind == "CURVE":
+        bpy.ops.curve.primitive_bezier_circle_add()
+        bpy.context.object.data.bevel_depth = 0.1
+    elif kind == "SURFACE":
+        bpy.ops.surface.primitive_nurbs_surface_sphere_add()
+    else:
+        bpy.ops.object.metaball_add(type="BALL")
+    bpy.context.object.name = kind.title()
+    return bpy.context.object
+
+
+@pytest.mark.parametrize("kind", ["FONT", "CURVE", "SURFACE", "META"])
+def test_what_blender_makes_a_mesh_of_is_checked_once(part: Part, kind: str) -> None:
+    scene_check = part("blender_addon.scene_check")
+
+    def read() -> Any:
+        bpy.context.view_layer.update()
+        subject = scene_check.subject_of(bpy.context, scene_check.Rules(ignore_parents=False))
+        return sorted(item.name for item in subject.items), [skipped.reason for skipped in subject.skipped]
+
+    name = add(kind).name
+    assert read() == ([name], [])
+    assert check(instances=False, ignore_parents=False) == []
+    assert summary()["skipped"] == []
+    # In an instance of a collection too.
+    if kind != "META":  # those melt together with others of their family, wherever these are
+        inside = bpy.data.collections.new("Inside")
+        inside.objects.link(bpy.context.object)
+        bpy.context.scene.collection.objects.unlink(bpy.context.object)
+        empty = bpy.data.objects.new("Empty", None)
+        empty.instance_type, empty.instance_collection = "COLLECTION", inside
+        bpy.context.scene.collection.objects.link(empty)
+        assert read() == ([f"{name} [0] of Empty"], [])
+
+
+@pytest.mark.parametrize("kind", ["FONT", "CURVE"])
+def test_instances_that_a_text_or_a_curve_makes_are_checked_beside_it(part: Part, kind: str) -> None:
+    obj = add(kind)
+    with_instances(obj)
+    cube("A", (10.0, 0.0, 0.0))
+    cube("B", (15.0, 0.0, 0.0))
+    cube("C", (0.5, 0.0, 0.0))
+    found = check(ignore_parents=False)
+    name = obj.name
+    assert names(found) == {("A", f"{name} [0.0.1] of {name}"), ("B", f"{name} [0.1.1] of {name}"), ("C", name)}
+
+
+def test_what_is_too_large_is_told(part: Part) -> None:
+    obj = mesh_object("Huge", [(1e38, 0, 0), (-1e38, 1e38, 0), (0, -1e38, 1e38)], [(0, 1, 2)])
+    obj.scale = (1e30, 1e30, 1e30)
+    cube("A")
+    cube("B", (1.5, 0.0, 0.0))
+    assert names(check()) == {("A", "B")}
+    (skipped,) = summary()["skipped"]
+    assert skipped["reason"].startswith("'Huge' is too large or too far away: it reaches beyond 3.4e+38")
+
+
 # --- what a check leaves out ------------------------------------------------------------------------------------------
 
 
@@ -585,9 +672,16 @@ def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
     bpy.ops.mesh.primitive_torus_add(location=(0.0, 20.0, 0.0))
     bpy.context.view_layer.update()
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-    (found,) = scene_pairs.check(subject).found
+    told: list[float] = []
+    (found,) = scene_pairs.check(subject, told.append).found
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     assert {subject.items[found.a].name, subject.items[found.b].name} == {"2", "3"}
     assert {item.name for item in subject.items if "hull" in vars(item.geometry)} == {"2", "3"}
+    for name in "23":
+        bpy.data.objects.remove(bpy.data.objects[name])
+    scene_pairs.check(scene_check.subject_of(bpy.context, scene_check.Rules()), told.append)
+    assert told[-1] == 1.0, "where there is nothing to look at, too"
 
 
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])

@@ -348,6 +348,20 @@ def test_the_depth_of_pieces_is_called_that(part: Part, tmp_path: Path, capsys: 
     assert page.rows[1][3].endswith("depth of pieces")
 
 
+def test_a_depth_that_is_not_known_exactly_is_one_at_most(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    assert run(part, scene_file, "--json", path, "--quiet") == 1
+    check = json.loads(path.read_text(encoding="utf-8"))["checks"][0]
+    row, units = check["findings"][0], part("blender_addon.units").UnitFormat.of_scene(bpy.context.scene)
+    command_line, panel = part("blender_addon.command_line"), part("blender_addon.scene_panel")
+    html, report_units = part("blender_addon.report_html"), part("blender_addon.report_units").unit_format(check)
+    for status, most in (("certified", False), ("bracket", True)):
+        row["exactness"] = status
+        assert ("at most" in command_line._distance(row, units)) == most
+        assert ("at most" in panel._distance(row, units)[1]) == most
+        assert ("at most" in html._distance(row, report_units)) == most
+
+
 def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
     cube("A")
     sheet("Sheet", (0.5, 0.0, 0.3))
@@ -393,6 +407,10 @@ def test_exit_codes(part: Part, scene_file: Path, tmp_path: Path, capsys: pytest
         (2, [scene_file, "--clearance", "mm"]),
         (2, [scene_file, "--frames", "5-1"]),
         (2, [scene_file, "--frames", "x"]),
+        (2, [scene_file, "--frames", "1-3:0"]),
+        (2, [scene_file, "--frames", "1048573-1048577"]),
+        (2, [scene_file, "--ignore", "none", "--ignore", "parents"]),
+        (2, [scene_file, "--json", tmp_path / "same.out", "--csv", tmp_path / "same.out"]),
         (2, [scene_file, "--json", tmp_path / "none" / "out.json"]),
         (2, [scene_file, "--json", "-", "--csv", "-"]),
         (2, [scene_file, "--pictures", "-1"]),
@@ -473,6 +491,30 @@ def test_ctrl_c_keeps_what_is_done(
     path.unlink()
     assert run(part, scene_file, "--json", path, "--quiet") == 130
     assert not path.exists()
+
+
+def test_a_missing_file_is_told_before_anything_is_checked(
+    part: Part, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(part, scene_file, tmp_path / "none.blend", "--json", tmp_path / "out.json") == 2
+    told = capsys.readouterr()
+    assert "none.blend: there is no such file" in told.err
+    assert "findings" not in told.out
+
+
+def test_what_nobody_foresaw_has_an_exit_code_too(
+    part: Part, scene_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("nobody foresaw this")
+
+    monkeypatch.setattr(part("blender_addon.scene_pairs"), "check", broken)
+    assert run(part, scene_file) == 2
+    told = capsys.readouterr().err
+    assert "nobody foresaw this" in told
+    assert told.splitlines()[-1] == (
+        "contact_lens: this should not have happened: please report it with the lines above"
+    )
 
 
 def test_frames_are_checked_one_by_one(part: Part, scene_file: Path, tmp_path: Path) -> None:
