@@ -61,6 +61,10 @@ TIE_WIDTH = 0.5
 """Times the promised tolerance: by how much normals may be worse than the best and still be equally good. Any of them
 may be the chosen one, and its depth has to keep the promise with some room for rounding."""
 
+TIE_HOLLOW = 8.0
+"""Times TIE_WIDTH and the promised tolerance: normals of round shapes between which no hollow is deeper than that are
+told as one. Along a crease all are nearly as good, and as it bends, those halfway between two of them are worse."""
+
 SAME_DIRECTION = 1e-7
 """Radians (sum of the components): equally good normals this close are told as one."""
 

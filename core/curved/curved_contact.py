@@ -49,6 +49,7 @@ from ..tolerance import (
     CURVED_ROUNDING,
     EPS,
     SUPPORT_ROUNDING,
+    TIE_HOLLOW,
     TIE_WIDTH,
     promised,
 )
@@ -627,11 +628,12 @@ def _as_good(found: _Solved, others: FloatArray, tolerance: float) -> FloatArray
     told = [found.normal]
     if found.slab > tolerance:
         return np.array(told)  # apart: there is one
-    enough = found.slab - TIE_WIDTH * tolerance
+    width = TIE_WIDTH * tolerance
+    enough, hollow = found.slab - width, found.slab - TIE_HOLLOW * width
     for way in others[_slabs(found.one, found.other, others) >= enough]:
         between = np.array([way + known if float(way @ known) > -0.99 else _across_all(known)[0] for known in told])
         between = between / np.linalg.norm(between, axis=1)[:, None]
-        if (_slabs(found.one, found.other, between) < enough).all():
+        if (_slabs(found.one, found.other, between) < hollow).all():
             told.append(way)
     return np.array(told)
 
