@@ -4,8 +4,8 @@
     blender -b FILE.blend --command contact_lens check [OPTIONS]
     python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
 
-Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, or a file that cannot be read or written, 3 something
-could not be checked (see --allow-skipped), 130 stopped by Ctrl-C.
+Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, or an error that
+nobody foresaw, 3 something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Find the objects of a scene that collide or come closer than a clearance. For example: "
         f"{prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html",
-        epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage or a file that cannot be read or "
-        "written, 3 no findings, but something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C: the "
-        "reports then hold what was done until then. What is not given is as set in the file's panel Scene Check.",
+        epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, "
+        "or an error that nobody foresaw, 3 no findings, but something could not be checked (see --allow-skipped), 130 "
+        "stopped by Ctrl-C: the reports then hold what was done until then. What is not given is as set in the file's "
+        "panel Scene Check.",
         allow_abbrev=False,
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
@@ -200,9 +201,12 @@ def _run(options: argparse.Namespace) -> int:
     outputs = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind)}
     if sum(path == "-" for path in outputs.values()) > 1:
         raise UsageError("only one report can go to standard output")
-    files = [Path(path).absolute() for path in outputs.values() if path != "-"]
+    files = [Path(path).resolve() for path in outputs.values() if path != "-"]
     if len(set(files)) < len(files):
         raise UsageError("each report needs a file of its own")
+    for file in options.files or [bpy.data.filepath]:
+        if file and Path(file).resolve() in files:
+            raise UsageError(f"{file}: a report would be written over the file that is checked")
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError("--ignore none goes with no other --ignore")
     if options.pictures < 0:

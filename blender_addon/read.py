@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
@@ -47,7 +47,7 @@ _PART = 8192
 _PART_IN_SINGLE = 25_000
 """The same in single precision: of more the system's BLAS calls other threads, which takes longer than the work."""
 _EXACT = 10_000
-"""Points of which bounds are found in double precision: of fewer it hardly takes longer."""
+"""Points up to which bounds are found in double precision, which of so few takes hardly longer."""
 _SINGLE = np.finfo(np.float32)
 _ROUNDING = 2.0 * float(_SINGLE.eps)
 """Times the sum of three products' magnitudes: what adding them up in single precision loses at most."""
@@ -217,11 +217,11 @@ def _copied(
             obj.name, state, linear, translation, nothing.astype(np.float32), nothing.astype(np.int32), children
         )
     with _evaluated_mesh(obj, evaluated) as mesh:
-        points, corners = _checked_points(obj, mesh), _corners(mesh)
+        points, faces = _checked_points(obj, mesh), _faces(mesh)
         if _makes_instances(obj, depsgraph):
             raise ReadError(f"'{obj.name}' makes instances, which are not part of its mesh: make them real first")
-        state = State(numbers, _digest(points, corners, mesh), choice)
-        triangles = np.zeros((0, 3), dtype=np.int32) if state_only else _triangles(mesh, corners)
+        state = State(numbers, _digest(points, faces), choice)
+        triangles = np.zeros((0, 3), dtype=np.int32) if state_only else _triangles(mesh, faces)
         return Copied(obj.name, state, linear, translation, points, triangles)
 
 
@@ -389,7 +389,7 @@ def triangles(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[Fl
     """
     evaluated, _, linear, translation = _placed(obj, depsgraph)
     with _evaluated_mesh(obj, evaluated) as mesh:
-        return _moved(_checked_points(obj, mesh), linear, translation), _triangles(mesh, _corners(mesh))
+        return _moved(_checked_points(obj, mesh), linear, translation), _triangles(mesh, _faces(mesh))
 
 
 @contextmanager
@@ -400,8 +400,8 @@ def geometry(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Iterator[tup
     geometry.
     """
     with _evaluated_mesh(obj, evaluated) as mesh:
-        own, corners = _checked_points(obj, mesh), _corners(mesh)
-        yield _digest(own, corners, mesh), lambda: (own, _triangles(mesh, corners))
+        own, faces = _checked_points(obj, mesh), _faces(mesh)
+        yield _digest(own, faces), lambda: (own, _triangles(mesh, faces))
 
 
 def _placed(
@@ -495,21 +495,26 @@ def _points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     return points
 
 
-def _corners(mesh: bpy.types.Mesh) -> NDArray[np.int32]:
+class _Faces(NamedTuple):
+    """The faces of a mesh, just as Blender holds them."""
+
+    corners: NDArray[np.int32]
     """(c,) the vertex of each corner of each face."""
-    corners = np.empty(len(mesh.loops), dtype=np.int32)
-    if len(corners):
-        mesh.attributes[".corner_vert"].data.foreach_get("value", corners)  # type: ignore[attr-defined]
-    return corners
+    begins: NDArray[np.int32]
+    """(f,) where the corners of each face begin."""
 
 
-def _are_triangles(mesh: bpy.types.Mesh) -> bool:
-    """Whether all faces are: in a valid mesh none has fewer corners."""
-    return len(mesh.loops) == 3 * len(mesh.polygons)
+def _faces(mesh: bpy.types.Mesh) -> _Faces:
+    found = _Faces(np.empty(len(mesh.loops), dtype=np.int32), np.empty(len(mesh.polygons), dtype=np.int32))
+    if len(found.corners):
+        mesh.attributes[".corner_vert"].data.foreach_get("value", found.corners)  # type: ignore[attr-defined]
+        mesh.polygons.foreach_get("loop_start", found.begins)
+    return found
 
 
-def _triangles(mesh: bpy.types.Mesh, corners: NDArray[np.int32]) -> NDArray[np.int32]:
-    if _are_triangles(mesh):
+def _triangles(mesh: bpy.types.Mesh, faces: _Faces) -> NDArray[np.int32]:
+    corners, begins = faces
+    if len(corners) == 3 * len(begins) and np.array_equal(begins, np.arange(0, len(corners), 3)):  # all are triangles
         return corners.reshape(-1, 3)
     mesh.calc_loop_triangles()
     places = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
@@ -517,15 +522,11 @@ def _triangles(mesh: bpy.types.Mesh, corners: NDArray[np.int32]) -> NDArray[np.i
     return corners.take(places)
 
 
-def _digest(points: NDArray[np.float32], corners: NDArray[np.int32], mesh: bpy.types.Mesh) -> bytes:
+def _digest(points: NDArray[np.float32], faces: _Faces) -> bytes:
     """Two geometries with the same digest are the same."""
-    digest = hashlib.blake2b(b"%d points, %d corners:" % (len(points), len(corners)), digest_size=16)
-    digest.update(points.data)
-    digest.update(corners.data)
-    if not _are_triangles(mesh):
-        begins = np.empty(len(mesh.polygons), dtype=np.int32)
-        mesh.polygons.foreach_get("loop_start", begins)
-        digest.update(begins.data)
+    digest = hashlib.blake2b(b"%d points, %d corners:" % (len(points), len(faces.corners)), digest_size=16)
+    for array in (points, *faces):
+        digest.update(array.data)
     return digest.digest()
 
 

@@ -41,7 +41,7 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
     for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
         tell(progress, done / total)
         plain = [k for k in members if items[k].choice.kind not in PRIMITIVES and not items[k].parts]
-        hull_is_known = "hull" in vars(geometry)  # looked up before
+        hull_is_known = "hull" in vars(geometry)  # asked without making it
         corners = (geometry.hull.vertices if hull_is_known or len(plain) >= MANY else geometry.points).T
         step = max(1, NUMBERS // max(corners.size, 1))
         for begin in range(0, len(plain), step):

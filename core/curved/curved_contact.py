@@ -623,8 +623,8 @@ def _ties(found: _Solved, tolerance: float, axis: FloatArray | None) -> tuple[Fl
 
 
 def _as_good(found: _Solved, others: FloatArray, tolerance: float) -> FloatArray:
-    """Return the normals (k, dim) that separate as well as the chosen one, which is the first, each with worse ones
-    between it and the rest: of normals with none between, along a flat optimum, one is told."""
+    """Return the normals (k, dim) that separate as well as the chosen one, which is the first, each with a hollow of
+    worse ones between it and the rest: of normals with none between, along a flat optimum, one is told."""
     told = [found.normal]
     if found.slab > tolerance:
         return np.array(told)  # apart: there is one

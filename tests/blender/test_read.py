@@ -157,6 +157,8 @@ def test_triangles_are_those_that_blender_fills_faces_with(read: ModuleType) -> 
         [(0, 1, 4), (1, 2, 4), (3, 0, 4)],
         [(0, 1, 2, 3), (0, 1, 4, 3), (1, 6, 2, 4)],
         [(0, 1, 2), (0, 1, 6, 2, 7, 3), (0, 5, 3, 7, 2)],
+        [(0, 1), (0, 1, 2, 3)],  # no valid mesh: three corners a face, and no triangle
+        [(0, 1, 2), (3, 4)],  # nor is this
     ):
         obj = mesh_object("Faces", corners, faces)
         bpy.context.view_layer.update()
@@ -174,6 +176,11 @@ def test_faces_that_share_their_corners_out_otherwise_are_another_geometry(read:
     depsgraph = bpy.context.evaluated_depsgraph_get()
     assert read.state_of(one, depsgraph).digest != read.state_of(other, depsgraph).digest
     assert read.state_of(one, depsgraph).digest == read.copied(one, depsgraph).state.digest
+    broken = mesh_object("Broken", corners, [(0, 1), (2, 3, 4, 5)])
+    triangles = mesh_object("Triangles", corners, [(0, 1, 2), (3, 4, 5)])
+    bpy.context.view_layer.update()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    assert read.state_of(broken, depsgraph).digest != read.state_of(triangles, depsgraph).digest
 
 
 def test_mirrored_object_has_outward_facets(read: ModuleType) -> None:

@@ -502,6 +502,17 @@ def test_a_missing_file_is_told_before_anything_is_checked(
     assert told.out == ""
 
 
+def test_no_report_is_written_over_the_file_that_is_checked(part: Part, scene_file: Path, tmp_path: Path) -> None:
+    before = scene_file.read_bytes()
+    link = tmp_path / "link.json"
+    link.symlink_to(scene_file)
+    for path in (scene_file, link):
+        assert run(part, scene_file, "--json", path) == 2
+    bpy.ops.wm.open_mainfile(filepath=str(scene_file))
+    assert run(part, "--csv", scene_file) == 2
+    assert scene_file.read_bytes() == before
+
+
 def test_what_nobody_foresaw_has_an_exit_code_too(
     part: Part, scene_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
