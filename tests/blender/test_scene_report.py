@@ -353,11 +353,11 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(part: Part, scene_file
     assert run(part, scene_file, "--json", path, "--quiet") == 1
     check = json.loads(path.read_text(encoding="utf-8"))["checks"][0]
     row, units = check["findings"][0], part("blender_addon.units").UnitFormat.of_scene(bpy.context.scene)
-    command_line, panel = part("blender_addon.command_line"), part("blender_addon.scene_panel")
+    terminal, panel = part("blender_addon.terminal"), part("blender_addon.scene_panel")
     html, report_units = part("blender_addon.report_html"), part("blender_addon.report_units").unit_format(check)
     for status, most in (("certified", False), ("bracket", True)):
         row["exactness"] = status
-        assert ("at most" in command_line._distance(row, units)) == most
+        assert ("at most" in terminal._distance(row, units)) == most
         assert ("at most" in panel._distance(row, units)[1]) == most
         assert ("at most" in html._distance(row, report_units)) == most
 
@@ -544,7 +544,7 @@ def test_frames_are_checked_one_by_one(part: Part, scene_file: Path, tmp_path: P
 
 
 def test_frame_lists(part: Part) -> None:
-    frames = part("blender_addon.command_line").frames
+    frames = part("blender_addon.command_options").frames
     assert frames("1-3") == [1, 2, 3]
     assert frames("5") == [5]
     assert frames("1,5,9-13:2,5") == [1, 5, 9, 11, 13]
