@@ -21,6 +21,7 @@ from ..narrow_phase.contact import Contact, Method, Status, contact
 from ..narrow_phase.gjk import gjk_intersects
 from ..narrow_phase.relation import Relation, relation_of
 from ..progress import Progress, Stages, part_of, tell
+from ..read_only import ReadOnlyArrays
 from ..region.region import Region, region_between
 from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape, CurvedShape
@@ -122,7 +123,7 @@ class Regions(Sequence["Region | None"]):
 
 
 @dataclass(frozen=True, eq=False)
-class Contacts:
+class Contacts(ReadOnlyArrays):
     """What `contact` tells of each of many pairs. One row a pair; world frame, unit of the coordinates, float64.
 
     Row k means what the same field of `contact(shapes[i], shapes[j])` with i, j = pairs[k] means, and keeps the same

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..arguments import checked_array, checked_shape
 from ..progress import Progress, part_of, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray, IntArray, Polytope, frozen
 from ..tolerance import EPS, KDOP_CLIMB, KDOP_SUM, LARGEST_COORDINATE
 from .kdop import KDops, kdop_directions, slab
@@ -33,7 +34,7 @@ _STEPS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class HullGraph:
+class HullGraph(ReadOnlyArrays):
     """The vertices of b hulls in their own frames, and which of them are neighbours. Made by `hull_graph`."""
 
     rows: FloatArray
@@ -60,7 +61,7 @@ class HullGraph:
 
 
 @dataclass(frozen=True, eq=False)
-class Extremes:
+class Extremes(ReadOnlyArrays):
     """Which vertices of moved hulls are extreme along the directions of a k-DOP; the next update starts from them."""
 
     k: int

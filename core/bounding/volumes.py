@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import checked_array, checked_length, checked_magnitude
+from ..read_only import ReadOnlyArrays
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import LARGEST_COORDINATE
@@ -23,7 +24,7 @@ BoolArray = NDArray[np.bool_]
 _V = TypeVar("_V", bound="Volumes")
 
 
-class Volumes(ABC):
+class Volumes(ReadOnlyArrays, ABC):
     """A batch of n bounding volumes of one kind, in the plane or in space. It cannot be changed.
 
     A volume holds what it was made from to the last digit: where rounding could leave a point out, it is wider by a

@@ -22,6 +22,7 @@ from ..hierarchy.bvh import alike
 from ..hierarchy.bvh_build import build_bvh
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, part_of, rising, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import IntArray
 from ..tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
 from .bitmap_pairs import bitmap
@@ -39,7 +40,7 @@ _CROWDED = 50.0  # tests per box with a grid or bitmaps from which a tree is fas
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(ReadOnlyArrays):
     """What the broad phase found."""
 
     pairs: IntArray

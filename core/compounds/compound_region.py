@@ -10,6 +10,7 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..narrow_phase.gjk import gjk
+from ..read_only import ReadOnlyArrays
 from ..region.region import Region, RegionKind
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, frozen
@@ -19,7 +20,7 @@ _SAME_WAY = 0.999  # cosine between the normals of patches that may be one plane
 
 
 @dataclass(frozen=True, eq=False)
-class Patch:
+class Patch(ReadOnlyArrays):
     """The contact region of one pair of pieces."""
 
     piece_a: int
@@ -37,7 +38,7 @@ class Patch:
 
 
 @dataclass(frozen=True, eq=False)
-class MergedRegion:
+class MergedRegion(ReadOnlyArrays):
     """Patches that lie in one plane (in the plane: on one line) and touch or overlap each other; world frame."""
 
     kind: RegionKind

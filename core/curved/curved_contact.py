@@ -88,6 +88,9 @@ class _Core:
     directions: FloatArray
     """(k, dim) the directions whose points the inner polytope is of; none when the core is that polytope."""
 
+    def __post_init__(self) -> None:
+        frozen(self.directions)
+
     @property
     def smooth(self) -> bool:
         return len(self.directions) > 0
@@ -686,7 +689,8 @@ def _rank(a: Polytope, b: Polytope) -> int:
     if a.rank + b.rank < 2:
         return a.rank + b.rank
     one, other = a.edge_directions[0], b.edge_directions[0]
-    return 1 if float(np.linalg.norm(np.cross(one, other))) <= CURVED_AXIS else 2
+    sine = float(np.linalg.norm(one - (one @ other) * other))
+    return 1 if sine <= CURVED_AXIS else 2
 
 
 def _crosses(a: Polytope, b: Polytope) -> bool:

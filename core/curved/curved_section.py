@@ -15,7 +15,7 @@ import numpy as np
 from ..shapes.curved_shape import ConvexShape, CurvedShape, across
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import FloatArray, Polytope, frozen
 from ..tolerance import CURVED_AXIS, CURVED_LEAN, EPS
 
 
@@ -69,7 +69,7 @@ def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
         side = sideways / length
         side = side - float(side @ axis) * axis
         side = side / np.linalg.norm(side)
-    return np.stack([origin, axis, side])
+    return frozen(np.stack([origin, axis, side]))
 
 
 def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import checked_array, checked_length, checked_magnitude
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.mesh import checked_mesh, signed_volume
+from ..read_only import ReadOnlyArrays
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS, FloatArray, IntArray, frozen
 from ..tolerance import CONVEX_COVERED, CONVEX_FLAT, CONVEX_TURN, EPS, HULL_STRAIGHT
@@ -31,7 +32,7 @@ UNDERFLOW = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
-class Convexity:
+class Convexity(ReadOnlyArrays):
     """Whether a polygon is convex, and the corners that are dents. Source: S1.1."""
 
     convex: bool
@@ -48,7 +49,7 @@ class Convexity:
 
 
 @dataclass(frozen=True, eq=False)
-class MeshConvexity:
+class MeshConvexity(ReadOnlyArrays):
     """Whether a mesh bounds a convex solid, and the edges that are dents. Source: S1.1."""
 
     convex: bool

@@ -29,6 +29,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.mesh import checked_mesh, separated, signed_volume
 from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS, FloatArray, IntArray
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_ALIKE, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
@@ -45,7 +46,7 @@ _Ring = list[int]
 
 
 @dataclass(frozen=True, eq=False)
-class Decomposition:
+class Decomposition(ReadOnlyArrays):
     """Convex pieces that stand for a mesh. Source: S1.2."""
 
     pieces: tuple[ConvexHull, ...]

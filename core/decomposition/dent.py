@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray, Polytope
 from ..tolerance import DENT_FLOOR, DENT_RELATIVE, EPS
 
@@ -18,7 +19,7 @@ _BATCH = 64  # pieces looked at closely at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Dent:
+class Dent(ReadOnlyArrays):
     """The deepest place of a mesh under the surface of its convex hull."""
 
     depth: float

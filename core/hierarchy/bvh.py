@@ -18,6 +18,7 @@ from ..bounding.kdop import KDops
 from ..bounding.obb import Obbs
 from ..bounding.volumes import BoolArray, Volumes, checked_items
 from ..progress import Progress, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EXTREME_EXPONENT
 
@@ -32,7 +33,7 @@ _MERGED = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Bvh:
+class Bvh(ReadOnlyArrays):
     """A binary tree of bounding volumes over n items; without items it has no nodes. Its arrays are read-only."""
 
     volumes: Volumes

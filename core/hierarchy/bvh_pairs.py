@@ -16,6 +16,7 @@ from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..progress import Progress, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import IntArray, frozen
 from ..tolerance import BVH_WIDER, EPS, LARGEST_COORDINATE
 from .bvh import Bvh, alike, checked_tree, enclosing_boxes
@@ -25,7 +26,7 @@ _BATCH = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class TreePairs:
+class TreePairs(ReadOnlyArrays):
     """What a descent of two trees found."""
 
     pairs: IntArray

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EXTREME_EXPONENT
 from .coplanar_triangles import coplanar_segments
@@ -23,7 +24,7 @@ _BATCH = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class ContactCurve:
+class ContactCurve(ReadOnlyArrays):
     """A polyline on both meshes."""
 
     points: FloatArray

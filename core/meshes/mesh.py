@@ -13,6 +13,7 @@ from ..arguments import checked_array, checked_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_build import build_bvh
+from ..read_only import ReadOnlyArrays
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
@@ -22,7 +23,7 @@ _ROW = 64  # points
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(ReadOnlyArrays):
     """A surface of triangles in space, world frame.
 
     A closed mesh (`is_closed`) stands for the solid inside it, any other for the bare surface. Faults are no errors:

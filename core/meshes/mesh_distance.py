@@ -20,6 +20,7 @@ from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import Bvh, alike, ranges
 from ..progress import Progress, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP, MESH_SLIVER, SMALLEST_STEP
 from .mesh import checked_mesh
@@ -39,7 +40,7 @@ _FIRST = 32
 
 
 @dataclass(frozen=True, eq=False)
-class MeshDistance:
+class MeshDistance(ReadOnlyArrays):
     """How far two surfaces are apart, and where. World frame and units."""
 
     distance: float
@@ -62,7 +63,7 @@ class MeshDistance:
 
 
 @dataclass(frozen=True, eq=False)
-class MeshPoints:
+class MeshPoints(ReadOnlyArrays):
     """The points of a surface nearest to q points. World frame and units; the arrays are read-only."""
 
     distance: FloatArray

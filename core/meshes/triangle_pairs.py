@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, MESH_SIEVE, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
@@ -49,7 +50,7 @@ class Meeting(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Crossings:
+class Crossings(ReadOnlyArrays):
     """The triangles of two meshes that meet; p pairs in ascending order. Its arrays are read-only."""
 
     pairs: IntArray

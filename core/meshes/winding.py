@@ -26,6 +26,7 @@ from ..bounding.volumes import BoolArray
 from ..hierarchy.bvh import Bvh, ranges
 from ..hierarchy.bvh_build import build_bvh
 from ..progress import Progress, part_of, tell
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, WINDING_ROUNDING, WINDING_SHARP
 from .mesh import checked_mesh, same_place
@@ -46,7 +47,7 @@ _Whole = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Winding:
+class Winding(ReadOnlyArrays):
     """What `winding_numbers` tells of q points. The arrays are read-only."""
 
     numbers: FloatArray

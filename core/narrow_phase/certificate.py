@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import FloatArray
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(ReadOnlyArrays):
     """What proves the bounds of a signed distance.
 
     The lower bound is the width of the empty slab across `normal` (negative when the shapes overlap along it). The
@@ -37,7 +38,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class SupportCertificate:
+class SupportCertificate(ReadOnlyArrays):
     """What proves the bounds of a signed distance when a shape is curved.
 
     The lower bound is the width of the empty slab across `normal`, told by the shapes' support points. The upper bound
@@ -61,7 +62,7 @@ class SupportCertificate:
 
 
 @dataclass(frozen=True, eq=False)
-class BallCertificate:
+class BallCertificate(ReadOnlyArrays):
     """What proves the bounds of a signed distance when the cores are an ellipsoid and a point.
 
     The lower bound is the width of the empty slab across `normal`, told by the shapes' support points. The upper bound

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arguments import checked_shapes
+from ..read_only import ReadOnlyArrays
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.polytope import PRODUCTS, FloatArray, IntArray, Polytope, intervals
 from ..tolerance import (
@@ -42,7 +43,7 @@ _KINDS = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
 
 
 @dataclass(frozen=True, eq=False)
-class SatResult:
+class SatResult(ReadOnlyArrays):
     """The axis that decides about two shapes A and B. World frame, the unit of the input's coordinates."""
 
     separated: bool

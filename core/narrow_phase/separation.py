@@ -6,8 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..read_only import ReadOnlyArrays
 
-class Separation:
+
+class Separation(ReadOnlyArrays):
     """A signed distance, a normal from A to B (None where no depth is known), and what no translation of B can do
     better."""
 

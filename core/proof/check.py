@@ -19,7 +19,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """What `verify` found, check by check."""
+    """What `verify` found, check by check. `bool(...)` is True only when every check holds."""
 
     checks: tuple[Check, ...]
     width: float
@@ -34,6 +34,9 @@ class Verification:
     def failed(self) -> tuple[Check, ...]:
         """The checks that do not hold."""
         return tuple(check for check in self.checks if not check.ok)
+
+    def __bool__(self) -> bool:
+        return self.ok
 
     def __str__(self) -> str:
         return "\n".join(f"{'ok  ' if check.ok else 'FAIL'} {check.name}: {check.detail}" for check in self.checks)

@@ -360,7 +360,9 @@ class _Pair:
             Check("regions where the compounds meet", bool(told.regions) == wanted, f"{len(told.regions)} regions")
         ]
         if not told.regions:
-            return checks
+            nothing = told.area == 0.0 and told.length == 0.0 and told.centroid is None
+            detail = f"area {told.area:.9g}, length {told.length:.9g}, centroid {told.centroid}"
+            return [*checks, Check("without regions there is no area, length or centroid", nothing, detail)]
         deepest = told.overlap if told.overlap > self.tolerance else told.depth
         shift = 0.5 * told.mtv if self.moved and deepest > self.band else np.zeros(a.dim)
         off = 0.0
@@ -384,6 +386,7 @@ class _Pair:
         total = sum(region.area for region in told.regions)
         lines = sum(region.length for region in told.regions if region.kind is RegionKind.SEGMENT)
         same = abs(told.area - total) <= VERIFY_REGION * total and abs(told.length - lines) <= VERIFY_REGION * lines
+        same = same and self._is_centroid(told.centroid)
         checks.append(
             Check(
                 "areas, lengths and centroids are those of the outlines",
@@ -392,6 +395,17 @@ class _Pair:
             )
         )
         return checks
+
+    def _is_centroid(self, point: FloatArray | None) -> bool:
+        """Return whether a point is the centroid of the regions' area, of their length, or of points alone."""
+        regions = self.told.regions
+        kinds = {region.kind for region in regions}
+        kind = next(kind for kind in (RegionKind.POLYGON, RegionKind.SEGMENT, RegionKind.POINT) if kind in kinds)
+        weights = np.array([_content(region, kind) for region in regions])
+        if point is None or not 0.0 < weights.sum() < np.inf:
+            return point is not None  # areas beyond float64: each region's own centroid is checked
+        centroid = weights @ np.array([region.centroid for region in regions]) / weights.sum()
+        return bool(np.abs(point - centroid).max() <= VERIFY_REGION * self.a.extent + self.promised)
 
 
 def _proved(a: ConvexShape, b: ConvexShape) -> Proven:
@@ -437,6 +451,13 @@ def _off(point: FloatArray, piece: ConvexShape) -> float:
         return sticks_out(ConvexHull(point[None]), piece, np.inf)
     assert isinstance(piece, Polytope)
     return _proved(ConvexHull(point[None]), piece).upper
+
+
+def _content(region: MergedRegion, kind: RegionKind) -> float:
+    """Return the area, the length or, for a point, 1.0 of a region of this kind; 0.0 of any other."""
+    if region.kind is not kind:
+        return 0.0
+    return {RegionKind.POLYGON: region.area, RegionKind.SEGMENT: region.length, RegionKind.POINT: 1.0}[kind]
 
 
 def _differences(region: MergedRegion) -> Iterator[tuple[str, float, float]]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import checked_floats, checked_length, checked_shapes, checked_unit
+from ..read_only import ReadOnlyArrays
 from ..shapes.feature import Feature
 from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, frozen
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
@@ -27,7 +28,7 @@ class RegionKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Arc:
+class Arc(ReadOnlyArrays):
     """A side of a region that follows a circle, in the contact plane."""
 
     side: int
@@ -39,7 +40,7 @@ class Arc:
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
+class Region(ReadOnlyArrays):
     """Intersection of the two support features in the contact plane. Source: S2.2 to S2.6.
 
     The contact plane is across the contact normal, half-way between the two support planes, so that swapping the

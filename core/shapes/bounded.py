@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..read_only import ReadOnlyArrays
 
-class Bounded:
+
+class Bounded(ReadOnlyArrays):
     """What has an axis-aligned bounding box, in the plane or in space."""
 
     @property

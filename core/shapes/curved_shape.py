@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import checked_directions
+from ..read_only import ReadOnlyArrays
 from .bounded import Bounded
 from .polytope import FloatArray, Polytope, frozen
 
@@ -24,7 +25,7 @@ _S = TypeVar("_S", bound="CurvedShape")
 
 
 @dataclass(frozen=True, eq=False)
-class FlatFeature:
+class FlatFeature(ReadOnlyArrays):
     """The part of a core that is extreme in a direction: points of which it is the hull, or a disk."""
 
     points: FloatArray

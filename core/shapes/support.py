@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import checked_direction, checked_directions, checked_shape, checked_shapes
+from ..read_only import ReadOnlyArrays
 from .feature import Feature, FeatureKind
 from .polytope import FloatArray, IntArray, Polytope, frozen
 
@@ -23,7 +24,7 @@ _VERTEX, _EDGE, _FACE = FeatureKind
 
 
 @dataclass(frozen=True, eq=False)
-class MinkowskiPoints:
+class MinkowskiPoints(ReadOnlyArrays):
     """Points of the Minkowski difference A - B with the pairs of vertices that made them. The arrays are read-only."""
 
     points: FloatArray

@@ -448,6 +448,16 @@ def test_circles_polygons_and_capsules_in_the_plane():
         assert verify(c, a, b).ok, str(verify(c, a, b))
 
 
+@pytest.mark.parametrize("angle", [0.0, 0.3, 0.5 * np.pi, 2.0])
+def test_capsules_in_the_plane_cross_as_deep_as_the_nearer_end_lets_them(angle):
+    # Their difference is a parallelogram whose nearer sides are as far from its middle as the shorter one reaches.
+    tip = np.array([np.cos(angle), np.sin(angle)])
+    a, b = Capsule((-1.5, 0), (1.5, 0), 0.1), Capsule(-tip, tip, 0.2)
+    c = contact(a, b)
+    assert c.depth == pytest.approx(abs(np.sin(angle)) + 0.3)
+    assert verify(c, a, b).ok, str(verify(c, a, b))
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # What is not true is found out
 

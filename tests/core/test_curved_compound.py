@@ -29,7 +29,7 @@ def overlap(a: Compound, b: Compound) -> float:
     return max(-contact(p, q).signed_distance for p in a.pieces for q in b.pieces)
 
 
-@pytest.mark.parametrize("names", combinations_with_replacement(KINDS, 2), ids="-".join)
+@pytest.mark.parametrize("names", list(combinations_with_replacement(KINDS, 2)), ids="-".join)
 def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
     a = of_kinds(*names, 1, [0, 0, 0])
     for k, at in enumerate(([0.5, 0.4, 0.3], [5.0, 1.0, 0.0])):
@@ -72,7 +72,7 @@ def test_circles_in_the_plane():
     assert verify(c, a, Circle((0, 1.0), 0.5)).ok
 
 
-@pytest.mark.parametrize("names", combinations_with_replacement(KINDS, 2), ids="-".join)
+@pytest.mark.parametrize("names", list(combinations_with_replacement(KINDS, 2)), ids="-".join)
 def test_the_inner_difference_is_inside_and_reaches_the_surface_where_asked(names):
     rng = np.random.default_rng(5)
     a, height_a = KINDS[names[0]](rng, np.zeros(3), 1.0)

@@ -288,3 +288,11 @@ def test_vertices_at_the_edge_of_the_width_may_be_in_one_feature_and_out_of_the_
     for first, second in ((a, b), (b, a)):
         result = verify(contact(first, second, contact_tolerance=0.10724538330813563), first, second)
         assert result.ok, result.failed
+
+
+def test_a_verification_is_true_only_when_every_check_holds():
+    a, b = map(ConvexHull, PAIRS["overlapping cubes"])
+    honest = contact(a, b)
+    assert verify(honest, a, b)
+    assert not verify(dataclasses.replace(honest, relation=Relation.SEPARATED), a, b)
+    assert not verify(dataclasses.replace(honest, normal=None), a, b)

@@ -128,6 +128,10 @@ def lies(c):
     if len(c.pairs):
         yield "the pairs are those that touch", {"pairs": c.pairs[1:]}
         yield "the pairs are those that touch", {"pairs": np.concatenate((c.pairs, c.pairs[:1]))}
+    if not c.regions:
+        yield "without regions", {"area": 0.1}
+        yield "without regions", {"length": 0.1}
+        yield "without regions", {"centroid": c.point_on_a}
     if c.regions:
         region = c.regions[0]
         patch = region.patches[0]
@@ -135,6 +139,10 @@ def lies(c):
         yield "regions where the compounds meet", {"regions": ()}
         yield "on both compounds", {"regions": (replace(region, patches=(beside,)), *c.regions[1:])}
         yield "areas, lengths and centroids", {"regions": (replace(region, area=region.area + 0.1), *c.regions[1:])}
+        yield "areas, lengths and centroids", {"area": c.area + 0.1}
+        yield "areas, lengths and centroids", {"length": c.length + 0.1}
+        yield "areas, lengths and centroids", {"centroid": c.centroid + 0.1}
+        yield "areas, lengths and centroids", {"centroid": None}
         yield REGIONS, {"regions": [region]}
         yield REGIONS, {"regions": (None,)}
         yield REGIONS, {"regions": (replace(region, outline=None),)}
