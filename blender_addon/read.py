@@ -176,7 +176,7 @@ def why_not(obj: bpy.types.Object) -> str:
     if obj.type in TYPES_WITH_SURFACE:
         return ""
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
-        return f"'{obj.name}' is an instance of a collection: make its instances real to inspect them"
+        return f"'{obj.name}' is an instance of a collection: make its instances real to inspect them, or use Check Scene"
     types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]
     kind = types[obj.type].name.lower()
     return f"'{obj.name}' is of type {kind} and has no surface to inspect"
@@ -216,10 +216,13 @@ def _copied(
         return Copied(
             obj.name, state, linear, translation, nothing.astype(np.float32), nothing.astype(np.int32), children
         )
+    if _makes_instances(obj, depsgraph):  # first of all: of nothing but instances the mesh is empty
+        raise ReadError(
+            f"'{obj.name}' makes instances, which are not part of its mesh: "
+            "make them real to inspect them, or use Check Scene"
+        )
     with _evaluated_mesh(obj, evaluated) as mesh:
         points, faces = _checked_points(obj, mesh), _faces(mesh)
-        if _makes_instances(obj, depsgraph):
-            raise ReadError(f"'{obj.name}' makes instances, which are not part of its mesh: make them real first")
         state = State(numbers, _digest(points, faces), choice)
         triangles = np.zeros((0, 3), dtype=np.int32) if state_only else _triangles(mesh, faces)
         return Copied(obj.name, state, linear, translation, points, triangles)

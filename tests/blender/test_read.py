@@ -241,6 +241,23 @@ def test_instances_are_not_left_out_silently(read: ModuleType) -> None:
         shape(read, parent)
 
 
+def test_an_object_of_nothing_but_instances_is_refused_for_them(read: ModuleType) -> None:
+    tree = bpy.data.node_groups.new("Scatter", "GeometryNodeTree")
+    for in_out in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=in_out, socket_type="NodeSocketGeometry")
+    own, out = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    thing, scatter = tree.nodes.new("GeometryNodeMeshCube"), tree.nodes.new("GeometryNodeInstanceOnPoints")
+    tree.links.new(own.outputs[0], scatter.inputs["Points"])
+    tree.links.new(thing.outputs[0], scatter.inputs["Instance"])
+    tree.links.new(scatter.outputs[0], out.inputs[0])
+    field = cube("Field")
+    field.modifiers.new("Scatter", "NODES").node_group = tree
+    bpy.context.view_layer.update()
+    assert len(field.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices) == 0, "no mesh of its own"
+    with pytest.raises(read.ReadError, match="'Field' makes instances.*make them real.*Check Scene"):
+        shape(read, field)
+
+
 def test_the_own_mesh_of_a_text_is_no_instance_that_it_makes(read: ModuleType) -> None:
     """Blender lists it as one, beside the text."""
     tree = bpy.data.node_groups.new("As it is", "GeometryNodeTree")
