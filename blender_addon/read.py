@@ -176,7 +176,9 @@ def why_not(obj: bpy.types.Object) -> str:
     if obj.type in TYPES_WITH_SURFACE:
         return ""
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
-        return f"'{obj.name}' is an instance of a collection: make its instances real to inspect them, or use Check Scene"
+        return (
+            f"'{obj.name}' is an instance of a collection: make its instances real to inspect them, or use Check Scene"
+        )
     types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]
     kind = types[obj.type].name.lower()
     return f"'{obj.name}' is of type {kind} and has no surface to inspect"

@@ -254,7 +254,7 @@ def test_an_object_of_nothing_but_instances_is_refused_for_them(read: ModuleType
     field.modifiers.new("Scatter", "NODES").node_group = tree
     bpy.context.view_layer.update()
     assert len(field.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices) == 0, "no mesh of its own"
-    with pytest.raises(read.ReadError, match="'Field' makes instances.*make them real.*Check Scene"):
+    with pytest.raises(read.ReadError, match=r"'Field' makes instances.*make them real.*Check Scene"):
         shape(read, field)
 
 
