@@ -22,6 +22,7 @@ from ..narrow_phase.gjk import gjk_intersects
 from ..narrow_phase.relation import Relation, relation_of
 from ..progress import Progress, Stages, part_of, tell
 from ..read_only import ReadOnlyArrays
+from ..region.center import middle
 from ..region.region import Region, region_between
 from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape, CurvedShape
@@ -117,6 +118,22 @@ class Regions(Sequence["Region | None"]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def centroids(self, otherwise: FloatArray) -> FloatArray:
+        """Return the centroid (p, dim) of each row's region; what `otherwise` (p, dim) says of a row that has none."""
+        result = otherwise.copy()
+        of_boxes: dict[int, tuple[BoxRegions, list[int], list[int]]] = {}
+        for row, held in enumerate(self._held):
+            if isinstance(held, tuple):
+                regions, k = held
+                _, rows, places = of_boxes.setdefault(id(regions), (regions, [], []))
+                rows.append(row)
+                places.append(k)
+            elif held is not None:
+                result[row] = held.centroid
+        for regions, rows, places in of_boxes.values():
+            result[rows] = regions.centroid[places]
+        return result
+
     def held(self, row: int) -> Region | tuple[BoxRegions, int] | None:
         """Return the region of a row, as it is kept here: made, or where it is."""
         return self._held[row]
@@ -192,6 +209,16 @@ class Contacts(ReadOnlyArrays):
         """(p, dim) minimum translation vectors: moving B by it separates the pair; zero when apart."""
         result: FloatArray = self.depth[:, None] * self.normal
         return result
+
+    @cached_property
+    def center(self) -> FloatArray:
+        """(p, dim) contact centres, world frame: of the region, else the middle of the witness points. NaN where it was
+        not asked for: where status is BOUNDS_ONLY, and without regions where a pair is not apart."""
+        result = middle(self.point_on_a, self.point_on_b)
+        if self.region is not None:
+            return frozen(self.region.centroids(result))
+        result[~np.isin(self.relation, _APART)] = np.nan
+        return frozen(result)
 
     def contact(self, row: int) -> Contact:
         """Return the contact of one row with everything `contact` tells, its certificate too; computed when asked.
@@ -413,6 +440,7 @@ class Rows:
 
 _RELATION_CODES = {relation: k for k, relation in enumerate(RELATIONS)}
 _STATUS_CODES = {status: k for k, status in enumerate(STATUSES)}
+_APART = [_RELATION_CODES[relation] for relation in (Relation.SEPARATED, Relation.WITHIN_CLEARANCE)]
 
 
 def _taken_over(rows: Rows, start: Contacts, shapes: tuple[ConvexShape, ...], first: int, two: bool) -> IntArray:

@@ -25,6 +25,7 @@ from ..narrow_phase.gjk import gjk
 from ..narrow_phase.relation import Relation, contact_band
 from ..narrow_phase.separation import SignedSeparation
 from ..progress import Progress, part_of, tell
+from ..region.center import middle, weighted_center
 from ..shapes.bounded import Bounded
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
@@ -199,6 +200,12 @@ class CompoundContact(SignedSeparation):
     directions: FloatArray
     """(k, dim) what proves the upper bound where pieces are curved: the differences of pieces were taken as polytopes
     inside of them that reach their surfaces in these directions. None for polytopes."""
+
+    @property
+    def center(self) -> FloatArray:
+        """(dim,) contact centre, world frame: `centroid`, that of all regions; the middle of the witness points where
+        there is none. Always valid."""
+        return frozen(middle(self.point_on_a, self.point_on_b)) if self.centroid is None else self.centroid
 
     def scaled(self, exponent: int) -> CompoundContact:
         """Return the contact of the compounds scaled by 2**exponent; the clearance scales too."""
@@ -487,7 +494,7 @@ class _Pair:
             patches = self._patches(near, None)
         else:
             patches = self._patches(after, translation)
-        middle = 0.5 * (deciding.point_on_a + deciding.point_on_b)
+        shared = middle(deciding.point_on_a, deciding.point_on_b)
         return self._answer(
             deciding,
             after.pairs[k],
@@ -498,7 +505,7 @@ class _Pair:
             near=near,
             patches=patches,
             normal=normals[0],
-            points=(middle, middle - translation),
+            points=(shared, shared - translation),
             ties=np.array(ties),
             nodes=escape.nodes,
             status=status,
@@ -617,13 +624,8 @@ def _totals(regions: tuple[MergedRegion, ...]) -> tuple[float, float, FloatArray
     """Return total area, length of the segments, and centroid of what has most dimensions."""
     if not regions:
         return 0.0, 0.0, None
-    area = float(sum(r.area for r in regions))
+    areas = [r.area for r in regions]
+    lengths = [r.length for r in regions]
+    area = float(sum(areas))
     length = float(sum(r.length for r in regions if r.area == 0.0))
-    weights = np.array([r.area for r in regions])
-    if area <= 0.0:
-        weights = np.array([r.length for r in regions])
-        if length <= 0.0:
-            weights = np.ones(len(regions))
-    centroids = np.array([r.centroid for r in regions])
-    first = centroids[0]
-    return area, length, frozen(first + weights @ (centroids - first) / weights.sum())
+    return area, length, weighted_center([r.centroid for r in regions], areas, lengths)

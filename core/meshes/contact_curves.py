@@ -7,6 +7,7 @@ same two features are one point; distances play no part, so neither a near miss 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..read_only import ReadOnlyArrays
+from ..region.center import weighted_center
 from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EXTREME_EXPONENT
 from .coplanar_triangles import coplanar_segments
@@ -34,15 +36,31 @@ class ContactCurve(ReadOnlyArrays):
     """Whether the last point is joined to the first."""
 
     @property
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """(s, 3) where each side begins and ends, that from the last point to the first included when it is closed; of
+        a single point one side that begins and ends there."""
+        if self.is_closed or len(self.points) == 1:
+            return self.points, np.roll(self.points, -1, axis=0)
+        return self.points[:-1], self.points[1:]
+
+    @property
     def length(self) -> float:
         """Length, that from the last point to the first included when it is closed."""
-        steps = np.diff(self.points, axis=0)
-        if self.is_closed:
-            steps = np.concatenate([steps, self.points[:1] - self.points[-1:]])
+        begins, ends = self.ends
+        steps = ends - begins
         largest = float(np.abs(steps).max(initial=0.0))
         if largest == 0.0:
             return 0.0
         return largest * float(np.sqrt(((steps / largest) ** 2).sum(axis=1)).sum())
+
+
+def curves_center(curves: Sequence[ContactCurve]) -> FloatArray:
+    """Return the centroid (3,) of at least one curve, by length; of single points alone their mean. World frame."""
+    begins, ends = (np.concatenate(points) for points in zip(*(curve.ends for curve in curves), strict=True))
+    steps = ends - begins
+    largest = float(np.abs(steps).max())
+    lengths = np.sqrt(((steps / (largest or 1.0)) ** 2).sum(axis=1))
+    return weighted_center(0.5 * begins + 0.5 * ends, np.zeros(len(steps)), lengths)
 
 
 def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]:

@@ -32,6 +32,7 @@ from ..narrow_phase.relation import Relation
 from ..narrow_phase.separation import Separation
 from ..note import Note
 from ..progress import Progress, part_of, rising, tell
+from ..region.center import middle
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, Polytope, frozen
@@ -44,7 +45,7 @@ from ..tolerance import (
     MESH_GAP,
     promised,
 )
-from .contact_curves import ContactCurve, contact_curves
+from .contact_curves import ContactCurve, contact_curves, curves_center
 from .curved_nearest import Nearest, all_inside, has_entered, nearest_to_mesh, way_out
 from .mesh import Mesh
 from .mesh_depth import (
@@ -136,6 +137,17 @@ class MeshContact(Separation):
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller diagonal."""
+
+    @cached_property
+    def center(self) -> FloatArray:
+        """(3,) contact centre, world frame: the centroid of all `regions` by area; where there is none, that of all
+        `curves` by length (in the middle of what a curve goes round, and of the curves where there are several); the
+        middle of the witness points where there is none either: apart, or one inside the other. Always valid."""
+        if self.regions and self.compound is not None:
+            return self.compound.center
+        if self.curves:
+            return curves_center(self.curves)
+        return frozen(middle(self.point_on_a, self.point_on_b))
 
 
 def mesh_contact(

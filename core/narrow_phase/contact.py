@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from ..arguments import checked_length
+from ..region.center import middle
 from ..region.region import Region, region_between
 from ..region.witness import can_slide, central_witness
 from ..shapes.curved_shape import ConvexShape, CurvedShape, checked_convex_shapes
@@ -125,6 +126,13 @@ class Contact(SignedSeparation):
     ball."""
     tie_kind: TieKind = TieKind.FINITE
     """Whether `ties` are all equally good normals, or stand for a circle or a sphere of them."""
+
+    @property
+    def center(self) -> FloatArray:
+        """(dim,) contact centre, world frame: the centroid of the region; the middle of the witness points where there
+        is none. Always valid; the same in either order of the shapes, and steady where witness points are not unique.
+        """
+        return frozen(middle(self.point_on_a, self.point_on_b)) if self.region is None else self.region.centroid
 
     def scaled(self, exponent: int) -> Contact:
         """Return the contact of the shapes scaled by 2**exponent; the clearance scales too."""

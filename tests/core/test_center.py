@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact centre: in the middle of where two shapes meet, whatever rounding does to the witness points.
+
+Oracles: shapely's centroid of the overlap of two faces, in the plane of the faces as they were built, before any number
+was rounded to single precision; closed forms elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import shapely
+
+from contact_lens.core import (
+    Box,
+    Capsule,
+    Compound,
+    ConvexHull,
+    Cylinder,
+    Mesh,
+    Polygon,
+    Relation,
+    Sphere,
+    Status,
+    compound_contact,
+    contact,
+    contacts,
+    mesh_contact,
+)
+
+from .generators import box, direction, rotation, rotation_about
+from .mesh_shapes import block, sheet
+
+CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """A crate pressed by a face onto the face of another one, the pair then turned and moved."""
+
+    a: np.ndarray
+    b: np.ndarray
+    """(8, 3) corners in the world, each by a matrix of its own in single precision."""
+    center: np.ndarray
+    """(3,) centroid of the overlap of the two faces, half-way between them; of the numbers before they were rounded."""
+    normal: np.ndarray
+    """(3,) of the face of A."""
+    overlap: shapely.Polygon
+    """In the plane of the faces."""
+    placed: np.ndarray
+    """(4, 4) from that plane to the world."""
+
+
+def as_matrix(turn: np.ndarray, place) -> np.ndarray:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = turn, place
+    return matrix
+
+
+def by_matrix(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def single(matrix: np.ndarray) -> np.ndarray:
+    """A matrix as Blender stores it."""
+    return matrix.astype(np.float32).astype(np.float64)
+
+
+def pressed(seed: int, depth: float = 0.02) -> Pressed:
+    rng = np.random.default_rng(seed)
+    size_a, size_b = rng.uniform(0.6, 1.6, (2, 3))
+    spin, shift = rng.uniform(0.0, 2.0 * np.pi), rng.uniform(-0.45, 0.45, 2)
+    world = as_matrix(rotation(rng), rng.uniform(-3.0, 3.0, 3))
+    turn_b = rotation_about((0, 0, 1), spin)
+    height = 0.5 * (size_a[2] + size_b[2]) - depth
+    matrix_a, matrix_b = single(world), single(world @ as_matrix(turn_b, (*shift, height)))
+    faces = [
+        shapely.Polygon(CORNERS * size_a[:2]),
+        shapely.Polygon((CORNERS * size_b[:2]) @ turn_b[:2, :2].T + shift),
+    ]
+    overlap = faces[0].intersection(faces[1])
+    placed = world @ as_matrix(np.eye(3), (0.0, 0.0, 0.5 * size_a[2] - 0.5 * depth))
+    return Pressed(
+        by_matrix(box(size_a), matrix_a),
+        by_matrix(box(size_b), matrix_b),
+        by_matrix(np.array([overlap.centroid.x, overlap.centroid.y, 0.0]), placed),
+        world[:3, 2],
+        overlap,
+        placed,
+    )
+
+
+SEEDS = range(30)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_of_turned_crates_it_is_the_centroid_of_the_faces_overlap(seed):
+    p = pressed(seed)
+    c = contact(ConvexHull(p.a), ConvexHull(p.b))
+    assert float(c.normal @ p.normal) == pytest.approx(1.0, abs=1e-9)
+    assert np.linalg.norm(c.center - p.center) < 1e-4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_lies_in_the_plane_of_the_region_and_within_it(seed):
+    p = pressed(seed)
+    c = contact(ConvexHull(p.a), ConvexHull(p.b))
+    assert np.abs((c.region.vertices - c.center) @ c.normal).max() < 1e-9
+    flat = by_matrix(np.vstack([c.center, c.region.vertices]), np.linalg.inv(p.placed))[:, :2]
+    assert shapely.Polygon(flat[1:]).contains(shapely.Point(flat[0]))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_it_does_not_depend_on_order_pose_or_scale(seed):
+    p = pressed(seed)
+    c = contact(ConvexHull(p.a), ConvexHull(p.b))
+    assert contact(ConvexHull(p.b), ConvexHull(p.a)).center == pytest.approx(c.center, abs=1e-12)
+    rng = np.random.default_rng(seed)
+    moved = as_matrix(rotation(rng), rng.uniform(-9.0, 9.0, 3))
+    turned = contact(ConvexHull(by_matrix(p.a, moved)), ConvexHull(by_matrix(p.b, moved)))
+    assert turned.center == pytest.approx(by_matrix(c.center, moved), abs=1e-7)
+    for scale in (1e-3, 1e4):
+        scaled = contact(ConvexHull(scale * p.a), ConvexHull(scale * p.b))
+        assert scaled.center == pytest.approx(scale * c.center, abs=1e-9 * scale)
+    for exponent in (-300, 300):  # where a square is no float64
+        scaled = contact(ConvexHull(np.ldexp(p.a, exponent)), ConvexHull(np.ldexp(p.b, exponent)))
+        assert np.ldexp(scaled.center, -exponent) == pytest.approx(c.center, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("gap", [0.0, 1e-6])
+def test_of_a_crate_at_rest_it_stays_when_coordinates_are_nudged_by_a_last_digit(seed, gap):
+    p = pressed(seed, depth=-gap)
+    rng = np.random.default_rng(seed)
+    centers, relations = [], set()
+    for _ in range(8):
+        nudged = p.b + rng.uniform(-1e-7, 1e-7, p.b.shape)
+        c = contact(ConvexHull(p.a), ConvexHull(nudged))
+        centers.append(c.center)
+        relations.add(c.relation)
+    assert relations == {Relation.TOUCHING}
+    assert np.ptp(centers, axis=0).max() < 1e-4
+    assert np.linalg.norm(centers - p.center, axis=1).max() < 1e-4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_meshes_and_compounds_it_is_the_same_point(seed):
+    p = pressed(seed)
+    halves = [Compound([ConvexHull(half) for half in in_halves(points)]) for points in (p.a, p.b)]
+    meshes = [Mesh(points, block()[1]) for points in (p.a, p.b)]
+    for c in (compound_contact(*halves), mesh_contact(*meshes), mesh_contact(meshes[0], halves[1])):
+        assert np.linalg.norm(c.center - p.center) < 1e-4
+        assert np.array_equal(c.center, c.regions[0].centroid)
+
+
+def in_halves(corners: np.ndarray) -> list[np.ndarray]:
+    """A box cut in two across its first axis."""
+    middle = 0.5 * (corners[:4] + corners[4:])
+    return [np.vstack([corners[:4], middle]), np.vstack([middle, corners[4:]])]
+
+
+def test_of_several_regions_each_counts_by_its_area():
+    # A bar of one piece on two posts, whose tops have the areas 1 and 3.
+    bar = ConvexHull(box((10, 3, 1)) + (0, 0, 0.5))
+    posts = Compound([ConvexHull(box((1, 1, 1)) + (-4, 0, -0.5)), ConvexHull(box((1, 3, 1)) + (4, 0, -0.5))])
+    c = compound_contact(bar, posts)
+    assert c.center == pytest.approx([2, 0, 0], abs=1e-9)
+    # On two edges each counts by its length, on corners alone all are alike.
+    prism = np.array([(0, -0.5, 0), (0, 0.5, 0), (-0.2, -0.5, -1), (-0.2, 0.5, -1), (0.2, -0.5, -1), (0.2, 0.5, -1)])
+    edges = Compound([ConvexHull(prism + (-4, 0, 0)), ConvexHull(prism * (1, 3, 1) + (4, 0, 0))])
+    assert compound_contact(bar, edges).center == pytest.approx([2, 0, 0], abs=1e-9)
+    tip = np.array([(0, 0, 0), (-0.2, -0.2, -1), (0.2, -0.2, -1), (0, 0.2, -1)])
+    tips = Compound([ConvexHull(tip + (x, 0, 0)) for x in (-4, 0, 1)])
+    assert compound_contact(bar, tips).center == pytest.approx([-1, 0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_where_edges_meet_it_is_on_both_of_them(seed):
+    rng = np.random.default_rng(seed)
+    world = single(as_matrix(rotation(rng), rng.uniform(-3.0, 3.0, 3)))
+    quarter = rotation_about((1, 0, 0), np.pi / 4)
+    over = rotation_about((0, 0, 1), np.pi / 2) @ quarter
+    depth, edge = 0.02, np.sqrt(0.5)
+    a = box((4, 1, 1)) @ quarter.T
+    crossing = box((4, 1, 1)) @ over.T + (0.3, -0.4, 2 * edge - depth)
+    c = contact(ConvexHull(by_matrix(a, world)), ConvexHull(by_matrix(crossing, world)))
+    assert c.region.kind == "point"
+    assert c.center == pytest.approx(by_matrix(np.array([0.3, 0, edge - 0.5 * depth]), world), abs=1e-5)
+    # An edge on a face shares a segment with it: the face goes from -1 to 1, the edge from -0.5 to 3.5.
+    face, along = box((2, 1, 1)), box((4, 1, 1)) @ quarter.T + (1.5, 0.1, 0.5 + edge - depth)
+    c = contact(ConvexHull(by_matrix(face, world)), ConvexHull(by_matrix(along, world)))
+    assert c.region.kind == "segment"
+    assert c.center == pytest.approx(by_matrix(np.array([0.25, 0.1, 0.5 - 0.5 * depth]), world), abs=1e-5)
+
+
+@pytest.mark.parametrize("width", [0.1, 1e-3, 1e-5])
+def test_of_a_narrow_overlap_it_is_in_the_middle_of_it(width):
+    # B covers a strip of the face of A; the normal is told by the depth, which is less than the strip is wide.
+    depth = 0.1 * width
+    a, b = box((1, 1, 1)), box((1, 1, 1)) + (1 - width, 0.25, 1 - depth)
+    c = contact(ConvexHull(a), ConvexHull(b))
+    assert c.center == pytest.approx([0.5 - 0.5 * width, 0.125, 0.5 - 0.5 * depth], abs=1e-9)
+
+
+def test_apart_it_is_the_middle_of_the_witness_points():
+    rng = np.random.default_rng(0)
+    for shift in (direction(rng) * 4 for _ in range(5)):
+        c = contact(ConvexHull(box((1, 1, 1))), ConvexHull(box((1, 1, 1)) @ rotation(rng).T + shift))
+        assert c.region is None
+        assert np.array_equal(c.center, 0.5 * c.point_on_a + 0.5 * c.point_on_b)
+
+
+def test_of_curved_shapes_it_is_the_centroid_of_a_region_with_arcs():
+    # A can stands with half of its base on a table's edge: half a disk, whose centroid is 4 r / 3 pi from the edge.
+    table, can = ConvexHull(box((4, 4, 1)) + (-2, 0, -0.5)), Cylinder((0, 0, -0.01), (0, 0, 2), 0.6)
+    c = contact(table, can)
+    assert c.region.arcs
+    assert c.center == pytest.approx([-4 * 0.6 / (3 * np.pi), 0, -0.005], abs=1e-9)
+    # A capsule that lies on it: the middle of its line, as far as the table goes.
+    lying = Capsule((-1, 0, 0.49), (1, 0, 0.49), 0.5)
+    assert contact(table, lying).center == pytest.approx([-0.5, 0, -0.005], abs=1e-6)
+
+
+def test_in_the_plane_it_is_the_middle_of_the_segment():
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        turn = rotation_about((0, 0, 1), rng.uniform(0, 6))[:2, :2].astype(np.float32).astype(float)
+        a, b = CORNERS @ turn.T, (CORNERS + (0.4, 0.99)) @ turn.T
+        c = contact(Polygon(a), Polygon(b))
+        assert c.center == pytest.approx(turn @ (0.2, 0.495), abs=1e-6)
+
+
+# --- meshes without regions: the curves ------------------------------------------------------------------------------
+
+
+def test_where_only_curves_are_known_it_is_in_the_middle_of_them():
+    # A sheet goes right through a block, or ends in it: the curve is a rectangle, open at one side where it ends.
+    solid, plane = Mesh(*block((2, 1, 1))), sheet(1, 6, (-2, -2, 0.25))
+    through = mesh_contact(solid, Mesh(*plane))
+    assert not through.regions
+    assert through.center == pytest.approx([1, 0.5, 0.25], abs=1e-9)
+    ends = mesh_contact(solid, Mesh(plane[0] - (3, 0, 0), plane[1]))  # at x = 1
+    assert [curve.is_closed for curve in ends.curves] == [False]
+    # Sides of length 1 at y = 0 and y = 1 with their middles at x = 0.5, one of length 1 at x = 0.
+    assert ends.center == pytest.approx([1 / 3, 0.5, 0.25], abs=1e-9)
+    assert mesh_contact(Mesh(plane[0] - (3, 0, 0), plane[1]), solid).center == pytest.approx(ends.center, abs=1e-12)
+
+
+def test_of_curves_that_are_points_it_is_their_mean_and_without_any_the_middle_of_the_witness_points():
+    solid = Mesh(*block((4, 4, 1)))
+    tip = np.array([(0, 0, 0), (-0.2, -0.2, 1), (0.2, -0.2, 1)])
+    open_tips = Mesh(np.vstack([tip + (1, 1, 1), tip + (2, 3, 1)]), np.array([(0, 1, 2), (3, 4, 5)]))
+    c = mesh_contact(solid, open_tips)
+    assert c.center == pytest.approx([1.5, 2, 1], abs=1e-9)
+    apart = mesh_contact(solid, Mesh(tip + (1, 1, 3), np.array([(0, 1, 2)])))
+    assert not apart.curves
+    assert apart.center == pytest.approx([1, 1, 2], abs=1e-9)
+
+
+# --- many pairs ------------------------------------------------------------------------------------------------------
+
+
+def crates() -> tuple[list[ConvexHull], np.ndarray]:
+    """A hundred pressed pairs, a hundred apart."""
+    built = [pressed(seed, depth) for depth in (0.02, -0.3) for seed in range(100)]
+    return [ConvexHull(points) for p in built for points in (p.a, p.b)], np.arange(400).reshape(200, 2)
+
+
+def boxes() -> tuple[list[Box], np.ndarray]:
+    """Boxes at any angle in a crowd, and a stack of aligned ones."""
+    rng = np.random.default_rng(3)
+    crowd = [Box(rng.uniform(-2, 2, 3), rng.uniform(0.5, 1.5, 3), rng.normal(size=4)) for _ in range(40)]
+    stack = [Box((4 + 0.1 * k, 0.05 * k, 0.9 * k), (1, 1, 1)) for k in range(60)]
+    shapes = crowd + stack
+    return shapes, np.array([(i, j) for i in range(100) for j in range(i) if i < 40 or i - j == 1])
+
+
+def curved() -> tuple[list[Sphere | Cylinder], np.ndarray]:
+    return [Cylinder((k, 0, 0), (k, 0, 1), 0.52) for k in range(4)] + [Sphere((0, 0, 1.4), 0.5)], np.array(
+        [(0, 1), (1, 2), (0, 2), (0, 4)]
+    )
+
+
+@pytest.mark.parametrize("make", [crates, boxes, curved])
+def test_many_at_once_have_the_centers_that_each_pair_has(make):
+    shapes, pairs = make()
+    found = contacts(shapes, pairs)
+    assert found.center.shape == (len(pairs), 3)
+    assert not found.center.flags.writeable
+    regions = 0
+    for k, (i, j) in enumerate(pairs.tolist()):
+        one = contact(shapes[i], shapes[j])
+        if np.abs(one.normal - found.normal[k]).max() > 1e-9:
+            continue  # of equally good normals another was chosen
+        regions += one.region is not None
+        assert found.center[k] == pytest.approx(one.center, abs=1e-7)
+    assert regions > 0
+
+
+def test_in_the_plane_many_at_once_have_them_too():
+    squares = [Polygon(CORNERS + (0.9 * k, 0.1 * k)) for k in range(3)]
+    found = contacts(squares, [(0, 1), (1, 2), (0, 2)])
+    assert found.center == pytest.approx(np.array([(0.45, 0.05), (1.35, 0.15), (0.9, 0.1)]), abs=1e-9)
+
+
+def test_a_center_that_was_not_asked_for_is_no_number():
+    shapes, pairs = crates()
+    pairs = np.concatenate([pairs, pairs])
+    full = contacts(shapes, pairs)
+    meets = np.arange(len(pairs)) % 200 < 100
+    bare = contacts(shapes, pairs, regions=False)
+    assert np.isnan(bare.center[meets]).all()
+    assert bare.center[~meets] == pytest.approx(full.center[~meets], abs=1e-9)
+    near = contacts(shapes, pairs, distances=False)
+    bounds_only = np.array(near.statuses) == Status.BOUNDS_ONLY
+    assert bounds_only.sum() > 100
+    assert np.isnan(near.center[bounds_only]).all()
+    assert near.center[~bounds_only] == pytest.approx(full.center[~bounds_only], abs=1e-9)
+    again = contacts(shapes, pairs, start=full)
+    assert np.array_equal(again.center, full.center)
