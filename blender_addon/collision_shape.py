@@ -66,7 +66,11 @@ ITEMS = (
     (CAPSULE, "Capsule", "A capsule along local Z, fitted to the local bounding box"),
     (CYLINDER, "Cylinder", "A cylinder along local Z, fitted to the local bounding box"),
     (CONE, "Cone", "A cone along local Z, its apex up, fitted to the local bounding box"),
-    (COMPOUND, "Compound", "Convex pieces of the mesh: exact ones where it is simple, else those of its loose parts"),
+    (
+        COMPOUND,
+        "Compound",
+        "Exact convex pieces of a closed mesh with few edges that bend inward",
+    ),
     (MESH, "Mesh", "The mesh itself with all its dents: a solid where it is closed, else a bare surface"),
 )
 WORDS = {

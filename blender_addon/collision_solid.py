@@ -95,6 +95,24 @@ def placed_pieces(found: Decomposition, linear: FloatArray, translation: FloatAr
     )
 
 
+def check_convex_pieces(found: Decomposition, instead: str) -> None:
+    """Ask for pieces that are no more than the mesh; instead: collision shapes to choose where they are.
+
+    Raises ValueError, the end of a sentence about the object.
+    """
+    if found.fills_hollows:
+        raise ValueError(
+            f"cannot collide as a compound: {found.reason}. Choose {instead} as its collision shape, or simplify it"
+        )
+
+
+def compound_of(found: Decomposition) -> Compound:
+    """Return the compound of the pieces of a mesh. Raises ValueError, the end of a sentence about the object, where it
+    has none but hulls that fill its hollows."""
+    check_convex_pieces(found, "Mesh or Convex Hull")
+    return Compound(found.pieces)
+
+
 class Part(NamedTuple):
     """A child of a compound parent, world space."""
 
@@ -117,13 +135,20 @@ class Joined(NamedTuple):
 
 
 def joined(parts: Iterable[Part]) -> Joined:
-    """Return the compound of the parts; a mesh is there as its convex pieces."""
+    """Return the compound of the parts; a mesh is there as its convex pieces.
+
+    Raises ValueError, the end of a sentence about the parent, where a mesh has none but hulls that fill its hollows.
+    """
     pieces: list[ConvexShape] = []
     exact, distance, words = True, 0.0, []
     for part in parts:
         found = part.make_pieces() if part.make_pieces is not None else None
         if isinstance(part.solid, Mesh):
             assert found is not None
+            try:
+                check_convex_pieces(found, "Convex Hull")
+            except ValueError as error:
+                raise ValueError(f"cannot collide: its part '{part.name}' {error}") from error
             pieces += found.pieces
         else:
             pieces += pieces_of(part.solid)

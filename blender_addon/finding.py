@@ -183,7 +183,7 @@ def _filled(
         iterations=of_pieces.nodes,
         status="of_pieces",
         notes=(*(note for note in told.notes if note != NO_DEPTH), *notes),
-        reason=f"{NO_INSIDE}: the depth is that of its convex pieces",
+        reason=f"{NO_INSIDE}: the depth is that of the convex hulls of its loose parts",
         of_pieces=(of_pieces, solids[0], solids[1]),
     )
 

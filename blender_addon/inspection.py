@@ -87,7 +87,9 @@ def _still_holds(
 def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress | None) -> Inspection:
     name_a, name_b = pair.names
     start = time.perf_counter()
-    shape_a, shape_b = (shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1))) for k, copy in enumerate(pair.copies))
+    shape_a, shape_b = (
+        shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1)), settings.flat) for k, copy in enumerate(pair.copies)
+    )
     seconds_read = pair.seconds + time.perf_counter() - start
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
     extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]

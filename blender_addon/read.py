@@ -32,7 +32,7 @@ from ..core.shapes.curved_shape import ConvexShape
 from ..core.shapes.hull import ConvexHull
 from . import collision_shape
 from .collision_shape import Choice, Fit
-from .collision_solid import Part, covers_hull, joined, kind_for, placed_mesh, placed_pieces, step_at
+from .collision_solid import Part, compound_of, covers_hull, joined, kind_for, placed_mesh, placed_pieces, step_at
 from .session import State, matrix_numbers
 
 FloatArray = NDArray[np.float64]
@@ -230,8 +230,10 @@ def _copied(
         return Copied(obj.name, state, linear, translation, points, triangles)
 
 
-def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
+def shaped(copy: Copied, progress: Progress | None = None, flat: bool = False) -> Shape:
     """Return the shape that an object collides as, of what was copied; Blender is not asked.
+
+    flat: it is to be laid into a plane, where a compound is made of the outline of its mesh: `solid` is the mesh then.
 
     Raises ReadError when its geometry does not allow the shape, and Cancelled.
     """
@@ -278,9 +280,12 @@ def shaped(copy: Copied, progress: Progress | None = None) -> Shape:
             raise ReadError(f"'{copy.name}' {error}") from error
         make_pieces = _pieces_of(digest, numbers, local, triangles, linear, translation, progress)
         solid = world_mesh
-        if kind == collision_shape.COMPOUND:
+        if kind == collision_shape.COMPOUND and not flat:
             pieces = make_pieces()
-            solid = _compounds.get((digest, numbers), lambda: Compound(pieces.pieces))
+            try:
+                solid = _compounds.get((digest, numbers), lambda: compound_of(pieces))
+            except ValueError as error:
+                raise ReadError(f"'{copy.name}' {error}") from error
     return Shape(
         hull=hull,
         dent=replace(dent, point=linear @ place + translation),
@@ -312,7 +317,10 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
         made = Decomposition(facets.pieces.pieces, exact, distance, -1, "the children are its pieces", reason)
         return compound, made, hull, dent
 
-    solid, pieces, hull, dent = _parents.get((state.digest, state.matrix), made_of_parts)
+    try:
+        solid, pieces, hull, dent = _parents.get((state.digest, state.matrix), made_of_parts)
+    except ValueError as error:
+        raise ReadError(f"'{copy.name}' {error}") from error
     return Shape(
         hull=hull,
         dent=dent,

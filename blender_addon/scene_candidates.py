@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.broad_phase.candidate_pairs import candidate_pairs
 from ..core.progress import Progress, tell
+from ..core.tolerance import PIECES_OUT
 from .collision_shape import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
 from .collision_solid import RESOLUTION_STEPS
 from .scene_solids import Ready
@@ -17,8 +18,6 @@ from .scene_things import Item, Subject, by_geometry
 
 FloatArray = NDArray[np.float64]
 
-STICKS_OUT = 0.03
-"""Times the diagonal of a mesh: approximate pieces of it stay so near to its bounding box."""
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
 MANY = 1000
@@ -55,7 +54,7 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
                 problems[k] = f"has no faces: a {WORDS[items[k].kind]} is made of them"
             if items[k].choice.kind == COMPOUND:
                 diagonal = float(np.linalg.norm(np.subtract(*geometry.bounds)))
-                room = STICKS_OUT * diagonal * float(np.linalg.norm(items[k].linear, 2))
+                room = PIECES_OUT * diagonal * float(np.linalg.norm(items[k].linear, 2))
                 low[k], high[k] = low[k] - room, high[k] + room
         for k in set(members) - set(plain):
             try:

@@ -173,9 +173,11 @@ def _check_some(
         if k in apart:
             outcome.cleared.append((i, j))
             continue
+        a, b = things[i], things[j]
+        if k not in told and not _both_collide(a, b, outcome, part_of(here, 0.0, 0.4)):
+            continue
         try:
-            a, b = things[i], things[j]
-            answer = told.get(k) or answer_of(contact_of(a, b, subject, here), a, b)
+            answer = told.get(k) or answer_of(contact_of(a, b, subject, part_of(here, 0.4, 1.0)), a, b)
         except ValueError as error:
             one, other = items[i].name, items[j].name
             reason = f"'{one}' and '{other}' cannot be checked: {error}"
@@ -186,6 +188,24 @@ def _check_some(
             outcome.cleared.append((i, j))
         else:
             outcome.found.append(PairFound(i, j, row_of(answer, a, b, subject.units)))
+
+
+def _both_collide(a: Ready, b: Ready, outcome: Outcome, progress: Progress | None) -> bool:
+    """Make two things as they collide; return False, and put the reason into the outcome once, where one cannot.
+
+    Raises Cancelled.
+    """
+    for k, thing in enumerate((a, b)):
+        item = thing.item
+        if frozenset((item.key,)) in outcome.unchecked:
+            return False
+        try:
+            thing.prepare(part_of(progress, 0.5 * k, 0.5 * (k + 1)))
+        except ValueError as error:
+            outcome.skipped.append(Skipped(item.name, f"'{item.name}' {error}"))
+            outcome.unchecked.add(frozenset((item.key,)))
+            return False
+    return True
 
 
 def _within_convex(pairs: list[tuple[int, int]], things: ReadyThings, progress: Progress | None) -> list[int]:
@@ -256,7 +276,7 @@ def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
 
 
 def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None = None) -> Contact | Found:
-    """Find the contact of two things. Raises ValueError when it cannot be told, and Cancelled."""
+    """Find the contact of two things that are prepared. Raises ValueError when it cannot be told, and Cancelled."""
     progress = rising(progress)
     make_pieces = [
         partial(thing.make_pieces, part_of(progress, 0.2 * k, 0.2 * (k + 1))) if thing.has_mesh else None
@@ -279,8 +299,13 @@ def contact_between(
 ) -> tuple[Ready, Ready, Contact | Found]:
     """Return two things as they collide, and their contact. Raises ValueError when that cannot be told; Cancelled."""
     one, other = Ready(a), Ready(b)
+    for k, thing in enumerate((one, other)):
+        try:
+            thing.prepare(part_of(progress, 0.2 * k, 0.2 * (k + 1)))
+        except ValueError as error:
+            raise ValueError(f"'{thing.item.name}' {error}") from error
     subject = Subject([a, b], None, [0, 1], Ignore(), clearance, contact_tolerance, True)
-    return one, other, contact_of(one, other, subject, progress)
+    return one, other, contact_of(one, other, subject, part_of(progress, 0.4, 1.0))
 
 
 def without(outcome: Outcome, items: Sequence[Item], changed: frozenset[Key]) -> Outcome:

@@ -14,15 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.compounds.compound import Compound
 from ..core.decomposition.decompose_mesh import Decomposition
 from ..core.meshes.solid_facets import Solid
-from ..core.progress import Progress
+from ..core.progress import Progress, part_of
 from ..core.shapes.box import Box
 from ..core.shapes.curved_shape import ConvexShape
 from . import collision_shape
 from .collision_shape import COMPOUND, MESH, PRIMITIVES
-from .collision_solid import Joined, Part, joined, placed_mesh, placed_pieces, step_at
+from .collision_solid import Joined, Part, compound_of, joined, placed_mesh, placed_pieces, step_at
 from .scene_things import Item
 from .shape_outline import extent_of
 
@@ -37,7 +36,7 @@ KEPT_TRIANGLES = 1_000_000
 class Ready:
     """A thing as it collides, in world space. What is costly is made when it is first asked for.
 
-    `around` and `solid` raise ValueError, the end of a sentence about the item, when it cannot be made.
+    `around`, `solid` and `prepare` raise ValueError, the end of a sentence about the item, when it cannot be made.
     """
 
     def __init__(self, item: Item) -> None:
@@ -69,9 +68,23 @@ class Ready:
             geometry = item.geometry
             return placed_mesh(self.kind, geometry.points, geometry.triangles, item.linear, item.translation)
         if self.kind == COMPOUND:
-            return Compound(self.make_pieces().pieces)
+            return compound_of(self.make_pieces())
         assert self.around is not None
         return self.around
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Make what it collides as, with all that takes long. Raises Cancelled."""
+        for k, part in enumerate(self._parts):
+            part_progress = part_of(progress, k / len(self._parts), (k + 1) / len(self._parts))
+            try:
+                part.prepare(part_progress)
+            except ValueError as error:
+                raise ValueError(f"cannot collide: its part '{part.item.name}' {error}") from error
+            if part.has_mesh:
+                part.make_pieces(part_progress)
+        if self.kind == COMPOUND and not self._parts:
+            self.make_pieces(progress)
+        _ = self.solid
 
     @cached_property
     def _joined(self) -> Joined:

@@ -23,7 +23,7 @@ from .broad_phase.candidate_pairs import Candidates, candidate_pairs, overlappin
 from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from .compounds.compound_region import MergedRegion, Patch
 from .decomposition.convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
-from .decomposition.decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
+from .decomposition.decompose_mesh import Decomposition, decomposed_mesh
 from .decomposition.decompose_polygon import decomposed_polygon
 from .decomposition.mesh_pieces import mesh_pieces
 from .hierarchy.bvh import REBUILD_COST, Bvh, refitted
@@ -127,14 +127,12 @@ __all__ = [
     "Verification",
     "Volumes",
     "Winding",
-    "approximately_decomposed",
     "bounding_volumes",
     "box_sat",
     "boxes_intersect",
     "build_bvh",
     "candidate_pairs",
     "climbed_kdops",
-    "coacd_available",
     "compound_contact",
     "contact",
     "contact_curves",

@@ -357,6 +357,10 @@ CURVED_POLE = 1e-6
 MESH_SINGLE = 1e-6
 """Times the bounding box's diagonal: dents of meshes that were stored in single precision, which are none."""
 
+PIECES_OUT = 1e-3
+"""Times the bounding box's diagonal: how far pieces of a mesh may stand out of its box. Corners of those that are cut
+with MESH_SINGLE as the tolerance are where planes meet that were moved by it, farther the flatter they meet."""
+
 MESH_OPEN_VOLUME = 64.0
 """Times EPS, the area and the diagonal: closed meshes, and parts of them, of less volume enclose nothing."""
 

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A closed mesh as the union of convex solids: exactly, by cutting along faces; or nearly, with CoACD.
+"""A closed mesh as the union of convex solids: exactly, by cutting along faces.
 
 The cuts run in the planes of faces beside edges that bend inward, until no cell holds such an edge: what is left of the
 mesh's solid in a cell is then the cell under the planes of its faces. Cells are cut in whole numbers, so that they fit
 without gaps; corners are rounded once, at the end. What is nearer to a plane than rounding, or a tolerance, is on it.
 
 Sources: S1.2; Chazelle, "Convex partitions of polyhedra" (1984); Naylor, Amanatides and Thibault, "Merging BSP trees
-yields polyhedral set operations" (1990); Wei, Liu, Ling and Su, "Approximate convex decomposition for 3D meshes with
-collision-aware concavity and tree search" (2022).
+yields polyhedral set operations" (1990).
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,6 +60,9 @@ class Decomposition(ReadOnlyArrays):
     """What was done, in words."""
     reason: str = ""
     """Why the pieces are not exact, where there was a choice; empty otherwise."""
+    fills_hollows: bool = False
+    """The pieces are hulls of loose parts, of which one at least is not convex or leaves its hull open: they fill room
+    that is not the mesh's."""
 
 
 def decomposed_mesh(
@@ -105,7 +105,7 @@ def decomposed_mesh(
     if reflex > most_reflex:
         raise ValueError(
             f"most_reflex: {reflex} edges of the mesh bend inward and {int(most_reflex)} are allowed; allow more, take "
-            f"a simpler mesh, a larger tolerance, or approximately_decomposed()"
+            f"a simpler mesh or a larger tolerance"
         )
     parts: list[tuple[list[ConvexHull], float]] = []
     for k, (own, group) in enumerate(groups):
@@ -733,70 +733,3 @@ def _farthest(ring: list[_Row], piece: ConvexHull, rounding: float) -> float:
     beyond = ((p - piece.center) @ piece.normals.T - piece.offsets).max(axis=1)
     far = p[beyond > rounding]
     return max((contact(ConvexHull(q[None]), piece).upper_bound for q in far), default=max(0.0, float(beyond.max())))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Nearly
-
-
-def coacd_available() -> bool:
-    """Return whether the optional package `coacd` is installed. It is not imported for that."""
-    return importlib.util.find_spec("coacd") is not None
-
-
-def approximately_decomposed(
-    points: ArrayLike,
-    triangles: ArrayLike,
-    *,
-    threshold: float = 0.05,
-    most_pieces: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Decomposition:
-    """Return convex pieces that nearly fill a mesh, by CoACD.
-
-    Args:
-        points, triangles: (n, 3) world frame, and (m, 3) indices; the mesh need not be closed.
-        threshold: how concave a piece may be, 0.01 (fine) to 1 (coarse), as CoACD measures it.
-        most_pieces: merge pieces down to so many; None for as many as the threshold asks for.
-        seed: of CoACD's tree search; the same gives the same pieces.
-        progress: called before and after CoACD, which cannot be cancelled, and while the distance is measured.
-
-    How far the pieces are from the mesh is measured, see `distance_from_mesh`. Raises ModuleNotFoundError when the
-    package `coacd` is not installed, ValueError, naming the argument, when one is not of that kind, RuntimeError when
-    CoACD finds no pieces, and Cancelled when `progress` says so. Source: S1.2.
-    """
-    array, corners = checked_mesh(points, triangles)
-    threshold = checked_length("threshold", threshold)
-    if not 0.01 <= threshold <= 1.0:
-        raise ValueError(f"threshold must be from 0.01 to 1, not {threshold!r}")
-    if most_pieces is not None and (not isinstance(most_pieces, Integral) or most_pieces < 1):
-        raise ValueError(f"most_pieces must be None or a whole number from 1, not {most_pieces!r}")
-    if not isinstance(seed, Integral) or seed < 0:
-        raise ValueError(f"seed must be a whole number that is not negative, not {seed!r}")
-    if not coacd_available():
-        raise ModuleNotFoundError(
-            "approximate decomposition needs the optional Python package coacd, which is not installed; "
-            "decomposed_mesh() needs no package"
-        )
-    tell(progress, 0.0)
-    coacd = importlib.import_module("coacd")
-    coacd.set_log_level("error")
-    # About the origin and of unit size: CoACD's own search and its snapping are in coordinates.
-    used, inverse = np.unique(corners, return_inverse=True)
-    p = array[used]
-    center = 0.5 * p.min(axis=0) + 0.5 * p.max(axis=0)
-    size = float(np.abs(p - center).max()) or 1.0
-    mesh = coacd.Mesh((p - center) / size, inverse.reshape(-1, 3).astype(np.int32))
-    found = coacd.run_coacd(
-        mesh, threshold=threshold, max_convex_hull=-1 if most_pieces is None else int(most_pieces), seed=int(seed)
-    )
-    tell(progress, 0.8)
-    hulls = [ConvexHull(np.asarray(vertices, dtype=np.float64) * size + center) for vertices, _ in found]
-    pieces = [hull for hull in hulls if hull.rank == 3]
-    if not pieces:
-        raise RuntimeError("CoACD found no piece of any volume")
-    distance = distance_from_mesh(pieces, array, corners, part_of(progress, 0.8, 1.0))
-    reflex = len(dented_edges(array, corners, CONVEX_FLAT * EPS * float(np.abs(p).max()))[0])
-    words = f"{len(pieces)} convex pieces by CoACD"
-    return Decomposition(tuple(pieces), False, distance, reflex, words)

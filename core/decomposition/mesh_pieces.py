@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex pieces for any mesh, by the best way there is; and what of them is inside the mesh for certain."""
+"""Convex pieces for any mesh, exact ones where they are found; and what of them is inside the mesh for certain."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,17 +13,15 @@ from ..note import Note
 from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray
-from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE
+from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE, PIECES_OUT
 from .convexity import dented_edges
-from .decompose_mesh import Decomposition, approximately_decomposed, coacd_available, decomposed_mesh
+from .decompose_mesh import Decomposition, decomposed_mesh
 from .dent import deepest_dent
 
 DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
 
 _ASKED = 250  # corners of a mesh that are asked whether pieces are those of the mesh
-_OUT_OF_BOX = 0.03  # times the diagonal: pieces may stand out of the mesh's box so far, as CoACD's can a little
-
 _CENTRE_STEPS = 60  # towards the middle of the largest ball in a piece
 
 
@@ -34,9 +30,9 @@ def mesh_pieces(
 ) -> Decomposition:
     """Return convex pieces that stand for a mesh.
 
-    Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else
-    CoACD's where the optional package is installed; else the convex hulls of the loose parts. `exact`, `message`,
-    `distance` and `reason` of the result tell which, how near to their surfaces that of the mesh is, and why.
+    Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else the
+    convex hulls of the loose parts. `exact`, `message`, `distance` and `reason` of the result tell which, how near to
+    their surfaces that of the mesh is, and why; `fills_hollows` whether these hulls are more than the mesh.
 
     Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
     """
@@ -46,7 +42,7 @@ def mesh_pieces(
         raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
     whole = mesh if mesh.is_closed else mesh.welded()
     points, triangles = whole.points, whole.triangles
-    why = "the mesh is not closed"
+    why, reflex = "the mesh is not closed", -1
     if whole.is_closed:
         # Whether there are too many is told at once.
         reflex = len(dented_edges(points, triangles, MESH_SINGLE * whole.diagonal)[0]) if whole.diagonal > 0.0 else 0
@@ -63,25 +59,20 @@ def mesh_pieces(
                 )
             except ValueError as error:
                 why = str(error).split(": ", 1)[-1].split(";", 1)[0]
-    if coacd_available():
-        try:
-            found = approximately_decomposed(points, triangles, progress=part_of(progress, 0.8, 1.0))
-            return replace(found, reason=why)
-        except (RuntimeError, ValueError) as error:
-            why += f"; CoACD: {error}"
-    return _hulls(whole, why, part_of(progress, 0.8, 1.0))
+    return _hulls(whole, reflex, why, part_of(progress, 0.8, 1.0))
 
 
-def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
+def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Decomposition:
     """Return the hulls of the loose parts."""
     parts = separated(mesh.points, mesh.triangles)
     pieces: list[ConvexHull] = []
-    distance = 0.0
+    distance, filled = 0.0, False
     for k, (points, triangles) in enumerate(parts):
         share = part_of(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
         hull = ConvexHull(points, progress=part_of(share, 0.0, 0.8))
         dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=part_of(share, 0.8, 1.0))
         distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
+        filled = filled or dent.depth > MESH_SINGLE * hull.extent or dent.open_share > MESH_SINGLE
         pieces.append(hull)
     # A part of which a point is deep in another's hull sticks in it at least as deep.
     low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)
@@ -91,7 +82,7 @@ def _hulls(mesh: Mesh, why: str, progress: Progress | None) -> Decomposition:
         distance = max(distance, contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
-    return Decomposition(tuple(pieces), False, distance, -1, one, why)
+    return Decomposition(tuple(pieces), False, distance, reflex, one, why, filled)
 
 
 def note_of_pieces(about: str, pieces: Decomposition) -> Note:
@@ -118,7 +109,7 @@ def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
         [mesh.points.take(some, axis=0), points.take([*points.argmin(axis=0), *points.argmax(axis=0)], axis=0)]
     )
     low, high = mesh.bounds
-    room = _OUT_OF_BOX * mesh.diagonal + rounding
+    room = PIECES_OUT * mesh.diagonal + rounding
     out = 0.0
     for piece in pieces.pieces:
         bottom, top = piece.bounds

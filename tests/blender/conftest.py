@@ -92,13 +92,6 @@ def addon(packed: Path) -> Iterator[ModuleType]:
     addon_utils.disable(MODULE)
 
 
-@pytest.fixture(autouse=True)
-def _without_coacd(addon: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same answers in the same time, whether that optional package is installed or not."""
-    pieces = importlib.import_module(f"{addon.__name__}.core.decomposition.mesh_pieces")
-    monkeypatch.setattr(pieces, "coacd_available", lambda: False)
-
-
 @pytest.fixture
 def part(addon: ModuleType) -> object:
     """Import a part of the installed add-on: `part("blender_addon.report")`."""

@@ -541,6 +541,48 @@ def test_a_cube_pressed_into_the_notch_of_an_l_is_moved_out_of_both_arms(part: P
     assert found(part).contact.relation == "touching"
 
 
+CUP = [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)]
+
+
+def test_a_compound_that_would_become_its_hull_is_refused_by_name(part: Part) -> None:
+    """The hull of a ring fills its hole: an answer about that is none about the ring."""
+    ring, ball = torus("Ring", (0.0, 0.0, 0.0), "COMPOUND"), cube("B", size=0.2)
+    select(ring, ball)
+    words = r"edges bend inward and 48 are allowed. Choose Mesh or Convex Hull as its collision shape, or simplify it"
+    with pytest.raises(RuntimeError, match=rf"'Ring' cannot collide as a compound: (\d+) {words}"):
+        bpy.ops.contact_lens.inspect()
+    assert part("blender_addon.session").current(bpy.context) is None
+    lid = mesh_object("Cup", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (0, 0, -1)], CUP)
+    lid.contact_lens_shape = "COMPOUND"
+    select(lid, ball)
+    with pytest.raises(RuntimeError, match=r"'Cup' cannot collide as a compound: the mesh is not closed. Choose"):
+        bpy.ops.contact_lens.inspect()
+    for kind, relation in (("MESH", "separated"), ("CONVEX_HULL", "b_inside_a")):
+        ring.contact_lens_shape = kind
+        inspect(ring, ball)
+        assert found(part).contact.relation == relation, "what the reason says to choose works"
+
+
+def test_a_part_of_a_compound_parent_does_not_become_its_hull(part: Part) -> None:
+    """Its mesh has to be cut in pieces, as a part that is chosen to be a compound has."""
+    bpy.ops.rigidbody.world_add()
+    parent, ring, ball = cube("Parent"), torus("Ring", (0.0, 0.0, 0.0), "AUTOMATIC"), cube("B", size=0.2)
+    rigid(parent, "COMPOUND")
+    rigid(ring, "MESH")
+    ring.parent = parent
+    bpy.context.view_layer.update()
+    select(parent, ball)
+    words = r"edges bend inward and 48 are allowed. Choose Convex Hull as its collision shape, or simplify it"
+    with pytest.raises(RuntimeError, match=rf"'Parent' cannot collide: its part 'Ring' cannot .*: \d+ {words}"):
+        bpy.ops.contact_lens.inspect()
+    ring.contact_lens_shape = "COMPOUND"
+    with pytest.raises(RuntimeError, match=r"'Ring' cannot collide as a compound: \d+ edges bend inward"):
+        bpy.ops.contact_lens.inspect()
+    ring.contact_lens_shape = "CONVEX_HULL"
+    inspect(parent, ball)
+    assert found(part).contact.relation == "b_inside_a"
+
+
 def test_linked_rings_are_apart_as_meshes(part: Part) -> None:
     a = torus("A", (0.0, 0.0, 0.0), "MESH")
     b = torus("B", (1.0, 0.0, 0.0), "MESH")

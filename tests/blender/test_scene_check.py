@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -235,6 +236,60 @@ def test_what_it_finds_of_dented_meshes_and_rigid_bodies_is_what_inspect_finds(p
     assert len(seen) > 8
     assert any(row["of_pieces"] for row in rows.values())
     assert any(" cm" in note for row in rows.values() for note in row["notes"])
+
+
+def test_a_compound_that_would_become_its_hull_is_not_checked_and_says_so() -> None:
+    """Named once, however many things are near it; what is near each other is checked."""
+    if bpy.context.scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    bpy.ops.mesh.primitive_torus_add()
+    torus = bpy.context.object
+    torus.contact_lens_shape = "COMPOUND"
+    for k in range(3):
+        cube(f"{k}", (0.15 * k, 0.0, 0.0), size=0.2)
+    assert names(check()) == {("0", "1"), ("1", "2")}
+    (entry,) = summary()["skipped"]
+    assert entry["name"] == "Torus"
+    assert entry["unchecked"]
+    assert re.fullmatch(
+        r"'Torus' cannot collide as a compound: \d+ edges bend inward and 48 are allowed. "
+        r"Choose Mesh or Convex Hull as its collision shape, or simplify it",
+        entry["reason"],
+    )
+    parent = rigid_body(cube("Parent", (0.0, 0.0, 50.0)), "COMPOUND")
+    torus.contact_lens_shape = "AUTOMATIC"
+    rigid_body(torus, "MESH").parent = parent
+    torus.matrix_parent_inverse = parent.matrix_world.inverted()
+    bpy.context.view_layer.update()
+    assert names(check()) == {("0", "1"), ("1", "2")}
+    (entry,) = summary()["skipped"]
+    assert entry["reason"].startswith("'Parent' cannot collide: its part 'Torus' cannot collide as a compound")
+    torus.contact_lens_shape = "CONVEX_HULL"
+    assert len(check()) == 5
+    assert summary()["skipped"] == []
+
+
+def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces are made with the progress of the check: one that is stopped while it cuts ends there."""
+    ring("Ring", (0.0, 0.0, 0.0))
+    bpy.context.object.contact_lens_shape = "COMPOUND"
+    cube("B", (1.0, 0.0, 0.0), size=0.5)
+    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    things, progress = part("blender_addon.scene_things"), part("core.progress")
+    told = []
+
+    def cut(mesh: object, *, progress: object = None) -> object:
+        for k in range(1000):
+            progressed(progress, k / 1000)
+            told.append(k)
+        raise AssertionError("not stopped")
+
+    progressed = progress.tell
+    monkeypatch.setattr(things, "mesh_pieces", cut)
+    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    stopped = scene_pairs.check(subject, lambda share: len(told) < 10)
+    assert stopped.partial
+    assert len(told) == 10
 
 
 def test_compound_parents_are_instanced_with_their_parts() -> None:

@@ -4,17 +4,13 @@ winding numbers); pieces do not overlap."""
 
 from __future__ import annotations
 
-import sys
 from itertools import product
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
 from contact_lens.core.decomposition.convexity import outline_of
 from contact_lens.core.decomposition.decompose_mesh import (
-    approximately_decomposed,
-    coacd_available,
     decomposed_mesh,
     distance_from_mesh,
 )
@@ -272,56 +268,33 @@ def test_the_distance_from_the_mesh():
     assert deepest <= bound <= 1.1 * deepest
 
 
-def test_coacd_is_optional(monkeypatch):
-    points, triangles = extruded(L)
-    monkeypatch.setitem(sys.modules, "coacd", None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert not coacd_available()
-    with pytest.raises(ModuleNotFoundError, match=r"optional Python package coacd"):
-        approximately_decomposed(points, triangles)
-    with pytest.raises(ValueError, match=r"^threshold"):
-        approximately_decomposed(points, triangles, threshold=3)
-
-    def run(mesh, **options):
-        assert options == {"threshold": 0.1, "max_convex_hull": 4, "seed": 0}
-        low, high = mesh.vertices[mesh.vertices[:, 0] <= 0], mesh.vertices
-        return [(low, None), (high[high[:, 1] <= 0], None)]
-
-    stand_in = ModuleType("coacd")
-    stand_in.__dict__.update(
-        set_log_level=lambda level: None,
-        Mesh=lambda vertices, faces: SimpleNamespace(vertices=vertices, faces=faces),
-        run_coacd=run,
-    )
-    monkeypatch.setitem(sys.modules, "coacd", stand_in)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    found = approximately_decomposed(points, triangles, threshold=0.1, most_pieces=4)
-    assert not found.exact
-    assert len(found.pieces) == 2
-    assert found.distance < 0.8
-
-
-def test_coacd_decomposes_a_torus(coacd, capfd):
-    points, triangles = torus(16, 8)
-    found = approximately_decomposed(points * 1e-3 + 5.0, triangles, threshold=0.1)
-    assert len(found.pieces) > 2
-    assert found.distance < 3e-4
-    assert capfd.readouterr() == ("", "")  # it says nothing of its own
-
-
-def test_where_cuts_would_be_too_many_the_pieces_are_those_of_coacd(coacd):
-    found = mesh_pieces(MeshShape(*torus(16, 8)), most_reflex=0)
-    assert "by CoACD" in found.message
-    assert not found.exact
-    assert len(found.pieces) > 2
-    assert found.distance < 0.1
-
-
-def test_without_coacd_the_pieces_are_the_hulls_of_the_loose_parts():
+def test_where_cuts_would_be_too_many_the_pieces_are_the_hulls_of_the_loose_parts():
     found = mesh_pieces(MeshShape(*torus(16, 8)), most_reflex=0)
     assert "the convex hull of the mesh" in found.message
     assert len(found.pieces) == 1
     assert found.distance > 0.29
+    assert found.fills_hollows
+
+
+def test_hulls_say_whether_they_fill_hollows():
+    """Those of convex parts fill none, whatever keeps these from being cut: an open edge in the same place, a sheet."""
+    closed = mesh_pieces(MeshShape(*extruded(L)))
+    assert closed.exact
+    assert not closed.fills_hollows
+    square = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    sheet = MeshShape(square, np.array([[0, 1, 2], [0, 2, 3]]))
+    found = mesh_pieces(sheet)
+    assert not found.exact
+    assert not found.fills_hollows
+    points, triangles = box()
+    assert mesh_pieces(MeshShape(points, triangles[1:])).fills_hollows, "a box without a lid is no box"
+    corner = MeshShape(square[[0, 1, 2]], np.array([[0, 1, 2]])), MeshShape(square[[0, 1, 3]], np.array([[0, 1, 2]]))
+    folded = np.concatenate([corner[0].points, corner[1].points + [0.0, 0.0, 1.0]])
+    two = MeshShape(folded, np.array([[0, 1, 2], [3, 4, 5]]))
+    assert len(mesh_pieces(two).pieces) == 2
+    assert not mesh_pieces(two).fills_hollows
+    dented = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.3, 0.0], [0.0, 1.0, 0.0]])
+    assert mesh_pieces(MeshShape(dented, np.array([[0, 1, 2], [0, 2, 3]]))).fills_hollows
 
 
 def test_the_hulls_of_loose_parts_tell_how_far_they_are():

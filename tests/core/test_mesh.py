@@ -8,7 +8,7 @@ import pytest
 
 from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
 from contact_lens.core.decomposition.convexity import mesh_convexity
-from contact_lens.core.decomposition.decompose_mesh import approximately_decomposed, decomposed_mesh, distance_from_mesh
+from contact_lens.core.decomposition.decompose_mesh import decomposed_mesh, distance_from_mesh
 from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
 from contact_lens.core.meshes.mesh import Mesh, loose_parts
 from contact_lens.core.meshes.mesh_distance import mesh_distance, points_to_mesh
@@ -180,7 +180,6 @@ def test_rows_of_different_length_are_refused_by_name() -> None:
         ("triangles", lambda: loose_parts(ragged)),
         ("triangles", lambda: mesh_convexity(points, ragged)),
         ("triangles", lambda: decomposed_mesh(points, ragged)),
-        ("triangles", lambda: approximately_decomposed(points, ragged)),
         ("triangles", lambda: distance_from_mesh([], points, ragged)),
         ("triangles", lambda: winding_numbers(points, points, ragged)),
         ("triangles", lambda: volumes_of_triangles("aabb", points, ragged)),

@@ -119,7 +119,7 @@ def test_it_is_dented_as_deep_as_its_points_are_under_the_hull(level):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_its_piece_is_the_hull_of_all(level):
-    """Without CoACD. The eyes have corners in the same places as their sockets, and so are no parts of their own."""
+    """The eyes have corners in the same places as their sockets, and so are no parts of their own."""
     mesh = suzanne(level)
     found = mesh_pieces(mesh)
     assert (mesh.welded().loose_parts == 0).all()
