@@ -45,6 +45,8 @@ class Found:
     """(3,) unit vector from A to B; zero where surfaces meet that have no depth."""
     point_on_a: FloatArray
     point_on_b: FloatArray
+    center: FloatArray
+    """(3,) the contact centre."""
     lower_bound: float
     upper_bound: float
     ties: FloatArray
@@ -100,6 +102,13 @@ def outlines(found: Contact | Found) -> list[FloatArray]:
 def curves(found: Contact | Found) -> tuple[FloatArray, ...]:
     """Return the polylines (k, 3) in which surfaces meet."""
     return found.curves if isinstance(found, Found) else ()
+
+
+def vector_ends(found: Contact | Found) -> tuple[FloatArray, FloatArray]:
+    """Return the ends (3,) on B and on A of the penetration vector, or of the line across the gap, in true length; the
+    contact centre is in the middle."""
+    half = 0.5 * found.signed_distance * found.normal
+    return found.center + half, found.center - half
 
 
 # --- any pair -------------------------------------------------------------------------------------------------------
@@ -197,6 +206,7 @@ def _of_compound(c: CompoundContact) -> Found:
         normal=c.normal,
         point_on_a=c.point_on_a,
         point_on_b=c.point_on_b,
+        center=c.center,
         lower_bound=c.lower_bound,
         upper_bound=c.upper_bound,
         ties=c.ties,
@@ -238,6 +248,7 @@ def _of_mesh(c: MeshContact, size: float) -> Found:
         normal=normal,
         point_on_a=c.point_on_a,
         point_on_b=c.point_on_b,
+        center=c.center,
         lower_bound=c.lower_bound,
         upper_bound=c.upper_bound,
         ties=inner.ties if inner is not None and same else normal[None],
@@ -310,6 +321,7 @@ def lifted(found: Contact | Found, point: FloatArray, axes: FloatArray) -> Conta
         )
         for merged in found.regions
     )
+    changes["center"] = place(found.center)
     if found.centroid is not None:
         changes["centroid"] = place(found.centroid)
     return replace(found, **changes)

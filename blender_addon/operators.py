@@ -16,7 +16,7 @@ from mathutils import Vector
 
 from ..core.progress import Progress
 from . import properties, read, refresh, report, separate, session, volumes_follow
-from .finding import curves, outlines
+from .finding import curves, outlines, vector_ends
 from .inspection import begun, overtaken
 from .job import Job
 from .read import ReadError
@@ -281,19 +281,15 @@ class CONTACT_LENS_OT_frame(bpy.types.Operator):
         if inspection is None:
             return {"CANCELLED"}
         found = inspection.contact
-        points = [found.point_on_a, found.point_on_b]
-        for line in (*outlines(found), *curves(found)):
-            points.extend(line)
-        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        points = np.concatenate([vector_ends(found), *outlines(found), *curves(found)])
+        reach = float(np.linalg.norm(points - found.center, axis=1).max())
         # A point contact has no size: show a good part of the smaller object around it.
-        radius = max(
-            float(np.linalg.norm(high - low)), 0.25 * min(extent_of(inspection.shape_a), extent_of(inspection.shape_b))
-        )
+        radius = max(2.0 * reach, 0.25 * min(extent_of(inspection.shape_a), extent_of(inspection.shape_b)))
         for space in _views(context):
             view = space.region_3d
             if view.view_perspective == "CAMERA":
                 view.view_perspective = "PERSP"
-            view.view_location = Vector((0.5 * (low + high)).tolist())
+            view.view_location = Vector(found.center.tolist())
             # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
             view.view_distance = max(radius, 1e-6) * space.lens / 16.0
         refresh.redraw()

@@ -22,7 +22,7 @@ from ..core.meshes.solid_facets import Solid
 from ..core.narrow_phase.contact import Contact
 from ..core.narrow_phase.relation import Relation
 from ..core.shapes.polytope import FloatArray, Polytope
-from .finding import Found, curves, outlines
+from .finding import Found, curves, outlines, vector_ends
 from .shape_outline import bent_edges, stand_in, wires
 
 GlyphArray = NDArray[np.void]
@@ -58,6 +58,7 @@ FAINTEST = 0.07
 SHARP = float(np.cos(np.radians(30.0)))
 """Cosine of the angle between two facets from which on their edge is always drawn in full."""
 POINT_REGION = 1.35
+CENTER = 0.9
 SHORT_ARROW = 26.0
 """Pixels: a vector shorter than this on screen gets a ring round it, so that it is found."""
 RING_RADIUS = 15.0
@@ -127,7 +128,7 @@ class Style:
     show_hulls: bool = True
     show_region: bool = True
     show_points: bool = True
-    show_witness: bool = True
+    show_witness: bool = False
     show_vector: bool = True
     show_labels: bool = True
     show_ties: bool = True
@@ -283,9 +284,8 @@ def fills(polygon: FloatArray, color: Color) -> GlyphArray:
 
 
 def origin(inspection: Subject) -> FloatArray:
-    """(3,) the middle of the witness points. Glyphs are relative to it, so that float32 does far from the world's."""
-    contact = inspection.contact
-    return 0.5 * (np.asarray(contact.point_on_a) + np.asarray(contact.point_on_b))
+    """(3,) the contact centre. Glyphs are relative to it, so that float32 does far from the world's."""
+    return inspection.contact.center
 
 
 def layers(inspection: Subject, style: Style) -> list[Layer]:
@@ -297,6 +297,7 @@ def layers(inspection: Subject, style: Style) -> list[Layer]:
     contact, look = inspection.contact, style.look
     base = origin(inspection)
     on_a, on_b = contact.point_on_a - base, contact.point_on_b - base
+    vector_b, vector_a = (end - base for end in vector_ends(contact))
     patches = [outline - base for outline in outlines(contact)]
     corners = region_corners(contact) - base
     line, point = look.line_width * style.scale, look.point_size * style.scale
@@ -336,22 +337,21 @@ def layers(inspection: Subject, style: Style) -> list[Layer]:
         found.append(Layer("curves", np.concatenate(lines), 0.8, halo, hidden_halo=True))
     if style.show_ties and contact.signed_distance < 0.0 and len(contact.ties) > 1:
         faint = (*look.color_vector[:3], 0.55 * look.color_vector[3])
-        tied = [arrow(on_b, on_b + contact.depth * tie, faint, TIE_WIDTH * line) for tie in contact.ties[1:]]
+        tied = [arrow(vector_b, vector_b + contact.depth * tie, faint, TIE_WIDTH * line) for tie in contact.ties[1:]]
         found.append(Layer("ties", np.concatenate(tied), 0.6, 0.0))
     if style.show_vector and contact.signed_distance < 0.0:
-        # Of meshes a point in common is told: the arrow starts there.
-        tip = on_a if isinstance(contact, Contact) else on_b + contact.mtv
-        vector = arrow(on_b, tip, look.color_vector, VECTOR_WIDTH * line)
+        vector = arrow(vector_b, vector_a, look.color_vector, VECTOR_WIDTH * line)
         found.append(Layer("vector", vector, 0.9, halo, hidden_halo=True))
     if style.show_vector and contact.signed_distance > 0.0:
-        gap = strokes(on_a, on_b, look.color_gap, VECTOR_WIDTH * line)
+        gap = strokes(vector_a, vector_b, look.color_gap, VECTOR_WIDTH * line)
         found.append(Layer("gap", gap, 0.9, halo, hidden_halo=True))
     if style.show_witness:
         disc, square = marks(on_a, DISC, look.color_a, 1.2 * point), marks(on_b, SQUARE, look.color_b, 1.1 * point)
         found.append(Layer("witness", np.concatenate([disc, square]), 0.85, 1.5 * halo, hidden_halo=True))
-    if style.show_points and len(corners) > 0:
+    if style.show_points and (patches or curves(contact)):
         diamonds = marks(corners, DIAMOND, look.color_point, 0.8 * point)
-        found.append(Layer("points", diamonds, 0.85, halo, hidden_halo=True))
+        center = marks(np.zeros(3), DISC, look.color_point, CENTER * point)
+        found.append(Layer("points", np.concatenate([diamonds, center]), 0.85, halo, hidden_halo=True))
     return [layer for layer in found if len(layer.glyphs)]
 
 
@@ -582,10 +582,7 @@ def _annotate_vector(
 ) -> None:
     """The vector's label, and where the vector is too short to see a ring and which way it points."""
     contact, look, scale = inspection.contact, sheet.style.look, sheet.style.scale
-    tip = contact.point_on_a if isinstance(contact, Contact) else contact.point_on_b + contact.mtv
-    if contact.signed_distance > 0.0:
-        tip = contact.point_on_a
-    ends, ahead = project(np.array([tip, contact.point_on_b]), matrix, size)
+    ends, ahead = project(np.array(vector_ends(contact)), matrix, size)
     seen = _visible_part(ends[0], ends[1], sheet.free) if bool(ahead.all()) else None
     if seen is None:
         return

@@ -162,9 +162,15 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
     show_hulls: _toggle("Convex Hulls", "Wireframes of both convex hulls")  # type: ignore[valid-type]
     show_region: _toggle("Region", "Contact region, filled")  # type: ignore[valid-type]
-    show_points: _toggle("Contact Points", "Corners of the contact region")  # type: ignore[valid-type]
-    show_witness: _toggle("Witness Points", "The points of A and B that realise the distance")  # type: ignore
-    show_vector: _toggle("Vector", "Penetration vector in true length, or the line across the gap")  # type: ignore
+    show_points: _toggle("Contact Points", "Center and corners of the contact region")  # type: ignore[valid-type]
+    show_witness: _toggle(  # type: ignore[valid-type]
+        "Witness Points",
+        "The points of A and B that realise the distance: where faces meet, one pair of many",
+        default=False,
+    )
+    show_vector: _toggle(  # type: ignore[valid-type]
+        "Vector", "Penetration vector in true length at the contact center, or the line across the gap"
+    )
     show_labels: _toggle("Labels", "Lengths as text")  # type: ignore[valid-type]
     show_ties: _toggle("Ties", "Other, equally short ways out, dimmed")  # type: ignore[valid-type]
 

@@ -129,6 +129,7 @@ def _build(inspection: Inspection) -> Report:
                 "mtv": found.mtv if deep else None,
                 "point_on_a": found.point_on_a,
                 "point_on_b": found.point_on_b,
+                "center": found.center,
                 "lower_bound": found.lower_bound if deep else None,
                 "upper_bound": found.upper_bound if deep else None,
                 "ties": found.ties,
@@ -372,7 +373,6 @@ def main_lines(data: Report) -> Lines:
             lines.append(("Area", units.area(region["area"])))
         elif region["kind"] == "segment":
             lines.append(("Length", units.length(region["length"])))
-        lines.append(("Centroid", units.vector(region["centroid"])))
     if found["plane"] is not None:
         lines.append(("In 2D, Normal of Plane", direction(found["plane"]["normal"])))
     lines += [(f"{letter.upper()} as", shape_words(data["objects"][letter])) for letter in "ab"]
@@ -384,10 +384,9 @@ def main_lines(data: Report) -> Lines:
             lines.append(("Area", units.area(found["regions_area"])))
         elif "segment" in kinds:
             lines.append(("Length", units.length(sum(r["length"] for r in found["regions"]))))
-        if found["regions_centroid"] is not None:
-            lines.append(("Centroid", units.vector(found["regions_centroid"])))
     if found["curves"]:
         lines.append(("Contact Curves", f"{len(found['curves'])}, {units.length(found['curves_length'])}"))
+    lines.append(("Contact Center", units.vector(found["center"])))
     if not found["has_depth"]:
         lines.append(("Point in Common", units.vector(found["point_on_a"])))
         return lines

@@ -18,6 +18,7 @@ LENGTHS = frozenset(
         "mtv",
         "point_on_a",
         "point_on_b",
+        "center",
         "lower_bound",
         "upper_bound",
         "centroid",

@@ -262,6 +262,7 @@ def _together(
                 normal=found.normal[row],
                 point_on_a=found.point_on_a[row],
                 point_on_b=found.point_on_b[row],
+                center=found.center[row],
                 lower_bound=lower,
                 upper_bound=float(found.upper_bound[row]),
                 region=found.region[row],

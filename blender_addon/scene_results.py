@@ -124,6 +124,9 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         row: dict[str, Any] = json.loads(self.data)
         if not row.get("has_depth", True):  # files saved earlier have zeros there
             row.update(dict.fromkeys(OF_DEPTH))
+        if "center" not in row:  # files saved earlier do not have it
+            points = zip(row["point_on_a"], row["point_on_b"], strict=True)
+            row["center"] = row["centroid"] or [0.5 * x + 0.5 * y for x, y in points]
         row["status"] = self.status.lower()
         for letter in "ab":
             row[letter] = {**row[letter], **self.names(letter)}

@@ -46,6 +46,7 @@ class Answer:
     normal: FloatArray
     point_on_a: FloatArray
     point_on_b: FloatArray
+    center: FloatArray
     lower_bound: float
     upper_bound: float
     region: Region | Found | None
@@ -72,6 +73,7 @@ def answer_of(found: Contact | Found, a: Ready, b: Ready) -> Answer:
         normal=found.normal,
         point_on_a=found.point_on_a,
         point_on_b=found.point_on_b,
+        center=found.center,
         lower_bound=float(found.lower_bound),
         upper_bound=float(found.upper_bound),
         region=found if isinstance(found, Found) else found.region,
@@ -105,6 +107,7 @@ def row_of(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> dict[str, An
         "mtv": (depth * found.normal + 0.0).tolist(),
         "point_on_a": found.point_on_a.tolist(),
         "point_on_b": found.point_on_b.tolist(),
+        "center": found.center.tolist(),
         "lower_bound": found.lower_bound,
         "upper_bound": found.upper_bound,
         "region": kind,

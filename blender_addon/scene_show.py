@@ -6,7 +6,6 @@ What was stored of the finding is there at once. How the pair is now is found be
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -72,8 +71,8 @@ class Look:
     """World matrices of the objects, or of what makes the instances."""
     before: Inspection | None
     """The scene's result then."""
-    points: FloatArray
-    """(2, 3) witness points that the views are at."""
+    center: FloatArray
+    """(3,) contact centre that the views are at."""
     size: float
     """Of the smaller one."""
     work: Callable[[Progress], _Seen]
@@ -117,17 +116,17 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
             obj.select_set(True)
         layer.objects.active = pair[0]
     exhibit.show(context, None)
-    row = json.loads(finding.data)
-    points = np.array([row["point_on_a"], row["point_on_b"]], dtype=np.float64)
+    row = finding.row()
+    center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
     try:
         if len(pair) < 2:
             raise ReadError("An object of this pair is gone")
-        look = _look(context, finding, points)
+        look = _look(context, finding, center)
     except ValueError as error:  # a ReadError among them
         _fail(context, error)
-        frame(context, points, UNKNOWN_SIZE)
+        frame(context, center, length, UNKNOWN_SIZE)
         return
-    frame(context, points, look.size)
+    frame(context, center, length, look.size)
     refresh.redraw()
     if not _may_go_on(context):
         _take(context, look, lambda: look.work(lambda share: True))
@@ -159,7 +158,7 @@ def take_over(context: bpy.types.Context) -> None:
         _take(context, look, job.result, late=True)
 
 
-def _look(context: bpy.types.Context, finding: ContactLensFinding, points: FloatArray) -> Look:
+def _look(context: bpy.types.Context, finding: ContactLensFinding, center: FloatArray) -> Look:
     """Read the pair as it is now and put two objects into the pickers. Raises ValueError, a sentence for the user."""
     scene = context.scene
     settings, rules = session.settings_of(scene), scene_results.of_scene(scene).as_rules(context)
@@ -186,7 +185,7 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, points: Float
         items=items,
         places=[session.matrix_numbers(obj) for obj in objects_of(finding)],
         before=session.stored(scene),
-        points=points,
+        center=center,
         size=min(float(np.linalg.norm(np.ptp(exhibit.surface(item).points, axis=0))) for item in items),
         work=work,
     )
@@ -243,9 +242,9 @@ def _take(context: bpy.types.Context, look: Look, result: Callable[[], _Seen], l
         _fail(context, error)
         return
     exhibit.show(context, made if is_shown else None, look.places)
-    points = np.array([made.contact.point_on_a, made.contact.point_on_b])
-    if np.abs(points - look.points).max() > ELSEWHERE * look.size:
-        frame(context, points, look.size)
+    contact = made.contact
+    if np.abs(contact.center - look.center).max() > ELSEWHERE * look.size:
+        frame(context, contact.center, abs(contact.signed_distance), look.size)
     refresh.redraw()
 
 
@@ -255,15 +254,15 @@ def _fail(context: bpy.types.Context, error: ValueError) -> None:
     refresh.redraw()
 
 
-def frame(context: bpy.types.Context, points: FloatArray, size: float) -> None:
-    """Move the 3D views of the window to where a pair meets: its witness points (2, 3), the size of the smaller one."""
-    # What is told of a contact may be a point: show a good part of the smaller object around it.
-    radius = max(float(np.linalg.norm(points[1] - points[0])), 0.5 * size, 1e-6)
+def frame(context: bpy.types.Context, center: FloatArray, length: float, size: float) -> None:
+    """Move the 3D views of the window to a contact: its centre (3,), depth or gap, the size of the smaller object."""
+    # A contact may be a point: show a good part of the smaller object around it.
+    radius = max(length, 0.5 * size, 1e-6)
     for space in views(context):
         view = space.region_3d
         if view.view_perspective == "CAMERA":
             view.view_perspective = "PERSP"
-        view.view_location = Vector(points.mean(axis=0).tolist())
+        view.view_location = Vector(center.tolist())
         view.view_distance = SIZES * radius * space.lens / 50.0
 
 

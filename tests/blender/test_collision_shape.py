@@ -255,7 +255,7 @@ def test_every_pair_of_shapes_is_inspected_told_and_drawn(part: Part, kind_a: st
     assert [data["objects"][k]["inspected_as"] for k in "ab"] == [kind_a.lower(), kind_b.lower()]
     geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
     names = [layer.name for layer in geometry.layers(inspection, geometry.Style(preferences.DEFAULT_LOOK))]
-    assert {"hull a", "hull b", "witness"} <= set(names)
+    assert {"hull a", "hull b", "vector"} <= set(names)
     assert part("blender_addon.snapshot").camera(inspection, 1.5)
 
 

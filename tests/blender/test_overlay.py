@@ -104,13 +104,30 @@ def layer_named(p: Pair, name: str, style: object = None) -> np.ndarray:
 # --- what is drawn, as geometry ---------------------------------------------------------------------------------------
 
 
-def test_the_vector_goes_from_the_point_on_b_to_the_point_on_a_in_true_length():
+@pytest.mark.parametrize("name", ["corner_in_face", "face_on_face", "edge_on_edge", "inside", "crossing_meshes"])
+def test_the_vector_goes_through_the_contact_center_in_true_length(name):
+    p = (PAIRS | OTHERS)[name]()
+    glyphs = layer_named(p, "vector")
+    start, end = glyphs["start"] + geometry.origin(p), glyphs["end"] + geometry.origin(p)
+    assert np.allclose(0.5 * (start + end), p.contact.center, atol=1e-6)
+    assert np.allclose(end - start, p.contact.mtv, atol=1e-6)
+
+
+def test_where_one_pair_of_points_is_nearest_the_vector_goes_between_them():
     p = PAIRS["corner_in_face"]()
     glyphs = layer_named(p, "vector")
     start, end = glyphs["start"] + geometry.origin(p), glyphs["end"] + geometry.origin(p)
     assert np.allclose(start, p.contact.point_on_b, atol=1e-6)
     assert np.allclose(end, p.contact.point_on_a, atol=1e-6)
-    assert np.allclose(end - start, p.contact.mtv, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["face_on_face", "parallel_edges", "peg_in_a_fork", "crossing_meshes"])
+def test_the_contact_center_is_marked_by_a_disc_among_the_corners(name):
+    p = (PAIRS | OTHERS)[name]()
+    glyphs = layer_named(p, "points")
+    (disc,) = glyphs[glyphs["form"][:, 0] == geometry.DISC].reshape(-1, 6)
+    assert (disc["start"] == 0.0).all()
+    assert np.array_equal(geometry.origin(p), p.contact.center)
 
 
 def test_a_separated_pair_has_a_gap_line_and_neither_region_nor_arrow():
@@ -118,7 +135,7 @@ def test_a_separated_pair_has_a_gap_line_and_neither_region_nor_arrow():
     glyphs = layer_named(p, "gap")
     assert np.allclose(glyphs["start"][0] + geometry.origin(p), p.contact.point_on_a, atol=1e-6)
     assert np.allclose(glyphs["end"][0] + geometry.origin(p), p.contact.point_on_b, atol=1e-6)
-    assert {layer.name for layer in geometry.layers(p, STYLE)} == {"hull a", "hull b", "gap", "witness"}
+    assert {layer.name for layer in geometry.layers(p, STYLE)} == {"hull a", "hull b", "gap"}
 
 
 def test_a_box_has_twelve_edges_and_only_the_hull_of_b_is_dashed():
@@ -132,7 +149,7 @@ def test_a_box_has_twelve_edges_and_only_the_hull_of_b_is_dashed():
 
 def test_witness_points_are_round_on_a_and_square_on_b():
     p = PAIRS["corner_in_face"]()
-    glyphs = layer_named(p, "witness")
+    glyphs = layer_named(p, "witness", replace(STYLE, show_witness=True))
     discs, squares = (glyphs[glyphs["form"][:, 0] == shape] for shape in (geometry.DISC, geometry.SQUARE))
     assert np.allclose(discs["start"] + geometry.origin(p), p.contact.point_on_a, atol=1e-6)
     assert np.allclose(squares["start"] + geometry.origin(p), p.contact.point_on_b, atol=1e-6)
@@ -158,8 +175,9 @@ def test_equally_good_ways_out_are_drawn_without_the_chosen_one():
 )
 def test_a_toggle_takes_its_own_layers_away_and_no_other(toggle, gone):
     p = PAIRS["inside"]()
-    everything = {layer.name for layer in geometry.layers(p, STYLE)}
-    left = {layer.name for layer in geometry.layers(p, replace(STYLE, **{toggle: False}))}
+    full = replace(STYLE, show_witness=True)
+    everything = {layer.name for layer in geometry.layers(p, full)}
+    left = {layer.name for layer in geometry.layers(p, replace(full, **{toggle: False}))}
     assert gone <= everything
     assert left == everything - gone
 

@@ -221,7 +221,7 @@ def test_files_are_in_the_scenes_unit_and_name_it(
     for row, bare in zip(told["findings"], found, strict=True):
         for name in ("signed_distance", "depth", "lower_bound", "upper_bound"):
             assert row[name] == pytest.approx(bare[name] * factor, rel=1e-15)
-        for name in ("mtv", "point_on_a", "point_on_b", "centroid"):
+        for name in ("mtv", "point_on_a", "point_on_b", "center", "centroid"):
             assert row[name] is bare[name] is None or row[name] == pytest.approx(
                 [x * factor for x in bare[name]], rel=1e-15
             )
@@ -232,7 +232,8 @@ def test_files_are_in_the_scenes_unit_and_name_it(
         assert (line["length_unit"], line["area_unit"]) == (symbol, f"{symbol}²")
         assert float(line["blender_units_per_unit"]) == told["units"]["blender_units_per_unit"]
         assert [float(line[name]) for name in ("depth", "area")] == [row["depth"], row["area"]]
-        assert [float(line[f"point_on_b_{axis}"]) for axis in "xyz"] == row["point_on_b"]
+        for name in ("point_on_b", "center"):
+            assert [float(line[f"{name}_{axis}"]) for axis in "xyz"] == row[name]
 
 
 def test_reports_are_in_the_unit_of_today_as_the_panel_is(scene_file: Path, tmp_path: Path) -> None:

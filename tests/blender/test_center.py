@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wherever the add-on says where a contact is, it says its centre: on screen, in the panel, in lists and reports.
+
+Of crates that are turned at random Blender's matrices are rounded to single precision, which tilts their faces by 1e-7
+and puts the witness points at a corner of the contact region.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix
+
+from .scenes import inspect, mesh_object
+
+Part = Callable[[str], ModuleType]
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+SIZE = (480, 320)
+
+
+def crate(name: str, size: np.ndarray, world: Matrix) -> bpy.types.Object:
+    x, y, z = 0.5 * size
+    corners = [(i * x, j * y, k * z) for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    obj = mesh_object(name, corners, quads)
+    obj.matrix_world = world
+    bpy.context.view_layer.update()
+    return obj
+
+
+def pressed(
+    seed: int, depth: float = 0.02, reach: float = 3.0
+) -> tuple[bpy.types.Object, bpy.types.Object, list[float]]:
+    """A crate pressed with a whole face onto the face of a larger one, the pair turned at random and up to `reach` from
+    the world origin; and the middle of the smaller face, half-way between the two."""
+    rng = np.random.default_rng(seed)
+    large, small = rng.uniform(2.5, 3.5, 3), rng.uniform(0.6, 1.2, 3)
+    world = Matrix.Translation(rng.uniform(-reach, reach, 3)) @ Euler(rng.uniform(-3, 3, 3)).to_matrix().to_4x4()
+    height = 0.5 * (large[2] + small[2]) - depth
+    place = (*rng.uniform(-0.4, 0.4, 2), height)
+    beside = world @ Matrix.Translation(place) @ Matrix.Rotation(rng.uniform(0, 6), 4, "Z")
+    a, b = crate("Large", large, world), crate("Small", small, beside)
+    middle = np.array(world, dtype=float) @ (place[0], place[1], 0.5 * large[2] - 0.5 * depth, 1.0)
+    return (a, b, middle[:3].tolist()) if seed % 2 else (b, a, middle[:3].tolist())
+
+
+def found(part: Part) -> object:
+    inspection = part("blender_addon.session").current(bpy.context)
+    assert inspection is not None
+    return inspection
+
+
+@pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
+def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(part: Part, shape: str) -> None:
+    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    style = geometry.Style(preferences.DEFAULT_LOOK)
+    for seed in range(30):
+        a, b, middle = pressed(seed)
+        a.contact_lens_shape = b.contact_lens_shape = shape
+        inspect(a, b)
+        inspection = found(part)
+        assert np.abs(inspection.contact.center - middle).max() < 1e-4
+        layers = {layer.name: layer.glyphs for layer in geometry.layers(inspection, style)}
+        arrow = layers["vector"][0]
+        assert arrow["start"] + arrow["end"] == pytest.approx(np.zeros(3), abs=1e-6), "its middle is the origin"
+        assert geometry.origin(inspection) == pytest.approx(middle, abs=1e-4)
+        assert arrow["end"] - arrow["start"] == pytest.approx(inspection.contact.mtv, abs=1e-6)
+        for obj in (a, b):
+            bpy.data.objects.remove(obj)
+
+
+def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told(part: Part) -> None:
+    for seed in range(8):
+        a, b, middle = pressed(seed, reach=1000.0)
+        inspect(a, b)
+        inspection = found(part)
+        assert inspection.contact.region.kind == "polygon"
+        assert np.abs(inspection.contact.center - middle).max() < 20.0 * inspection.resolution
+        for obj in (a, b):
+            bpy.data.objects.remove(obj)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(part: Part, seed: int) -> None:
+    geometry, overlay, preferences, snapshot = (
+        part(f"blender_addon.{name}") for name in ("overlay_geometry", "overlay", "preferences", "snapshot")
+    )
+    style = geometry.Style(preferences.DEFAULT_LOOK)
+    a, b, _ = pressed(seed, depth=0.0)
+    inspect(a, b)
+    view = snapshot.camera(found(part), SIZE[0] / SIZE[1])
+    place, turn, rng, boxes = np.array(b.location), np.array(b.rotation_euler), np.random.default_rng(seed), []
+    for _ in range(6):
+        b.location = place + rng.uniform(-3e-7, 3e-7, 3)
+        b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
+        bpy.context.view_layer.update()
+        inspect(a, b)
+        notes = geometry.annotate(found(part), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}")
+        assert notes.texts[0].text == "touching"
+        boxes.append(notes.boxes[0])
+    assert np.ptp(boxes, axis=0).max() < 1.0, "pixels"
+
+
+def view() -> bpy.types.RegionView3D:
+    return next(area.spaces.active for area in bpy.context.screen.areas if area.type == "VIEW_3D").region_3d
+
+
+def test_frame_contact_and_go_to_finding_look_at_it(part: Part) -> None:
+    a, b, middle = pressed(1)
+    inspect(a, b)
+    view().view_location = (50.0, 50.0, 50.0)
+    assert bpy.ops.contact_lens.frame() == {"FINISHED"}
+    assert np.array(view().view_location) == pytest.approx(middle, abs=1e-4)
+    view().view_location = (50.0, 50.0, 50.0)
+    bpy.ops.contact_lens.check_scene()
+    assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
+    assert np.array(view().view_location) == pytest.approx(middle, abs=1e-4)
+
+
+def test_panel_finding_and_reports_tell_it(part: Part, tmp_path: Path) -> None:
+    a, b, middle = pressed(2)
+    inspect(a, b)
+    report, units = part("blender_addon.report"), part("blender_addon.units")
+    data = report.report(bpy.context)
+    assert data["contact"]["center"] == pytest.approx(middle, abs=1e-4)
+    words = units.UnitFormat.of_scene(bpy.context.scene).vector(data["contact"]["center"])
+    assert ("Contact Center", words) in report.main_lines(data)
+
+    bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
+    bpy.ops.contact_lens.check_scene()
+    (finding,) = bpy.context.scene.contact_lens_check.findings
+    assert finding.row()["center"] == pytest.approx(middle, abs=1e-4)
+    for kind in ("JSON", "CSV"):
+        bpy.ops.contact_lens.save_scene_report(filepath=str(tmp_path / f"out.{kind.lower()}"), kind=kind)
+    (check,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
+    millimetres = [1000.0 * x for x in middle]
+    assert check["findings"][0]["center"] == pytest.approx(millimetres, abs=0.1)
+    (line,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"), newline=""))
+    assert [float(line[f"center_{axis}"]) for axis in "xyz"] == pytest.approx(millimetres, abs=0.1)
+
+
+def test_many_findings_found_together_have_the_centers_of_single_ones(part: Part) -> None:
+    middles = {}
+    for seed in range(60):
+        a, b, middle = pressed(seed)
+        shift = Matrix.Translation((20.0 * seed, 0.0, 0.0))
+        for obj in (a, b):
+            obj.matrix_world = shift @ obj.matrix_world
+        middles[frozenset((a.name, b.name))] = np.array(middle) + (20.0 * seed, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    bpy.ops.contact_lens.check_scene()
+    rows = [finding.row() for finding in bpy.context.scene.contact_lens_check.findings]
+    assert len(rows) == 60
+    for row in rows:
+        middle = middles[frozenset((row["a"]["name"], row["b"]["name"]))]
+        assert row["center"] == pytest.approx(middle, abs=2e-3)  # 1,200 m away a step of a coordinate is 1e-4 m
+
+
+def test_findings_of_files_saved_earlier_have_one_too(part: Part) -> None:
+    *_, middle = pressed(3)
+    bpy.ops.contact_lens.check_scene()
+    (finding,) = bpy.context.scene.contact_lens_check.findings
+    row = json.loads(finding.data)
+    del row["center"]
+    finding.data = json.dumps(row)
+    assert finding.row()["center"] == pytest.approx(middle, abs=1e-4)
+    finding.data = json.dumps({**row, "centroid": None})
+    points = np.array([row["point_on_a"], row["point_on_b"]])
+    assert finding.row()["center"] == pytest.approx(points.mean(axis=0))
+
+
+def test_of_flat_shapes_in_their_plane_it_is_in_the_world(part: Part) -> None:
+    quad = [(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)]
+    turned = Euler((0.5, 0.4, 0.3)).to_matrix().to_4x4()
+    plates = [mesh_object(name, quad, [(0, 1, 2, 3)]) for name in "AB"]
+    plates[0].matrix_world = turned
+    plates[1].matrix_world = turned @ Matrix.Translation((0.9, 0.2, 0.0))
+    bpy.context.view_layer.update()
+    inspect(*plates, flat=True)
+    middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
+    assert found(part).contact.center == pytest.approx(middle[:3], abs=1e-5)
+    assert np.array(part("blender_addon.overlay_geometry").origin(found(part))).shape == (3,)
+
+
+def test_witness_points_are_drawn_when_they_are_asked_for(part: Part) -> None:
+    a, b, _ = pressed(4)
+    inspect(a, b)
+    geometry, style_of = part("blender_addon.overlay_geometry"), part("blender_addon.overlay").style_of
+
+    def drawn() -> set[str]:
+        return {layer.name for layer in geometry.layers(found(part), style_of(bpy.context))}
+
+    assert "points" in drawn()
+    assert "witness" not in drawn()
+    bpy.context.scene.contact_lens.show_witness = True
+    assert "witness" in drawn()
