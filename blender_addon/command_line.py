@@ -31,7 +31,7 @@ NAME = "contact_lens"
 CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130
 LONGEST = 1e30
 """Blender units: a clearance whose square is a number."""
-OPEN = frozenset({"new", "active", "reviewed"})
+OPEN = frozenset(map(str.lower, scene_results.OPEN_STATUSES))
 
 
 # --- running --------------------------------------------------------------------------------------------------------
@@ -177,8 +177,9 @@ def _checks(options: argparse.Namespace, quiet: bool, stop: Stop) -> Iterator[di
                 shows.end()
             known = scene_results.statuses(scene)
             check = scene_check.told(scene, rules, outcome, len(subject.items))
-            for row, key in zip(check["findings"], scene_results.keys_of(subject.items, outcome), strict=True):
-                row["status"] = scene_results.next_status(known.get(key)).lower()
+            keys = scene_results.keys_of(subject.items, outcome)
+            for row, key, pair in zip(check["findings"], keys, outcome.found, strict=True):
+                row["status"] = scene_results.next_status(known.get(key), pair.verdict).lower()
             if options.html and options.pictures and not stop.asked:
                 pairs = [(subject.items[found.a], subject.items[found.b]) for found in outcome.found]
                 scene_report.take_pictures(context, check, pairs, options.pictures)

@@ -23,6 +23,7 @@ LENGTHS = frozenset(
         "upper_bound",
         "centroid",
         "clearance",
+        "approved_at",
     }
 )
 """What of a finding and of the settings are lengths, or points and ways."""

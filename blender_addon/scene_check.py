@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from . import collision_shape, read
 from .collision_shape import COMPOUND, Choice
 from .read import ReadArrays, ReadError
 from .scene_pairs import Outcome
-from .scene_things import Geometry, Ignore, Item, Key, Skipped, Subject, all_parts
+from .scene_things import Approval, Geometry, Ignore, Item, Key, Skipped, Subject, all_parts
 from .units import UnitFormat
 
 
@@ -46,7 +46,7 @@ class Lists:
     """What the person decided about pairs before."""
 
     listed: frozenset[frozenset[int]] = field(default_factory=frozenset)
-    approved: frozenset[frozenset[Key]] = field(default_factory=frozenset)
+    approved: Mapping[frozenset[Key], Approval] = field(default_factory=dict)
 
 
 NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
@@ -103,7 +103,6 @@ def subject_of(
         collections=rules.ignore_collections,
         joined=_joined(context.scene) if rules.ignore_joined else frozenset(),
         listed=lists.listed if rules.ignore_listed else frozenset(),
-        approved=lists.approved if rules.ignore_approved else frozenset(),
     )
     return Subject(
         items=items,
@@ -115,6 +114,8 @@ def subject_of(
         touching=rules.touching,
         instances=rules.instances,
         skipped=reader.skipped,
+        approved=lists.approved,
+        without_approved=rules.ignore_approved,
         units=UnitFormat.of_scene(context.scene),
     )
 
@@ -461,7 +462,7 @@ def told(
         "settings": asdict(rules),
         "objects": count,
         "candidate_pairs": outcome.candidates,
-        "checked_pairs": len(outcome.found) + len(outcome.cleared),
+        "checked_pairs": len(outcome.found) + len(outcome.cleared) + len(outcome.approved),
         "relations": dict(sorted(relations.items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],

@@ -438,6 +438,7 @@ def _subject_of(context: bpy.types.Context, finding: ContactLensFinding) -> Subj
         rules.clearance,
         rules.contact_tolerance,
         rules.touching,
+        approved=scene_results.approvals(_check(context)),
         units=UnitFormat.of_scene(context.scene),
     )
 

@@ -17,11 +17,11 @@ from ..core.narrow_phase.relation import Relation
 from ..core.progress import Cancelled, Progress, part_of, rising, tell
 from ..core.shapes.curved_shape import ConvexShape
 from .collision_shape import AUTOMATIC
-from .collision_solid import tolerance_for
+from .collision_solid import RESOLUTION_STEPS, tolerance_for
 from .finding import Found, find
 from .scene_candidates import bounds_of, candidates
 from .scene_costs import BOUNDS, COST_ALONE, COST_OF_WORDS, FEW, FOUND, Costs, find_kinds
-from .scene_rows import Answer, PairFound, answer_of, row_of, rows
+from .scene_rows import Answer, PairFound, Verdict, answer_of, judged, row_of, rows
 from .scene_solids import Ready, ReadyThings
 from .scene_things import Ignore, Item, Key, Skipped, Subject
 
@@ -53,6 +53,8 @@ class Outcome:
     """Whether the check was cancelled."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """The findings as plain data, in the order of `found`."""
+    approved: list[PairFound] = field(default_factory=list)
+    """Pairs that were looked at and left out, because they are no worse than approved; deepest first."""
     unchecked: set[frozenset[Key]] = field(default_factory=set)
     """Pairs that could not be checked; a single thing could not at all."""
 
@@ -98,8 +100,23 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
         outcome.found.sort(key=rank)
         if progress is not None:
             progress(1.0)  # whatever it answers, all is done
+    _judge(items, subject, outcome)
     outcome.rows = rows(items, outcome.found)
     return outcome
+
+
+def _judge(items: Sequence[Item], subject: Subject, outcome: Outcome) -> None:
+    """Compare the found pairs with the user's approvals, and leave out those that are covered if that is asked for."""
+    found, outcome.found = outcome.found, []
+    for pair in found:
+        key = frozenset((items[pair.a].key, items[pair.b].key))
+        pair = judged(pair, subject.approved.get(key), subject.units)
+        if pair.verdict == Verdict.WITHIN and subject.without_approved:
+            outcome.approved.append(pair)
+            outcome.ignored["approved"] = outcome.ignored.get("approved", 0) + 1
+            outcome.ignored_pairs.add(key)
+        else:
+            outcome.found.append(pair)
 
 
 def _look_again(items: Sequence[Item], subject: Subject, found: list[PairFound], progress: Progress | None) -> None:
@@ -187,7 +204,8 @@ def _check_some(
         if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
             outcome.cleared.append((i, j))
         else:
-            outcome.found.append(PairFound(i, j, row_of(answer, a, b, subject.units)))
+            resolution = RESOLUTION_STEPS * max(a.step, b.step)
+            outcome.found.append(PairFound(i, j, row_of(answer, a, b, subject.units), resolution))
 
 
 def _both_collide(a: Ready, b: Ready, outcome: Outcome, progress: Progress | None) -> bool:
@@ -324,6 +342,7 @@ def without(outcome: Outcome, items: Sequence[Item], changed: frozenset[Key]) ->
         found=[found for found, keep in zip(outcome.found, kept, strict=True) if keep],
         rows=[row for row, keep in zip(outcome.rows, kept, strict=True) if keep],
         cleared=[pair for pair in outcome.cleared if holds(*pair)],
+        approved=[pair for pair in outcome.approved if holds(pair.a, pair.b)],
         skipped=[
             *(Skipped(name, f"'{name}' changed while the scene was checked: check again") for name in names),
             *outcome.skipped,

@@ -15,6 +15,7 @@ from .units import UnitFormat, counted
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "ERROR",
+    "CHANGED": "RECOVER_LAST",
     "ACTIVE": "RADIOBUT_ON",
     "REVIEWED": "HIDE_OFF",
     "APPROVED": "CHECKMARK",

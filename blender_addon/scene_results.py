@@ -27,16 +27,18 @@ from bpy.props import (
 from . import exhibit, refresh, scene_show
 from .scene_check import Lists, Rules, units_of
 from .scene_pairs import Outcome
-from .scene_rows import OF_DEPTH
-from .scene_things import Item, Key, Subject
+from .scene_rows import OF_DEPTH, PairFound, Verdict, rows
+from .scene_things import Approval, Item, Key, Subject
 
 STATUSES = (
-    ("NEW", "New", "Found for the first time, or again after it was resolved"),
-    ("ACTIVE", "Active", "Found before, and still there"),
-    ("REVIEWED", "Reviewed", "Looked at; something is to be done about it"),
-    ("APPROVED", "Approved", "Meant to be so"),
-    ("RESOLVED", "Resolved", "Was found before, and is no longer"),
+    ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
+    ("CHANGED", "Changed", "Approved before, and deeper or closer than that now", "NONE", 5),
+    ("ACTIVE", "Active", "Found before, and still there", "NONE", 1),
+    ("REVIEWED", "Reviewed", "Looked at; something is to be done about it", "NONE", 2),
+    ("APPROVED", "Approved", "Meant to be so, and no deeper or closer than it is", "NONE", 3),
+    ("RESOLVED", "Resolved", "Was found before, and is no longer", "NONE", 4),
 )
+"""In the order of their urgency. Files keep the numbers."""
 SCOPES = (
     ("VISIBLE", "Visible", "All visible objects"),
     ("SELECTED", "Selected", "The selected objects"),
@@ -60,7 +62,7 @@ RELATIONS = (
     "within_clearance",
 )
 """In the order of their weight."""
-OPEN_STATUSES = frozenset({"NEW", "ACTIVE", "REVIEWED"})
+OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
 """Those in which something is left to be done."""
 
 
@@ -94,6 +96,13 @@ def _filter_changed(self: Any, context: bpy.types.Context) -> None:
     refresh.redraw()
 
 
+def _decided(self: Any, context: bpy.types.Context) -> None:
+    finding = cast("ContactLensFinding", self)
+    if finding.status == "APPROVED" and finding.data:
+        finding.approval = _as_text(_approval_of_row(json.loads(finding.data)))
+    _filter_changed(self, context)
+
+
 def _is_collection_of_scene(self: Any, collection: bpy.types.Collection) -> bool:
     scene = cast(bpy.types.Scene, self.id_data)
     return collection == scene.collection or collection in scene.collection.children_recursive
@@ -111,8 +120,9 @@ class ContactLensFinding(bpy.types.PropertyGroup):
         description="What is decided about this pair",
         items=STATUSES,
         default="NEW",
-        update=_filter_changed,
+        update=_decided,
     )
+    approval: StringProperty()  # type: ignore[valid-type]
     relation: StringProperty()  # type: ignore[valid-type]
     signed_distance: FloatProperty(unit="LENGTH")  # type: ignore[valid-type]
     has_depth: BoolProperty(default=True)  # type: ignore[valid-type]
@@ -194,7 +204,9 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         name="Listed Pairs", description="Leave out the pairs in the list below", default=True
     )
     ignore_approved: BoolProperty(  # type: ignore[valid-type]
-        name="Approved Pairs", description="Leave out the pairs that are approved", default=True
+        name="Approved Pairs",
+        description="Leave out the pairs that are approved, unless they are deeper or closer than that now",
+        default=True,
     )
     ignored: CollectionProperty(type=ContactLensIgnored)  # type: ignore[valid-type]
     active_ignored: IntProperty()  # type: ignore[valid-type]
@@ -275,10 +287,36 @@ def lists_of(scene: bpy.types.Scene) -> Lists:
         uids = frozenset(obj.session_uid for obj in (entry.object_a, entry.object_b) if obj is not None)
         if uids:
             listed.add(uids)
-    approved = {
-        key for finding in check.findings if finding.status == "APPROVED" and (key := pair_key(finding)) is not None
-    }
-    return Lists(frozenset(listed), frozenset(approved))
+    return Lists(frozenset(listed), approvals(check))
+
+
+def approvals(check: ContactLensCheck) -> dict[frozenset[Key], Approval]:
+    """The pairs that the user approved, and what they were then."""
+    known = {}
+    for finding in check.findings:
+        approval, key = _approval(finding), pair_key(finding)
+        if approval is not None and key is not None:
+            known[key] = approval
+    return known
+
+
+def _approval(finding: ContactLensFinding) -> Approval | None:
+    if finding.status not in ("APPROVED", "CHANGED"):
+        return None
+    if finding.approval:
+        return Approval(json.loads(finding.approval)["signed_distance"])
+    if finding.status == "CHANGED":  # set by the user, and never approved
+        return None
+    row = finding.row()  # of a file saved earlier: what was found then is what was approved
+    return Approval(None, is_known=False) if row.get("signed_distance") is None else _approval_of_row(row)
+
+
+def _approval_of_row(row: dict[str, Any]) -> Approval:
+    return Approval(row["signed_distance"])
+
+
+def _as_text(approval: Approval) -> str:
+    return json.dumps({"signed_distance": approval.signed_distance})
 
 
 # --- one run after the other ----------------------------------------------------------------------------------------
@@ -294,16 +332,22 @@ def statuses(scene: bpy.types.Scene) -> dict[frozenset[Key], str]:
     return known
 
 
-def next_status(before: str | None) -> str:
-    """The status of a pair that is found, by the one it had before."""
-    if before is None or before == "RESOLVED":
+def next_status(before: str | None, verdict: Verdict | None) -> str:
+    """The status of a pair that is found, by the one it had before and how it stands to its approval."""
+    if before is None or before == "RESOLVED" or verdict == Verdict.UNKNOWN:
         return "NEW"
-    return "ACTIVE" if before == "NEW" else before
+    if verdict is not None:
+        return "APPROVED" if verdict == Verdict.WITHIN else "CHANGED"
+    return "ACTIVE" if before in ("NEW", "CHANGED") else before
 
 
 def keys_of(items: list[Item], outcome: Outcome) -> list[frozenset[Key]]:
     """The pair of each row of an outcome."""
-    return [frozenset((items[found.a].key, items[found.b].key)) for found in outcome.found]
+    return _keys_of(items, outcome.found)
+
+
+def _keys_of(items: list[Item], pairs: list[PairFound]) -> list[frozenset[Key]]:
+    return [frozenset((items[pair.a].key, items[pair.b].key)) for pair in pairs]
 
 
 def store(
@@ -326,15 +370,17 @@ def store(
         active_key = pair_key(check.findings[check.active])
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     in_scene = {obj.session_uid for obj in scene.objects}
-    found = keys_of(items, outcome)
+    pairs = [*outcome.found, *outcome.approved]
+    found = _keys_of(items, pairs)
     kept = _kept(check, set(found), subject, outcome, in_scene, changed)
+    numbers = [*told["findings"], *({**row, "frame": told["frame"]} for row in rows(items, outcome.approved))]
 
     entries: list[dict[str, Any]] = []
-    for pair, row, key in zip(outcome.found, told["findings"], found, strict=True):
-        entry: dict[str, Any] = {
-            "status": next_status(known.get(key)),
-            **_numbers(row),
-        }
+    for pair, row, key in zip(pairs, numbers, found, strict=True):
+        status = next_status(known.get(key), pair.verdict)
+        entry: dict[str, Any] = {"status": status, **_numbers(row)}
+        if status in ("APPROVED", "CHANGED"):
+            entry["approval"] = _as_text(subject.approved[key])
         for letter, k in (("a", pair.a), ("b", pair.b)):
             owner, source, number = items[k].key
             entry[f"object_{letter}"] = by_uid.get(owner)
@@ -361,8 +407,14 @@ def update(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
         if finding.status in OPEN_STATUSES and not (outcome.partial or outcome.unchecked):
             finding.status = "RESOLVED"
         return
+    approval = _approval(finding)
+    verdict = outcome.found[0].verdict
+    if verdict is not None or finding.status == "RESOLVED":
+        finding.status = next_status(finding.status, verdict)
     for name, value in _numbers({**outcome.rows[0], "frame": frame}).items():
         setattr(finding, name, value)
+    if approval is not None and finding.status in ("APPROVED", "CHANGED"):
+        finding.approval = _as_text(approval)
     _forget_order()
 
 
@@ -407,7 +459,7 @@ def _kept(
         key = pair_key(finding)
         if key in found:
             continue
-        stored = ("status", "relation", "signed_distance", "has_depth", "area")
+        stored = ("status", "relation", "signed_distance", "has_depth", "area", "approval")
         entry = {name: getattr(finding, name) for name in stored}
         entry["data"] = json.dumps(finding.row(), ensure_ascii=False)
         gone = key is None or any(part[0] not in in_scene for part in key)
@@ -451,7 +503,7 @@ def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, 
         for name in names:
             counts[name] = counts.get(name, 0) + 1
     leaders = {k: min(names, key=lambda name: (-counts[name], name)) for k, names in labels.items()}
-    by_status = [status for status, _, _ in STATUSES]
+    by_status = [status[0] for status in STATUSES]
 
     def rank(k: int) -> tuple[Any, ...]:
         finding, names = findings[k], labels[k]

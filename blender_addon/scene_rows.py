@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,22 @@ from .collision_shape import CONVEX_HULL, PRIMITIVES, WORDS
 from .collision_solid import RESOLUTION_STEPS
 from .finding import Found, checked
 from .scene_solids import Ready
-from .scene_things import Item
+from .scene_things import Approval, Item
 from .units import UnitFormat
 
 FloatArray = NDArray[np.float64]
+
+
+class Verdict(Enum):
+    """How a pair that the user approved is now."""
+
+    WITHIN = "within"
+    """No worse than approved."""
+    WORSE = "worse"
+    """Deeper or closer than approved."""
+    UNKNOWN = "unknown"
+    """The file does not say at which depth it was approved."""
+
 
 OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
 """What of a row is None where surfaces meet of which one is open: such a pair has no depth."""
@@ -35,6 +48,10 @@ class PairFound:
     a: int
     b: int
     row: dict[str, Any]
+    resolution: float = 0.0
+    """Blender units: smaller differences of the signed distance are not known."""
+    verdict: Verdict | None = None
+    """How it stands to the user's approval; None without one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +132,7 @@ def row_of(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> dict[str, An
         "centroid": None if centroid is None else centroid.tolist(),
         "exactness": found.status,
         "verified": None if found.failed is None else not found.failed,
+        "approved_at": None,
         "notes": [*_notes_of(a, units), *_notes_of(b, units), *_notes_of_answer(found, a, b, units)],
     }
     return row if found.has_depth else {**row, **dict.fromkeys(OF_DEPTH)}
@@ -150,6 +168,29 @@ def _notes_of_answer(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> li
     if found.failed:
         notes.append(f"The answer did not pass its own check ({', '.join(found.failed)}): please report it")
     return notes
+
+
+def judged(pair: PairFound, approval: Approval | None, units: UnitFormat) -> PairFound:
+    """Return a pair with how it stands to its approval: in its row, and in words where it is no longer covered."""
+    if approval is None:
+        return pair
+    now = pair.row["signed_distance"]
+    row = {**pair.row, "approved_at": approval.signed_distance}
+    if approval.covers(now, pair.resolution):
+        return replace(pair, row=row, verdict=Verdict.WITHIN)
+    if approval.is_known:
+        verdict = Verdict.WORSE
+        note = f"Approved at {_distance_words(approval.signed_distance, units)}, now {_distance_words(now, units)}"
+    else:
+        verdict = Verdict.UNKNOWN
+        note = "Approved in an earlier version, which did not keep the depth: approve it again"
+    return replace(pair, row={**row, "notes": [note, *row["notes"]]}, verdict=verdict)
+
+
+def _distance_words(signed_distance: float | None, units: UnitFormat) -> str:
+    if signed_distance is None:
+        return "a crossing without a depth"
+    return f"a {'depth' if signed_distance <= 0.0 else 'gap'} of {units.length(abs(signed_distance))}"
 
 
 def _told(item: Item) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -26,6 +26,8 @@ Key = tuple[int, int, str]
 """Which thing: `session_uid` of the object, or of what makes the instance; that of the instanced object, else 0; the
 instance's number, else empty."""
 
+APPROVAL_SLACK = 0.01
+"""Relative to the approved depth or gap: a pair that is deeper or closer by no more is still approved."""
 DENT_SLACK = 1e-3
 """Relative: dents are found to less than that of themselves."""
 
@@ -151,8 +153,6 @@ class Ignore:
     """Pairs of objects, by `session_uid`, joined by rigid-body constraints."""
     listed: frozenset[frozenset[int]] = frozenset()
     """Pairs in the person's list; a single object is ignored altogether."""
-    approved: frozenset[frozenset[Key]] = frozenset()
-    """Pairs that the person approved."""
 
     def why(self, a: Item, b: Item) -> str:
         """Return the rule by which a pair is ignored, or an empty string."""
@@ -167,8 +167,6 @@ class Ignore:
                 for other in {b.key[0], b.uid}:
                     if self.listed & {frozenset((one, other)), frozenset((one,)), frozenset((other,))}:
                         return "listed"
-        if self.approved and frozenset((a.key, b.key)) in self.approved:
-            return "approved"
         return ""
 
 
@@ -179,6 +177,30 @@ def _hang(a: Item, b: Item) -> bool:
     if not (a.key[2] and b.key[2]):  # an object and an instance that it makes
         return True
     return a.key[1] in b.above or b.key[1] in a.above
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What a pair was when the user approved it, which it may be and stay approved."""
+
+    signed_distance: float | None
+    """Blender units; None where surfaces crossed of which one is open: such a pair has no depth."""
+    is_known: bool = True
+    """False when the file, saved by an earlier version, does not say."""
+
+    def covers(self, signed_distance: float | None, resolution: float) -> bool:
+        """Return whether a pair of that signed distance (None: crossing without a depth) is no worse than approved.
+
+        resolution: of the pair's coordinates, Blender units; smaller differences are not known.
+        """
+        if not self.is_known:
+            return False
+        if self.signed_distance is None:
+            return signed_distance is None or signed_distance >= -resolution
+        if signed_distance is None:
+            return False
+        slack = max(APPROVAL_SLACK * abs(self.signed_distance), resolution)
+        return signed_distance >= self.signed_distance - slack
 
 
 class Skipped(NamedTuple):
@@ -207,6 +229,10 @@ class Subject:
     instances: bool = True
     """Whether instances are checked too."""
     skipped: list[Skipped] = field(default_factory=list)
+    approved: Mapping[frozenset[Key], Approval] = field(default_factory=dict)
+    """Pairs that the user approved."""
+    without_approved: bool = False
+    """Whether pairs that are no worse than approved are left out of the findings."""
     units: UnitFormat = field(default_factory=UnitFormat)
     """For the lengths in notes."""
 

@@ -79,7 +79,7 @@ def lines(check: dict[str, Any]) -> list[str]:
             _cut(row["b"]["name"]),
             _distance(row, units),
             f"area {units.area(row['area'])}" if row["area"] > 0.0 else "",
-            "" if row["status"] in ("new", "active") else row["status"],
+            _status(row, units),
         )
         for row in check["findings"]
     ]
@@ -92,6 +92,12 @@ def lines(check: dict[str, Any]) -> list[str]:
     if len(check["skipped"]) > 10:
         told.append(f"  and {counted(len(check['skipped']) - 10, 'more left out', 'more left out')}")
     return told
+
+
+def _status(row: dict[str, Any], units: UnitFormat) -> str:
+    if row["status"] == "changed" and row["approved_at"] is not None:
+        return f"changed: approved at {units.length(abs(row['approved_at']))}"
+    return "" if row["status"] in ("new", "active") else str(row["status"])
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:

@@ -497,6 +497,81 @@ def test_approved_pairs_are_left_out_and_stay_approved() -> None:
     assert status_of("A", "B") == "APPROVED"
 
 
+def approved_at(x: float, **changes: object) -> bpy.types.Object:
+    """Cube B at `x` beside cube A, found and approved there; the rule Approved Pairs leaves out what is covered."""
+    cube("A")
+    b = cube("B", (x, 0.0, 0.0))
+    check(**changes)
+    set_status("A", "B", "APPROVED")
+    return b
+
+
+def checked_at(b: bpy.types.Object, x: float, **changes: object) -> tuple[str, bool]:
+    """The status of the pair once B is at `x` and the scene is checked, and whether the check itself lists it."""
+    b.location.x = x
+    bpy.context.view_layer.update()
+    check(**changes)
+    return status_of("A", "B"), "approved" not in summary()["ignored_pairs"]
+
+
+@pytest.mark.parametrize("ignored", [True, False], ids=["left out", "listed"])
+def test_an_approval_is_bounded_by_the_depth_it_was_given_at(ignored: bool) -> None:
+    b = approved_at(1.5)  # 0.5 deep
+    assert checked_at(b, 1.496, ignore_approved=ignored) == ("APPROVED", not ignored), "0.8 % deeper"
+    assert checked_at(b, 1.8)[0] == "APPROVED", "less deep"
+    assert checked_at(b, 1.494) == ("CHANGED", True), "1.2 % deeper: the approval is of 0.5, not of what came between"
+    [finding] = settings().findings
+    assert "Approved at a depth of 0.50000 m, now a depth of 0.506" in finding.row()["notes"][0]
+    assert finding.row()["approved_at"] == pytest.approx(-0.5)
+    assert checked_at(b, 1.0) == ("CHANGED", True)
+    assert checked_at(b, 1.5) == ("APPROVED", not ignored), "as it was approved"
+    assert checked_at(b, 1.0) == ("CHANGED", True)
+    set_status("A", "B", "APPROVED")
+    assert checked_at(b, 1.0) == ("APPROVED", not ignored), "approving again renews the bound"
+    assert checked_at(b, 0.9) == ("CHANGED", True)
+
+
+def test_an_approved_gap_or_touch_is_bounded_too() -> None:
+    b = approved_at(2.01, clearance=0.02)
+    assert checked_at(b, 2.00995)[0] == "APPROVED", "0.5 % closer"
+    assert checked_at(b, 2.009) == ("CHANGED", True), "10 % closer"
+    assert "Approved at a gap of 0.010000 m, now a gap of 0.009000" in settings().findings[0].row()["notes"][0]
+    b.location.x = 2.0
+    bpy.context.view_layer.update()
+    check()
+    set_status("A", "B", "APPROVED")
+    assert checked_at(b, 2.0 - 1e-6)[0] == "APPROVED", "within the resolution of the coordinates"
+    assert checked_at(b, 2.0 - 1e-4) == ("CHANGED", True), "it only touched"
+
+
+def test_approvals_of_files_saved_earlier_are_bounded_by_the_stored_depth_or_asked_again() -> None:
+    b = approved_at(1.5)
+    settings().findings[0].approval = ""  # as a file saved earlier has it
+    assert checked_at(b, 1.5) == ("APPROVED", False)
+    settings().findings[0].approval = ""
+    assert checked_at(b, 1.0) == ("CHANGED", True)
+    row = json.loads(settings().findings[0].data)
+    set_status("A", "B", "APPROVED")
+    settings().findings[0].approval = ""
+    settings().findings[0].data = json.dumps({**row, "signed_distance": 0.0, "has_depth": False})
+    assert checked_at(b, 1.0) == ("NEW", True)
+    assert "approve it again" in settings().findings[0].row()["notes"][0]
+
+
+def test_a_crossing_of_open_surfaces_stays_approved_while_it_is_one() -> None:
+    sheet = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0), (0.0, 0.0, 0.5)]
+    faces = [(0, 1, 4), (1, 2, 4), (2, 3, 4)]
+    for name, place in (("A", (0.0, 0.0, 0.0)), ("B", (0.5, 0.0, -0.2))):
+        mesh_object(name, sheet, faces, place).contact_lens_shape = "MESH"
+    b = bpy.data.objects["B"]
+    [finding] = check()
+    assert finding.row()["signed_distance"] is None
+    set_status("A", "B", "APPROVED")
+    assert checked_at(b, 0.6) == ("APPROVED", False)
+    b.contact_lens_shape = bpy.data.objects["A"].contact_lens_shape = "CONVEX_HULL"
+    assert checked_at(b, 0.6) == ("CHANGED", True), "it has a depth now, which nobody approved"
+
+
 def test_renamed_duplicated_and_deleted_objects() -> None:
     a, _b, c, _d, _e = row_of_cubes()
     check()

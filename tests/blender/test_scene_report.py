@@ -564,6 +564,23 @@ def test_approved_pairs_do_not_fail_a_build(part: Part, scene_file: Path, tmp_pa
     assert [f["status"] for f in json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"]] == ["approved"]
 
 
+def test_approved_pairs_that_became_deeper_fail_a_build(
+    part: Part, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bpy.ops.contact_lens.check_scene()
+    [finding] = bpy.context.scene.contact_lens_check.findings
+    finding.status = "APPROVED"
+    bpy.data.objects["=B"].location.x = 1.4
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene_file))
+    path = tmp_path / "out.json"
+    assert run(part, scene_file, "--json", path) == 1
+    [row] = json.loads(path.read_text(encoding="utf-8"))["checks"][0]["findings"]
+    assert row["status"] == "changed"
+    assert row["approved_at"] == pytest.approx(-0.5)
+    assert row["depth"] == pytest.approx(0.6, abs=1e-6)
+    assert "changed: approved at 0.50000 m" in capsys.readouterr().out
+
+
 def test_what_a_person_reads(part: Part, scene_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(part, scene_file, "--clearance", 0.002)
     told = capsys.readouterr().out
