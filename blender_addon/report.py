@@ -373,6 +373,7 @@ def main_lines(data: Report) -> Lines:
             lines.append(("Area", units.area(region["area"])))
         elif region["kind"] == "segment":
             lines.append(("Length", units.length(region["length"])))
+    lines.append(("Center", units.vector(found["center"])))
     if found["plane"] is not None:
         lines.append(("In 2D, Normal of Plane", direction(found["plane"]["normal"])))
     lines += [(f"{letter.upper()} as", shape_words(data["objects"][letter])) for letter in "ab"]
@@ -386,7 +387,6 @@ def main_lines(data: Report) -> Lines:
             lines.append(("Length", units.length(sum(r["length"] for r in found["regions"]))))
     if found["curves"]:
         lines.append(("Contact Curves", f"{len(found['curves'])}, {units.length(found['curves_length'])}"))
-    lines.append(("Contact Center", units.vector(found["center"])))
     if not found["has_depth"]:
         lines.append(("Point in Common", units.vector(found["point_on_a"])))
         return lines

@@ -172,7 +172,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         ]
         if row["area"] > 0.0:
             lines.append(("Area", units.area(row["area"])))
-        lines.append(("Contact Center", units.vector(row["center"])))
+        lines.append(("Center", units.vector(row["center"])))
         frame = row.get("frame")  # files saved earlier do not say
         if frame not in (None, scene_check.frame_of(context.scene)):
             lines.append(("Found at Frame", str(frame)))

@@ -99,7 +99,7 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     assert shown["MTV"] == "(0.50000, 0.00000, 0.00000) m"
     assert shown["Region"] == "Polygon, 4 points"
     assert shown["Area"] == "3.4200 m²"
-    for name in ("Contact Center", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
+    for name in ("Center", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
         assert shown[name], name
     assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])
     assert re.fullmatch(r"\d+ hold", shown["Checks"])
