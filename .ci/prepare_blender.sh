@@ -47,6 +47,8 @@ EOF
 works() { # root: the Blender in there starts
     [ -x "$1/usr/bin/blender" ] || return 1
     write_command "$1"
+    # As any running system has; without it Blender warns on standard output in its first moments.
+    [ -e "$1/etc/mtab" ] || ln -sfn /proc/self/mounts "$1/etc/mtab"
     (cd /tmp && "$cache/bin/blender" --version) >"$cache/version.txt" 2>&1
 }
 

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line in processes of its own: a Python with the bpy module, or an installed Blender."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import pytest
+
+
+def environment_of(folder: Path, **more: str) -> dict[str, str]:
+    return {**os.environ, "BLENDER_USER_RESOURCES": str(folder / "profile"), **more}
+
+
+def in_process(command: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        command, cwd=folder, env=environment_of(folder, **environment), capture_output=True, timeout=100, check=False
+    )
+    return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
+
+
+def modules_of(addon: ModuleType, folder: Path) -> Path:
+    """A folder in which `contact_lens` is the add-on with what the package has beside it."""
+    assert addon.__file__ is not None
+    target = folder / "modules" / "contact_lens"
+    shutil.copytree(Path(addon.__file__).parent, target)
+    shutil.copy(Path(__file__).resolve().parents[2] / "__main__.py", target)
+    return target.parent
+
+
+def installed(packed: Path, folder: Path) -> str:
+    """The path of an installed Blender, with the extension in a profile in that folder."""
+    binary = bpy.app.binary_path or os.environ.get("BLENDER") or shutil.which("blender")
+    if not binary:
+        pytest.skip("there is no installed Blender: name one in $BLENDER")
+    (folder / "profile").mkdir(exist_ok=True)
+    shutil.copy(packed, folder / "packed.zip")
+    install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]
+    code, out, err = in_process([binary, "-b", "--factory-startup", *install], folder)
+    assert code == 0, out + err
+    return binary
