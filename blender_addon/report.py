@@ -6,7 +6,6 @@ The panel, the clipboard, the JSON file and scripts all read the same report.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -32,11 +31,14 @@ from . import answer_words, session
 from .collision_shape import WORDS
 from .collision_solid import OPEN_SHARE
 from .finding import Found
+from .report_json import json_text
 from .session import Inspection, Stand
 from .units import UnitFormat, counted, direction
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
+BEGINNINGS = (f'{{\n  "schema": "{SCHEMA}"',)
+"""How the JSON text begins."""
 
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
 OWN_WAYS = {"compound": "compounds have a way of their own", "mesh": "meshes have a way of their own"}
@@ -192,7 +194,7 @@ def _of_pieces(found: Contact | Found, units: UnitFormat) -> Report:
 
 def to_json(data: Report) -> str:
     """The report as JSON text."""
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(data, indent=2) + "\n"
 
 
 def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Dent, resolution: float) -> Report:

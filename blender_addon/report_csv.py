@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A document of scene checks as a table for spreadsheets: one row a finding, its unit in a column, RFC 4180.
 
-What a finding does not have is an empty field: the writer's way with None.
+What a finding does not have is an empty field: the writer's way with None. A file that could not be checked has a row
+that says so.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from typing import Any
 
+from .names import visible
 from .report_units import in_scene_units
 
 COLUMNS = (
@@ -43,9 +46,15 @@ COLUMNS = (
     "area_unit",
     "blender_units_per_unit",
     "notes",
+    "path",
+    "sha256",
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a text for a formula."""
+BEGINNING = "file,scene,frame,status,a,b,relation,"
+"""How a table begins."""
+FORMULA = frozenset("=+-@\N{MINUS SIGN}")
+"""What makes a spreadsheet take a text for a formula, wide, small and raised forms included."""
+CONTROL = frozenset("\t\r\n")
+"""What does so where a text begins with it."""
 
 
 def to_csv(document: dict[str, Any]) -> str:
@@ -53,6 +62,11 @@ def to_csv(document: dict[str, Any]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
+    digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+    for entry in document["inputs"]:
+        if entry["error"] is not None:
+            told = {"file": entry["file"], "status": "not checked", "notes": entry["error"], "path": entry["path"]}
+            writer.writerow([_text(told.get(column) or "") for column in COLUMNS[:-1]] + [entry["sha256"]])
     for check in in_scene_units(document)["checks"]:
         for row in check["findings"]:
             writer.writerow(
@@ -79,11 +93,19 @@ def to_csv(document: dict[str, Any]) -> str:
                     check["units"]["area"],
                     check["units"]["blender_units_per_unit"],
                     _text("; ".join(row["notes"])),
+                    _text(check.get("path") or ""),
+                    digests.get(check.get("path")),
                 ]
             )
     return file.getvalue()
 
 
 def _text(text: str) -> str:
-    """A name as a text that no spreadsheet runs as a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """A name as a text that no spreadsheet runs as a formula, with what cannot be seen as escapes."""
+    seen = next((letter for letter in text if not _is_blank(letter)), "")
+    formula = text[:1] in CONTROL or unicodedata.normalize("NFKC", seen)[:1] in FORMULA
+    return f"'{visible(text)}" if formula else visible(text)
+
+
+def _is_blank(letter: str) -> bool:
+    return letter.isspace() or unicodedata.category(letter) in ("Cc", "Cf")

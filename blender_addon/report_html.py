@@ -6,12 +6,21 @@ The page needs nothing but itself. All that comes from the file (names, messages
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from html import escape
 from typing import Any
 
 from . import answer_words
+from .names import visible
 from .report_units import unit_format
 from .units import UnitFormat, counted
+
+BEGINNING = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="generator" content="Contact Lens">
+"""
+"""How a page begins."""
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --dim: #888; --bad: #d55e00; --touch: #0a7; --near: #c8a; }
@@ -76,18 +85,25 @@ GROUPS = {"coincident": "penetrating", "a_inside_b": "penetrating", "b_inside_a"
 def to_html(document: dict[str, Any]) -> str:
     """Return the document as the text of one HTML page."""
     parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(_title(document))}</title><style>{STYLE}</style></head><body>",
-        f"<h1>{escape(_title(document))}</h1>",
+        f'{BEGINNING}<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{_shown(_title(document))}</title><style>{STYLE}</style></head><body>",
+        f"<h1>{_shown(_title(document))}</h1>",
     ]
     if document["partial"]:
         parts.append('<p class="partial">Stopped early: pairs that were not reached are not in this report.</p>')
+    for entry in document["inputs"]:
+        if entry["error"] is not None:
+            told = f"Not checked: {entry['path']}: {entry['error']}"
+            parts.append(f'<p class="partial">{_shown(told)}</p>')
+    digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+    names = Counter(entry["file"] for entry in document["inputs"])
+    several = len(document["checks"]) > 1
     for number, check in enumerate(document["checks"]):
-        parts.append(_check(check, number, len(document["checks"]) > 1))
+        path = check.get("path")
+        name = path if names[check["file"]] > 1 else check["file"]
+        parts.append(_check(check, number, name or "unsaved file", digests.get(path), several))
     parts.append(
-        f'<p class="dim">Contact Lens {escape(document["contact_lens"])}, Blender {escape(document["blender"])}. '
+        f'<p class="dim">Contact Lens {_shown(document["contact_lens"])}, Blender {_shown(document["blender"])}. '
         "The signed distance is the gap, or minus the depth; both are certified where no note says otherwise.</p>"
     )
     parts.append(f"<script>{SCRIPT}</script></body></html>\n")
@@ -99,7 +115,17 @@ def _title(document: dict[str, Any]) -> str:
     return f"Contacts in {', '.join(files[:3])}{' and others' if len(files) > 3 else ''}"
 
 
-def _check(check: dict[str, Any], number: int, several: bool) -> str:
+def _shown(text: str) -> str:
+    """Text of a file as text of the page: what cannot be seen as a reference, or where there is none as an escape."""
+    if text.isprintable():
+        return escape(text)
+    return "".join(
+        f"&#{ord(letter)};" if unicodedata.category(letter) in ("Cf", "Zl", "Zp") else visible(letter)
+        for letter in escape(text)
+    )
+
+
+def _check(check: dict[str, Any], number: int, name: str, digest: str | None, several: bool) -> str:
     units = unit_format(check).for_table([abs(row["signed_distance"] or 0.0) for row in check["findings"]])
     found = check["findings"]
     counts: dict[str, int] = {}
@@ -107,17 +133,17 @@ def _check(check: dict[str, Any], number: int, several: bool) -> str:
         word = row["relation"] if row.get("status") != "resolved" else "resolved"
         counts[word] = counts.get(word, 0) + 1
     words = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
-    head = f"{check['file'] or 'unsaved file'}, {check['scene']}, frame {check['frame']}"
-    parts = [f"<section><h2>{escape(head)}</h2>" if several else f'<p class="dim">{escape(head)}</p>']
+    head = f"{name}, {check['scene']}, frame {check['frame']}"
+    parts = [f"<section><h2>{_shown(head)}</h2>" if several else f'<p class="dim">{_shown(head)}</p>']
     parts.append(
         f'<p class="sum">{counted(check["objects"], "object")}, {counted(check["checked_pairs"], "pair")} looked at, '
-        f"<b>{counted(len(found), 'finding')}</b>{f': {escape(words)}' if words else ''}</p>"
+        f"<b>{counted(len(found), 'finding')}</b>{f': {_shown(words)}' if words else ''}</p>"
     )
     if check.get("pictures"):
-        parts.append(f'<p class="dim">{escape(check["pictures"])}</p>')
+        parts.append(f'<p class="dim">{_shown(check["pictures"])}</p>')
     if found:
         parts.append(_table(check, number, units))
-    parts.append(_settings(check, units))
+    parts.append(_settings(check, units, digest))
     if several:
         parts.append("</section>")
     return "\n".join(parts)
@@ -136,7 +162,7 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
         if unit and kind:
             shown = f"{text} ({unit}{'²' if text == 'Area' else ''})"
         cls = f' class="{kind}"' if kind else ""
-        parts.append(f'<th scope="col"{cls}><button type="button">{escape(shown)}</button></th>')
+        parts.append(f'<th scope="col"{cls}><button type="button">{_shown(shown)}</button></th>')
     if pictures:
         parts.append('<th scope="col">Picture</th>')
     parts.append("</tr></thead><tbody>")
@@ -148,19 +174,19 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
             words = f"{row[inner]['name']} inside {row[outer]['name']}"
         frame = row.get("frame", check["frame"])
         of_frame = [] if frame == check["frame"] else [f"found at frame {frame}"]
-        notes = "".join(f'<br><span class="dim">{escape(note)}</span>' for note in [*of_frame, *row["notes"]])
+        notes = "".join(f'<br><span class="dim">{_shown(note)}</span>' for note in [*of_frame, *row["notes"]])
         cells = [
-            f'<td class="name">{escape(row["a"]["name"])}</td>',
-            f'<td class="name">{escape(row["b"]["name"])}</td>',
-            f'<td class="{GROUPS.get(relation, relation)}">{escape(words)}{notes}</td>',
+            f'<td class="name">{_shown(row["a"]["name"])}</td>',
+            f'<td class="name">{_shown(row["b"]["name"])}</td>',
+            f'<td class="{GROUPS.get(relation, relation)}">{_shown(words)}{notes}</td>',
             _distance(row, units),
             f'<td class="n" data-v="{row["area"]!r}">'
-            f"{escape(units.number_of_area(row['area'])) if row['area'] > 0.0 else ''}</td>",
-            f"<td>{escape(status)}</td>",
+            f"{_shown(units.number_of_area(row['area'])) if row['area'] > 0.0 else ''}</td>",
+            f"<td>{_shown(status)}</td>",
         ]
         if pictures:
             cells.append(f"<td>{_picture(row)}</td>")
-        parts.append(f'<tr class="{escape(status)}">{"".join(cells)}</tr>')
+        parts.append(f'<tr class="{_shown(status)}">{"".join(cells)}</tr>')
     parts.append("</tbody></table></div>")
     return "\n".join(parts)
 
@@ -173,18 +199,18 @@ def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     more = '<br><span class="dim">depth of pieces</span>' if of_pieces else ""
     if answer_words.is_at_most(row):
         more += '<br><span class="dim">the depth is at most that</span>'
-    return f'<td class="n" data-v="{value!r}">{escape(units.number(value))}{more}</td>'
+    return f'<td class="n" data-v="{value!r}">{_shown(units.number(value))}{more}</td>'
 
 
 def _picture(row: dict[str, Any]) -> str:
     if "picture" in row:
-        names = escape(f"{row['a']['name']} and {row['b']['name']}", quote=True)
+        names = _shown(f"{row['a']['name']} and {row['b']['name']}")
         image = f'<img alt="{names}" loading="lazy" src="data:image/png;base64,{row["picture"]}">'
         return f'<button type="button" class="picture" aria-expanded="false">{image}</button>'
-    return f'<span class="dim">{escape(row.get("no_picture", ""))}</span>'
+    return f'<span class="dim">{_shown(row.get("no_picture", ""))}</span>'
 
 
-def _settings(check: dict[str, Any], units: UnitFormat) -> str:
+def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> str:
     settings = check["settings"]
     ignored = [name[7:].replace("_", " ") for name, on in settings.items() if name.startswith("ignore_") and on]
     scope = {
@@ -200,12 +226,14 @@ def _settings(check: dict[str, Any], units: UnitFormat) -> str:
         ("Pairs that only touch", "told" if settings["touching"] else "not told"),
         ("Ignored", ", ".join(ignored) or "nothing"),
         ("Pairs ignored", ", ".join(f"{n:,} {word}" for word, n in check["ignored_pairs"].items()) or "none"),
+        ("File", check.get("path") or "not saved"),
+        ("SHA-256 of the file", digest or "not known: the open scene was checked"),
         ("Unit", f"{units.symbol() or 'Blender units'}; a Blender unit is {check['units']['scale_length']:g} m"),
     ]
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in lines)
+    rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(text)}</dd>" for name, text in lines)
     parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
     if check["skipped"]:
-        items = "".join(f"<li>{escape(entry['reason'])}</li>" for entry in check["skipped"])
+        items = "".join(f"<li>{_shown(entry['reason'])}</li>" for entry in check["skipped"])
         parts.append(
             f"<details><summary>{counted(len(check['skipped']), 'thing')} left out</summary><ul>{items}</ul></details>"
         )

@@ -455,6 +455,7 @@ def told(
         relations[row["relation"]] = relations.get(row["relation"], 0) + 1
     return {
         "file": Path(bpy.data.filepath).name or None,
+        "path": bpy.data.filepath or None,
         "scene": scene.name,
         "frame": frame,
         "partial": outcome.partial,

@@ -19,7 +19,6 @@ from .scene_things import Item
 from .snapshot import GpuUnavailable, render_exhibit
 from .units import UnitFormat, counted
 
-SCHEMA = "contact-lens-scene-report"
 SCHEMA_VERSION = 2
 PICTURE_SIZE = (640, 400)
 
@@ -32,18 +31,28 @@ WRITERS: dict[str, Callable[[Document], str]] = {
 }
 
 
-def document(checks: list[dict[str, Any]], stopped: bool = False) -> Document:
+def input_of(path: str, sha256: str | None = None) -> dict[str, Any]:
+    """Return what a document says of a file that is to be checked; sha256: of its bytes, where they were read."""
+    return {"file": Path(path).name or None, "path": path or None, "sha256": sha256, "error": None}
+
+
+def document(
+    checks: list[dict[str, Any]], stopped: bool = False, inputs: list[dict[str, Any]] | None = None
+) -> Document:
     """Return checks, one for each file and frame, as one document; stopped: whether there should be more.
 
-    It is in Blender units, as the checks are; what writes it turns that into the scenes' units.
+    inputs: all files that were asked for, as `input_of` has them, with an `error` where one could not be checked; those
+    of the checks if not given. The document is in Blender units, as the checks are; what writes it turns that into the
+    scenes' units.
     """
     return {
-        "schema": SCHEMA,
+        "schema": report_json.SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "contact_lens": __version__,
         "blender": bpy.app.version_string,
         "files": list(dict.fromkeys(check["file"] for check in checks)),
         "frames": list(dict.fromkeys(check["frame"] for check in checks)),
+        "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,
         "partial": stopped or any(check["partial"] for check in checks),
         "checks": checks,
     }
