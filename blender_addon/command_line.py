@@ -5,13 +5,14 @@
     python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
 
 Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, or an error that
-nobody foresaw, 3 something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C.
+nobody foresaw, 3 something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C or another signal to end.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
+import hashlib
+import os
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,11 +21,13 @@ from typing import Any
 
 import bpy
 
-from . import scene_check, scene_pairs, scene_report, scene_results
+from . import report_files, report_json, scene_check, scene_pairs, scene_report, scene_results
 from .command_options import FAIL_ON, UsageError, parser
 from .interruption import Stop
+from .names import visible
 from .read import ReadError
-from .terminal import Progress, lines, standard_output_free
+from .report_files import ReportFileError
+from .terminal import Progress, Screen, complain, lines, standard_output_free
 from .units import UnitFormat
 
 NAME = "contact_lens"
@@ -43,8 +46,8 @@ def command(arguments: Sequence[str]) -> int:
     if given[:1] == ["check"]:
         given = given[1:]
     elif not given or not given[0].startswith("-"):
-        print("usage: blender -b FILE.blend --command contact_lens check [OPTIONS]", file=sys.stderr)
-        print(f"contact_lens: the one command is check{f', not {given[0]!r}' if given else ''}", file=sys.stderr)
+        complain("usage: blender -b FILE.blend --command contact_lens check [OPTIONS]")
+        complain(f"contact_lens: the one command is check{f', not {given[0]!r}' if given else ''}")
         return WRONG
     return main(given, "blender -b FILE.blend --command contact_lens check")
 
@@ -56,69 +59,93 @@ def main(arguments: Sequence[str], prog: str) -> int:
         return _run(options)
     except SystemExit as ended:  # --help
         return int(ended.code or 0)
-    except (UsageError, ReadError) as error:
-        print(f"contact_lens: {error}", file=sys.stderr)
-        return WRONG
-    except OSError as error:
-        print(f"contact_lens: {error.filename or 'a report'}: {error.strerror or error}", file=sys.stderr)
+    except (UsageError, ReportFileError, OSError) as error:
+        _complain_of(report_files.reason(error))
         return WRONG
     except KeyboardInterrupt:
-        print("contact_lens: stopped", file=sys.stderr)
+        _complain_of("stopped")
         return STOPPED
     except Exception:  # an exit code of the table, not that of a Python which has failed
-        traceback.print_exc()
-        print("contact_lens: this should not have happened: please report it with the lines above", file=sys.stderr)
+        _complain_of_a_fault()
         return WRONG
 
 
 def _run(options: argparse.Namespace) -> int:
-    outputs = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind)}
-    if sum(path == "-" for path in outputs.values()) > 1:
-        raise UsageError("only one report can go to standard output")
-    files = [Path(path).resolve() for path in outputs.values() if path != "-"]
-    if len(set(files)) < len(files):
-        raise UsageError("each report needs a file of its own")
-    for file in options.files or [bpy.data.filepath]:
-        if file and Path(file).resolve() in files:
-            raise UsageError(f"{file}: a report would be written over the file that is checked")
+    places = _places(options)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
         raise UsageError("--ignore none goes with no other --ignore")
     if options.pictures < 0:
         raise UsageError("--pictures: a number of 0 or more expected")
-    for path in outputs.values():
-        if path != "-" and not Path(path).absolute().parent.is_dir():
-            raise UsageError(f"{path}: there is no folder {Path(path).absolute().parent}")
-        if Path(path).is_dir():
-            raise UsageError(f"{path}: is a folder, and a file is to be written")
     if not options.files and not bpy.data.filepath:
         raise UsageError("no file is open: name a .blend file; --help tells more")
-    for file in options.files:
-        _exists(file)
+    missing = [file for file in options.files if not Path(file).is_file()]
+    if missing and len(missing) == len(options.files):  # nothing to check: reports stay as they are
+        raise UsageError("; ".join(f"{file}: {_why_missing(file)}" for file in missing))
+    screen = Screen(options.quiet or any(place.descriptor == 1 for place in places.values()))
+    files = options.files or [None]
+    inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
     checks: list[dict[str, Any]] = []
-    quiet = options.quiet or "-" in outputs.values()
-    with standard_output_free(quiet) as write, Stop() as stop:
-        for file in options.files or [None]:
+    unwritten = False
+    with (
+        standard_output_free(screen.quiet) as output,
+        Stop() as stop,
+        report_files.Partials(places.values()) as partials,
+    ):
+        for file, source in zip(files, inputs, strict=True):
             if stop.asked:
-                break
-            if file is not None:
-                _open(file)
-            for check in _checks(options, quiet, stop):
+                source["error"] = "the run was stopped before"
+                continue
+            for check in _checks_of_file(options, file, source, screen, stop):
                 checks.append(check)
-                if not quiet:
-                    print("\n".join(lines(check)), flush=True)
-        document = scene_report.document(checks, stop.asked)
-        for kind, path in outputs.items():
-            text = scene_report.WRITERS[kind](document)
-            if path == "-":
-                write(text)
-            else:
-                Path(path).write_text(text, encoding="utf-8", newline="")
-                if not quiet:
-                    print(f"Saved {path}")
+                _add(partials, [check], source)
+                for line in lines(check, file):
+                    screen.say(line)
+            if source["error"] is not None:
+                _add(partials, [], source)
+        document = scene_report.document(checks, stop.asked, inputs)
+        for kind, place in places.items():
+            if checks:
+                try:
+                    report_files.write(place, scene_report.WRITERS[kind](document), output)
+                except ReportFileError as error:
+                    unwritten = True
+                    _complain_of(f"{error}{partials.hint(place)}")
+                    continue
+                if place.descriptor is None:
+                    screen.say(f"Saved {place.path}")
+            partials.remove(place)
+    if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
+        unwritten = True
+        _complain_of(f"standard output: {screen.failure.strerror}")
     if stop.asked:
-        print("contact_lens: stopped: not everything was checked", file=sys.stderr)
-        return STOPPED
-    return _exit_code(options, checks)
+        _complain_of("stopped: not everything was checked")
+    elif any(source["error"] is not None for source in inputs):
+        return WRONG
+    if unwritten:
+        return WRONG
+    return STOPPED if stop.asked else _exit_code(options, checks)
+
+
+def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
+    """Return where each kind of report goes. Raises UsageError and ReportFileError."""
+    paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
+    places = {kind: report_files.place_of(path) for kind, path in paths.items()}
+    if sum(place.descriptor == 1 for place in places.values()) > 1:
+        raise UsageError("only one report can go to standard output")
+    if report_files.share_a_file(places.values()):
+        raise UsageError("each report needs a file of its own")
+    return places
+
+
+def _add(partials: report_files.Partials, checks: list[dict[str, Any]], source: dict[str, Any]) -> None:
+    """Add what is done to the partial reports, as a document that is a part of one."""
+    line = report_json.to_line(scene_report.document(checks, True, [source]))
+    for problem in partials.add(line):
+        _complain_of(problem)
+
+
+def _complain_of(problem: str) -> None:
+    complain(f"contact_lens: {visible(problem)}")
 
 
 def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int:
@@ -130,26 +157,59 @@ def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int
     if not unchecked or options.allow_skipped:
         return CLEAN
     more = f", and {len(unchecked) - 1} more" if len(unchecked) > 1 else ""
-    print(f"contact_lens: not everything could be checked: {unchecked[0]}{more}", file=sys.stderr)
+    _complain_of(f"not everything could be checked: {unchecked[0]}{more}")
     return UNCHECKED
 
 
-def _exists(file: str) -> None:
-    if not Path(file).is_file():
-        raise UsageError(f"{file}: {'is a folder' if Path(file).is_dir() else 'there is no such file'}")
+def _checks_of_file(
+    options: argparse.Namespace, file: str | None, source: dict[str, Any], screen: Screen, stop: Stop
+) -> Iterator[dict[str, Any]]:
+    """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
+    name = "" if file is None else f"{file}: "
+    try:
+        if file is not None or not bpy.data.is_dirty:
+            source["sha256"] = _digest(source["path"])
+        if file is not None:
+            _open(file)
+        yield from _checks(options, screen, stop)
+    except (UsageError, ReadError) as error:
+        source["error"] = str(error)
+        _complain_of(f"{name}{error}")
+    except Exception as error:  # a fault met in one file costs no report of the others
+        source["error"] = f"{type(error).__name__}: {error}"
+        _complain_of(f"{name}{source['error']}")
+        _complain_of_a_fault()
+
+
+def _complain_of_a_fault() -> None:
+    complain(traceback.format_exc())
+    _complain_of("this should not have happened: please report it with the lines above")
+
+
+def _why_missing(file: str) -> str:
+    return "is a folder" if Path(file).is_dir() else "there is no such file"
+
+
+def _digest(file: str) -> str:
+    """Return the SHA-256 of a file's bytes. Raises UsageError."""
+    try:
+        with open(file, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except (FileNotFoundError, IsADirectoryError):
+        raise UsageError(_why_missing(file)) from None
+    except OSError as error:
+        raise UsageError(error.strerror or str(error)) from error
 
 
 def _open(file: str) -> None:
-    _exists(file)  # it may be gone meanwhile
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(Path(file).absolute()), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=os.path.abspath(file), load_ui=False)
     except RuntimeError as error:
-        said = str(error).strip().splitlines()[-1].removeprefix("Error: ")
-        raise UsageError(f"{file}: {said}") from error
+        raise UsageError(str(error).strip().splitlines()[-1].removeprefix("Error: ")) from error
 
 
-def _checks(options: argparse.Namespace, quiet: bool, stop: Stop) -> Iterator[dict[str, Any]]:
-    """Check the open file, frame by frame, until the person stops it."""
+def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator[dict[str, Any]]:
+    """Check the open file, frame by frame, until the user stops it."""
     scene = bpy.context.scene
     if options.scene is not None:
         named: bpy.types.Scene | None = bpy.data.scenes.get(options.scene)
@@ -170,7 +230,7 @@ def _checks(options: argparse.Namespace, quiet: bool, stop: Stop) -> Iterator[di
             if frame is not None:
                 scene.frame_set(frame)
             subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene), geometries)
-            shows = Progress(quiet, k, len(wanted), stop)
+            shows = Progress(screen.quiet, k, len(wanted), stop)
             try:
                 outcome = scene_pairs.check(subject, shows)
             finally:

@@ -37,8 +37,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
         f"{prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html",
         epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, "
         "or an error that nobody foresaw, 3 no findings, but something could not be checked (see --allow-skipped), 130 "
-        "stopped by Ctrl-C: the reports then hold what was done until then. What is not given is as set in the file's "
-        "panel Scene Check.",
+        "stopped by Ctrl-C, SIGTERM or SIGHUP: the reports then hold what was done until then. What is not given is as "
+        "set in the file's panel Scene Check.",
         allow_abbrev=False,
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")

@@ -15,10 +15,11 @@ from bpy_extras.io_utils import ExportHelper
 from mathutils import Vector
 
 from ..core.progress import Progress
-from . import properties, read, refresh, report, separate, session, volumes_follow
+from . import properties, read, refresh, report, report_files, separate, session, volumes_follow
 from .finding import curves, outlines, vector_ends
 from .inspection import begun, overtaken
 from .job import Job
+from .names import visible
 from .read import ReadError
 from .separate import Moved, SeparateError
 from .session import Inspection
@@ -449,13 +450,13 @@ class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
         return result
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = Path(bpy.path.abspath(self.filepath))
+        path = str(Path(bpy.path.abspath(self.filepath)).absolute())
         try:
-            path.write_text(report.to_json(report.report(context)), encoding="utf-8")
-        except OSError as error:
-            self.report({"ERROR"}, f"Cannot write {path}: {error.strerror or error}")
+            report_files.write(report_files.place_of(path), report.to_json(report.report(context)))
+        except report_files.ReportFileError as error:
+            self.report({"ERROR"}, visible(f"Cannot write {error}"))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Saved {path}")
+        self.report({"INFO"}, visible(f"Saved {path}"))
         return {"FINISHED"}
 
 

@@ -19,6 +19,7 @@ from . import (
     handlers,
     operators,
     refresh,
+    report_files,
     scene_check,
     scene_pairs,
     scene_report,
@@ -27,6 +28,7 @@ from . import (
     session,
 )
 from .job import Job
+from .names import visible
 from .read import ReadError
 from .scene_pairs import Outcome
 from .scene_results import ContactLensCheck, ContactLensFinding
@@ -564,20 +566,21 @@ class CONTACT_LENS_OT_save_scene_report(bpy.types.Operator, ExportHelper):
         return result
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = Path(bpy.path.abspath(self.filepath))
-        kind = self.kind.lower()
-        if not self.properties.is_property_set("kind") and path.suffix.lower() in (".csv", ".json", ".html"):
-            kind = path.suffix.lower()[1:]
+        path = Path(bpy.path.abspath(self.filepath)).absolute()
+        kind, ending = self.kind.lower(), path.suffix.lower()[1:]
+        if not self.properties.is_property_set("kind") and ending in scene_report.WRITERS:
+            kind = ending
         document = scene_report.document(scene_results.document_of(context.scene))
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            place = report_files.place_of(str(path))  # before pictures are taken
             if kind == "html" and self.pictures:
                 self._take_pictures(context, document["checks"][0])
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(scene_report.WRITERS[kind](document), encoding="utf-8", newline="")
-        except OSError as error:
-            self.report({"ERROR"}, f"Cannot write {path}: {error.strerror or error}")
+            report_files.write(place, scene_report.WRITERS[kind](document))
+        except (report_files.ReportFileError, OSError) as error:
+            self.report({"ERROR"}, visible(f"Cannot write {report_files.reason(error)}"))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Saved {path}: {counted(len(document['checks'][0]['findings']), 'finding')}")
+        self.report({"INFO"}, visible(f"Saved {path}: {counted(len(document['checks'][0]['findings']), 'finding')}"))
         return {"FINISHED"}
 
     def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 from . import answer_words, scene_report
 from .interruption import Stop
+from .names import visible
 from .report_units import unit_format
 from .units import UnitFormat, counted
 
@@ -18,31 +20,64 @@ WIDEST = 34
 """Letters of a name in the table on the terminal."""
 
 
+class Screen:
+    """Lines for the user, on standard output."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.failure: OSError | None = None
+        """Why lines are shown no more."""
+
+    def say(self, text: str) -> None:
+        """Show a line. Where that fails nothing is shown from then on: it costs no report."""
+        if self.quiet or self.failure is not None:
+            return
+        try:
+            _print(text, sys.stdout)
+        except OSError as error:
+            self.failure = error
+            # What Python still has for it goes nowhere, rather than fail again at the end.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+
+
+def complain(text: str) -> None:
+    """Show what is wrong, on standard error, as this program's."""
+    with suppress(OSError):  # there is no other place to say it
+        for line in text.splitlines():
+            _print(line, sys.stderr)
+
+
+def _print(text: str, stream: TextIO | None) -> None:
+    """Print a line as data: nothing in it does anything to a terminal, and any encoding will do."""
+    if stream is not None:
+        encoding = stream.encoding or "utf-8"
+        print(visible(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+
+
 @contextmanager
-def standard_output_free(wanted: bool) -> Iterator[Callable[[str], None]]:
-    """Send all that Blender itself prints elsewhere, if wanted. Gives what writes to standard output all the same."""
+def standard_output_free(wanted: bool) -> Iterator[int]:
+    """Send all that Blender itself prints elsewhere, if wanted. Gives the descriptor that is the standard output."""
     if not wanted:
-        yield _write
+        yield 1
         return
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
+    _flush_c()  # what Blender said before, as its name and version
     try:
-
-        def write(text: str) -> None:
-            with os.fdopen(os.dup(kept), "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-
-        yield write
+        yield kept
     finally:
         sys.stdout.flush()
+        _flush_c()
         os.dup2(kept, 1)
         os.close(kept)
 
 
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+def _flush_c() -> None:
+    """Write out what C code has printed: it has a buffer of its own, which else would follow all that Python wrote."""
+    ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
 
 
 class Progress:
@@ -50,7 +85,7 @@ class Progress:
 
     def __init__(self, quiet: bool, frame: int, count: int, stop: Stop) -> None:
         self._stop = stop
-        self._shown = not quiet and sys.stderr.isatty()
+        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self._frame, self._count = frame, count
         self._told = -1
 
@@ -58,25 +93,31 @@ class Progress:
         percent = int(100.0 * (self._frame + share) / self._count)
         if self._shown and percent != self._told:
             self._told = percent
-            print(f"\rChecking: {percent} %", end="", file=sys.stderr, flush=True)
+            self._show(f"\rChecking: {percent} %")
         return not self._stop.asked
 
     def end(self) -> None:
         if self._shown:
-            print("\r" + " " * 20 + "\r", end="", file=sys.stderr, flush=True)
+            self._show("\r" + " " * 20 + "\r")
+
+    def _show(self, text: str) -> None:
+        try:
+            print(text, end="", file=sys.stderr, flush=True)
+        except OSError:  # the terminal has been closed
+            self._shown = False
 
 
-def lines(check: dict[str, Any]) -> list[str]:
-    """Return a check as lines of text: one for the whole, one for each finding."""
+def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
+    """Return a check as lines of text: one for the whole, one for each finding; file: its name as the user gave it."""
     units = unit_format(check)
-    head = f"{check['file'] or 'unsaved file'}, frame {check['frame']}: {scene_report.one_line(check)}"
+    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {scene_report.one_line(check)}"
     clearance = check["settings"]["clearance"]
     told = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
     rows = [
         (
             row["relation"].replace("_", " "),
-            _cut(row["a"]["name"]),
-            _cut(row["b"]["name"]),
+            _cut(visible(row["a"]["name"])),
+            _cut(visible(row["b"]["name"])),
             _distance(row, units),
             f"area {units.area(row['area'])}" if row["area"] > 0.0 else "",
             _status(row, units),

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from typing import Any
 import bpy
 import pytest
 
+from .processes import environment_of, in_process, installed, modules_of
 from .scenes import cube, mesh_object
 
 Part = Callable[[str], ModuleType]
@@ -494,13 +494,15 @@ def test_ctrl_c_keeps_what_is_done(
     assert not path.exists()
 
 
-def test_a_missing_file_is_told_before_anything_is_checked(
-    part: Part, scene_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_missing_files_are_told_before_anything_is_written(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(part, scene_file, tmp_path / "none.blend", "--json", tmp_path / "out.json") == 2
+    assert run(part, tmp_path / "none.blend", tmp_path, "--json", tmp_path / "out.json") == 2
     told = capsys.readouterr()
     assert "none.blend: there is no such file" in told.err
+    assert "is a folder" in told.err
     assert told.out == ""
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_report_is_written_over_the_file_that_is_checked(part: Part, scene_file: Path, tmp_path: Path) -> None:
@@ -595,27 +597,6 @@ def test_what_a_person_reads(part: Part, scene_file: Path, capsys: pytest.Captur
 # --- other processes ------------------------------------------------------------------------------------------------
 
 
-def in_process(command: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, "BLENDER_USER_RESOURCES": str(folder / "profile"), **environment},
-        capture_output=True,
-        timeout=100,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-
-
-def modules_of(addon: ModuleType, folder: Path) -> Path:
-    """A folder in which `contact_lens` is the add-on with what the package has beside it."""
-    assert addon.__file__ is not None
-    target = folder / "modules" / "contact_lens"
-    shutil.copytree(Path(addon.__file__).parent, target)
-    shutil.copy(Path(__file__).resolve().parents[2] / "__main__.py", target)
-    return target.parent
-
-
 def stopped_by_ctrl_c(command: list[str], folder: Path, **environment: str) -> tuple[int, str, str]:
     """Press Ctrl-C once contacts are seen to be on the way; the exit code, standard output, the terminal since then."""
     pty = pytest.importorskip("pty")
@@ -623,7 +604,7 @@ def stopped_by_ctrl_c(command: list[str], folder: Path, **environment: str) -> t
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, "BLENDER_USER_RESOURCES": str(folder / "profile"), **environment},
+        env=environment_of(folder, **environment),
         stdout=subprocess.PIPE,
         stderr=side,
     )
@@ -696,19 +677,6 @@ def test_as_a_module_of_python(addon: ModuleType, scene_file: Path, tmp_path: Pa
     code, out, err = in_process([*command, "none.blend"], tmp_path, PYTHONPATH=modules)
     assert code == 2
     assert "none.blend: there is no such file" in err
-
-
-def installed(packed: Path, folder: Path) -> str:
-    """The path of an installed Blender, with the extension in a profile in that folder."""
-    binary = bpy.app.binary_path or os.environ.get("BLENDER") or shutil.which("blender")
-    if not binary:
-        pytest.skip("there is no installed Blender: name one in $BLENDER")
-    (folder / "profile").mkdir(exist_ok=True)
-    shutil.copy(packed, folder / "packed.zip")
-    install = ["--command", "extension", "install-file", "-r", "user_default", "--enable", "packed.zip"]
-    code, out, err = in_process([binary, "-b", "--factory-startup", *install], folder)
-    assert code == 0, out + err
-    return binary
 
 
 def test_as_a_command_of_blender(packed: Path, scene_file: Path, tmp_path: Path) -> None:

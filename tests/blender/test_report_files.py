@@ -1,0 +1,582 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where reports go, what is left of them when a run does not end well, and names that mean something to a program."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import html
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+import pytest
+
+from .processes import environment_of, in_process, installed, modules_of
+from .scenes import cube, inspect, mesh_object
+from .test_scene_report import Cells, Part, run
+
+pytestmark = pytest.mark.usefixtures("empty_scene")
+
+KINDS = ("json", "csv", "html")
+as_module = pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
+
+
+def pair_file(path: Path, a: str = "A", b: str = "B", scene: str = "Scene") -> Path:
+    """A saved scene of two cubes, one half inside the other."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    cube(a)
+    cube(b, (1.5, 0.0, 0.0))
+    bpy.context.scene.name = scene
+    path.parent.mkdir(exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
+    """A path for each kind of report, and the options that ask for them without pictures."""
+    paths = {kind: folder / f"out.{kind}" for kind in KINDS}
+    return paths, ["--pictures", 0, *(word for kind, path in paths.items() for word in (f"--{kind}", path))]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+
+
+def documents(partial: Path) -> list[dict[str, Any]]:
+    """The documents of a partial report: a line each, and no line is cut."""
+    text = partial.read_bytes()
+    assert text == b"" or text.endswith(b"\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# --- several files --------------------------------------------------------------------------------------------------
+
+
+def test_files_of_one_name_are_identified_by_path_and_content(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [pair_file(tmp_path / "one" / "scene.blend"), pair_file(tmp_path / "two" / "scene.blend", "C", "D")]
+    paths, options = outputs(tmp_path)
+    assert run(part, *files, *options) == 1
+    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    expected = [
+        {
+            "file": "scene.blend",
+            "path": str(file),
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "error": None,
+        }
+        for file in files
+    ]
+    assert data["inputs"] == expected
+    assert [check["path"] for check in data["checks"]] == [str(file) for file in files]
+    rows = table(paths["csv"])
+    assert [(row["path"], row["sha256"]) for row in rows] == [(each["path"], each["sha256"]) for each in expected]
+    page = paths["html"].read_text(encoding="utf-8")
+    said = capsys.readouterr().out
+    for entry in expected:
+        assert f"<h2>{entry['path']}, Scene" in page
+        assert entry["sha256"] in page
+        assert f"{entry['path']}, frame 1: " in said
+
+
+def broken(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
+    path.write_bytes(b"no blend file")
+    return []
+
+
+def missing(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
+    return []
+
+
+def another_scene(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
+    pair_file(path, scene="Other")
+    return ["--scene", "Scene"]
+
+
+def with_a_fault_of_ours(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
+    pair_file(path)
+    check = part("blender_addon.scene_pairs").check
+
+    def fails_there(*arguments: Any) -> Any:
+        if Path(bpy.data.filepath) == path:
+            raise ZeroDivisionError("a fault of ours")
+        return check(*arguments)
+
+    monkeypatch.setattr(part("blender_addon.scene_pairs"), "check", fails_there)
+    return []
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (broken, "bad.blend"),
+        (missing, "there is no such file"),
+        (another_scene, "there is no scene 'Scene'"),
+        (with_a_fault_of_ours, "a fault of ours"),
+    ],
+)
+def test_one_bad_file_does_not_cost_the_reports_of_the_others(
+    part: Part,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    bad: Callable[..., list[object]],
+    reason: str,
+) -> None:
+    one, two = pair_file(tmp_path / "one.blend"), pair_file(tmp_path / "two.blend")
+    more = bad(tmp_path / "bad.blend", monkeypatch, part)
+    paths, options = outputs(tmp_path)
+    assert run(part, one, tmp_path / "bad.blend", two, *options, *more) == 2
+    said = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("contact_lens: "))
+    assert "bad.blend" in said
+    assert reason in said
+    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    assert [check["file"] for check in data["checks"]] == ["one.blend", "two.blend"]
+    assert [entry["file"] for entry in data["inputs"]] == ["one.blend", "bad.blend", "two.blend"]
+    (error,) = (entry["error"] for entry in data["inputs"] if entry["error"] is not None)
+    assert error in said
+    rows = table(paths["csv"])
+    assert [row["status"] for row in rows] == ["not checked", "new", "new"]
+    assert (rows[0]["file"], rows[0]["notes"], rows[0]["relation"]) == ("bad.blend", error, "")
+    page = re.sub(r"\s+", " ", html.unescape(paths["html"].read_text(encoding="utf-8")))
+    assert f"Not checked: {tmp_path / 'bad.blend'}: {error}" in page
+
+
+def test_a_run_that_checked_nothing_leaves_the_reports_of_an_earlier_one(part: Part, tmp_path: Path) -> None:
+    file = pair_file(tmp_path / "scene.blend")
+    (tmp_path / "bad.blend").write_bytes(b"no blend file")
+    _, options = outputs(tmp_path)
+    assert run(part, file, *options) == 1
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for arguments in ([tmp_path / "bad.blend"], [tmp_path / "none.blend"], [file, "--scene", "None"]):
+        assert run(part, *arguments, *options) == 2
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+# --- a run that does not end well -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long_file(tmp_path: Path) -> Path:
+    """A pair with many frames to check, and reports of an earlier run."""
+    (tmp_path / "profile").mkdir()
+    return pair_file(tmp_path / "scene.blend")
+
+
+@contextlib.contextmanager
+def in_the_middle(addon: ModuleType, folder: Path, paths: dict[str, Path]) -> Iterator[subprocess.Popen[bytes]]:
+    """A check of very many frames, some of which are done."""
+    options = [word for kind, path in paths.items() for word in (f"--{kind}", str(path))]
+    command = [sys.executable, "-m", "contact_lens", "scene.blend", "--frames", "1-100000", "--pictures", "0", *options]
+    environment = environment_of(folder, PYTHONPATH=str(modules_of(addon, folder)))
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            partials = [Path(f"{path}.partial") for path in paths.values()]
+            give_up = time.monotonic() + 60.0
+            while not all(path.exists() and path.read_bytes().count(b"\n") > 2 for path in partials):
+                assert process.poll() is None, process.communicate()[1]
+                assert time.monotonic() < give_up, "no partial report grows"
+                time.sleep(0.05)
+            yield process
+        finally:
+            process.kill()
+
+
+@as_module
+def test_a_killed_run_leaves_the_earlier_reports_and_what_was_done(
+    addon: ModuleType, part: Part, long_file: Path, tmp_path: Path
+) -> None:
+    paths, options = outputs(tmp_path)
+    run(part, long_file, *options)
+    before = {path: path.read_bytes() for path in paths.values()}
+    with in_the_middle(addon, tmp_path, paths) as process:
+        process.kill()
+        process.wait()
+    assert {path: path.read_bytes() for path in paths.values()} == before
+    for path in paths.values():
+        done = documents(Path(f"{path}.partial"))
+        assert [each["frames"] for each in done] == [[k + 1] for k in range(len(done))]
+        assert {each["schema"] for each in done} == {"contact-lens-scene-report"}
+        assert all(each["partial"] for each in done), "each is a part of a run"
+        assert all(len(each["checks"][0]["findings"]) == 1 for each in done)
+    # The next run does not mix them up.
+    run(part, long_file, *options)
+    assert not list(tmp_path.glob("*.partial"))
+    assert {path: path.read_bytes() for path in paths.values()} == before
+
+
+@as_module
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_run_that_is_asked_to_end_writes_partial_reports(
+    addon: ModuleType, long_file: Path, tmp_path: Path, name: str
+) -> None:
+    if not hasattr(signal, name):
+        pytest.skip(f"there is no {name} here")
+    paths, _ = outputs(tmp_path)
+    with in_the_middle(addon, tmp_path, paths) as process:
+        # As timeout(1) and a closed terminal do, which signal the process and then its whole group.
+        process.send_signal(getattr(signal, name))
+        process.send_signal(getattr(signal, name))
+        _, told = process.communicate(timeout=100)
+        assert process.returncode == 130, told
+    assert b"Traceback" not in told
+    assert f"stopping: {name}".encode() in told
+    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    assert data["partial"]
+    assert len(data["checks"]) > 2
+    assert len(table(paths["csv"])) >= len(data["checks"]) - 1
+    assert "Stopped early" in paths["html"].read_text(encoding="utf-8")
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_signal_that_is_ignored_stays_ignored(part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under nohup."""
+    if not hasattr(signal, "SIGHUP"):
+        pytest.skip("there is no SIGHUP here")
+    file, path = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json"
+    check = part("blender_addon.scene_pairs").check
+
+    def hung_up(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGHUP)
+        return check(*arguments)
+
+    monkeypatch.setattr(part("blender_addon.scene_pairs"), "check", hung_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert run(part, file, "--json", path) == 1
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert not json.loads(path.read_text(encoding="utf-8"))["partial"]
+
+
+@contextlib.contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """A disk on which files are full at that size."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = pair_file(tmp_path / "scene.blend")
+    paths, options = outputs(tmp_path)
+    del options[-2:]  # a page is larger than that
+    assert run(part, file, "--frames", "1-3", *options) == 1
+    before = paths["json"].read_bytes()
+    capsys.readouterr()
+    with no_file_larger_than(len(before) // 2):
+        assert run(part, file, "--frames", "1-6", *options) == 2
+    said = capsys.readouterr().err
+    assert f"{paths['json']}: " in said
+    assert f"{paths['json']}.partial: " in said
+    assert paths["json"].read_bytes() == before
+    done = documents(Path(f"{paths['json']}.partial"))
+    assert [each["frames"] for each in done] == [[k + 1] for k in range(len(done))]
+    assert 0 < len(done) < 6
+    assert len(table(paths["csv"])) == 6, "what has room is written"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "out.csv",
+        "out.json",
+        "out.json.partial",
+        "scene.blend",
+    ]
+
+
+def test_a_failed_write_names_the_path(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    file, path = pair_file(tmp_path / "scene.blend"), tmp_path / "out.csv"
+    assert run(part, file, "--json", "/dev/full", "--csv", path) == 2
+    assert "contact_lens: /dev/full: No space left on device\n" in capsys.readouterr().err
+    assert len(table(path)) == 1
+
+
+@pytest.mark.parametrize("kind", ["scene", "pair"])
+def test_saving_from_the_sidebar_loses_no_earlier_report(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "out.json"
+    pair_file(tmp_path / "scene.blend")
+    if kind == "scene":
+        bpy.ops.contact_lens.check_scene()
+        save = bpy.ops.contact_lens.save_scene_report
+    else:
+        inspect(bpy.data.objects["A"], bpy.data.objects["B"])
+        save = bpy.ops.contact_lens.save_json
+    assert save(filepath=str(path)) == {"FINISHED"}
+    before = path.read_bytes()
+    assert save(filepath=str(path)) == {"FINISHED"}, "a report of ours is replaced"
+    with no_file_larger_than(500), pytest.raises(RuntimeError, match=r"out\.json"):
+        save(filepath=str(path))
+    assert path.read_bytes() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["out.json", "scene.blend"]
+    path.write_bytes(b'{"mine": 1}')
+    with pytest.raises(RuntimeError, match=r"out\.json: .* not a report of Contact Lens"):
+        save(filepath=str(path))
+    assert path.read_bytes() == b'{"mine": 1}'
+
+
+# --- where reports go -----------------------------------------------------------------------------------------------
+
+
+def test_no_report_is_written_over_what_is_no_report(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, library = pair_file(tmp_path / "scene.blend"), pair_file(tmp_path / "library.blend")
+    os.link(file, tmp_path / "hard link.json")
+    (tmp_path / "link.json").symlink_to(library)
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "data.json").write_text('{"schema": "of another program"}')
+    (tmp_path / "table.csv").write_text("file;scene;frame\n")
+    (tmp_path / "page.html").write_text("<!DOCTYPE html><p>Contacts in scene.blend")
+    (tmp_path / "out.json.partial").write_text("downloaded to here")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    capsys.readouterr()
+    for path in [*(each for each in before if each.suffix != ".partial"), tmp_path / "out.json"]:
+        for kind in KINDS:
+            assert run(part, file, f"--{kind}", path) == 2, path
+            told = capsys.readouterr()
+            assert f"contact_lens: {path}" in told.err
+            assert "not a report of Contact Lens" in told.err
+            assert told.out == "", "before anything is checked"
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    (tmp_path / "link.json").resolve(strict=True)
+
+
+def test_an_earlier_report_is_replaced_and_a_link_stays_one(part: Part, tmp_path: Path) -> None:
+    file = pair_file(tmp_path / "scene.blend")
+    paths, options = outputs(tmp_path)
+    run(part, file, *options)
+    real = {kind: path.rename(tmp_path / f"real.{kind}") for kind, path in paths.items()}
+    for kind, path in paths.items():
+        path.symlink_to(real[kind])
+    nowhere, empty = tmp_path / "nowhere.json", tmp_path / "empty.json"
+    nowhere.symlink_to(tmp_path / "made.json")
+    empty.touch(mode=0o640)
+    pair_file(file, "Renamed")
+    before = {kind: path.stat().st_mode for kind, path in real.items()}
+    assert run(part, file, *options) == 1
+    for kind, path in paths.items():
+        assert path.readlink() == real[kind]
+        assert "Renamed" in real[kind].read_text(encoding="utf-8")
+        assert real[kind].stat().st_mode == before[kind]
+    # Any report of ours, whatever the kind; what is not there yet; what is empty.
+    for path in (real["csv"], real["html"], nowhere, empty):
+        assert run(part, file, "--json", path) == 1
+        assert json.loads(path.read_text(encoding="utf-8"))["checks"]
+    assert (tmp_path / "made.json").is_file()
+    assert empty.stat().st_mode & 0o777 == 0o640
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_two_reports_never_share_a_file(part: Part, tmp_path: Path) -> None:
+    file = pair_file(tmp_path / "scene.blend")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    assert run(part, file, "--json", tmp_path / "out", "--csv", tmp_path / "link") == 2
+    (tmp_path / "link").unlink()
+    (tmp_path / "out").touch()
+    os.link(tmp_path / "out", tmp_path / "link")
+    assert run(part, file, "--json", tmp_path / "out", "--csv", tmp_path / "link") == 2
+    assert run(part, file, "--json", tmp_path / "out", "--csv", tmp_path / "out.partial") == 2
+    assert run(part, file, "--json", os.devnull, "--csv", os.devnull) == 1, "which holds nothing"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="descriptors have no paths on Windows")
+def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> None:
+    file, pipe = pair_file(tmp_path / "scene.blend"), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True)
+    reader.start()
+    ours, theirs = os.pipe()
+    try:
+        assert run(part, file, "--json", pipe, "--csv", f"/dev/fd/{theirs}") == 1
+    finally:
+        os.close(theirs)
+    reader.join(timeout=60.0)
+    assert len(json.loads(read[0])["checks"]) == 1
+    with os.fdopen(ours, encoding="utf-8") as end:
+        assert end.readline().startswith("file,scene,frame,")
+    assert pipe.is_fifo()
+    # A file that is open: from where it stands, and over nothing that is there.
+    path = tmp_path / "log"
+    path.write_text("what was before\n")
+    with path.open("ab") as log:
+        assert run(part, file, "--json", f"/dev/fd/{log.fileno()}") == 1
+    before, _, text = path.read_text(encoding="utf-8").partition("\n")
+    assert (before, len(json.loads(text)["checks"])) == ("what was before", 1)
+    content = file.read_bytes()
+    with file.open("r+b") as open_file:
+        assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 2
+    assert file.read_bytes() == content
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["log", "pipe", "scene.blend"]
+
+
+@as_module
+def test_standard_output_has_the_report_and_nothing_else(addon: ModuleType, long_file: Path, tmp_path: Path) -> None:
+    modules = str(modules_of(addon, tmp_path))
+    for name in ("-", "/dev/stdout", "/dev/fd/1"):
+        command = [sys.executable, "-m", "contact_lens", "scene.blend", "--json", name]
+        code, out, err = in_process(command, tmp_path, PYTHONPATH=modules)
+        assert (code, len(json.loads(out)["checks"])) == (1, 1), err
+
+
+def test_standard_output_of_an_installed_blender_has_the_report_and_nothing_else(
+    packed: Path, long_file: Path, tmp_path: Path
+) -> None:
+    binary = installed(packed, tmp_path)
+    check = ["--command", "contact_lens", "check"]
+    for arguments in (["-b", "scene.blend", *check], [*check, "scene.blend"]):
+        code, out, err = in_process([binary, *arguments, "--json", "-"], tmp_path)
+        assert (code, len(json.loads(out)["checks"])) == (1, 1), err
+
+
+@as_module
+def test_a_reader_that_leaves_costs_no_report(addon: ModuleType, long_file: Path, tmp_path: Path) -> None:
+    """`contact_lens ... | head -1`."""
+    command = [sys.executable, "-m", "contact_lens", "scene.blend", "--frames", "1-20", "--json", "out.json"]
+    ours, theirs = os.pipe()
+    os.close(ours)
+    environment = environment_of(tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path)))
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, stdout=theirs, stderr=subprocess.PIPE, timeout=100, check=False
+    )
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]) == 20
+
+
+# --- names are data -------------------------------------------------------------------------------------------------
+
+ESCAPES = "\x1b[31mred\x07"
+BACKWARDS = "\u202edne\u2028</script><!--\x9b2J"
+
+
+def test_names_do_not_reach_the_terminal_as_commands(
+    part: Part, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = pair_file(tmp_path / "\x1b]0;title\x07.blend", ESCAPES, BACKWARDS, scene="one\rtwo\nthree")
+    mesh_object("\x1b[2Jempty", [], [])
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    capfd.readouterr()
+    assert run(part, file) == 1
+    assert run(part, file, "--csv", "-", "--quiet") == 1
+    assert run(part, file, "--html", "-", "--quiet") == 1
+    assert run(part, file, "--json", "-", "--quiet") == 1
+    assert run(part, file, "--object", "\x1b[31mnone") == 2
+    assert run(part, tmp_path / "\x1b[31mnone.blend") == 2
+    assert run(part, file, "--frames", "\x1b[31m") == 2
+    told = capfd.readouterr()
+    said = re.sub(r"(Info: |Read blend: ).*\n", "", told.out + told.err)  # but for Blender's own words
+    raw = set(re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", said)) - {"\r"}
+    assert raw == set(), "each is seen as what it is"
+    assert r"\x1b[31mred\x07" in told.out
+    assert r"\u202edne\u2028</script>" in told.out
+    assert r"'\x1b[2Jempty' has no vertices" in told.out
+    assert r"one\rtwo\nthree: 2 objects" in told.out
+    assert r"\x1b[31mnone.blend: there is no such file" in told.err
+
+
+def test_reports_have_names_as_they_are(part: Part, tmp_path: Path) -> None:
+    file = pair_file(tmp_path / "scene.blend", ESCAPES, BACKWARDS)
+    paths, options = outputs(tmp_path)
+    assert run(part, file, *options) == 1
+    (row,) = json.loads(paths["json"].read_text(encoding="utf-8"))["checks"][0]["findings"]
+    assert {row["a"]["name"], row["b"]["name"]} == {ESCAPES, BACKWARDS}
+    text = paths["html"].read_text(encoding="utf-8")
+    page = Cells()
+    page.feed(text)
+    assert {page.rows[1][0], page.rows[1][1]} == {
+        r"\x1b[31mred\x07",
+        "\u202edne\u2028</script><!--" + r"\x9b2J",
+    }
+    assert (text.count("</script>"), text.count("<!--")) == (1, 0)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", text)
+
+
+BLANKS = (
+    "",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\N{NO-BREAK SPACE}",
+    "\N{IDEOGRAPHIC SPACE}",
+    "\N{ZERO WIDTH SPACE}",
+    "\ufeff",
+    " \n\t",
+)
+SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\N{MINUS SIGN}", "\N{SMALL PLUS SIGN}")
+
+
+def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(part: Part, tmp_path: Path) -> None:
+    file = pair_file(tmp_path / "scene.blend")
+    run(part, file, "--json", tmp_path / "out.json", "--csv", tmp_path / "out.csv")
+    document = part("blender_addon.scene_report").document(
+        json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
+    )
+    to_csv = part("blender_addon.report_csv").to_csv
+    (check,) = document["checks"]
+    (row,) = check["findings"]
+    numbers = {name: value for name, value in table(tmp_path / "out.csv")[0].items() if name.endswith(("_x", "bound"))}
+    assert any(float(value) < 0.0 for value in numbers.values())
+    for name in [*(blank + sign + "1+1" for blank in BLANKS for sign in SIGNS), "\tA", "\rA", "\nA"]:
+        row["a"]["name"] = check["scene"] = check["file"] = check["path"] = name
+        row["notes"] = [name]
+        (told,) = csv.DictReader(io.StringIO(to_csv(document), newline=""))
+        for column in ("a", "scene", "file", "path", "notes"):
+            assert told[column].startswith("'"), (name, column)
+        assert {column: told[column] for column in numbers} == numbers
+    for name in ("A", "A=1", "1-2", "'A", "箱", "(a)"):
+        row["a"]["name"] = name
+        (told,) = csv.DictReader(io.StringIO(to_csv(document), newline=""))
+        assert told["a"] == name
+
+
+@as_module
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_no_encoding_costs_a_report(addon: ModuleType, tmp_path: Path, encoding: str) -> None:
+    """Names that the terminal cannot show, in a file whose name is no UTF-8."""
+    (tmp_path / "profile").mkdir()
+    name = b"sc\xffne.blend"
+    os.rename(pair_file(tmp_path / "scene.blend", "Würfel 箱", ESCAPES), os.fsencode(tmp_path) + b"/" + name)
+    if os.listdir(os.fsencode(tmp_path)).count(name) != 1:
+        pytest.skip("this file system keeps no name that is not UTF-8")
+    _, options = outputs(Path())
+    command = [sys.executable, "-m", "contact_lens", name, *map(str, options)]
+    environment = environment_of(tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path)), PYTHONIOENCODING=encoding)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=100, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False), done.stderr
+    shown = {"ascii": rb"W\xfcrfel \u7bb1", "cp1252": b"W\xfcrfel " + rb"\u7bb1", "utf-8": "Würfel 箱".encode()}
+    assert shown[encoding] in done.stdout
+    assert rb"sc\xffne.blend" in done.stdout
+    data = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    (entry,) = data["inputs"]
+    assert os.fsencode(entry["path"]) == os.fsencode(tmp_path) + b"/" + name
+    assert (
+        entry["sha256"]
+        == hashlib.sha256(Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).read_bytes()).hexdigest()
+    )
+    (row,) = table(tmp_path / "out.csv")
+    assert (row["file"], "Würfel 箱" in (row["a"], row["b"])) == (r"sc\xffne.blend", True)
+    assert r"sc\xffne.blend" in (tmp_path / "out.html").read_text(encoding="utf-8")
