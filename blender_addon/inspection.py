@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import bpy
@@ -29,38 +29,59 @@ def inspect(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object
     When nothing has changed since the last time, the result of then is returned.
     Raises ReadError, with a sentence for the user, when one of them cannot be inspected.
     """
-    inspection = begun(context, a, b, settings)
-    if not isinstance(inspection, Inspection):
+    inspection = begun(context.scene, context.evaluated_depsgraph_get(), a, b, settings)
+    if isinstance(inspection, Work):
         inspection = inspection(lambda share: True)
     session.store(context.scene, inspection)
     return inspection
 
 
-def begun(
-    context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, settings: Settings
-) -> Inspection | Callable[[Progress], Inspection]:
-    """Read A and B as they are now; return what makes the inspection of that, in any thread, without touching Blender.
+@dataclass(frozen=True, eq=False)
+class Work:
+    """An inspection of two objects as they were read, still to be made: in any thread, without touching Blender."""
 
-    When nothing has changed since the last time, that inspection is returned. Raises ReadError, as does what is
-    returned; that raises Cancelled too, when its progress function says so.
+    pair: _Pair
+    settings: Settings
+    units: UnitFormat
+
+    def __call__(self, progress: Progress) -> Inspection:
+        """Make it. Raises ReadError, and Cancelled when the progress function says so."""
+        return _inspect(self.pair, self.settings, self.units, rising(progress))
+
+
+def begun(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    a: bpy.types.Object,
+    b: bpy.types.Object,
+    settings: Settings,
+) -> Inspection | Work:
+    """Read A and B as the depsgraph has evaluated them; return the work of inspecting them.
+
+    When nothing has changed since the last time, that inspection is returned. Raises ReadError.
     """
     if a == b:
         raise ReadError(f"'{a.name}' cannot be inspected against itself: pick two objects")
     start = time.perf_counter()
-    depsgraph = context.evaluated_depsgraph_get()
     copies = copied(a, depsgraph), copied(b, depsgraph)
-    last = session.stored(context.scene)
+    last = session.stored(scene)
     if last is not None and _still_holds(last, a, b, copies[0].state, copies[1].state, settings):
         return last
     pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), copies, time.perf_counter() - start)
-    units = UnitFormat.of_scene(context.scene)
-    return lambda progress: _inspect(pair, settings, units, rising(progress))
+    return Work(pair, settings, UnitFormat.of_scene(scene))
 
 
-def overtaken(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
+def overtaken(depsgraph: bpy.types.Depsgraph, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
     """Whether A or B is no longer as it was when the inspection was begun. Raises ReadError when one cannot be read."""
-    depsgraph = context.evaluated_depsgraph_get()
     return not _still_holds(inspection, a, b, state_of(a, depsgraph), state_of(b, depsgraph), inspection.settings)
+
+
+def is_of(
+    work: Work, depsgraph: bpy.types.Depsgraph, a: bpy.types.Object, b: bpy.types.Object, settings: Settings
+) -> bool:
+    """Whether the work is about A and B as they are now. Raises ReadError when one cannot be read."""
+    states = state_of(a, depsgraph), state_of(b, depsgraph)
+    return (work.pair.uids, work.pair.states, work.settings) == ((a.session_uid, b.session_uid), states, settings)
 
 
 class _Pair(NamedTuple):
@@ -70,6 +91,10 @@ class _Pair(NamedTuple):
     uids: tuple[int, int]
     copies: tuple[Copied, Copied]
     seconds: float
+
+    @property
+    def states(self) -> tuple[State, State]:
+        return self.copies[0].state, self.copies[1].state
 
 
 def _still_holds(

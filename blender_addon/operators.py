@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -14,10 +13,9 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 from mathutils import Vector
 
-from ..core.progress import Progress
 from . import properties, read, refresh, report, report_files, separate, session, volumes_follow
 from .finding import curves, outlines, vector_ends
-from .inspection import begun, overtaken
+from .inspection import Work, begun, overtaken
 from .job import Job
 from .names import visible
 from .read import ReadError
@@ -81,7 +79,7 @@ class _Inspecting(_Operator):
     _job: Job[Inspection] | None = None
     _timer: bpy.types.Timer | None = None
 
-    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
         """Settle the pair and the settings, and read the objects. Raises ReadError."""
         raise NotImplementedError
 
@@ -110,10 +108,11 @@ class _Inspecting(_Operator):
         self._beside = not bpy.app.background and context.window is not None
         return self.execute(context)
 
-    def _go_on(self, context: bpy.types.Context, made: Inspection | Callable[[Progress], Inspection]) -> set[str]:
+    def _go_on(self, context: bpy.types.Context, made: Inspection | Work) -> set[str]:
         """Do the work and take what it makes; when it takes long and may, leave that to `modal`."""
         if isinstance(made, Inspection):
             return self._taken(context, made)
+        refresh.leave(context.scene)
         if not self._beside:
             return self._taken(context, made(lambda share: True))
         self._job = Job(made)
@@ -139,8 +138,8 @@ class _Inspecting(_Operator):
             inspection = job.result()
             a, b = self._pair
             result = self._taken(context, inspection)
-            if result == {"FINISHED"} and overtaken(context, a, b, inspection):
-                session.mark_stale(context.scene, "changed while it was inspected")
+            if result == {"FINISHED"} and overtaken(context.evaluated_depsgraph_get(), a, b, inspection):
+                refresh.request(context.scene, reason=refresh.OVERTAKEN)
         except ReferenceError:
             return self._failed(context, ReadError("An object was removed while it was inspected"))
         except (ReadError, SeparateError) as error:
@@ -181,7 +180,7 @@ class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
             return False
         return True
 
-    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
         """Settle the pair and the settings, and read the objects. Raises ReadError."""
         pair = chosen_pair(context)
         if isinstance(pair, str):
@@ -194,7 +193,7 @@ class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
                 setattr(self, name, False if name == "flat" and other_pair else getattr(scene_settings, name))
-        return begun(context, *self._pair, properties.as_settings(self))
+        return begun(context.scene, context.evaluated_depsgraph_get(), *self._pair, properties.as_settings(self))
 
     def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
         """Make the inspection the scene's result, and its pair and settings the scene's."""
@@ -227,12 +226,13 @@ class CONTACT_LENS_OT_refresh(_Inspecting, bpy.types.Operator):
             return False
         return True
 
-    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
         a, b = session.pair(context.scene)
         if a is None or b is None:
             raise ReadError("Pick two objects first")
         self._pair = a, b
-        return begun(context, a, b, session.settings_of(context.scene).as_settings())
+        settings = session.settings_of(context.scene).as_settings()
+        return begun(context.scene, context.evaluated_depsgraph_get(), a, b, settings)
 
     def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
         if isinstance(error, ReadError):
@@ -312,21 +312,22 @@ class _Separating(_Inspecting):
 
     _moved: Moved | None = None
 
-    def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
         a, b = session.pair(context.scene)
         if a is None or b is None:
             raise SeparateError("Pick two objects first")
         self._pair = a, b
         return self._again(context)
 
-    def _again(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
+    def _again(self, context: bpy.types.Context) -> Inspection | Work:
         """What inspects the pair as it is now. Raises ReadError."""
-        return begun(context, *self._pair, session.settings_of(context.scene).as_settings())
+        settings = session.settings_of(context.scene).as_settings()
+        return begun(context.scene, context.evaluated_depsgraph_get(), *self._pair, settings)
 
     def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
         """Move the objects and inspect them again; then make that the scene's result."""
         if self._moved is None:
-            if self._modal and overtaken(context, *self._pair, inspection):
+            if self._modal and overtaken(context.evaluated_depsgraph_get(), *self._pair, inspection):
                 raise SeparateError("An object has changed while it was inspected: nothing was moved")
             session.store(context.scene, inspection)
             self._moved = separate.separate(context, *self._pair, self._moves, inspection)
@@ -358,7 +359,8 @@ class _Separating(_Inspecting):
     def _stopped(self, context: bpy.types.Context) -> set[str]:
         if self._moved is None:
             return super()._stopped(context)
-        return self._told("Press Refresh to see what they do now")
+        session.mark_stale(context.scene, refresh.CANCELLED)
+        return self._told("The inspection after it was cancelled")
 
 
 class CONTACT_LENS_OT_separate(_Separating, bpy.types.Operator):
@@ -488,20 +490,27 @@ class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_watch_volumes(bpy.types.Operator):
-    """Tell how far the bounding volumes are, until they are made or Esc is pressed"""
+class _Watching(_Operator):
+    """Long work that goes on by itself: its progress in the status bar, and Esc ends it."""
 
-    bl_idname = "contact_lens.watch_volumes"
-    bl_label = "Watch Bounding Volumes"
-    bl_options = {"INTERNAL"}
-
-    _watched: ClassVar[set[int]] = set()
+    _name: ClassVar[str]
+    """What is told of."""
+    _watched: ClassVar[set[int]]
+    """Scenes (their session_uid) whose work is watched."""
     _timer: bpy.types.Timer
     _uid: int
 
+    def _progress(self) -> float | None:
+        """How much of the work is done, 0 to 1; None when none goes on."""
+        raise NotImplementedError
+
+    def _end(self, context: bpy.types.Context) -> None:
+        """Cancel the work."""
+        raise NotImplementedError
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._uid = context.scene.session_uid
-        if self._uid in self._watched or volumes_follow.share_done(self._uid) is None:
+        if self._uid in self._watched or self._progress() is None:
             return {"CANCELLED"}
         self._watched.add(self._uid)
         self._timer = context.window_manager.event_timer_add(volumes_follow.POLL, window=context.window)
@@ -509,18 +518,26 @@ class CONTACT_LENS_OT_watch_volumes(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        share = volumes_follow.share_done(self._uid)
+        share = self._progress()
         if share is None:
             self.cancel(context)
-            return {"FINISHED"}
-        if event.type == "ESC" and event.value == "PRESS":
-            volumes_follow.cancel(self._uid)
+            return {"FINISHED", "PASS_THROUGH"}
+        if event.type == "ESC" and event.value == "PRESS" and not self._others(context):
+            self._end(context)
             self.cancel(context)
-            self.report({"INFO"}, "Bounding volumes cancelled")
+            self.report({"INFO"}, f"{self._name} cancelled")
             return {"CANCELLED"}
         if event.type == "TIMER" and context.workspace is not None:
-            context.workspace.status_text_set(f"Bounding volumes: {100.0 * share:.0f} %    Esc: cancel")
+            context.workspace.status_text_set(f"{self._name}: {100.0 * share:.0f} %    Esc: cancel")
         return {"PASS_THROUGH"}
+
+    @staticmethod
+    def _others(context: bpy.types.Context) -> bool:
+        """Whether the user is in the middle of something else, such as a drag: then Esc is about that."""
+        if context.window is None:
+            return False
+        running = context.window.modal_operators
+        return any(not operator.bl_idname.startswith("CONTACT_LENS_OT_watch") for operator in running)
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
@@ -528,6 +545,52 @@ class CONTACT_LENS_OT_watch_volumes(bpy.types.Operator):
         context.window_manager.event_timer_remove(self._timer)
         if context.workspace is not None:
             context.workspace.status_text_set(None)
+
+
+class CONTACT_LENS_OT_watch_volumes(_Watching, bpy.types.Operator):
+    """Tell how far the bounding volumes are, until they are made or Esc is pressed"""
+
+    bl_idname = "contact_lens.watch_volumes"
+    bl_label = "Watch Bounding Volumes"
+    bl_options = {"INTERNAL"}
+
+    _name = "Bounding volumes"
+    _watched: ClassVar[set[int]] = set()
+
+    def _progress(self) -> float | None:
+        return volumes_follow.share_done(self._uid)
+
+    def _end(self, context: bpy.types.Context) -> None:
+        volumes_follow.cancel(self._uid)
+
+
+class CONTACT_LENS_OT_watch_inspection(_Watching, bpy.types.Operator):
+    """Tell how far the inspection that follows a change is, until it is made or Esc is pressed"""
+
+    bl_idname = "contact_lens.watch_inspection"
+    bl_label = "Watch Inspection"
+    bl_options = {"INTERNAL"}
+
+    _name = "Inspection"
+    _watched: ClassVar[set[int]] = set()
+
+    def _progress(self) -> float | None:
+        return refresh.progress_of(self._uid)
+
+    def _end(self, context: bpy.types.Context) -> None:
+        refresh.cancel(context.scene)
+
+
+class CONTACT_LENS_OT_cancel_inspection(bpy.types.Operator):
+    """End the inspection that goes on; the result stays as it was, marked as outdated"""
+
+    bl_idname = "contact_lens.cancel_inspection"
+    bl_label = "Cancel"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        refresh.cancel(context.scene)
+        return {"FINISHED"}
 
 
 class CONTACT_LENS_OT_cancel_volumes(bpy.types.Operator):
@@ -552,6 +615,8 @@ CLASSES = (
     CONTACT_LENS_OT_save_json,
     CONTACT_LENS_OT_show_volumes,
     CONTACT_LENS_OT_watch_volumes,
+    CONTACT_LENS_OT_watch_inspection,
+    CONTACT_LENS_OT_cancel_inspection,
     CONTACT_LENS_OT_cancel_volumes,
 )
 

@@ -19,7 +19,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..core.shapes.polytope import FloatArray
-from . import exhibit, preferences, session, volumes_follow
+from . import exhibit, preferences, refresh, session, volumes_follow
 from .overlay_geometry import Annotations, Box, Layer, Style, Subject, annotate, layers, origin
 from .overlay_shader import Pen, builds, free, kept, layers_on_gpu
 from .units import UnitFormat
@@ -254,7 +254,7 @@ def _draw_current(context: Any, part: Part) -> None:
     if volumes is not None:
         draw_volumes(volumes, style, view, projection, size)
     if subject is not None:
-        stale = exhibit.is_moved(context, shown) if subject is shown else session.is_stale(context)
+        stale = exhibit.is_moved(context, shown) if subject is shown else bool(refresh.outdated(context))
         clear = _clear_part(context.area, context.region) if Part.LABELS in part else None
         draw(subject, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
 

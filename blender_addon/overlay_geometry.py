@@ -570,7 +570,7 @@ def annotate(
     if style.show_vector:
         # About what ten pixels are, in world units at the contact.
         step = 1e-2 * _half_height(origin(inspection), view_matrix, projection_matrix)
-        words = vector_label(inspection, length) + (" (stale)" if stale else "")
+        words = vector_label(inspection, length) + (" (outdated)" if stale else "")
         _annotate_vector(sheet, inspection, matrix, size, step, words)
     if style.show_labels and style.show_hulls:
         _annotate_names(sheet, inspection, matrix, size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from . import collision_shape, operators, overlay, read, report, session, volumes_follow
+from . import collision_shape, operators, overlay, read, refresh, report, session, volumes_follow
 
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
@@ -88,6 +88,46 @@ def _draw_shapes(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
             _draw_shape(column, context, obj, f"Shape of {letter}")
 
 
+def _draw_selected(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """What Inspect Contact will inspect, or why it cannot."""
+    selected = operators.chosen_pair(context)
+    if isinstance(selected, str):
+        _text(layout, context, selected, "INFO")
+        return
+    column = layout.column(align=True)
+    room = _room(context) - 4
+    for letter, obj in zip("AB", selected, strict=True):
+        column.label(text=_fitting(f"{letter} will be '{obj.name}'", room), icon="OBJECT_DATA")
+
+
+def _draw_status(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """One row, always there: whether the result holds, why not, or how far the next one is."""
+    icon: Any
+    row = layout.row(align=True)
+    share = refresh.progress_of(context.scene.session_uid)
+    if share is not None:
+        row.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
+        row.operator("contact_lens.cancel_inspection", text="", icon="X")
+        return
+    if session.current(context) is None:
+        problem = session.error(context)
+        text, icon = ("Cannot Be Inspected", "ERROR") if problem else ("Not Inspected Yet", "INFO")
+    else:
+        reason = refresh.outdated(context)
+        text, icon = (reason[0].upper() + reason[1:], "ERROR") if reason else ("Up to Date", "CHECKMARK")
+    row.label(text=_fitting(text, _room(context) - 6), icon=icon)
+
+
+def _fitting(text: str, room: int) -> str:
+    """A text of at most `room` characters: the name in quotes is shortened first, then the end is left out."""
+    before, quote, more = text.partition("'")
+    name, end, after = more.rpartition("'")
+    if quote and end and len(text) > room:
+        name = name[: max(3, room - (len(text) - len(name)) - 1)] + "…"
+        text = f"{before}'{name}'{after}"
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
 class _Tab:
     bl_space_type: Any = "VIEW_3D"
     bl_region_type: Any = "UI"
@@ -108,28 +148,23 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
         column.prop(settings, "object_a")
         column.prop(settings, "object_b")
         _draw_shapes(layout, context)
-
-        inspection = session.current(context)
-        problem = session.error(context)
-        if problem:
-            _text(layout, context, problem, "ERROR")
-        if inspection is None:
-            row = layout.row(align=True)
-            if None in session.pair(context.scene):
-                row.label(text="Select two objects", icon="INFO")
-            else:
-                row.operator("contact_lens.refresh", icon="FILE_REFRESH")
-                row.operator("contact_lens.clear", icon="X", text="")
+        if None in session.pair(context.scene):
+            _draw_selected(layout, context)
             return
-
-        data = report.build(inspection, session.stale_reason(context))
+        # What changes its height comes last: no button moves while the result does.
+        inspection = session.current(context)
+        data = None if inspection is None else report.build(inspection)
+        is_outdated = bool(refresh.outdated(context))
         box = layout.box()
-        box.label(text=report.relation_words(data), icon=RELATION_ICONS[data["contact"]["relation"]])
-        _rows(box, context, report.main_lines(data))
-        for text in report.warnings(data):
-            _text(layout, context, text, "ERROR")
-        if overlay.trouble():
-            _text(layout, context, overlay.trouble(), "ERROR")
+        row = box.row()
+        row.active = not is_outdated
+        if data is None:
+            row.label(text="No Result", icon="REMOVE")
+        else:
+            words = report.relation_words(data)
+            icon = RELATION_ICONS[data["contact"]["relation"]]
+            row.label(text=f"Outdated: {words}" if is_outdated else words, icon=icon)
+        _draw_status(box, context)
 
         row = layout.row(align=True)
         row.operator("contact_lens.refresh", icon="FILE_REFRESH")
@@ -142,6 +177,18 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("contact_lens.copy", icon="COPYDOWN", text="Copy")
         row.operator("contact_lens.save_json", icon="EXPORT", text="Save JSON")
+
+        problem = session.error(context)
+        if problem:
+            _text(layout, context, problem, "ERROR")
+        if data is not None:
+            box = layout.box()
+            box.active = not is_outdated
+            _rows(box, context, report.main_lines(data))
+            for text in report.warnings(data):
+                _text(box, context, text, "ERROR")
+        if overlay.trouble():
+            _text(layout, context, overlay.trouble(), "ERROR")
 
 
 class CONTACT_LENS_PT_settings(_Tab, bpy.types.Panel):
@@ -171,6 +218,7 @@ class CONTACT_LENS_PT_details(_Tab, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         inspection = session.current(context)
         if inspection is not None:
+            self.layout.active = not refresh.outdated(context)
             _rows(self.layout, context, report.detail_lines(report.build(inspection)))
 
 

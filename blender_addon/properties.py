@@ -115,7 +115,7 @@ def as_settings(owner: Any) -> session.Settings:
 
 
 def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
-    refresh.request(cast(bpy.types.Scene, self.id_data), anew=True)
+    refresh.request(cast(bpy.types.Scene, self.id_data))
 
 
 def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
@@ -149,7 +149,7 @@ def _toggle(name: str, description: str, default: bool = True) -> object:
 def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
     for scene in bpy.data.scenes:
         if self in session.picked(scene):
-            refresh.request(scene, anew=True)
+            refresh.request(scene)
 
 
 class ContactLensSettings(bpy.types.PropertyGroup):

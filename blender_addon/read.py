@@ -68,6 +68,11 @@ class EmptyError(ReadError):
 class HiddenError(ReadError):
     """The object is not evaluated, so nobody knows where it is and what it looks like now."""
 
+    def __init__(self, name: str, more: str) -> None:
+        """`more`: what to say after that the object of that name is hidden."""
+        super().__init__(f"'{name}' is hidden, {more}")
+        self.name = name
+
 
 @dataclass(frozen=True, eq=False)
 class Copied:
@@ -427,9 +432,7 @@ def _placed(
     evaluated = obj.evaluated_get(depsgraph)
     # What is hidden may have been evaluated while it was seen, and be out of date since.
     if not obj.visible_get(view_layer=depsgraph.view_layer) or not evaluated.is_evaluated:
-        raise HiddenError(
-            f"'{obj.name}' is hidden, so Blender evaluates neither its modifiers nor its place: show it to inspect it"
-        )
+        raise HiddenError(obj.name, "so Blender evaluates neither its modifiers nor its place: show it to inspect it")
     return evaluated, *world_matrix(obj.name, evaluated)
 
 

@@ -1,44 +1,51 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results follow moves, edits and undo by themselves where that takes little, and are marked stale where it does not.
+"""Results follow moves, edits, frames and undo by themselves; on screen they are marked outdated until they do.
 
-Blender's handlers only take note. The work is done a moment later by a timer, once for all that happened meanwhile: the
-objects are copied out of Blender, the rest is done in a thread. Blender waits for that only as long as nobody notices;
-what takes longer goes on beside it, and what takes too long is given up.
+How depends on how long the last inspections of the pair took. A quick pair is inspected in Blender's handler, before
+the frame is drawn. Others are inspected by a timer, once for all that happened meanwhile: the objects are copied out of
+Blender, the rest is done in a thread. Blender waits for that only as long as nobody notices; what takes longer goes on
+beside it for as long as it takes. What takes very long is begun when the changes end, as when the mouse is released.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
-from weakref import ref
 
 import bpy
 from bpy.app.handlers import persistent
 
 from ..core.progress import Cancelled
 from . import collision_shape, handlers, read, session
-from .inspection import begun, inspect
+from .inspection import Work, begun, inspect, is_of
 from .job import Job
 from .read import HiddenError, ReadError
 from .session import Inspection
 
+QUICK = 0.03
+"""Seconds: a pair that typically takes less is inspected before the frame is drawn."""
 UNNOTICED = 0.1
 """Seconds that Blender waits for an inspection while it follows."""
-FOLLOWED = 1.0
-"""Seconds an inspection may take, beside Blender, to follow by itself."""
+GRACE = 0.3
+"""Seconds for which a result that is about to be replaced is not marked outdated: nothing flashes while things move."""
+LONG = 1.0
+"""Seconds: a pair that typically takes longer is inspected when the changes end, and an inspection that has gone on for
+longer is ended when the pair changes."""
+SETTLED = 0.3
+"""Seconds without a change after which the changes have ended."""
 DELAY = 0.03
-"""Seconds from the first change to the refresh; more changes in between cost nothing."""
+"""Seconds from the first change to the timer; more changes in between cost nothing."""
 POLL = 0.05
 """Seconds between two looks at an inspection that goes on."""
+RENDERING = 0.5
+"""Seconds between two looks at whether a render has ended."""
 SHARE = 2.0
 """While objects are dragged, Blender gets at least this many times the time that inspections take."""
-TOO_LONG = "it takes too long to follow by itself: press Refresh"
+CANCELLED = "inspection cancelled"
+OVERTAKEN = "changed while inspected"
 
-_pending: set[int] = set()
-_running: dict[int, _Run] = {}
-_given_up: dict[int, ref[Inspection] | None] = {}
-"""By scene: the result that was there when following it took too long."""
-_last_seconds = 0.0
+clock = time.monotonic
 
 
 @dataclass
@@ -46,32 +53,78 @@ class _Run:
     """An inspection that goes on beside Blender."""
 
     job: Job[Inspection]
+    work: Work
     before: Inspection | None
     """The scene's result when it began."""
     since: float
 
 
-def request(scene: bpy.types.Scene, reason: str = "", anew: bool = False) -> None:
-    """Something about the scene's pair changed: look at it soon.
+@dataclass
+class _Following:
+    """What is to be done for a scene's pair, from its first change until the result is that of the last one."""
 
-    `reason`: what to say while the result is stale. `anew`: what is inspected is another now, so how long it took last
-    time says nothing.
-    """
+    since: float
+    """When the first change came."""
+    last: float
+    """When the last one came."""
+    reason: str = ""
+    """Why the result of what runs will not hold, where that cannot be seen."""
+    asked: bool = True
+    """Whether something changed that no inspection has seen yet."""
+    run: _Run | None = None
+    waits: bool = False
+    """Whether the next inspection is begun only when the changes end: the last one was too long for them."""
+    watched: bool = False
+    """Whether Esc ends it."""
+
+
+_following: dict[int, _Following] = {}
+"""By the scene's session_uid."""
+_last_seconds = 0.0
+
+
+def request(scene: bpy.types.Scene, reason: str = "") -> None:
+    """Something about the scene's pair changed: inspect it soon. `reason`: what to say while the result is stale."""
     if reason:
         session.mark_stale(scene, reason)
-    if anew:
-        _given_up.pop(scene.session_uid, None)
-    if not bpy.app.background:
-        _pending.add(scene.session_uid)
-        if not bpy.app.timers.is_registered(_run):
-            bpy.app.timers.register(_run, first_interval=max(DELAY, SHARE * _last_seconds))
+    if not _in_background():
+        _note(scene, reason)
+        _wake()
     redraw()
 
 
 def leave(scene: bpy.types.Scene) -> None:
-    """Do not look at the scene's pair, though it was asked for: someone else inspects it now."""
-    _pending.discard(scene.session_uid)
-    _stop(scene.session_uid)
+    """Do not inspect the scene's pair, though it was asked for: someone else inspects it now."""
+    _leave(scene.session_uid)
+
+
+def cancel(scene: bpy.types.Scene) -> None:
+    """The user does not want to wait for the inspection that goes on: the result stays, and is outdated."""
+    entry = _following.get(scene.session_uid)
+    if entry is not None and entry.run is not None:
+        session.note_seconds(scene, clock() - entry.run.since)
+    _leave(scene.session_uid)
+    session.mark_stale(scene, CANCELLED)
+    redraw()
+
+
+def outdated(context: bpy.types.Context) -> str:
+    """Why the result is to be marked outdated on screen; empty while it holds, and while it is about to be replaced."""
+    entry = _following.get(context.scene.session_uid)
+    if entry is not None and clock() - entry.since < GRACE:
+        return ""
+    return session.stale_reason(context)
+
+
+def progress_of(uid: int) -> float | None:
+    """How much of an inspection that goes on is done, 0 to 1, by the scene's session_uid; None when none does.
+
+    One of which nothing is to be seen yet counts as none.
+    """
+    entry = _following.get(uid)
+    if entry is None or entry.run is None or clock() - entry.since < GRACE:
+        return None
+    return entry.run.job.share
 
 
 def refresh(context: bpy.types.Context) -> str:
@@ -97,7 +150,7 @@ def failed(context: bpy.types.Context, error: ReadError) -> str:
         if session.current(context) is None:
             session.set_error(scene, str(error))
         else:
-            session.mark_stale(scene, f"{error} again")
+            session.mark_stale(scene, f"'{error.name}' is hidden")
     else:
         session.drop_result(scene)
         session.set_error(scene, str(error))
@@ -106,6 +159,8 @@ def failed(context: bpy.types.Context, error: ReadError) -> str:
 
 def redraw() -> None:
     """Draw every 3D view again, its sidebar too."""
+    if not _in_main_thread():
+        return
     for manager in bpy.data.window_managers:
         for window in manager.windows:
             for area in window.screen.areas:
@@ -113,11 +168,42 @@ def redraw() -> None:
                     area.tag_redraw()
 
 
+def _in_background() -> bool:
+    """Whether there is no window, so nothing is followed."""
+    return bpy.app.background
+
+
+def _in_main_thread() -> bool:
+    """Whether this is the thread of Blender's windows; a script may change the frame from that of a render."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def _rendering() -> bool:
+    """Whether Blender renders beside its windows: meanwhile nothing is evaluated for the contact."""
+    return bpy.app.is_job_running("RENDER")
+
+
+def _note(scene: bpy.types.Scene, reason: str = "") -> _Following:
+    """Take note of a change."""
+    now = clock()
+    entry = _following.setdefault(scene.session_uid, _Following(now, now))
+    entry.last, entry.asked, entry.reason = now, True, reason or entry.reason
+    return entry
+
+
+def _wake() -> None:
+    if _in_main_thread() and not bpy.app.timers.is_registered(_run):
+        bpy.app.timers.register(_run, first_interval=max(DELAY, SHARE * _last_seconds))
+
+
 def _run() -> float | None:
     """The timer: look at every scene that asked for it and is in a window. Returns when to come again."""
     global _last_seconds
+    if _rendering():
+        redraw()
+        return RENDERING
     start = time.perf_counter()
-    wanted = _pending | set(_running)
+    wanted = set(_following)
     for manager in bpy.data.window_managers:
         for window in manager.windows:
             if window.scene.session_uid in wanted:
@@ -125,56 +211,70 @@ def _run() -> float | None:
                 with bpy.context.temp_override(window=window):
                     _follow(bpy.context)
     for uid in wanted:  # of no window
-        _pending.discard(uid)
-        _stop(uid)
+        _leave(uid)
     _last_seconds = time.perf_counter() - start
     redraw()
-    return POLL if _running or _pending else None
+    return POLL if _following else None
 
 
 def _follow(context: bpy.types.Context) -> None:
-    """Take over what is done, give up what takes too long, begin what is asked for."""
+    """Take over what is done, end what is overtaken, begin what is asked for."""
     scene = context.scene
-    uid = scene.session_uid
-    run = _running.get(uid)
-    if run is not None:
-        if not run.job.done:
-            if time.perf_counter() - run.since > FOLLOWED:
-                _give_up(scene, run)
-            return
-        del _running[uid]
-        if session.stored(scene) is run.before:  # else someone was faster
-            _take(scene, run)
-    if uid not in _pending:
+    depsgraph = context.evaluated_depsgraph_get()  # which may call the handlers below
+    entry = _following.get(scene.session_uid)
+    if entry is None:
         return
-    _pending.discard(uid)
-    _drop_deleted(scene)
+    run = entry.run
+    if run is not None:
+        if run.job.done:
+            _take(scene, entry, run)
+        elif clock() - run.since > LONG:
+            if not entry.watched and not _in_background():
+                entry.watched = True
+                bpy.ops.contact_lens.watch_inspection("INVOKE_DEFAULT")  # type: ignore[attr-defined]
+            if entry.asked and not _is_still_about(scene, depsgraph, run.work):
+                run.job.cancel()
+                session.note_seconds(scene, clock() - run.since)
+                entry.run, entry.waits = None, True
+            entry.asked = entry.run is None
+        if entry.run is not None:
+            return
+    waits = entry.waits or session.typical_seconds(scene) > LONG
+    if entry.asked and waits and clock() - entry.last < SETTLED:
+        return
+    if entry.asked:
+        _drop_deleted(scene)
+        try:
+            _begin(scene, depsgraph, entry)
+        except ReadError as error:
+            failed(context, error)
+            entry.asked = False
+    if not entry.asked and entry.run is None:
+        _following.pop(scene.session_uid, None)
+
+
+def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following) -> None:
+    """Inspect the scene's pair as the depsgraph has evaluated it; what takes long goes on. Raises ReadError."""
     a, b = session.pair(scene)
     if a is None or b is None:
         session.set_error(scene, "")
+        entry.asked = False
         return
-    try:
-        made = begun(context, a, b, session.settings_of(scene).as_settings())
-    except ReadError as error:
-        failed(context, error)
+    work = begun(scene, depsgraph, a, b, session.settings_of(scene).as_settings())
+    entry.asked, entry.reason = False, ""
+    if isinstance(work, Inspection):
+        session.store(scene, work)  # nothing has changed after all
         return
-    last = session.stored(scene)
-    if isinstance(made, Inspection):
-        session.store(scene, made)  # nothing has changed after all
-        return
-    if uid in _given_up and _given_up[uid] == (None if last is None else ref(last)):
-        session.mark_stale(scene, TOO_LONG)
-        return
-    _given_up.pop(uid, None)
-    run = _Run(Job(made), last, time.perf_counter())
+    run = entry.run = _Run(Job(work), work, session.stored(scene), clock())
     if run.job.wait(UNNOTICED):
-        _take(scene, run)
-    else:
-        _running[uid] = run
+        _take(scene, entry, run)
 
 
-def _take(scene: bpy.types.Scene, run: _Run) -> None:
+def _take(scene: bpy.types.Scene, entry: _Following, run: _Run) -> None:
     """Make what a run has found the scene's result."""
+    entry.run = None
+    if session.stored(scene) is not run.before:  # someone was faster
+        return
     try:
         session.store(scene, run.job.result())
         session.set_error(scene, "")
@@ -183,23 +283,26 @@ def _take(scene: bpy.types.Scene, run: _Run) -> None:
     except ReadError as error:
         session.drop_result(scene)
         session.set_error(scene, str(error))
+    if entry.asked:
+        session.mark_stale(scene, entry.reason)
 
 
-def _give_up(scene: bpy.types.Scene, run: _Run) -> None:
-    _stop(scene.session_uid)
-    _pending.discard(scene.session_uid)
-    _given_up[scene.session_uid] = None if run.before is None else ref(run.before)
-    if run.before is None:
-        session.set_error(scene, TOO_LONG[0].upper() + TOO_LONG[1:])
-    else:
-        session.mark_stale(scene, TOO_LONG)
+def _is_still_about(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, work: Work) -> bool:
+    """Whether the work is about the scene's pair as it is now: Blender tags objects that have not changed, too."""
+    a, b = session.pair(scene)
+    if a is None or b is None:
+        return False
+    try:
+        return is_of(work, depsgraph, a, b, session.settings_of(scene).as_settings())
+    except ReadError:
+        return False
 
 
-def _stop(uid: int) -> None:
-    """Cancel what goes on for a scene."""
-    run = _running.pop(uid, None)
-    if run is not None:
-        run.job.cancel()
+def _leave(uid: int) -> None:
+    """Forget what was asked for a scene, and cancel what goes on for it."""
+    entry = _following.pop(uid, None)
+    if entry is not None and entry.run is not None:
+        entry.run.job.cancel()
 
 
 def _drop_deleted(scene: bpy.types.Scene) -> None:
@@ -212,13 +315,36 @@ def _drop_deleted(scene: bpy.types.Scene) -> None:
         settings.object_b = None
 
 
+def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Inspect the scene's pair before the frame is drawn, where that is quick. Returns whether the result holds now.
+
+    It reads what the depsgraph has just evaluated and changes no data of Blender, so no handler is called again.
+    """
+    if _in_background() or _rendering() or not _in_main_thread() or session.typical_seconds(scene) >= QUICK:
+        return False
+    entry = _note(scene)
+    if entry.run is not None:  # not as quick as usual
+        return False
+    try:
+        _begin(scene, depsgraph, entry)
+    except ReadError:
+        return False  # the timer tells
+    if entry.run is not None:
+        return False
+    del _following[scene.session_uid]
+    redraw()
+    return True
+
+
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if not session.picked(scene) or depsgraph.mode != "VIEWPORT":
         return
     moved, edited = _changed(scene, depsgraph)
-    if edited and bpy.app.background and _as_before(scene, depsgraph):
+    if edited and _in_background() and _as_before(scene, depsgraph):
         return  # tagged, but the same: without a window no timer looks at it
+    if (moved or edited) and _inspected_at_once(scene, depsgraph):
+        return
     if edited:
         request(scene, reason=f"'{edited}' has changed")
     elif moved:
@@ -229,11 +355,13 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 @persistent
 def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if session.stored(scene) is None or depsgraph.mode != "VIEWPORT" or bpy.app.is_job_running("RENDER"):
+    if session.stored(scene) is None or depsgraph.mode != "VIEWPORT":
         return
     moved, edited = _changed(scene, depsgraph)
+    if (moved or edited) and _inspected_at_once(scene, depsgraph):
+        return
     if edited:
-        request(scene, reason=f"'{edited}' has changed with the frame")
+        request(scene, reason=f"'{edited}' has changed")
     elif moved:
         request(scene)
 
@@ -280,10 +408,8 @@ def _undone(*_: object) -> None:
 def _loaded(*_: object) -> None:
     session.clear()
     read.forget()
-    _pending.clear()
-    _given_up.clear()
-    for uid in list(_running):
-        _stop(uid)
+    for uid in list(_following):
+        _leave(uid)
 
 
 _HANDLERS = (

@@ -297,7 +297,7 @@ class _Reader:
         """Return the evaluated object. Raises HiddenError when there is none."""
         evaluated = obj.evaluated_get(self._depsgraph)
         if not obj.visible_get(view_layer=self._depsgraph.view_layer) or not evaluated.is_evaluated:
-            raise read.HiddenError(f"'{obj.name}' is hidden, so Blender does not evaluate it: show it to check it")
+            raise read.HiddenError(obj.name, "so Blender does not evaluate it: show it to check it")
         return evaluated
 
     def _instances(self, wanted: set[int]) -> set[int]:

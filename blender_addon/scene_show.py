@@ -169,7 +169,8 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, center: Float
         if finding.relation == "within_clearance":  # or the panel would call it separated
             settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
         refresh.leave(scene)
-        made = begun(context, finding.object_a, finding.object_b, settings.as_settings())
+        depsgraph = context.evaluated_depsgraph_get()
+        made = begun(scene, depsgraph, finding.object_a, finding.object_b, settings.as_settings())
     a, b = items = _items(context, _keys(finding))
     units = UnitFormat.of_scene(scene)
 
@@ -234,8 +235,9 @@ def _take(context: bpy.types.Context, look: Look, result: Callable[[], _Seen], l
         if inspection is not None and session.stored(scene) is look.before:  # else someone was faster
             session.store(scene, inspection)
             a, b = session.pair(scene)
-            if late and a is not None and b is not None and overtaken(context, a, b, inspection):
-                session.mark_stale(scene, "changed while it was inspected")
+            depsgraph = context.evaluated_depsgraph_get()
+            if late and a is not None and b is not None and overtaken(depsgraph, a, b, inspection):
+                refresh.request(scene, reason=refresh.OVERTAKEN)
     except Cancelled:
         return
     except ValueError as error:

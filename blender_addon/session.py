@@ -7,9 +7,12 @@ Blender data (undo and file load would kill it); objects and scenes are named by
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
+from statistics import median
 from typing import TYPE_CHECKING, cast
 
 from ..core.decomposition.decompose_mesh import Decomposition
@@ -129,10 +132,22 @@ _inspections: dict[int, Inspection] = {}
 _stale: dict[int, str] = {}
 _errors: dict[int, str] = {}
 _frames: dict[int, float] = {}
+_seconds: dict[int, deque[float]] = {}
+
+LAST = 5
+"""Inspections of a pair by whose times is known how long the next one takes."""
 
 
 def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
-    """Make `inspection` the scene's current one."""
+    """Make `inspection` the scene's current one.
+
+    Called in Blender's handlers, too, where its data must not be changed: what follows from it there is up to a timer.
+    """
+    last = _inspections.get(scene.session_uid)
+    if last is None or (last.uid_a, last.uid_b) != (inspection.uid_a, inspection.uid_b):
+        _seconds.pop(scene.session_uid, None)
+    if inspection is not last:
+        note_seconds(scene, inspection.seconds_read + inspection.seconds_contact)
     _inspections[scene.session_uid] = inspection
     _frames[scene.session_uid] = scene.frame_current_final
     _stale.pop(scene.session_uid, None)
@@ -141,8 +156,18 @@ def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
 
 def drop_result(scene: bpy.types.Scene) -> None:
     """Drop the scene's result: its objects can no longer be inspected."""
-    for of_scene in (_inspections, _stale, _frames):
+    for of_scene in (_inspections, _stale, _frames, _seconds):
         of_scene.pop(scene.session_uid, None)
+
+
+def note_seconds(scene: bpy.types.Scene, seconds: float) -> None:
+    """Remember how long an inspection of the scene's pair took, or went on until it was ended."""
+    _seconds.setdefault(scene.session_uid, deque(maxlen=LAST)).append(seconds)
+
+
+def typical_seconds(scene: bpy.types.Scene) -> float:
+    """How long the last inspections of the scene's pair took, their median; infinite when there was none."""
+    return median(_seconds.get(scene.session_uid) or (math.inf,))
 
 
 def stored(scene: bpy.types.Scene) -> Inspection | None:
@@ -157,7 +182,7 @@ def frame_of_result(scene: bpy.types.Scene) -> float:
 
 def clear() -> None:
     """Drop everything: a file was loaded, or the add-on goes."""
-    for of_scene in (_inspections, _stale, _errors, _frames):
+    for of_scene in (_inspections, _stale, _errors, _frames, _seconds):
         of_scene.clear()
 
 
@@ -247,7 +272,7 @@ def stale_reason(context: bpy.types.Context) -> str:
         if obj is not None and matrix_numbers(obj) != state.matrix:
             return f"'{obj.name}' has moved"
         if obj is not None and collision_shape.chosen(obj) != state.choice:
-            return f"the collision shape of '{obj.name}' has changed"
+            return f"shape of '{obj.name}' has changed"
     if settings_of(context.scene).as_settings() != inspection.settings:
         return "the settings have changed"
     return ""

@@ -219,7 +219,7 @@ def test_a_changed_choice_makes_the_result_stale(part: Part) -> None:
     session = part("blender_addon.session")
     assert not session.stale_reason(bpy.context)
     b.contact_lens_shape = "SPHERE"
-    assert session.stale_reason(bpy.context) == "the collision shape of 'B' has changed"
+    assert session.stale_reason(bpy.context) == "shape of 'B' has changed"
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert found(part).stand_b.kind == "SPHERE"
     assert not session.stale_reason(bpy.context)

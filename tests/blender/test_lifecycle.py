@@ -6,9 +6,10 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import addon_utils
 import bpy
@@ -29,11 +30,6 @@ def session(part: Part) -> ModuleType:
 @pytest.fixture
 def refresh(part: Part) -> ModuleType:
     return part("blender_addon.refresh")
-
-
-@pytest.fixture
-def tell(part: Part) -> Callable[..., None]:
-    return part("core.progress").tell
 
 
 @pytest.fixture
@@ -101,7 +97,7 @@ def test_deformation_by_animation_makes_stale_and_an_unmoving_frame_does_not(
     bpy.ops.contact_lens.refresh()
     before = session.current(bpy.context).contact.signed_distance
     scene.frame_set(11)
-    assert session.stale_reason(bpy.context) == "'B' has changed with the frame"
+    assert session.stale_reason(bpy.context) == "'B' has changed"
     bpy.ops.contact_lens.refresh()
     assert session.current(bpy.context).contact.signed_distance > before + 0.9
     assert session.stale_reason(bpy.context) == ""
@@ -285,12 +281,12 @@ def test_timer_refreshes_the_scene_in_the_window(
 ) -> None:
     pair[1].location.x = 1.75
     bpy.context.view_layer.update()
-    refresh._pending.add(bpy.context.scene.session_uid)
+    refresh._note(bpy.context.scene)
     refresh._run()
     assert not session.is_stale(bpy.context)
     assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
     bpy.data.objects.remove(pair[1])
-    refresh._pending.add(bpy.context.scene.session_uid)
+    refresh._note(bpy.context.scene)
     refresh._run()
     assert session.current(bpy.context) is None
 
@@ -308,57 +304,281 @@ def test_a_tag_that_changes_nothing_makes_nothing_stale(
     assert session.stale_reason(bpy.context) == ""
 
 
-def test_what_takes_long_is_followed_beside_blender_and_given_up_when_it_takes_too_long(
-    session: ModuleType,
-    refresh: ModuleType,
-    tell: Callable[..., None],
-    pair: tuple[bpy.types.Object, bpy.types.Object],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    honest, uid = refresh.begun, bpy.context.scene.session_uid
-    go_on = threading.Event()
+class Slow:
+    """Inspections that go on until they are let go, by a clock that stands still until it is set."""
 
-    def slowly(*arguments: object) -> object:
-        made = honest(*arguments)
+    def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.refresh, self.scene = part("blender_addon.refresh"), bpy.context.scene
+        self.now, self.go_on = 100.0, threading.Event()
+        inspection, tell = part("blender_addon.inspection"), part("core.progress").tell
+        honest = inspection._inspect
 
-        def work(progress: Callable[[float], bool]) -> object:
-            for _ in range(1_000):  # were it waited for, it would have ended when it is asked for
-                if go_on.wait(0.01):
-                    break
+        def slowly(pair: object, settings: object, units: object, progress: Callable[[float], bool]) -> object:
+            while not self.go_on.wait(0.01):
                 tell(progress, 0.5)
-            return made(progress)
+            return honest(pair, settings, units, progress)
 
-        return work
+        monkeypatch.setattr(inspection, "_inspect", slowly)
+        monkeypatch.setattr(self.refresh, "clock", lambda: self.now)
+        monkeypatch.setattr(self.refresh, "UNNOTICED", 0.0)
 
-    monkeypatch.setattr(refresh, "begun", slowly)
-    pair[1].location.x = 1.75
-    bpy.context.view_layer.update()
-    refresh._pending.add(uid)
-    assert refresh._run() == refresh.POLL, "it goes on, and the timer comes again"
+    def change(self, obj: bpy.types.Object, x: float) -> None:
+        """Move an object, as Blender's handler notes it where there is a window."""
+        obj.location.x = x
+        bpy.context.view_layer.update()
+        self.refresh._note(self.scene)
+
+    @property
+    def job(self) -> Any:
+        """What goes on; None when nothing does."""
+        entry = self.refresh._following.get(self.scene.session_uid)
+        return None if entry is None or entry.run is None else entry.run.job
+
+    def end(self) -> None:
+        """Let it end, and Blender's timer come."""
+        self.go_on.set()
+        assert self.job.wait(60.0)
+        self.go_on.clear()
+        self.refresh._run()
+
+
+@pytest.fixture
+def slow(part: Part, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    slow = Slow(part, monkeypatch)
+    yield slow
+    slow.go_on.set()
+
+
+def test_what_takes_long_goes_on_beside_blender_without_a_limit(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    slow.change(pair[1], 1.75)
+    assert slow.refresh._run() == slow.refresh.POLL, "it goes on, and the timer comes again"
+    job = slow.job
+    slow.now += 3600.0
+    assert slow.refresh._run() == slow.refresh.POLL
+    assert slow.job is job, "an hour later it still does"
     assert session.stale_reason(bpy.context) == "'B' has moved"
-    go_on.set()
-    refresh._running[uid].job.wait(10.0)
-    assert refresh._run() is None
+    slow.end()
+    assert slow.job is None
     assert not session.is_stale(bpy.context)
     assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
 
-    go_on.clear()
-    monkeypatch.setattr(refresh, "FOLLOWED", 0.0)
-    pair[1].location.x = 1.5
+
+def test_a_newer_change_ends_what_takes_long_and_is_inspected_when_the_changes_end(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    slow.change(pair[1], 1.75)
+    slow.refresh._run()
+    first = slow.job
+    slow.now += 0.5
+    slow.change(pair[1], 1.7)
+    slow.refresh._run()
+    assert slow.job is first, "so far it may still end soon"
+    slow.now += 1.0
+    slow.change(pair[1], 1.625)
+    slow.refresh._run()
+    assert first.wait(60.0), "it was cancelled"
+    assert slow.job is None
+    for x in (1.6, 1.625, 1.65):  # the drag goes on
+        slow.now += 0.2
+        slow.change(pair[1], x)
+        slow.refresh._run()
+        assert slow.job is None, "nothing is begun that the next change would end"
+    slow.now += 0.4
+    slow.refresh._run()
+    assert slow.job is not None, "the mouse was released"
+    slow.end()
+    assert not session.is_stale(bpy.context)
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.35)
+
+
+def test_a_tag_without_a_change_does_not_end_what_takes_long(
+    slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    slow.change(pair[1], 1.75)
+    slow.refresh._run()
+    job = slow.job
+    slow.now += 10.0
+    slow.refresh._note(slow.scene)
+    slow.refresh._run()
+    assert slow.job is job
+
+
+def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    slow.change(pair[1], 1.75)
+    slow.refresh._run()
+    slow.now += 5.0
+    assert slow.refresh.progress_of(slow.scene.session_uid) is not None
+    job = slow.job
+    assert bpy.ops.contact_lens.cancel_inspection() == {"FINISHED"}
+    assert job.wait(60.0)
+    assert slow.refresh._run() is None
+    assert slow.refresh.progress_of(slow.scene.session_uid) is None
+    assert slow.refresh.outdated(bpy.context) == slow.refresh.CANCELLED
+    slow.change(pair[1], 1.625)
+    slow.refresh._run()
+    slow.now += 1.0
+    slow.refresh._run()
+    assert slow.job is not None
+    slow.end()
+    assert slow.refresh.outdated(bpy.context) == ""
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.375)
+
+
+def test_a_result_that_is_about_to_be_replaced_is_marked_after_a_while_and_stays_so(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    marks = []
+    for k in range(12):  # of a drag, with a change each 0.125 s
+        slow.change(pair[1], 1.75 + 0.01 * k)
+        slow.refresh._run()
+        if k % 4 == 3:
+            slow.change(pair[1], 1.755 + 0.01 * k)
+            slow.end()  # an answer, of a place that the object has left
+        marks.append(bool(slow.refresh.outdated(bpy.context)))
+        assert session.is_stale(bpy.context)
+        slow.now += 0.125
+    assert marks == [False] * 3 + [True] * 9, "nothing flashes"
+    while slow.job is not None:
+        slow.end()
+    assert slow.refresh.outdated(bpy.context) == ""
+
+
+def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    b = pair[1]
+
+    def edit() -> None:
+        for vertex in b.data.vertices:
+            vertex.co.x += 0.125
+        b.data.update()
+        bpy.context.view_layer.update()
+        session.mark_stale(slow.scene, "'B' has changed")
+        slow.refresh._note(slow.scene, "'B' has changed")
+
+    edit()
+    slow.refresh._run()
+    edit()
+    slow.end()
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.375)
+    assert session.stale_reason(bpy.context) == "'B' has changed"
+    slow.end()
+    assert session.stale_reason(bpy.context) == ""
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+
+
+@pytest.fixture
+def quick(refresh: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
+    """As if there were a window, and on a machine as fast as it takes; how often the timer would have been asked for."""
+    asked = []
+    monkeypatch.setattr(refresh, "_in_background", lambda: False)
+    monkeypatch.setattr(refresh, "_wake", lambda: asked.append(True))
+    monkeypatch.setattr(refresh, "UNNOTICED", 60.0)
+    yield lambda: len(asked)
+    refresh._loaded()
+
+
+def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
+    session: ModuleType,
+    refresh: ModuleType,
+    quick: Callable[[], int],
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refresh, "QUICK", 60.0)
+    scene, b, calls = bpy.context.scene, pair[1], []
+    bpy.app.handlers.depsgraph_update_post.append(lambda *_: calls.append("update"))
+    bpy.app.handlers.frame_change_post.append(lambda *_: calls.append("frame"))
+    try:
+        for frame, x in ((1, 0.5), (61, 3.5)):
+            b.location.x = x
+            b.keyframe_insert("location", frame=frame)
+        for curve in fcurves(b):
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+        bpy.context.view_layer.update()
+        calls.clear()
+        for frame in range(1, 62):
+            scene.frame_set(frame)
+            assert session.stale_reason(bpy.context) == ""
+            gap = (0.5 + (frame - 1) * 0.05) - 2.0
+            assert session.current(bpy.context).contact.signed_distance == pytest.approx(gap, abs=1e-6)
+        assert calls == ["frame"] * 61, "what is read tags nothing, so no handler is called again"
+        calls.clear()
+        b.animation_data_clear()
+        for x in (1.75, 1.5, 1.25):
+            b.location.x = x
+            bpy.context.view_layer.update()
+            assert session.stale_reason(bpy.context) == ""
+            assert session.current(bpy.context).contact.depth == pytest.approx(2.0 - x)
+        b.data.vertices[0].co.x -= 0.25
+        b.data.update()
+        bpy.context.view_layer.update()
+        assert session.stale_reason(bpy.context) == ""
+        assert session.current(bpy.context).contact.depth > 0.8
+    finally:
+        bpy.app.handlers.depsgraph_update_post.pop()
+        bpy.app.handlers.frame_change_post.pop()
+    assert quick() == 0, "the timer is not asked for"
+
+
+def fcurves(obj: bpy.types.Object) -> list[Any]:
+    """The curves of its action."""
+    action = obj.animation_data.action
+    if bpy.app.version < (5, 0):
+        return list(action.fcurves)
+    return [
+        curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_quick"),
+    [
+        ([0.02], True),
+        ([0.02, 0.02, 0.02, 0.5, 0.5], True),
+        ([0.02, 0.02, 0.5, 0.5, 0.5], False),
+        ([0.5, 0.5, 0.5, 0.02, 0.02, 0.02], True),
+        ([0.031], False),
+    ],
+)
+def test_quick_is_less_than_30_ms_by_the_median_of_the_last_five(
+    session: ModuleType,
+    refresh: ModuleType,
+    quick: Callable[[], int],
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    seconds: list[float],
+    is_quick: bool,
+) -> None:
+    session._seconds.clear()
+    for second in seconds:
+        session.note_seconds(bpy.context.scene, second)
+    pair[1].location.x = 1.75
     bpy.context.view_layer.update()
-    refresh._pending.add(uid)
-    assert refresh._run() == refresh.POLL
-    job = refresh._running[uid].job
-    assert refresh._run() is None
-    assert session.stale_reason(bpy.context) == refresh.TOO_LONG
-    assert job.wait(10.0), "it was cancelled"
-    refresh._pending.add(uid)
-    assert refresh._run() is None, "not tried again for every move"
-    assert session.stale_reason(bpy.context) == refresh.TOO_LONG
-    monkeypatch.undo()
-    bpy.context.scene.contact_lens.clearance = 0.5  # another question is tried again
-    refresh._pending.add(uid)
-    refresh._run()
+    assert (session.stale_reason(bpy.context) == "") == is_quick
+    assert quick() == (0 if is_quick else 1)
+
+
+def test_nothing_is_inspected_while_blender_renders(
+    session: ModuleType,
+    refresh: ModuleType,
+    quick: Callable[[], int],
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refresh, "QUICK", 60.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(refresh, "_rendering", lambda: True)
+        pair[1].location.x = 1.75
+        bpy.context.view_layer.update()
+        assert refresh._run() == refresh.RENDERING
+        assert session.stale_reason(bpy.context) == "'B' has moved"
+    assert refresh._run() is None, "afterwards it is"
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
     assert not session.is_stale(bpy.context)
 
 

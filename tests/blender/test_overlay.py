@@ -204,7 +204,7 @@ def test_the_label_tells_the_length_in_the_scene_s_units():
 def test_a_stale_result_says_so():
     p = PAIRS["corner_in_face"]()
     notes = geometry.annotate(p, STYLE, *view_of(p), SIZE, overlay.measure, p.units.length, stale=True)
-    assert notes.texts[0].text.endswith("(stale)")
+    assert notes.texts[0].text.endswith("(outdated)")
 
 
 def views_around(p: Pair) -> Iterator[tuple[np.ndarray, np.ndarray]]:

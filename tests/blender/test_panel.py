@@ -29,30 +29,58 @@ class Layout:
         self.icons: list[str] = parent.icons if parent else []
         self.props: list[str] = parent.props if parent else []
         self.operators: list[str] = parent.operators if parent else []
+        self.greyed: list[str] = parent.greyed if parent else []
+        self.rows: list[int] = parent.rows if parent else [0]
+        self.places: dict[str, int] = parent.places if parent else {}
+        self.bars: list[str] = parent.bars if parent else []
+        self.active = parent.active if parent else True
+        self._is_row = parent is not None and parent._is_row
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not isinstance(value, list):
+        if not isinstance(value, list | dict) and not name.startswith("_"):
             assert name in bpy.types.UILayout.bl_rna.properties, f"UILayout has no {name}"
         super().__setattr__(name, value)
 
     def _inner(self, **options: Any) -> Layout:
         return Layout(self)
 
-    row = column = box = split = _inner
+    column = box = _inner
+
+    def row(self, **options: Any) -> Layout:
+        inner = Layout(self)
+        self._next_row()
+        inner._is_row = True
+        return inner
+
+    split = row
+
+    def _next_row(self) -> None:
+        if not self._is_row:
+            self.rows[0] += 1
+
+    def progress(self, factor: float, text: str) -> None:
+        self._next_row()
+        self.bars.append(text)
 
     def label(self, text: str = "", icon: str = "NONE") -> None:
         assert icon in ICONS
+        self._next_row()
         self.texts.append(text)
+        if not self.active:
+            self.greyed.append(text)
         self.icons.append(icon)
 
     def prop(self, data: Any, name: str, text: str | None = None) -> None:
         assert name in data.bl_rna.properties
+        self._next_row()
         self.props.append(name)
 
     def operator(self, name: str, text: str | None = None, icon: str = "NONE") -> Any:
         assert icon in ICONS
         group, identifier = name.split(".")
         properties = getattr(getattr(bpy.ops, group), identifier).get_rna_type().properties
+        self._next_row()
+        self.places[f"{name} {text}"] = self.rows[0]
         self.operators.append(name)
         return SimpleNamespace(**dict.fromkeys(properties.keys()))
 
@@ -84,7 +112,7 @@ def draw(part: Part) -> Callable[..., Layout]:
 
 def test_nothing_inspected(draw: Callable[..., Layout]) -> None:
     layout = draw()
-    assert "Select two objects" in layout.texts
+    assert "Select two objects" in sentence(layout)
     assert {"object_a", "object_b"} <= set(layout.props)
     assert layout.operators == ["contact_lens.inspect"]
 
@@ -93,7 +121,8 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     inspect(cube("A"), cube("B", (1.5, 0.2, 0.1)))
     layout = draw()
     assert layout.texts[0] == "Penetrating"
-    shown = dict(zip(layout.texts[1::2], layout.texts[2::2], strict=False))
+    assert layout.texts[1] == "Up to Date"
+    shown = dict(zip(layout.texts[2::2], layout.texts[3::2], strict=False))
     assert shown["Signed Distance"] == "-0.50000 m"
     assert shown["Normal"] == "(1.00000, 0.00000, 0.00000)"
     assert shown["MTV"] == "(0.50000, 0.00000, 0.00000) m"
@@ -147,13 +176,81 @@ def sentence(layout: Layout) -> str:
 def test_moved_object_is_told(draw: Callable[..., Layout]) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
-    assert "Out of date" not in sentence(draw())
+    assert draw().texts[:2] == ["Penetrating", "Up to Date"]
     b.location.x = 1.75
     bpy.context.view_layer.update()
-    assert "Out of date: 'B' has moved" in sentence(draw())
+    assert draw().texts[:2] == ["Outdated: Penetrating", "'B' has moved"]
     b.location.x = 1.5
     bpy.context.view_layer.update()
-    assert "Out of date" not in sentence(draw())
+    assert draw().texts[:2] == ["Penetrating", "Up to Date"]
+
+
+def test_an_outdated_answer_is_greyed_the_reason_is_not(draw: Callable[..., Layout], part: Part) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    assert draw().greyed == []
+    report = part("blender_addon.report")
+    told = {word for line in report.main_lines(report.report(bpy.context)) for word in line}
+    b.location.x = 1.75
+    bpy.context.view_layer.update()
+    layout = draw()
+    assert {"Outdated: Penetrating", *told} <= set(layout.greyed)
+    assert "'B' has moved" not in layout.greyed
+
+
+def test_no_button_moves_whatever_the_result_is(
+    draw: Callable[..., Layout], part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
+    main = [
+        f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")
+    ]
+
+    def places() -> dict[str, int]:
+        return {name: place for name, place in draw().places.items() if name.split(" ")[0] in main}
+
+    fresh = places()
+    assert len(fresh) == 9
+    b.location.x = 4.0
+    bpy.context.view_layer.update()
+    assert places() == fresh, "outdated"
+    with monkeypatch.context() as patch:
+        patch.setattr(part("blender_addon.refresh"), "progress_of", lambda uid: 0.25)
+        layout = draw()
+        assert layout.bars == ["Inspecting: 25 %"]
+        assert "contact_lens.cancel_inspection" in layout.operators
+        assert places() == fresh, "while it is inspected"
+    bpy.ops.contact_lens.refresh()
+    assert draw().texts[0] == "Separated"
+    assert places() == fresh, "fewer numbers"
+    b.data.clear_geometry()
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="has no vertices"):
+        bpy.ops.contact_lens.refresh()
+    assert places() == fresh, "no result"
+
+
+@pytest.mark.parametrize("reason", ["has moved", "has changed", "is hidden"])
+def test_the_status_fits_its_row(draw: Callable[..., Layout], part: Part, reason: str) -> None:
+    panels, session = part("blender_addon.panels"), part("blender_addon.session")
+    inspect(cube("A"), cube("The left part of the hinge, 2nd", (1.5, 0.0, 0.0)))
+    session.mark_stale(bpy.context.scene, f"'The left part of the hinge, 2nd' {reason}")
+    status = draw().texts[1]
+    assert len(status) <= panels._room(bpy.context)
+    assert status.startswith("'The")
+    assert status.endswith(f"…' {reason}")
+
+
+def test_what_will_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
+    a, b, light = cube("Left"), cube("Right"), bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    bpy.context.scene.collection.objects.link(light)
+    select(a, b)
+    assert draw().texts[:2] == [f"A will be '{bpy.context.object.name}'", "B will be 'Right'"]
+    select(a, light)
+    assert "'Lamp' is of type light and has no surface" in sentence(draw())
+    select(a, b, light)
+    assert "3 objects are selected: select only two" in sentence(draw())
 
 
 def test_edited_mesh_and_changed_settings_are_told(draw: Callable[..., Layout]) -> None:
@@ -162,11 +259,11 @@ def test_edited_mesh_and_changed_settings_are_told(draw: Callable[..., Layout]) 
     b.data.vertices[0].co.x -= 0.25
     b.data.update()
     bpy.context.view_layer.update()
-    assert "Out of date: 'B' has changed" in sentence(draw())
+    assert draw().texts[:2] == ["Outdated: Penetrating", "'B' has changed"]
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert "Out of date" not in sentence(draw())
+    assert draw().texts[:2] == ["Penetrating", "Up to Date"]
     bpy.context.scene.contact_lens.clearance = 1.0
-    assert "Out of date: the settings have changed" in sentence(draw())
+    assert draw().texts[:2] == ["Outdated: Penetrating", "The settings have changed"]
 
 
 def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(

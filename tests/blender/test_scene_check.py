@@ -1522,7 +1522,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     b.data.update()
     bpy.context.view_layer.update()
     slow.end()
-    assert session.stale_reason(bpy.context) == "changed while it was inspected"
+    assert session.stale_reason(bpy.context) == "changed while inspected"
     assert exhibit.current(bpy.context) is None, "its surface is another one now"
     slow.go("B", "C")
     before = session.stored(bpy.context.scene)

@@ -340,7 +340,7 @@ def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(
     assert operator.modal(window, ESC) == {"FINISHED"}
     assert window.timers == 0
     assert pair[1].location.x == pytest.approx(2.0)
-    assert operator.said == ["Moved 'B' by 0.50000 m. Press Refresh to see what they do now"]
+    assert operator.said == ["Moved 'B' by 0.50000 m. The inspection after it was cancelled"]
 
 
 def test_what_changed_meanwhile_is_not_moved(

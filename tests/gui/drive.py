@@ -53,11 +53,11 @@ class Heard:
 
     def __getattr__(self, name: str) -> Any:
         given = getattr(self._layout, name)
-        if name not in ("label", "row", "column", "box", "split"):
+        if name not in ("label", "progress", "row", "column", "box", "split"):
             return given
 
         def heard(*arguments: Any, **options: Any) -> Any:
-            if name == "label":
+            if name in ("label", "progress"):
                 self._texts.append(options.get("text", ""))
                 return given(*arguments, **options)
             return Heard(given(*arguments, **options), self._texts)

@@ -31,9 +31,10 @@ def test_it_follows(seen: Any) -> None:
         assert stale == ""
 
 
-def test_what_takes_too_long_is_given_up_and_refreshed_beside_blender(seen: Any) -> None:
-    assert "takes too long to follow" in seen["given_up"]
-    reason, times, status = seen["refreshed"]
+def test_what_takes_long_is_inspected_beside_blender_and_tells_how_far_it_is(seen: Any) -> None:
+    assert any(text.startswith("Inspecting: ") for text in seen["told"])
+    assert any(text.startswith("Outdated: ") for text in seen["told"])
+    reason, times, status = seen["followed_slowly"]
     assert reason == ""
     assert times >= LIVES
     assert status == "bracket"

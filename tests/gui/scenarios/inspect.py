@@ -92,7 +92,8 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("both")
     yield from window.click(window.region("HUD").x + 0.42 * window.region("HUD").width, rows[-1][1])
     yield from window.until(lambda: now() is not None and now().name_a == "Cube", "A and B are swapped")
-    yield from window.until(lambda: texts[texts.index("Normal") + 1] != numbers["panel"][4], "the panel follows")
+    normal = numbers["panel"][numbers["panel"].index("Normal") + 1]
+    yield from window.until(lambda: texts[texts.index("Normal") + 1] != normal, "the panel follows")
     numbers["swapped"] = {
         "a": now().name_a,
         "b": now().name_b,

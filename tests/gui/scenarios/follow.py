@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Playback and drags of a quick and of a slow pair: what each drawing of the view shows, and whether buttons stay."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import bpy
+
+FRAMES = 60
+"""Frames of the playback."""
+
+
+def place_at(frame: int) -> float:
+    """Where B is at a frame of the playback."""
+    return 1.0 + 0.04 * frame
+
+
+def steps(window: Any) -> Iterator[float]:
+    numbers = window.numbers
+    yield from window.close_splash()
+    yield from window.install()
+    session, refresh, overlay = (window.part(f"blender_addon.{name}") for name in ("session", "refresh", "overlay"))
+    with window.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_cube_add(size=2.0, location=(place_at(0), 0.3, 0.2))
+        b = bpy.context.object
+        b.name = "Crate"
+        bpy.ops.mesh.primitive_cube_add(size=2.0)
+        bpy.context.object.name = "Shelf"
+        b.select_set(True)
+        bpy.ops.ed.undo_push(message="Scene")
+    window.look_at((1.0, 0.0, 0.0), 12.0, (65.0, 0.0, 25.0))
+    scene = bpy.context.scene
+    yield from window.until(lambda: b.matrix_world.translation.y > 0.2, "the scene is evaluated")
+
+    drawn: list[dict[str, Any]] = []
+    draw = overlay.draw
+
+    def noted(inspection: Any, *arguments: Any, **options: Any) -> None:
+        *_, part, _, stale = arguments
+        if overlay.Part.WORLD in part:
+            shown = bpy.context.scene.objects["Crate"].matrix_world.translation.x
+            drawn.append(
+                {
+                    "frame": bpy.context.scene.frame_current,
+                    "view": shown,
+                    "answer": inspection.state_b.matrix[3],
+                    "outdated": bool(stale),
+                }
+            )
+        draw(inspection, *arguments, **options)
+
+    overlay.draw = noted
+    texts = window.listen()
+    yield from window.show_tab("Contact")
+    numbers["width"] = window.region("UI").width
+    with window.context():
+        bpy.context.view_layer.objects.active = scene.objects["Shelf"]
+    yield from window.until(lambda: "B will be 'Crate'" in texts, "the panel tells what will be inspected")
+    numbers["selected"] = list(texts)
+    yield from window.screenshot("selected")
+    yield from window.search("Inspect Contact")
+    yield from window.until(lambda: "Up to Date" in texts, "the panel shows the result")
+    yield from window.click_button("contact_lens.copy()")
+    place = window._buttons["bpy.ops.contact_lens.copy()"]
+
+    def button() -> Generator[float, None, str]:
+        """The button that is where Copy was."""
+        yield from window.move(*place)
+        yield from window.move(place[0] + 1, place[1] - 3)
+        yield 0.5
+        with window.context("UI"):
+            if not bpy.ops.ui.copy_python_command_button.poll():
+                return ""
+            bpy.ops.ui.copy_python_command_button()
+        return str(bpy.context.window_manager.clipboard)
+
+    # A quick pair, on however slow a machine: only what is drawn counts, not how fast.
+    quick, unnoticed = refresh.QUICK, refresh.UNNOTICED
+    refresh.QUICK = refresh.UNNOTICED = 60.0
+    for frame in (0, 2 * FRAMES):
+        b.location.x = place_at(frame)
+        b.keyframe_insert("location", index=0, frame=frame)
+    action = b.animation_data.action
+    bags = [action] if bpy.app.version < (5, 0) else [s.channelbags[0] for la in action.layers for s in la.strips]
+    for point in bags[0].fcurves[0].keyframe_points:
+        point.interpolation = "LINEAR"
+    scene.frame_start, scene.frame_end, scene.sync_mode = 1, 2 * FRAMES, "NONE"
+    scene.frame_set(1)
+    yield from window.rest()
+    yield from window.until(lambda: not session.is_stale(bpy.context), "the first frame is inspected")
+    drawn.clear()
+    with window.context():
+        bpy.ops.screen.animation_play()
+    yield from window.until(lambda: len({d["frame"] for d in drawn}) > FRAMES // 2, "half of it is played")
+    yield from window.screenshot("playback")
+    yield from window.until(lambda: len({d["frame"] for d in drawn}) > FRAMES, "it is played")
+    with window.context():
+        bpy.ops.screen.animation_cancel(restore_frame=False)
+    numbers["playback"] = list(drawn)
+
+    b.animation_data_clear()
+    b.location.x = 1.5
+    with window.context():
+        bpy.ops.object.select_all(action="DESELECT")
+        b.select_set(True)
+        bpy.context.view_layer.objects.active = b
+        bpy.ops.ed.undo_push(message="Select the crate")
+    yield from window.rest()
+
+    def drag(pixels: int) -> Iterator[float]:
+        """Drag B sideways; each place is drawn."""
+        yield from window.rest()
+        yield from window.key("G")
+        yield from window.until(lambda: len(window.window.modal_operators) > 0, "G grabs the crate")
+        x, y = window.mouse
+        for i in range(1, 7):
+            count = len(drawn)
+            yield from window.move(x + pixels * i, y)
+            yield from window.until(lambda count=count: len(drawn) > count, "the place is drawn")
+            now[0] += 0.125
+
+    now = [1000.0]
+    clock = refresh.clock
+    refresh.clock = lambda: now[0]
+    drawn.clear()
+    yield from drag(12)
+    yield from window.key("RET")
+    yield from window.until(lambda: not window.window.modal_operators, "Return ends the drag")
+    numbers["dragged"] = list(drawn)
+    numbers["undo"] = [session.current(bpy.context).state_b.matrix[3]]
+    yield from window.key("Z", ctrl=True)
+    yield from window.until(lambda: abs(bpy.data.objects["Crate"].location.x - 1.5) < 1e-6, "Ctrl+Z takes it back")
+    yield from window.until(lambda: not session.is_stale(bpy.context), "the result follows undo")
+    numbers["undo"].append(session.current(bpy.context).state_b.matrix[3])
+    yield from window.screenshot("before")
+
+    # A slow pair: it takes until it is let go.
+    refresh.QUICK, refresh.UNNOTICED = quick, unnoticed
+    for _ in range(session.LAST):
+        session.note_seconds(bpy.context.scene, 5.0)
+    numbers["buttons"] = [(yield from button())]
+    yield from window.rest()
+    drawn.clear()
+    with window.held(0.0):
+        yield from drag(12)
+        yield from window.screenshot("slow_drag")
+        numbers["slow_panel"] = list(texts)
+        yield from window.key("RET")
+        yield from window.until(lambda: not window.window.modal_operators, "Return ends the drag")
+        now[0] += 1.0
+        uid = bpy.context.scene.session_uid
+        yield from window.until(lambda: refresh.progress_of(uid) is not None, "it is inspected beside Blender")
+        yield from window.until(lambda: any("Inspecting" in text for text in texts), "the panel tells")
+        yield from window.screenshot("slow_released")
+        now[0] += 3600.0
+        yield 1.0
+        numbers["after_an_hour"] = refresh.progress_of(uid) is not None
+        numbers["buttons"].append((yield from button()))
+        yield from window.screenshot("slow_hour")
+        yield from window.rest()
+    yield from window.until(lambda: not session.is_stale(bpy.context), "the result is of where it was left")
+    yield from window.until(lambda: "Up to Date" in texts, "the panel tells")
+    numbers["slow"] = list(drawn)
+    numbers["left"] = bpy.data.objects["Crate"].matrix_world.translation.x
+    numbers["buttons"].append((yield from button()))
+    yield from window.screenshot("after")
+
+    # Esc and the cross end it.
+    with window.held(0.0):
+        for x, end in ((1.25, window.key("ESC")), (1.75, window.click_button("contact_lens.cancel_inspection()"))):
+            bpy.data.objects["Crate"].location.x = x
+            yield 1.0
+            now[0] += 1.0
+            yield from window.until(lambda: refresh.progress_of(uid) is not None, "it is inspected beside Blender")
+            now[0] += 5.0
+            yield 1.0  # from now on Esc is heard
+            yield from window.rest()
+            yield from end
+            yield from window.until(lambda: refresh.progress_of(uid) is None, "it is cancelled")
+            yield from window.until(lambda: "Inspection cancelled" in texts, "the panel tells")
+            numbers.setdefault("cancelled", []).append(list(texts[:2]))
+        numbers["buttons"].append((yield from button()))
+        yield from window.screenshot("cancelled")
+    yield from window.click_button("contact_lens.refresh()")
+    yield from window.until(lambda: "Up to Date" in texts, "it is inspected again")
+    numbers["refreshed"] = session.current(bpy.context).state_b.matrix[3]
+    refresh.clock = clock

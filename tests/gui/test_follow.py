@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Playback and drags in a real window: what is drawn is true, or says that it is not, and nothing flashes or jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def seen(play: Callable[[str], Any]) -> Any:
+    return play("follow").numbers
+
+
+def test_what_will_be_inspected_is_told_before(seen: Any) -> None:
+    assert seen["selected"] == ["A will be 'Shelf'", "B will be 'Crate'"]
+
+
+def test_every_drawn_frame_of_a_playback_shows_the_answer_of_that_frame(seen: Any) -> None:
+    drawn = seen["playback"]
+    assert len({d["frame"] for d in drawn}) > 60
+    for d in drawn:
+        assert d["view"] == pytest.approx(1.0 + 0.04 * d["frame"], abs=1e-5)
+        assert d["answer"] == d["view"], d
+        assert not d["outdated"]
+
+
+def test_every_drawn_place_of_a_drag_shows_the_answer_of_that_place(seen: Any) -> None:
+    drawn = seen["dragged"]
+    assert len({d["view"] for d in drawn}) >= 6
+    for d in drawn:
+        assert d["answer"] == d["view"], d
+        assert not d["outdated"]
+    dragged, undone = seen["undo"]
+    assert dragged > 1.6
+    assert undone == pytest.approx(1.5), "undo is followed"
+
+
+def test_a_slow_pair_is_marked_once_and_does_not_flash(seen: Any) -> None:
+    drawn = seen["slow"]
+    marks = [d["outdated"] for d in drawn]
+    assert not marks[0]
+    assert not marks[-1]
+    assert sum(a != b for a, b in pairwise(marks)) == 2, "from fresh to outdated and back"
+    assert {d["answer"] for d in drawn if d["outdated"]} == {drawn[0]["answer"]}, "what is drawn does not jump"
+    assert seen["slow_panel"][0] == "Outdated: Penetrating"
+
+
+def test_what_is_slow_goes_on_when_the_mouse_is_released(seen: Any) -> None:
+    assert seen["after_an_hour"]
+    assert seen["slow"][-1]["answer"] == seen["left"]
+    assert seen["left"] > 1.6
+
+
+def test_esc_and_the_cross_end_it(seen: Any) -> None:
+    assert seen["cancelled"] == [["Outdated: Separated", "Inspection cancelled"]] * 2
+    assert seen["refreshed"] == pytest.approx(1.75)
+
+
+def test_no_button_moves(seen: Any) -> None:
+    assert seen["width"] == pytest.approx(280, abs=8)
+    assert seen["buttons"] == ["bpy.ops.contact_lens.copy()"] * 4, "before, while it is inspected, after, cancelled"
