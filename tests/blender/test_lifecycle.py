@@ -473,7 +473,7 @@ def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
 
 @pytest.fixture
 def quick(refresh: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
-    """As if there were a window, and on a machine as fast as it takes; how often the timer would have been asked for."""
+    """As if there were a window, and a machine as fast as it takes; tells how often the timer was asked for."""
     asked = []
     monkeypatch.setattr(refresh, "_in_background", lambda: False)
     monkeypatch.setattr(refresh, "_wake", lambda: asked.append(True))
