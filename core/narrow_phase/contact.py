@@ -209,9 +209,10 @@ def _contact(
     by_sat = sat(a, b) if method in ("sat", "both") else None
     if by_sat is not None:
         start = None
-    found = None if start is None else _still_deep(a, b, start)
+    proof = None if start is None else _proof_of(a, b, start)
+    found = None if proof is None else _still_deep(a, b, proof)
     if found is None:
-        feature = () if start is None else _feature_of(a, b, start)
+        feature = () if proof is None else _feature_of(proof)
         simplex = gjk(a, b, -by_sat.normal if by_sat is not None and by_sat.separated else None, start=feature)
         if simplex.intersects:
             answer = _intersecting(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
@@ -302,24 +303,23 @@ class _Answer(NamedTuple):
     iterations: int
 
 
-def _feature_of(a: Polytope, b: Polytope, start: Contact) -> tuple[tuple[int, int], ...]:
-    """Return the vertices of A and B that made up to three points of A - B where the last answer was, if they are."""
+def _proof_of(a: Polytope, b: Polytope, start: Contact) -> Certificate | None:
+    """Return the last answer's certificate; None where these shapes do not have the vertices that it names."""
     proof = start.certificate
-    if not isinstance(proof, Certificate):
-        return ()
-    feature = tuple(dict.fromkeys(zip(proof.index_a, proof.index_b, strict=True)))[:3]
-    if all(i < len(a.vertices) and j < len(b.vertices) for i, j in feature):
-        return feature
-    return ()
+    if not isinstance(proof, Certificate) or len(proof.normal) != a.dim:
+        return None
+    named_a = (*proof.index_a, *(i for i, _ in proof.pairs))
+    named_b = (*proof.index_b, *(j for _, j in proof.pairs))
+    return proof if max(named_a) < len(a.vertices) and max(named_b) < len(b.vertices) else None
 
 
-def _still_deep(a: Polytope, b: Polytope, start: Contact) -> tuple[Simplex, _Answer] | None:
+def _feature_of(proof: Certificate) -> tuple[tuple[int, int], ...]:
+    """Return the vertices of A and B that made up to three points of A - B where the last answer was."""
+    return tuple(dict.fromkeys(zip(proof.index_a, proof.index_b, strict=True)))[:3]
+
+
+def _still_deep(a: Polytope, b: Polytope, proof: Certificate) -> tuple[Simplex, _Answer] | None:
     """Return what EPA says when it goes on with the last polytope; None when that leaves anything open."""
-    proof = start.certificate
-    if not isinstance(proof, Certificate):
-        return None
-    if not all(i < len(a.vertices) and j < len(b.vertices) for i, j in proof.pairs):
-        return None
     penetration = epa_again(a, b, proof.pairs, proof.facets)
     if penetration is None or penetration.faces[0].miss > SUPPORT_ROUNDING * EPS * size_of_difference(a, b):
         return None  # near a touch it takes GJK's common point too

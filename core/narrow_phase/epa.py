@@ -109,6 +109,10 @@ _Triangle = tuple[float, float, float, float, int, int, int, float]
 floats cannot tell on which side of it a point is; None once a new point has replaced it."""
 
 
+_LEAN_X, _LEAN_Y = 0.45, 0.6
+"""A ray from the origin along (_LEAN_X, _LEAN_Y, 1), which few edges of real shapes meet."""
+
+
 def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     """Return depth, normals and polytope of two shapes that GJK found to intersect, or to touch within rounding.
 
@@ -134,9 +138,9 @@ def epa_again(
 ) -> Penetration | None:
     """Return depth, normals and polytope of two shapes in space that still intersect, grown from their last polytope.
 
-    `pairs` and `facets` are those of the last `Certificate`. None where, of the points of A - B that have these numbers
-    now, the facets are no convex polytope around the origin any more, or rounding could hide it: then `gjk` and `epa`
-    are to be asked. Source: S1.8, S2.1.
+    `pairs` and `facets` are those of a `Certificate`, of these shapes or any others in space with such vertices. None
+    where, of the points of A - B that have these numbers now, the facets are not a convex polytope around the origin,
+    or rounding could hide it: then `gjk` and `epa` are to be asked. Source: S1.8, S2.1.
     """
     size = size_of_difference(a, b)
     points = list(simplex_of(a, b, pairs))
@@ -146,33 +150,36 @@ def epa_again(
     grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
     triangles: list[_Triangle | None] = []
     triangle_at: dict[tuple[int, int], int] = {}
+    along = [(x - _LEAN_X * z, y - _LEAN_Y * z) for x, y, z, _, _ in points]
+    pierced = 0
     for index, (i, j, k) in enumerate(facets):
-        x, y, z, offset, sliver = grid.plane(i, j, k)
-        if sliver or offset <= filtered:
+        plane = _plane(points[i], points[j], points[k])
+        if plane is None or plane[3] <= filtered:
             return None
-        triangles.append((x, y, z, offset, i, j, k, -filtered))
+        triangles.append((*plane, i, j, k, -filtered))
         triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
-    # The facets all face away from the origin, so the polytope's depth is proved; to grow it must bend nowhere inward.
-    convex = True
+        (px, py), (qx, qy), (rx, ry) = along[i], along[j], along[k]
+        pierced += px * qy >= py * qx and qx * ry >= qy * rx and rx * py >= ry * px
+    # All facets face away from the origin, so they go around it once or several times: as often as a ray pierces them.
+    if pierced != 1:
+        return None
     for index, (i, j, k) in enumerate(facets):
         x, y, z, offset, *_ = triangles[index]  # type: ignore[misc]
         for edge in ((j, i), (k, j), (i, k)):
             across = triangle_at.get(edge)
             if across is None:
                 return None
+            if across < index:
+                continue  # seen from the other side
             far = next(corner for corner in facets[across] if corner not in edge)
             px, py, pz, _, _ = points[far]
             height = x * px + y * py + z * pz - offset
-            if height > filtered:
-                return None
-            if height >= -filtered and grid.height(index, i, j, k, far) > 0:
-                convex = False
+            if height > filtered or (height >= -filtered and grid.height(index, i, j, k, far) > 0):
+                return None  # it bends inward
     heap = [(triangle[3], index) for index, triangle in enumerate(triangles) if triangle is not None]
     heapify(heap)
     found = _grow(a, b, size, points, grid, triangles, triangle_at, heap, [], 0)
-    if found.inner <= SUPPORT_ROUNDING * EPS * size or not (convex or len(found.points) == len(pairs)):
-        return None
-    return found
+    return found if found.inner > SUPPORT_ROUNDING * EPS * size else None
 
 
 def _tie_width(a: Polytope, b: Polytope) -> float:
@@ -237,26 +244,35 @@ class _Grid:
 
         A sliver's normal comes from whole numbers.
         """
+        plane = _plane(self._points[i], self._points[j], self._points[k])
+        if plane is not None:
+            return *plane, False
         px, py, pz, _, _ = self._points[i]
-        qx, qy, qz, _, _ = self._points[j]
-        rx, ry, rz, _, _ = self._points[k]
-        ux, uy, uz = qx - px, qy - py, qz - pz
-        vx, vy, vz = rx - px, ry - py, rz - pz
-        x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        length2 = x * x + y * y + z * z
-        u2, v2 = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
-        sliver = length2 <= SLIVER * SLIVER * u2 * v2
-        if sliver:
-            x, y, z = whole_normal(self.point(i), self.point(j), self.point(k))
-            length2 = x * x + y * y + z * z
-        scale = 1.0 / sqrt(length2)
+        x, y, z = whole_normal(self.point(i), self.point(j), self.point(k))
+        scale = 1.0 / sqrt(x * x + y * y + z * z)
         x, y, z = x * scale, y * scale, z * scale
-        return x, y, z, x * px + y * py + z * pz, sliver
+        return x, y, z, x * px + y * py + z * pz, True
 
     def drop_last(self) -> None:
         """Take the last point back."""
         self._whole.pop(len(self._points) - 1)
         self._points.pop()
+
+
+def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float] | None:
+    """Return unit normal and offset of the plane of a triangle, right-handed; None of a sliver."""
+    px, py, pz, _, _ = p
+    qx, qy, qz, _, _ = q
+    rx, ry, rz, _, _ = r
+    ux, uy, uz = qx - px, qy - py, qz - pz
+    vx, vy, vz = rx - px, ry - py, rz - pz
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    length2 = x * x + y * y + z * z
+    if length2 <= SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
+        return None
+    scale = 1.0 / sqrt(length2)
+    x, y, z = x * scale, y * scale, z * scale
+    return x, y, z, x * px + y * py + z * pz
 
 
 def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
@@ -418,7 +434,7 @@ def _grow(
 def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
     support = _support_function(a, b)
-    start = _start_polygon(support, simplex.vertices, FLAT * EPS * size)
+    start = _start_polygon(support, FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(a, b, simplex, start)
     tie_width = _tie_width(a, b)
@@ -576,10 +592,13 @@ def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat
     return _Start((p, q, r, s), iterations, (x, y, z), height)
 
 
-def _start_polygon(support: _Support, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
-    """Return a counter-clockwise triangle of points of A - B in the plane."""
-    p = vertices[0]
-    tried = [*vertices[1:], *(support(x, y, 0.0) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)))]
+def _start_polygon(support: _Support, flat: float) -> _Start | _Flat:
+    """Return a counter-clockwise triangle of support points of A - B in the plane.
+
+    Not of GJK's simplex: points that it was started with may be inside of A - B, and a polygon with such a corner is
+    not convex when it has grown.
+    """
+    p, *tried = (support(x, y, 0.0) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)))
     q = max(tried, key=lambda point: _length(p, point))
     length = _length(p, q)
     if length <= flat:

@@ -109,6 +109,101 @@ def test_any_start_will_do(offset):
         last = cold
 
 
+def numbers(answer: Contact) -> tuple:
+    """What of an answer `verify` looks at, besides what follows from it."""
+    arrays = answer.normal, answer.ties, answer.point_on_a, answer.point_on_b
+    proof = answer.certificate
+    names = proof.index_a, proof.index_b, proof.weights, proof.pairs, proof.facets
+    return answer.status, answer.signed_distance, *(array.tobytes() for array in arrays), *names
+
+
+def few_or_many_points(rng: np.random.Generator, dim: int, lattice: bool) -> np.ndarray:
+    """One point and more; on the lattice doubled, in one plane or on one line too."""
+    count = int(rng.choice([1, 2, 3, 4, 6, 10, 20]))
+    if not lattice:
+        return rng.normal(size=(count, dim))
+    points = rng.integers(-2, 3, (count, dim)).astype(float)
+    points[:, int(rng.integers(2, dim + 2)) :] = 0.0
+    return points
+
+
+def turned(rng: np.random.Generator, dim: int, lattice: bool) -> np.ndarray:
+    """A turn, or a mirror image, that the lattice has too."""
+    if lattice:
+        return np.eye(dim)[rng.permutation(dim)] * rng.choice([-1.0, 1.0], dim)
+    return np.linalg.qr(rng.normal(size=(dim, dim)))[0]
+
+
+@pytest.mark.parametrize("lattice", [True, False])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_foreign_and_stale_starts_change_no_answer(dim, lattice):
+    """5,000 times each the answer of another pair, of the same pair the other way round, and of the same pair as it was
+    before a turn that gives its vertices other numbers. Hulls of one, two or few points have not all the vertices
+    named, and a start of the plane says nothing about space."""
+    rng = np.random.default_rng((dim, lattice))
+    points = [few_or_many_points(rng, dim, lattice) for _ in range(60)]
+    shapes = [ConvexHull(p) for p in points]
+    pairs, starts = [], []
+    for _ in range(250):
+        i, j = rng.integers(0, len(points), 2)
+        shift = rng.integers(-2, 3, dim) if lattice else rng.normal(size=dim)
+        turn = turned(rng, dim, lattice)
+        a, b = shapes[i], ConvexHull(points[j] + shift)
+        pairs.append((a, b, contact(a, b)))
+        before = ConvexHull(rng.permutation(points[i] @ turn)), ConvexHull(rng.permutation((points[j] + shift) @ turn))
+        starts.append((contact(*before), contact(b, a)))
+    other_dim = [contact(*(ConvexHull(rng.integers(-2, 3, (8, 5 - dim))) for _ in range(2))) for _ in range(20)]
+    foreign = [cold for _, _, cold in pairs] + other_dim
+    assert {cold.relation for cold in foreign} >= {Relation.SEPARATED, Relation.TOUCHING, Relation.PENETRATING} or (
+        not lattice
+    )
+    count = 0
+    for (a, b, cold), own in zip(pairs, starts, strict=True):
+        assert verify(cold, a, b).ok
+        verified = {numbers(cold)}
+        for start in (*own, *(foreign[k] for k in rng.integers(0, len(foreign), 18))):
+            warm = contact(a, b, start=start)
+            same(warm, cold, a, b)
+            if numbers(warm) not in verified:
+                assert verify(warm, a, b).ok
+                verified.add(numbers(warm))
+            count += 1
+    assert count == 5_000
+
+
+def test_a_polytope_that_goes_round_twice_is_not_grown():
+    """A five-sided bipyramid whose vertices got other numbers, so that its facets follow a pentagram: bent outward
+    everywhere, all facing away from the origin, and yet no polytope."""
+    turn = 2.0 * np.pi * np.arange(5) / 5.0
+    ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(5)], axis=1)
+    a, b = ConvexHull([*ring, [0, 0, 1.1], [0, 0, -1.2]]), ConvexHull([[0.0, 0.0, 0.0]])
+    named = [int(np.linalg.norm(a.vertices - p, axis=1).argmin()) for p in (*ring, [0, 0, 1.1], [0, 0, -1.2])]
+    pairs = [(k, 0) for k in named]
+    for step, found in ((1, True), (2, False)):
+        sides = [(step * k % 5, step * (k + 1) % 5) for k in range(5)]
+        facets = [(i, j, 5) for i, j in sides] + [(j, i, 6) for i, j in sides]
+        assert (epa_again(a, b, pairs, facets) is not None) == found
+
+
+def test_a_polytope_with_corners_on_one_line_is_not_grown():
+    line = ConvexHull([[-1, 0, 0], [1, 0, 0]])
+    pairs, facets = [(0, 0), (1, 0), (0, 1), (1, 1)], [(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)]
+    assert epa_again(line, line, pairs, facets) is None
+
+
+def test_answers_of_other_kinds_of_shapes_are_starts_too():
+    """Boxes, hulls and spheres in space, and polygons: each pair from the answers of all others."""
+    solid = [Box((0, 0, 0), (2, 2, 2)), Box((1, 1, 1), (1, 1, 1)), ConvexHull(np.eye(3)), Sphere((1, 0, 0), 0.5)]
+    solid += [Box((5, 0, 0), (1, 1, 1)), ConvexHull([[0.5, 0.5, 1.0]])]
+    square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]])
+    flat = [ConvexHull(square), ConvexHull(square + [1, 2]), ConvexHull(square[:1]), ConvexHull(square[:2] + 0.5)]
+    pairs = [(a, b) for shapes in (solid, flat) for a in shapes for b in shapes]
+    answers = [contact(a, b) for a, b in pairs]
+    for (a, b), cold in zip(pairs, answers, strict=True):
+        for start in answers:
+            same(contact(a, b, start=start), cold, a, b)
+
+
 def test_boxes_that_slide_rest_and_turn_on_each_other():
     rng = np.random.default_rng(3)
     a, last = Box((0, 0, 0), (2, 2, 1)), None
@@ -225,6 +320,26 @@ def test_scenes_in_which_some_move_say_what_they_say_from_cold(options, count, p
             shapes[k] = moved(shapes[k], rng.normal(size=3) * 10.0 ** rng.uniform(-6, -0.5))
         if frame == 2:  # others come and go: numbers say nothing any more
             shapes[0], shapes[5], shapes[7] = shapes[7], shapes[0], shapes[5]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_answers_of_other_shapes_are_starts_of_many_pairs_too(dim):
+    """Other shapes and other numbers of them, the same ones in another order, in the plane and in space, light ones."""
+    rng = np.random.default_rng(dim)
+    sets = [
+        [ConvexHull(few_or_many_points(rng, d, True) + rng.integers(-2, 3, d)) for _ in range(count)]
+        for d, count in ((dim, 12), (dim, 5), (dim, 30), (5 - dim, 12))
+    ]
+    sets.append(sets[0][::-1])
+    cold = contacts(sets[0])
+    starts = [contacts(shapes) for shapes in sets]
+    starts += [contacts(sets[2], distances=False, regions=False), contacts(sets[0], others=sets[1])]
+    for start in starts:
+        warm = contacts(sets[0], start=start)
+        assert np.array_equal(warm.pairs, cold.pairs)
+        assert warm.relations == cold.relations
+        assert np.allclose(warm.signed_distance, cold.signed_distance, rtol=1e-9, atol=1e-9)
+        assert np.array_equal(warm.status, cold.status)
 
 
 def test_what_did_not_move_is_not_looked_at_again(monkeypatch):
