@@ -9,6 +9,11 @@ import sys
 
 def main() -> int:
     """Run the check that the arguments ask for. Returns the exit code."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: the next file that is opened, a report too, would take its place
+            os.open(os.devnull, os.O_RDWR)
     kept = os.dup(1)
     os.dup2(2, 1)  # what Blender says while it starts is no report
     try:
@@ -36,6 +41,7 @@ if __name__ == "__main__":
     except KeyboardInterrupt:  # while Blender starts
         print("contact_lens: stopped", file=sys.stderr)
         code = 130
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     os._exit(code)  # bpy may crash on the way out, after all is done

@@ -93,7 +93,7 @@ def _run(options: argparse.Namespace) -> int:
     ):
         for file, source in zip(files, inputs, strict=True):
             if stop.asked:
-                source["error"] = "the run was stopped before"
+                source["error"] = "the run was stopped before it was reached"
                 continue
             for check in _checks_of_file(options, file, source, screen, stop):
                 checks.append(check)
@@ -172,9 +172,9 @@ def _checks_of_file(
         if file is not None:
             _open(file)
         yield from _checks(options, screen, stop)
-    except (UsageError, ReadError) as error:
-        source["error"] = str(error)
-        _complain_of(f"{name}{error}")
+    except (UsageError, ReadError, OSError) as error:
+        source["error"] = report_files.reason(error)
+        _complain_of(f"{name}{source['error']}")
     except Exception as error:  # a fault met in one file costs no report of the others
         source["error"] = f"{type(error).__name__}: {error}"
         _complain_of(f"{name}{source['error']}")

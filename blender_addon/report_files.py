@@ -20,7 +20,14 @@ from dataclasses import dataclass
 from . import report, report_csv, report_html, report_json
 
 BEGINNINGS = tuple(
-    text.encode() for text in (*report_json.BEGINNINGS, *report.BEGINNINGS, report_csv.BEGINNING, report_html.BEGINNING)
+    text.encode()
+    for text in (
+        *report_json.BEGINNINGS,
+        *report.BEGINNINGS,
+        report_csv.BEGINNING,
+        report_html.BEGINNING,
+        report_html.BEGINNING_0_1,
+    )
 )
 """What a file has to begin with to be replaced by a report."""
 MOST_LINKS = 40
@@ -59,8 +66,10 @@ def place_of(path: str) -> Place:
         if descriptor is not None:
             _refuse_descriptor(path, descriptor)
             return Place(path, None, descriptor, replaced=False)
-        if not path or path.endswith(os.sep) or os.path.isdir(path):
-            raise ReportFileError(f"{path or repr(path)}: is a folder, and a file is to be written")
+        if not path:
+            raise ReportFileError("the path of a report is empty")
+        if path.endswith(os.sep) or os.path.isdir(path):
+            raise ReportFileError(f"{path}: is a folder, and a file is to be written")
         file = os.path.realpath(path)
         if not os.path.isdir(os.path.dirname(file)):
             raise ReportFileError(f"{path}: there is no folder {os.path.dirname(file)}")
@@ -206,7 +215,7 @@ class Partials:
     def __exit__(self, *_: object) -> None:
         for place, file in list(self._files.items()):
             file.close()
-            if os.path.getsize(partial_path(place)) == 0:
+            if not os.path.exists(partial_path(place)) or os.path.getsize(partial_path(place)) == 0:
                 self.remove(place)
 
     def add(self, line: str) -> list[str]:
@@ -221,7 +230,8 @@ class Partials:
                     data = data[file.write(data) :]
             except OSError as error:
                 problems.append(f"{partial_path(place)}: {error.strerror or error}")
-                file.truncate(end)
+                with suppress(OSError):  # a line that is cut stays then
+                    file.truncate(end)
                 file.close()
         return problems
 

@@ -21,6 +21,11 @@ BEGINNING = """<!DOCTYPE html>
 <meta name="generator" content="Contact Lens">
 """
 """How a page begins."""
+BEGINNING_0_1 = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Contacts in """
+"""How it did in version 0.1.0."""
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --dim: #888; --bad: #d55e00; --touch: #0a7; --near: #c8a; }

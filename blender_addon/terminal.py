@@ -62,17 +62,22 @@ def standard_output_free(wanted: bool) -> Iterator[int]:
     if not wanted:
         yield 1
         return
-    sys.stdout.flush()
+    _flush_python()
     kept = os.dup(1)
     os.dup2(2, 1)
     _flush_c()  # what Blender said before, as its name and version
     try:
         yield kept
     finally:
-        sys.stdout.flush()
+        _flush_python()
         _flush_c()
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def _flush_python() -> None:
+    if sys.stdout is not None:  # it is None where the standard output was closed
+        sys.stdout.flush()
 
 
 def _flush_c() -> None:

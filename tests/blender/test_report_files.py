@@ -381,7 +381,9 @@ def test_an_earlier_report_is_replaced_and_a_link_stays_one(part: Part, tmp_path
         assert "Renamed" in real[kind].read_text(encoding="utf-8")
         assert real[kind].stat().st_mode == before[kind]
     # Any report of ours, whatever the kind; what is not there yet; what is empty.
-    for path in (real["csv"], real["html"], nowhere, empty):
+    old = tmp_path / "old.html"
+    old.write_bytes(re.sub(rb"<meta name=.generator.[^>]*>\n", b"", real["html"].read_bytes()))  # as 0.1.0 wrote them
+    for path in (real["csv"], real["html"], nowhere, empty, old):
         assert run(part, file, "--json", path) == 1
         assert json.loads(path.read_text(encoding="utf-8"))["checks"]
     assert (tmp_path / "made.json").is_file()
@@ -464,6 +466,18 @@ def test_a_reader_that_leaves_costs_no_report(addon: ModuleType, long_file: Path
     os.close(theirs)
     assert (done.returncode, done.stderr) == (1, b"")
     assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]) == 20
+
+
+@as_module
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes descriptors elsewhere")
+def test_closed_streams_cost_no_report(addon: ModuleType, long_file: Path, tmp_path: Path) -> None:
+    modules = str(modules_of(addon, tmp_path))
+    for more, expected in ("", 1), ("--quiet", 1), ("--csv -", 1):
+        words = f"scene.blend --json out.json {more}"
+        command = ["sh", "-c", f'exec "$0" -m contact_lens {words} <&- >&- 2>&-', sys.executable]
+        assert in_process(command, tmp_path, PYTHONPATH=modules) == (expected, "", "")
+        assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
+        (tmp_path / "out.json").unlink()
 
 
 # --- names are data -------------------------------------------------------------------------------------------------

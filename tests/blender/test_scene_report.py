@@ -481,6 +481,7 @@ def test_ctrl_c_keeps_what_is_done(
     data = json.loads(path.read_text(encoding="utf-8"))
     assert (data["partial"], data["frames"], len(data["checks"])) == (True, [1], 1)
     assert data["checks"][0]["partial"]
+    assert [entry["error"] for entry in data["inputs"]] == [None, "the run was stopped before it was reached"]
     assert len(data["checks"][0]["findings"]) == 1
     assert signal.getsignal(signal.SIGINT) is before
 
