@@ -43,6 +43,12 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
     what = made.add_argument_group("what is checked")
+    what.add_argument(
+        "--enable-autoexec",
+        action="store_true",
+        help="run the scripts of the files, as Blender does with Auto Run Python Scripts: only for files you trust. "
+        "Without it, what depends on a driver that needs them is not checked",
+    )
     what.add_argument("--scene", metavar="NAME", help="the scene (default: the file's active one)")
     side = what.add_mutually_exclusive_group()
     side.add_argument("--visible", action="store_true", help="all visible objects")
@@ -94,6 +100,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
         action="store_true",
         help="exit code 0, not 3, when a pair or an object could not be checked. What has no geometry, or is left out "
         "by an option, never counts",
+    )
+    out.add_argument(
+        "--allow-empty", action="store_true", help="exit code 0, not 3, when there was no object to check at all"
     )
     out.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
     return made

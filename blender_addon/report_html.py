@@ -144,6 +144,10 @@ def _check(check: dict[str, Any], number: int, name: str, digest: str | None, se
         f'<p class="sum">{counted(check["objects"], "object")}, {counted(check["checked_pairs"], "pair")} looked at, '
         f"<b>{counted(len(found), 'finding')}</b>{f': {_shown(words)}' if words else ''}</p>"
     )
+    unchecked = [_shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
+    if unchecked:
+        shown = "".join(f"<li>{reason}</li>" for reason in unchecked)
+        parts.append(f'<p class="partial">Not everything was checked:</p><ul class="partial">{shown}</ul>')
     if check.get("pictures"):
         parts.append(f'<p class="dim">{_shown(check["pictures"])}</p>')
     if found:
@@ -237,9 +241,10 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
     ]
     rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(text)}</dd>" for name, text in lines)
     parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
-    if check["skipped"]:
-        items = "".join(f"<li>{_shown(entry['reason'])}</li>" for entry in check["skipped"])
+    left_out = [_shown(entry["reason"]) for entry in check["skipped"] if not entry["unchecked"]]
+    if left_out:
+        items = "".join(f"<li>{reason}</li>" for reason in left_out)
         parts.append(
-            f"<details><summary>{counted(len(check['skipped']), 'thing')} left out</summary><ul>{items}</ul></details>"
+            f"<details><summary>{counted(len(left_out), 'thing')} left out</summary><ul>{items}</ul></details>"
         )
     return "\n".join(parts)

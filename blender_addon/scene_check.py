@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from . import collision_shape, read
+from . import collision_shape, read, scene_faults
 from .collision_shape import COMPOUND, Choice
 from .read import ReadArrays, ReadError
 from .scene_pairs import Outcome
@@ -49,6 +49,8 @@ class Lists:
     approved: Mapping[frozenset[Key], Approval] = field(default_factory=dict)
 
 
+NO_SURFACE = {"VOLUME": "a volume", "POINTCLOUD": "a point cloud", "CURVES": "hair"}
+"""Types of objects that may fill space and are no surfaces, in words."""
 NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32))
 """The geometry of a compound parent until its parts are known: its own mesh does not count."""
 PARTS_MISSING = Choice(
@@ -87,7 +89,8 @@ def subject_of(
     depsgraph = context.evaluated_depsgraph_get()
     first, other = _sides(context, rules)
     wanted = {obj.session_uid: obj for obj in [*first, *(other or ())]}
-    reader = _Reader(depsgraph, geometries or Geometries(), rules)
+    faults = scene_faults.affected(context)
+    reader = _Reader(depsgraph, geometries or Geometries(), rules, faults=faults)
     reader.read(list(wanted.values()))
     # An instance is where what makes it is.
     of_first, of_other = ({obj.session_uid for obj in side or ()} for side in (first, other))
@@ -98,6 +101,8 @@ def subject_of(
         parts = {part.key for item in items if item.key[0] in uids for part in all_parts(item)}
         return [k for k, item in enumerate(items) if item.key[0] in uids and item.key not in parts]
 
+    sides = of_side(of_first), None if other is None else of_side(of_other)
+    skipped = [*_around(context, rules, faults), *reader.skipped, *_empty(rules, sides)]
     ignore = Ignore(
         parents=rules.ignore_parents,
         collections=rules.ignore_collections,
@@ -106,14 +111,14 @@ def subject_of(
     )
     return Subject(
         items=items,
-        first=of_side(of_first),
-        other=None if other is None else of_side(of_other),
+        first=sides[0],
+        other=sides[1],
         ignore=ignore,
         clearance=rules.clearance,
         contact_tolerance=rules.contact_tolerance,
         touching=rules.touching,
         instances=rules.instances,
-        skipped=reader.skipped,
+        skipped=skipped,
         approved=lists.approved,
         without_approved=rules.ignore_approved,
         units=UnitFormat.of_scene(context.scene),
@@ -204,6 +209,51 @@ def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Obj
     return sides[0], sides[1]
 
 
+def _around(
+    context: bpy.types.Context, rules: Rules, faults: Mapping[bpy.types.ID, scene_faults.Fault]
+) -> list[Skipped]:
+    """Return what no object to be checked shows: collections that are missing, and scripts that were not run."""
+    inside: list[bpy.types.Collection] = []
+    if rules.scope == "collections":
+        tops = [_collection(context.scene, name) for name in (rules.collection_a, rules.collection_b)]
+        inside = [one for top in tops if top is not None for one in (top, *top.children_recursive)]
+    elif rules.scope != "selected":
+        inside = [one.collection for one in _shown(context.view_layer.layer_collection)]
+    found = [
+        Skipped(collection.name, fault.reason, kind=fault.kind)
+        for collection in dict.fromkeys(inside)
+        if (fault := faults.get(collection)) is not None and fault.is_own
+    ]
+    for name in scene_faults.texts_not_run():
+        why = f"The script '{name}' of the file was not run: allow it with --enable-autoexec or Auto Run Python Scripts"
+        found.append(Skipped(name, why, unchecked=False, kind="script"))
+    return found
+
+
+def _shown(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection]:
+    """The collections of a view layer that are neither excluded nor hidden."""
+    if not top.exclude and top.is_visible:
+        yield top
+        for child in top.children:
+            yield from _shown(child)
+
+
+def _empty(rules: Rules, sides: tuple[list[int], list[int] | None]) -> list[Skipped]:
+    """Return that there was nothing to check, or nothing to check against, unless there was."""
+    first, other = sides
+    names = {
+        "visible": ("among the visible objects",),
+        "selected": ("among the selected objects",),
+        "collections": (f"in collection '{rules.collection_a}'", f"in collection '{rules.collection_b}'"),
+        "one": (f"in object '{rules.object}'", f"beside object '{rules.object}'"),
+    }[rules.scope]
+    return [
+        Skipped(rules.scope, f"Nothing was checked: there is no geometry {where}", kind="empty")
+        for where, side in zip(names, (first, other), strict=False)
+        if not side
+    ][:1]
+
+
 def _collection(scene: bpy.types.Scene, name: str | None) -> bpy.types.Collection | None:
     inside = [scene.collection, *scene.collection.children_recursive]
     return next((collection for collection in inside if collection.name == name), None)
@@ -230,7 +280,12 @@ class _Reader:
     """Reads objects and the instances they make."""
 
     def __init__(
-        self, depsgraph: bpy.types.Depsgraph, geometries: Geometries, rules: Rules, only: set[Key] | None = None
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        geometries: Geometries,
+        rules: Rules,
+        only: set[Key] | None = None,
+        faults: Mapping[bpy.types.ID, scene_faults.Fault] | None = None,
     ) -> None:
         """only: of the instances those; None: all."""
         self.items: list[Item] = []
@@ -239,6 +294,7 @@ class _Reader:
         self._geometries = geometries
         self._rules = rules
         self._only = only
+        self._faults = faults or {}
         self._by_data: dict[tuple[int, str], Geometry] = {}
         self._collections: dict[int, set[object]] | None = None
         self._above: dict[int, frozenset[int]] = {}
@@ -246,19 +302,41 @@ class _Reader:
     def read(self, objects: list[bpy.types.Object]) -> None:
         makers = self._instances({obj.session_uid for obj in objects})
         for obj in objects:
-            if obj.type not in read.TYPES_WITH_SURFACE:
-                if obj.session_uid not in makers and obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
-                    why = f"'{obj.name}' makes no instances that can be checked"
-                    self.skipped.append(Skipped(obj.name, why, unchecked=False))
+            has_surface = obj.type in read.TYPES_WITH_SURFACE
+            is_instancer = obj.session_uid in makers or obj.instance_type == "COLLECTION"
+            fault = self._faults.get(obj)
+            if fault is not None and (has_surface or is_instancer or obj.is_missing):
+                self.skipped.append(Skipped(obj.name, fault.reason, kind=fault.kind))
+            if not has_surface:
+                self._without_surface(obj, obj.session_uid in makers)
                 continue
             try:
                 self._object(obj, obj.session_uid in makers)
             except ReadError as error:
-                self._skip(obj.name, error)
+                if fault is None or not isinstance(error, read.EmptyError):
+                    self._skip(obj.name, error)
+            if any(system.settings.type == "HAIR" for system in obj.particle_systems if system.settings is not None):
+                self._skip_kind(f"hair of {obj.name}", f"'{obj.name}' has hair, which has no surface")
         self.items.sort(key=lambda item: (item.name, item.key))
 
+    def _without_surface(self, obj: bpy.types.Object, makes_instances: bool) -> None:
+        """Name what is no surface, and a collection instance without anything to check."""
+        if obj.type in NO_SURFACE:
+            self._skip_kind(obj.name, f"'{obj.name}' is {NO_SURFACE[obj.type]}, which has no surface")
+        elif obj.instance_type == "COLLECTION" and not makes_instances and obj not in self._faults:
+            why = f"'{obj.name}' makes no instances that can be checked"
+            self.skipped.append(Skipped(obj.name, why, unchecked=False))
+
+    def _skip_kind(self, name: str, why: str) -> None:
+        self.skipped.append(Skipped(name, why, unchecked=False, kind="no_surface"))
+
     def _skip(self, name: str, error: ReadError) -> None:
-        self.skipped.append(Skipped(name, str(error), not isinstance(error, read.EmptyError)))
+        kind = "hidden" if isinstance(error, read.HiddenError) else "geometry"
+        self.skipped.append(Skipped(name, str(error), not isinstance(error, read.EmptyError), kind))
+
+    def _fault(self, *objects: bpy.types.Object) -> str:
+        """Why Blender may have evaluated one of the objects wrong; empty where nothing is known."""
+        return next((self._faults[obj].reason for obj in objects if obj in self._faults), "")
 
     def _object(self, obj: bpy.types.Object, makes_instances: bool) -> None:
         evaluated = self._evaluated(obj)
@@ -284,6 +362,7 @@ class _Reader:
             choice=choice,
             above=self._parents(obj),
             collections=self._in_collections(obj),
+            fault=self._fault(obj),
         )
         if not _is_parent(choice):
             return item
@@ -303,6 +382,7 @@ class _Reader:
     def _instances(self, wanted: set[int]) -> set[int]:
         """Read the instances that the wanted objects make. Returns which objects make instances."""
         makers: dict[int, str] = {}
+        without: dict[tuple[str, str], None] = {}
         there: set[tuple[int, int, tuple[int, ...]]] = set()
         together: dict[tuple[int, str], dict[int, _Body]] = {}
         only = None if self._only is None else {(key[0], _without_own(key[2])) for key in self._only}
@@ -323,6 +403,8 @@ class _Reader:
             if not self._rules.instances:
                 continue
             if shown.type not in read.TYPES_WITH_SURFACE:
+                if shown.type in NO_SURFACE:
+                    without.setdefault((maker.name, shown.type))
                 continue
             number = ".".join(map(str, numbers))
             own = source.session_uid if source != maker else 0
@@ -348,17 +430,20 @@ class _Reader:
                 choice=collision_shape.chosen(source),
                 above=self._parents(maker) | (self._parents(source) if of_collection else frozenset()),
                 collections=self._in_collections(maker, instance=True),
+                fault=self._fault(source, maker),
             )
             self.items.append(item)
             if source.rigid_body is not None:
                 together.setdefault(group, {})[source.session_uid] = _Body(item, source)
+        for name, kind in without:
+            self._skip_kind(name, f"'{name}' makes {NO_SURFACE[kind]}, which has no surface")
         parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
         if parents:
             self.items = [parents.get(item.key, item) for item in self.items]
         if not self._rules.instances:
             for name in makers.values():
                 why = f"'{name}' makes instances, which are left out"
-                self.skipped.append(Skipped(name, why, unchecked=False))
+                self.skipped.append(Skipped(name, why, unchecked=False, kind="instances"))
         return set(makers)
 
     def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Geometry:
@@ -409,7 +494,10 @@ def _made_of(parent: Item, parts: list[Item]) -> Item:
     first = np.cumsum([0, *(len(some) for some in points)])
     triangles = [part.geometry.triangles + start for part, start in zip(parts, first[:-1].tolist(), strict=True)]
     geometry = Geometry(np.concatenate(points), np.concatenate(triangles))
-    return replace(parent, geometry=geometry, linear=np.eye(3), translation=np.zeros(3), parts=tuple(parts))
+    fault = parent.fault or next((part.fault for part in parts if part.fault), "")
+    return replace(
+        parent, geometry=geometry, linear=np.eye(3), translation=np.zeros(3), parts=tuple(parts), fault=fault
+    )
 
 
 def _parents_of(bodies: dict[int, _Body]) -> list[Item]:

@@ -102,7 +102,15 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
             progress(1.0)  # whatever it answers, all is done
     _judge(items, subject, outcome)
     outcome.rows = rows(items, outcome.found)
-    return outcome
+    return _without_faulty(outcome, items)
+
+
+def _without_faulty(outcome: Outcome, items: Sequence[Item]) -> Outcome:
+    """Return an outcome that clears nothing that Blender may have evaluated wrong; what collides stays in it."""
+    faulty = {item.key for item in items if item.fault}
+    cleared = [(i, j) for i, j in outcome.cleared if not faulty & {items[i].key, items[j].key}]
+    unchecked = outcome.unchecked | {frozenset((key,)) for key in faulty}
+    return replace(outcome, cleared=cleared, unchecked=unchecked)
 
 
 def _judge(items: Sequence[Item], subject: Subject, outcome: Outcome) -> None:
@@ -198,7 +206,7 @@ def _check_some(
         except ValueError as error:
             one, other = items[i].name, items[j].name
             reason = f"'{one}' and '{other}' cannot be checked: {error}"
-            outcome.skipped.append(Skipped(f"{one} and {other}", reason))
+            outcome.skipped.append(Skipped(f"{one} and {other}", reason, kind="pair"))
             outcome.unchecked.add(frozenset((items[i].key, items[j].key)))
             continue
         if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
@@ -344,7 +352,10 @@ def without(outcome: Outcome, items: Sequence[Item], changed: frozenset[Key]) ->
         cleared=[pair for pair in outcome.cleared if holds(*pair)],
         approved=[pair for pair in outcome.approved if holds(pair.a, pair.b)],
         skipped=[
-            *(Skipped(name, f"'{name}' changed while the scene was checked: check again") for name in names),
+            *(
+                Skipped(name, f"'{name}' changed while the scene was checked: check again", kind="changed")
+                for name in names
+            ),
             *outcome.skipped,
         ],
     )

@@ -22,6 +22,9 @@ STATUS_ICONS: dict[str, Any] = {
     "RESOLVED": "RADIOBUT_OFF",
 }
 
+MOST_UNCHECKED = 5
+"""So many reasons why something was not checked are shown; the reports have all."""
+
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
     bl_idname = "CONTACT_LENS_UL_findings"
@@ -144,10 +147,15 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             if word in counts
         ]
         _rows(box, context, lines or [("Findings", "none")])
-        if told["skipped"]:
-            first = told["skipped"][0]["reason"]
-            more = len(told["skipped"]) - 1
-            _text(box, context, first + (f", and {more} more left out" if more else ""), "INFO")
+        unchecked = [entry["reason"] for entry in told["skipped"] if entry["unchecked"]]
+        for reason in unchecked[:MOST_UNCHECKED]:
+            _text(box, context, f"Not checked: {reason}", "ERROR")
+        if len(unchecked) > MOST_UNCHECKED:
+            _text(box, context, f"{len(unchecked) - MOST_UNCHECKED:,} more were not checked: save a report", "ERROR")
+        others = [entry["reason"] for entry in told["skipped"] if not entry["unchecked"]]
+        if others:
+            more = f", and {len(others) - 1:,} more left out" if len(others) > 1 else ""
+            _text(box, context, others[0] + more, "INFO")
 
         layout.template_list("CONTACT_LENS_UL_findings", "", check, "findings", check, "active", rows=6, sort_lock=True)
         row = layout.row(align=True)

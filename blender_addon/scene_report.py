@@ -68,8 +68,16 @@ def one_line(check: dict[str, Any]) -> str:
     text = f"{check['scene']}: {counted(check['objects'], 'object')}, {counted(len(found), 'finding')}"
     if counts:
         text += f" ({', '.join(f'{number:,} {word}' for word, number in counts.items())})"
-    if check["skipped"]:
-        text += f", {len(check['skipped'])} left out"
+    skipped = check["skipped"]
+    unchecked = sum(entry["unchecked"] for entry in skipped)
+    without = sum(entry.get("kind") == "no_surface" for entry in skipped)  # files saved earlier do not say
+    for number, words in (
+        (unchecked, "not checked"),
+        (without, "without a surface"),
+        (len(skipped) - unchecked - without, "left out"),
+    ):
+        if number:
+            text += f", {number:,} {words}"
     if check["partial"]:
         text += ", stopped early"
     return text

@@ -141,7 +141,7 @@ def row_of(found: Answer, a: Ready, b: Ready, units: UnitFormat) -> dict[str, An
 def _notes_of(thing: Ready, units: UnitFormat) -> list[str]:
     """What to know of how a thing collides."""
     item, words = thing.item, WORDS[thing.kind]
-    notes = []
+    notes = [f"{item.fault}: it is checked as Blender shows it"] if item.fault else []
     if item.choice.note:
         instead = "" if item.choice.source == "rigid_body" else f": its {words} is checked"
         notes.append(f"'{item.name}' {item.choice.note}{instead}")

@@ -96,6 +96,8 @@ class Item:
     """Which collections it is in; of an instance within what makes it."""
     parts: tuple[Item, ...] = ()
     """What a compound parent is made of; its geometry is all of theirs then, in world space."""
+    fault: str = ""
+    """Why Blender may have evaluated it wrong, as a sentence; empty where nothing is known."""
 
     @property
     def uid(self) -> int:
@@ -211,6 +213,8 @@ class Skipped(NamedTuple):
     """A sentence."""
     unchecked: bool = True
     """Whether something was to be checked and was not. Not so of what has no geometry, or is left out by the rules."""
+    kind: str = "geometry"
+    """Which sort of reason it is; docs/report.md lists them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,8 +133,8 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     told += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    for entry in check["skipped"][:10]:
-        told.append(f"  left out: {entry['reason']}")
+    for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])[:10]:
+        told.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:
         told.append(f"  and {counted(len(check['skipped']) - 10, 'more left out', 'more left out')}")
     return told

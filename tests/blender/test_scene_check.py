@@ -1141,7 +1141,7 @@ def test_what_is_moved_or_edited_while_a_check_goes_on_is_not_told_as_current_at
     changed = {skipped["name"] for skipped in summary()["skipped"]}
     assert changed == {"A", "C", "E", "G", "J", "Part [0] of One"}
     assert (summary()["frame"], summary()["objects"]) == (1, 15 - 6)
-    assert going.said[0] == "Scene: 9 objects, 3 findings (3 penetrating), 6 left out, of frame 1"
+    assert going.said[0] == "Scene: 9 objects, 3 findings (3 penetrating), 6 not checked, of frame 1"
     # Back at its frame, what was only touched is known to be as it was.
     going = checking()
     bpy.context.scene.frame_set(1)
