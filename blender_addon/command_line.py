@@ -172,8 +172,7 @@ def _checks_of_file(
     """Check a file, or the open one, frame by frame; why that cannot be goes to standard error and into `source`."""
     name = "" if file is None else f"{file}: "
     try:
-        if file is not None or not bpy.data.is_dirty:
-            source["sha256"] = _digest(source["path"])
+        source["sha256"] = _digest(source["path"])
         if file is not None:
             _open(file, options.enable_autoexec)
         elif options.enable_autoexec and bpy.app.autoexec_fail:

@@ -60,12 +60,13 @@ def _print(text: str, stream: TextIO | None) -> None:
 def standard_output_free(wanted: bool) -> Iterator[int]:
     """Send all that Blender itself prints elsewhere, if wanted. Gives the descriptor that is the standard output."""
     if not wanted:
+        _flush_c()  # what Blender said before, as its name and version: in its order
         yield 1
         return
     _flush_python()
     kept = os.dup(1)
     os.dup2(2, 1)
-    _flush_c()  # what Blender said before, as its name and version
+    _flush_c()
     try:
         yield kept
     finally:

@@ -451,6 +451,9 @@ def test_standard_output_of_an_installed_blender_has_the_report_and_nothing_else
     for arguments in (["-b", "scene.blend", *check], [*check, "scene.blend"]):
         code, out, err = in_process([binary, *arguments, "--json", "-"], tmp_path)
         assert (code, len(json.loads(out)["checks"])) == (1, 1), err
+        (entry,) = json.loads(out)["inputs"]
+        assert entry["path"] == str(long_file)
+        assert entry["sha256"] == hashlib.sha256(long_file.read_bytes()).hexdigest()
 
 
 @as_module
