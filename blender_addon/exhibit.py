@@ -69,6 +69,8 @@ class Exhibit:
     of_instances: bool
     """Whether one of them is an instance, which cannot be inspected by itself."""
     units: UnitFormat
+    deciding: frozenset[int] = frozenset()
+    """`session_uid` of what else decides about the surfaces: what is instanced, its collections, parts of compounds."""
 
     @cached_property
     def middle(self) -> FloatArray:
@@ -183,11 +185,11 @@ def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     if exhibit is None:
         return
     for update in depsgraph.updates:
-        if (
-            update.is_updated_geometry
-            and isinstance(update.id, bpy.types.Object)
-            and update.id.original.session_uid in exhibit.owners
-        ):
+        if not isinstance(update.id, (bpy.types.Object, bpy.types.Collection)):
+            continue
+        uid = update.id.original.session_uid
+        moved_or_edited = update.is_updated_transform or update.is_updated_geometry
+        if (uid in exhibit.owners and update.is_updated_geometry) or (uid in exhibit.deciding and moved_or_edited):
             del _exhibits[scene.session_uid]  # its surface is another now
             return
 
@@ -199,6 +201,7 @@ def _forget(*_: object) -> None:
 
 _HANDLERS = (
     ("depsgraph_update_post", _depsgraph_changed),
+    ("frame_change_post", _depsgraph_changed),
     ("undo_post", _forget),
     ("redo_post", _forget),
     ("load_pre", _forget),

@@ -46,6 +46,7 @@ COLUMNS = (
     "area_unit",
     "blender_units_per_unit",
     "notes",
+    "out_of_date",
     "path",
     "sha256",
 )
@@ -93,6 +94,7 @@ def to_csv(document: dict[str, Any]) -> str:
                     check["units"]["area"],
                     check["units"]["blender_units_per_unit"],
                     _text("; ".join(row["notes"])),
+                    _text(row["out_of_date"] or ""),
                     _text(check.get("path") or ""),
                     digests.get(check.get("path")),
                 ]

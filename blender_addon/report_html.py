@@ -42,7 +42,7 @@ th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-vis
 th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 .penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
-tr.resolved, tr.approved { opacity: .55; } img { width: 11rem; border-radius: 4px; display: block; }
+tr.resolved, tr.approved, tr.outdated { opacity: .55; } img { width: 11rem; border-radius: 4px; display: block; }
 button.picture { all: unset; cursor: zoom-in; } button.picture:focus-visible { outline: 2px solid; }
 button.picture[aria-expanded=true] { cursor: zoom-out; }
 button.picture[aria-expanded=true] img { width: 640px; }
@@ -148,6 +148,11 @@ def _check(check: dict[str, Any], number: int, name: str, digest: str | None, se
     if unchecked:
         shown = "".join(f"<li>{reason}</li>" for reason in unchecked)
         parts.append(f'<p class="partial">Not everything was checked:</p><ul class="partial">{shown}</ul>')
+    if check["out_of_date"]:
+        parts.append(
+            f'<p class="partial">{check["out_of_date"]:,} of {counted(len(found), "finding")} out of date: '
+            "what they are about was changed since. Check the scene again.</p>"
+        )
     if check.get("pictures"):
         parts.append(f'<p class="dim">{_shown(check["pictures"])}</p>')
     if found:
@@ -183,7 +188,11 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
             words = f"{row[inner]['name']} inside {row[outer]['name']}"
         frame = row.get("frame", check["frame"])
         of_frame = [] if frame == check["frame"] else [f"found at frame {frame}"]
+        if row["apart"]:
+            of_frame.append("apart when they were looked at last; this is how they were before")
         notes = "".join(f'<br><span class="dim">{_shown(note)}</span>' for note in [*of_frame, *row["notes"]])
+        if row["out_of_date"]:
+            notes = f'<br><span class="partial">Out of date: {_shown(row["out_of_date"])}</span>{notes}'
         cells = [
             f'<td class="name">{_shown(row["a"]["name"])}</td>',
             f'<td class="name">{_shown(row["b"]["name"])}</td>',
@@ -195,7 +204,8 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
         ]
         if pictures:
             cells.append(f"<td>{_picture(row)}</td>")
-        parts.append(f'<tr class="{_shown(status)}">{"".join(cells)}</tr>')
+        outdated = " outdated" if row["out_of_date"] else ""
+        parts.append(f'<tr class="{_shown(status)}{outdated}">{"".join(cells)}</tr>')
     parts.append("</tbody></table></div>")
     return "\n".join(parts)
 

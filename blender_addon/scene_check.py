@@ -15,7 +15,8 @@ from . import collision_shape, read, scene_faults
 from .collision_shape import COMPOUND, Choice
 from .read import ReadArrays, ReadError
 from .scene_pairs import Outcome
-from .scene_things import Approval, Geometry, Ignore, Item, Key, Skipped, Subject, all_parts
+from .scene_things import Approval, Geometry, Ignore, Item, Key, Skipped, State, Subject, all_parts
+from .session import matrix_numbers
 from .units import UnitFormat
 
 
@@ -73,9 +74,16 @@ class Geometries:
         known = self._used.get(digest) or self._known.get(digest)
         if known is None:
             points, triangles = read_arrays()
-            known = Geometry(points.astype(np.float64), triangles)
+            known = Geometry(points.astype(np.float64), triangles, digest)
         self._used[digest] = known
         return known
+
+
+class Digests(Geometries):
+    """Geometry known by its digest alone: enough to compare, and its triangles need not be read."""
+
+    def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
+        return Geometry(NOTHING.points, NOTHING.triangles, digest)
 
 
 # --- what to check --------------------------------------------------------------------------------------------------
@@ -133,6 +141,11 @@ def items_of(
     reader = _Reader(context.evaluated_depsgraph_get(), geometries or Geometries(), Rules(), set(keys))
     reader.read([obj for obj in context.view_layer.objects if obj.session_uid in owners])
     return {item.key: item for item in reader.items if item.key in keys}
+
+
+def states_of(context: bpy.types.Context, keys: Collection[Key]) -> dict[Key, State]:
+    """Return the states of some things of the scene as they are now; of what `items_of` does not read there is none."""
+    return {key: item.state for key, item in items_of(context, keys, Digests()).items()}
 
 
 def changed(context: bpy.types.Context, items: Sequence[Item], geometries: Geometries) -> frozenset[Key]:
@@ -300,7 +313,9 @@ class _Reader:
         self._above: dict[int, frozenset[int]] = {}
 
     def read(self, objects: list[bpy.types.Object]) -> None:
-        makers = self._instances({obj.session_uid for obj in objects})
+        # Nothing that an instance tells is asked for: walking all of the scene's takes long.
+        without = self._only is not None and not any(key[2] for key in self._only)
+        makers = set() if without and all(map(_shows_itself, objects)) else self._instances(_uids(objects))
         for obj in objects:
             has_surface = obj.type in read.TYPES_WITH_SURFACE
             is_instancer = obj.session_uid in makers or obj.instance_type == "COLLECTION"
@@ -363,6 +378,7 @@ class _Reader:
             above=self._parents(obj),
             collections=self._in_collections(obj),
             fault=self._fault(obj),
+            owner_matrix=matrix_numbers(obj),
         )
         if not _is_parent(choice):
             return item
@@ -431,6 +447,7 @@ class _Reader:
                 above=self._parents(maker) | (self._parents(source) if of_collection else frozenset()),
                 collections=self._in_collections(maker, instance=True),
                 fault=self._fault(source, maker),
+                owner_matrix=matrix_numbers(maker),
             )
             self.items.append(item)
             if source.rigid_body is not None:
@@ -513,6 +530,15 @@ def _parents_of(bodies: dict[int, _Body]) -> list[Item]:
     return [whole(body) for body in bodies.values() if _is_parent(body.item.choice)]
 
 
+def _shows_itself(obj: bpy.types.Object) -> bool:
+    """Whether an object is there even if it makes instances."""
+    return bool(obj.show_instancer_for_viewport)
+
+
+def _uids(objects: list[bpy.types.Object]) -> set[int]:
+    return {obj.session_uid for obj in objects}
+
+
 def _without_own(number: str) -> str:
     """An instance's number without its own part: the same for all that is instanced together."""
     return number.partition(".")[2]
@@ -555,5 +581,6 @@ def told(
         "relations": dict(sorted(relations.items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
-        "findings": [{**row, "frame": frame} for row in outcome.rows],
+        "out_of_date": 0,
+        "findings": [{**row, "frame": frame, "apart": False, "out_of_date": None} for row in outcome.rows],
     }

@@ -20,6 +20,7 @@ from . import (
     operators,
     refresh,
     report_files,
+    scene_again,
     scene_check,
     scene_pairs,
     scene_report,
@@ -32,10 +33,10 @@ from .names import visible
 from .read import ReadError
 from .scene_pairs import Outcome
 from .scene_results import ContactLensCheck, ContactLensFinding
-from .scene_things import Ignore, Key, Subject
+from .scene_things import Key, Subject
 from .separate import SeparateError
 from .session import Inspection
-from .units import UnitFormat, counted
+from .units import counted
 
 POLL = 0.1
 """Seconds between two looks at the job."""
@@ -362,7 +363,19 @@ class CONTACT_LENS_OT_set_status(_OfFinding, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.types.Operator):
+class _OfThere(_OfFinding):
+    """Of a finding both objects of which are there."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        finding = active_finding(context)
+        missing = "" if finding is None else scene_show.missing(context.scene, finding)
+        if missing:
+            cls.poll_message_set(missing)  # type: ignore[attr-defined]
+        return not missing and super().poll(context)
+
+
+class CONTACT_LENS_OT_separate_finding(_OfThere, operators._Separating, bpy.types.Operator):
     """Move B of the finding out of A, and look at the pair again"""
 
     bl_idname = "contact_lens.separate_finding"
@@ -375,6 +388,8 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
 
     _key: frozenset[Key] | None = None
     """The pair of the finding: the person may go to another one meanwhile."""
+    _subject: Subject
+    """The pair as it was moved."""
     _outcomes: list[Outcome]
     """What the check of the pair found once it was moved."""
     _frame = 0.0
@@ -386,6 +401,8 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
 
     def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         finding = active_finding(context)
+        if finding is not None and (missing := scene_show.missing(context.scene, finding)):
+            raise SeparateError(missing)
         if finding is None or not scene_show.is_pair_of_objects(finding):
             raise SeparateError("An instance cannot be moved: make it real first")
         self._key, self._outcomes = scene_results.pair_key(finding), []
@@ -396,10 +413,10 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
     def _again(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         """What inspects the pair as it is now; once it was moved, by the rules of the scene's check too."""
         made, finding = super()._again(context), self._finding(context)
-        subject = None if self._moved is None or finding is None else _subject_of(context, finding)
+        subject = None if self._moved is None or finding is None else scene_again.subject_of(context, finding)
         if subject is None:
             return made
-        self._frame = scene_check.frame_of(context.scene)
+        self._subject, self._frame = subject, scene_check.frame_of(context.scene)
         outcomes = self._outcomes  # the thread must not ask the operator, which may be gone
 
         def work(progress: Progress) -> Inspection:
@@ -418,31 +435,11 @@ class CONTACT_LENS_OT_separate_finding(_OfFinding, operators._Separating, bpy.ty
     def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
         finding = self._finding(context)
         if self._outcomes and finding is not None:
-            scene_results.update(finding, self._outcomes[0], self._frame)
+            scene_results.update(finding, self._subject, self._outcomes[0], self._frame)
         return super()._taken(context, inspection)
 
     def _outlook(self, inspection: Inspection) -> str:
         return "Check the scene again to see what else they meet now"
-
-
-def _subject_of(context: bpy.types.Context, finding: ContactLensFinding) -> Subject | None:
-    """The pair of a finding as it is now, to be checked by itself; None when it is gone."""
-    rules = _check(context).as_rules(context)
-    a, b = finding.key("a"), finding.key("b")
-    items = scene_check.items_of(context, [key for key in (a, b) if key is not None])
-    if a not in items or b not in items:
-        return None
-    return Subject(
-        [items[a], items[b]],
-        None,
-        [0, 1],
-        Ignore(),
-        rules.clearance,
-        rules.contact_tolerance,
-        rules.touching,
-        approved=scene_results.approvals(_check(context)),
-        units=UnitFormat.of_scene(context.scene),
-    )
 
 
 class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
@@ -469,6 +466,9 @@ class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
         else:
             if finding is None:
                 self.report({"ERROR"}, "Pick a finding in the list")
+                return {"CANCELLED"}
+            if missing := scene_show.missing(context.scene, finding):
+                self.report({"ERROR"}, missing)
                 return {"CANCELLED"}
             sides = [
                 getattr(finding, f"source_{letter}") or getattr(finding, f"object_{letter}")

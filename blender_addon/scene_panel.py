@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import answer_words, scene_check, scene_operators, scene_results, scene_show
+from . import answer_words, scene_check, scene_follow, scene_operators, scene_results, scene_show
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 from .report import percent
 from .units import UnitFormat, counted
@@ -43,7 +43,8 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
     ) -> None:
         units = UnitFormat.of_scene(context.scene)
         row = layout.row(align=True)
-        row.active = item.status in scene_results.OPEN_STATUSES
+        reason = scene_follow.reason(context.scene, index)[1]
+        row.active = item.is_open and not reason
         split = row.split(factor=0.5, align=True)  # a number that is cut off is worse than a name
         group = scene_results.grouped(data, index)
         where = split
@@ -51,10 +52,10 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
             where = split.split(factor=0.5, align=True)
             where.label(text=group[0])
         names = group[1] if group is not None else " | ".join(scene_results.label(item, letter) for letter in "ab")
-        where.label(text=names, icon=RELATION_ICONS.get(item.relation, "QUESTION"))
+        where.label(text=names, icon="FILE_REFRESH" if reason else RELATION_ICONS.get(item.relation, "QUESTION"))
         right = split.row(align=True)
         right.alignment = "RIGHT"
-        right.label(text=_number(data, item, units))
+        right.label(text=_in_place_of_number(reason) if reason else _number(data, item, units))
         right.prop(item, "status", text="", icon=STATUS_ICONS[item.status], icon_only=True, emboss=False)
 
     def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
@@ -134,15 +135,24 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             return
 
         told = json.loads(check.summary)
-        counts = scene_results.counts(check)
+        counts, changed, comparing = scene_follow.totals(context.scene)
         box = layout.box()
         if told["partial"]:
             done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
             _text(box, context, f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
         if told["frame"] != scene_check.frame_of(context.scene):
             _text(box, context, f"Checked at another frame: {told['frame']}", "INFO")
+        if changed:
+            box.label(text=f"{sum(changed.values()):,} changed, check again", icon="ERROR")
+        elif comparing:
+            box.label(text=f"Comparing {counted(comparing, 'finding')} with the scene", icon="SORTTIME")
+        else:
+            box.label(text="Up to date", icon="CHECKMARK")
         lines = [
-            (word.replace("_", " ").capitalize(), f"{counts[word]:,}")
+            (
+                word.replace("_", " ").capitalize(),
+                f"{counts[word]:,}" + (f" ({changed[word]:,} changed)" if word in changed else ""),
+            )
             for word in (*scene_results.RELATIONS, "approved", "resolved")
             if word in counts
         ]
@@ -185,7 +195,11 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         if frame not in (None, scene_check.frame_of(context.scene)):
             lines.append(("Found at Frame", str(frame)))
         box = layout.box()
-        _rows(box, context, lines)
+        why = scene_results.why_out_of_date(context.scene, scene_results.of_scene(context.scene).active, finding)
+        box.label(text=why or "Up to date", icon="ERROR" if why else "CHECKMARK")
+        column = box.column()
+        column.active = not why
+        _rows(column, context, lines)
         share = scene_show.share_done(context.scene)
         if share is not None:
             box.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
@@ -194,7 +208,9 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         box.prop(finding, "status")
         buttons = box.row(align=True)
         buttons.operator("contact_lens.separate_finding", text="Separate B").moves = "B"
-        buttons.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
+        ignore = buttons.row(align=True)
+        ignore.enabled = not scene_show.missing(context.scene, finding)
+        ignore.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
 
 
 class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
@@ -221,10 +237,17 @@ class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
                 layout.label(text=f"{counted(sum(told.values()), 'pair')} left out", icon="INFO")
 
 
+def _in_place_of_number(reason: str) -> str:
+    """What the row of a finding says when its number may no longer be true."""
+    return "comparing" if reason == scene_follow.COMPARING else "changed"
+
+
 def _number(check: Any, finding: Any, units: UnitFormat) -> str:
     """The number in the row of a finding: what the list is sorted by, else depth or gap."""
     if check.sort == "AREA":
         return units.area(finding.area)
+    if finding.is_apart:
+        return "apart"
     return units.length(abs(finding.signed_distance)) if finding.has_depth else "no depth"
 
 

@@ -78,6 +78,8 @@ def one_line(check: dict[str, Any]) -> str:
     ):
         if number:
             text += f", {number:,} {words}"
+    if check["out_of_date"]:
+        text += f", {check['out_of_date']:,} out of date"
     if check["partial"]:
         text += ", stopped early"
     return text
@@ -105,6 +107,9 @@ def take_pictures(
                 break
             if pair is None:
                 row["no_picture"] = "no longer there"
+                continue
+            if row["out_of_date"]:
+                row["no_picture"] = "out of date"
                 continue
             if row["frame"] != now:
                 row["no_picture"] = f"found at frame {row['frame']}"

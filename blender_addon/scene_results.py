@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -24,11 +24,11 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import exhibit, refresh, scene_show
-from .scene_check import Lists, Rules, units_of
+from . import exhibit, refresh, scene_follow, scene_show
+from .scene_check import Lists, Rules, frame_of, units_of
 from .scene_pairs import Outcome
 from .scene_rows import OF_DEPTH, PairFound, Verdict, rows
-from .scene_things import Approval, Item, Key, Subject
+from .scene_things import Approval, Item, Key, State, Subject
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
@@ -100,6 +100,7 @@ def _decided(self: Any, context: bpy.types.Context) -> None:
     finding = cast("ContactLensFinding", self)
     if finding.status == "APPROVED" and finding.data:
         finding.approval = _as_text(_approval_of_row(json.loads(finding.data)))
+    scene_follow.forget(cast(bpy.types.Scene, self.id_data))
     _filter_changed(self, context)
 
 
@@ -128,6 +129,24 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     has_depth: BoolProperty(default=True)  # type: ignore[valid-type]
     area: FloatProperty(unit="AREA")  # type: ignore[valid-type]
     data: StringProperty()  # type: ignore[valid-type]
+    state_a: StringProperty()  # type: ignore[valid-type]
+    state_b: StringProperty()  # type: ignore[valid-type]
+    state_frame: StringProperty()  # type: ignore[valid-type]
+    is_apart: BoolProperty()  # type: ignore[valid-type]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to be done."""
+        return self.status in OPEN_STATUSES
+
+    def state(self, letter: str) -> State | None:
+        """The state of one side when the pair was looked at last; None in files saved by an earlier version."""
+        text: str = getattr(self, f"state_{letter}")
+        return State(*text.split(":")) if text else None
+
+    def frame_of_state(self, default: float) -> float:
+        """The frame at which the pair was looked at last."""
+        return float(json.loads(self.state_frame)) if self.state_frame else default
 
     def row(self) -> dict[str, Any]:
         """What was found, as plain data, with the names and the status of today."""
@@ -138,6 +157,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
             points = zip(row["point_on_a"], row["point_on_b"], strict=True)
             row["center"] = row["centroid"] or [0.5 * x + 0.5 * y for x, y in points]
         row["status"] = self.status.lower()
+        row["apart"] = self.is_apart
         for letter in "ab":
             row[letter] = {**row[letter], **self.names(letter)}
         return row
@@ -372,7 +392,7 @@ def store(
     in_scene = {obj.session_uid for obj in scene.objects}
     pairs = [*outcome.found, *outcome.approved]
     found = _keys_of(items, pairs)
-    kept = _kept(check, set(found), subject, outcome, in_scene, changed)
+    kept = _kept(check, set(found), subject, outcome, told["frame"], in_scene, changed)
     numbers = [*told["findings"], *({**row, "frame": told["frame"]} for row in rows(items, outcome.approved))]
 
     entries: list[dict[str, Any]] = []
@@ -386,6 +406,8 @@ def store(
             entry[f"object_{letter}"] = by_uid.get(owner)
             entry[f"source_{letter}"] = by_uid.get(source)
             entry[f"instance_{letter}"] = number
+            entry[f"state_{letter}"] = _text_of_state(items[k].state)
+        entry["state_frame"] = json.dumps(told["frame"])
         entries.append(entry)
     check.findings.clear()
     _forget_order()
@@ -399,14 +421,30 @@ def store(
     with silent():
         check.active = active
     check.summary = json.dumps({name: value for name, value in told.items() if name != "findings"})
+    of_now = told["frame"] == frame_of(scene)
+    scene_follow.renew(scene, {item.key: item.state for item in items if of_now and item.key not in changed})
 
 
-def update(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
+def update(finding: ContactLensFinding, subject: Subject, outcome: Outcome, frame: float) -> None:
     """Take what a check of the pair alone, at a frame, found into its finding."""
-    if not outcome.rows:
-        if finding.status in OPEN_STATUSES and not (outcome.partial or outcome.unchecked):
-            finding.status = "RESOLVED"
+    if outcome.partial or outcome.unchecked:
         return
+    states = {item.key: item.state for item in subject.items}
+    for letter in "ab":
+        key = finding.key(letter)
+        assert key is not None
+        setattr(finding, f"state_{letter}", _text_of_state(states[key]))
+    finding.state_frame = json.dumps(frame)
+    finding.is_apart = not outcome.rows
+    if outcome.rows:
+        _take_row(finding, outcome, frame)
+    elif finding.is_open:
+        finding.status = "RESOLVED"
+    _forget_order()
+    scene_follow.renew(cast(bpy.types.Scene, finding.id_data), states)
+
+
+def _take_row(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
     approval = _approval(finding)
     verdict = outcome.found[0].verdict
     if verdict is not None or finding.status == "RESOLVED":
@@ -415,7 +453,10 @@ def update(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
         setattr(finding, name, value)
     if approval is not None and finding.status in ("APPROVED", "CHANGED"):
         finding.approval = _as_text(approval)
-    _forget_order()
+
+
+def _text_of_state(state: State) -> str:
+    return ":".join(state)
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, Any]:
@@ -434,11 +475,13 @@ def _kept(
     found: set[frozenset[Key]],
     subject: Subject,
     outcome: Outcome,
+    frame: float,
     in_scene: set[int],
     changed: frozenset[Key],
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
     items = subject.items
+    states = {item.key: _text_of_state(item.state) for item in items}
     cleared = {frozenset((items[i].key, items[j].key)) for i, j in outcome.cleared}
 
     def on(side: list[Item]) -> Callable[[Key], bool]:
@@ -459,8 +502,7 @@ def _kept(
         key = pair_key(finding)
         if key in found:
             continue
-        stored = ("status", "relation", "signed_distance", "has_depth", "area", "approval")
-        entry = {name: getattr(finding, name) for name in stored}
+        entry = {name: getattr(finding, name) for name in _STORED}
         entry["data"] = json.dumps(finding.row(), ensure_ascii=False)
         gone = key is None or any(part[0] not in in_scene for part in key)
         if not gone:
@@ -471,10 +513,28 @@ def _kept(
             apart = was_looked_at(key)
         if apart and entry["status"] in OPEN_STATUSES:
             entry["status"] = "RESOLVED"
+        if apart and key is not None and all(finding.key(letter) in states for letter in "ab"):
+            # It is of now that they are apart.
+            entry |= {f"state_{letter}": states[finding.key(letter)] for letter in "ab"}
+            entry |= {"state_frame": json.dumps(frame), "is_apart": True}
         if gone and entry["status"] == "APPROVED":
             continue  # nothing is left that could be approved
         kept.append(entry)
     return kept
+
+
+_STORED = (
+    "status",
+    "relation",
+    "signed_distance",
+    "has_depth",
+    "area",
+    "approval",
+    "state_a",
+    "state_b",
+    "state_frame",
+    "is_apart",
+)
 
 
 def order(check: ContactLensCheck) -> list[int]:
@@ -591,27 +651,29 @@ def group_of(relation: str) -> str:
     return relation.upper() if relation in ("touching", "within_clearance") else "PENETRATING"
 
 
-def counts(check: ContactLensCheck) -> dict[str, int]:
-    """How many findings are open per relation, and how many approved and resolved."""
-    told: dict[str, int] = {}
-    for finding in check.findings:
-        word = finding.relation if finding.status in OPEN_STATUSES else finding.status.lower()
-        told[word] = told.get(word, 0) + 1
-    return told
-
-
 def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     """The last check of the scene as plain data, with the names, statuses and unit settings of today.
 
-    Empty when there was none.
+    Each finding says whether it is out of date. Empty when there was none.
     """
     check = of_scene(scene)
     if not check.summary:
         return []
     told: dict[str, Any] = json.loads(check.summary)
     # Findings of files saved earlier do not say of which frame they are.
-    rows: Iterable[dict[str, Any]] = ({"frame": told["frame"], **finding.row()} for finding in check.findings)
-    return [{**told, "units": units_of(scene), "findings": list(rows)}]
+    rows = [{"frame": told["frame"], **finding.row()} for finding in check.findings]
+    if scene == bpy.context.scene:
+        scene_follow.settle(bpy.context)
+    for k, (row, finding) in enumerate(zip(rows, check.findings, strict=True)):
+        row["out_of_date"] = why_out_of_date(scene, k, finding) or None
+    outdated = sum(row["out_of_date"] is not None for row in rows)
+    return [{**told, "units": units_of(scene), "out_of_date": outdated, "findings": rows}]
+
+
+def why_out_of_date(scene: bpy.types.Scene, k: int, finding: ContactLensFinding) -> str:
+    """Why a finding, the k-th, may no longer be true, such as "'Cube' has moved"; empty when it is."""
+    letter, reason = scene_follow.reason(scene, k)
+    return f"'{label(finding, letter)}' {reason}" if reason else ""
 
 
 def register() -> None:

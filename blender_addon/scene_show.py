@@ -7,7 +7,7 @@ What was stored of the finding is there at once. How the pair is now is found be
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import bpy
@@ -16,7 +16,7 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..core.progress import Cancelled, Progress
-from . import exhibit, refresh, scene_check, scene_results, session
+from . import exhibit, refresh, scene_again, scene_check, scene_follow, scene_results, session
 from .inspection import begun, overtaken
 from .job import Job
 from .read import ReadError
@@ -44,6 +44,14 @@ ELSEWHERE = 0.05
 def objects_of(finding: ContactLensFinding) -> list[bpy.types.Object]:
     """The objects of a pair that are still there; of an instance what makes it."""
     return [obj for obj in (finding.object_a, finding.object_b) if obj is not None]
+
+
+def missing(scene: bpy.types.Scene, finding: ContactLensFinding) -> str:
+    """Why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
+    for letter in "ab":
+        if session.object_in_scene(scene, getattr(finding, f"object_{letter}")) is None:
+            return f"'{scene_results.label(finding, letter)}' is gone: check the scene again"
+    return ""
 
 
 def is_pair_of_objects(finding: ContactLensFinding) -> bool:
@@ -75,6 +83,8 @@ class Look:
     """(3,) contact centre that the views are at."""
     size: float
     """Of the smaller one."""
+    deciding: frozenset[int]
+    """`session_uid` of what else than these objects decides about the pair."""
     work: Callable[[Progress], _Seen]
     """Finds the contact, in any thread. Raises ValueError, a sentence for the user, and Cancelled."""
 
@@ -119,8 +129,8 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
     row = finding.row()
     center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
     try:
-        if len(pair) < 2:
-            raise ReadError("An object of this pair is gone")
+        if gone := missing(context.scene, finding):
+            raise ReadError(gone)
         look = _look(context, finding, center)
     except ValueError as error:  # a ReadError among them
         _fail(context, error)
@@ -188,8 +198,16 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, center: Float
         before=session.stored(scene),
         center=center,
         size=min(float(np.linalg.norm(np.ptp(exhibit.surface(item).points, axis=0))) for item in items),
+        deciding=frozenset(_deciding(finding)),
         work=work,
     )
+
+
+def _deciding(finding: ContactLensFinding) -> set[int]:
+    owners = objects_of(finding)
+    sources = [finding.source_a or owners[0], finding.source_b or owners[1]]
+    uids = [scene_follow.watched(owner, source) for owner, source in zip(owners, sources, strict=True)]
+    return set().union(*uids) - {owner.session_uid for owner in owners}
 
 
 def _keys(finding: ContactLensFinding) -> tuple[Key | None, Key | None]:
@@ -243,7 +261,9 @@ def _take(context: bpy.types.Context, look: Look, result: Callable[[], _Seen], l
     except ValueError as error:
         _fail(context, error)
         return
-    exhibit.show(context, made if is_shown else None, look.places)
+    exhibit.show(context, replace(made, deciding=look.deciding) if is_shown else None, look.places)
+    if inspection is None:
+        scene_again.request(scene, frozenset(look.keys))
     contact = made.contact
     if np.abs(contact.center - look.center).max() > ELSEWHERE * look.size:
         frame(context, contact.center, abs(contact.signed_distance), look.size)

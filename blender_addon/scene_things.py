@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,10 +36,11 @@ DENT_SLACK = 1e-3
 class Geometry:
     """A mesh in its own space; all objects of the same geometry share one."""
 
-    def __init__(self, points: FloatArray, triangles: NDArray[np.int32]) -> None:
-        """points (n, 3), triangles (t, 3)."""
+    def __init__(self, points: FloatArray, triangles: NDArray[np.int32], digest: bytes = b"") -> None:
+        """points (n, 3), triangles (t, 3); digest: of both, as Blender holds them."""
         self.points = points
         self.triangles = triangles
+        self.digest = digest
         self._pieces: Decomposition | None = None
 
     @cached_property
@@ -73,6 +75,26 @@ class Geometry:
         return self._pieces
 
 
+class State(NamedTuple):
+    """Where a thing was and what it was made of, as digests, to be kept in a file and compared."""
+
+    place: str
+    """Of the world matrix of the object, or of what makes the instance: compared at once."""
+    made: str
+    """Of all else: geometry, collision shape, parts, and the place of an instance in what makes it."""
+
+
+def place_of(matrix: Sequence[float]) -> str:
+    """Return the digest of the numbers of a world matrix; 0 and -0 are the same."""
+    numbers = np.array(matrix, dtype=np.float32) + np.float32(0.0)
+    return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()
+
+
+def _pose(item: Item) -> bytes:
+    numbers = np.concatenate([item.linear.ravel(), item.translation]).astype(np.float32) + np.float32(0.0)
+    return numbers.tobytes()
+
+
 @dataclass(frozen=True, eq=False)
 class Item:
     """One thing in the scene: an object, or an instance of one."""
@@ -98,11 +120,29 @@ class Item:
     """What a compound parent is made of; its geometry is all of theirs then, in world space."""
     fault: str = ""
     """Why Blender may have evaluated it wrong, as a sentence; empty where nothing is known."""
+    owner_matrix: tuple[float, ...] = ()
+    """The 16 numbers of the world matrix of the object, or of what makes the instance."""
 
     @property
     def uid(self) -> int:
         """`session_uid` of the object itself, which for an instance is the instanced one."""
         return self.key[1] or self.key[0]
+
+    @property
+    def state(self) -> State:
+        """By what it is known again."""
+        return State(place_of(self.owner_matrix), self._made.hex())
+
+    @property
+    def _made(self) -> bytes:
+        """Digest of its geometry and of what it collides as; of an instance also of where it is."""
+        digest = hashlib.blake2b(self.geometry.digest, digest_size=16)
+        digest.update(f"{self.choice.kind} {self.choice.source}".encode())
+        if self.key[2]:
+            digest.update(_pose(self))
+        for part in self.parts:
+            digest.update(part._made + _pose(part))
+        return digest.digest()
 
     @cached_property
     def matrix(self) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import median
@@ -128,6 +128,8 @@ class Inspection:
     """The pair as it is in its plane, when it was inspected there; `contact` is that in space then."""
 
 
+on_store: list[Callable[[bpy.types.Scene, Inspection], None]] = []
+"""Called with every result once it is that of its scene."""
 _inspections: dict[int, Inspection] = {}
 _stale: dict[int, str] = {}
 _errors: dict[int, str] = {}
@@ -152,6 +154,8 @@ def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
     _frames[scene.session_uid] = scene.frame_current_final
     _stale.pop(scene.session_uid, None)
     _errors.pop(scene.session_uid, None)
+    for call in on_store:
+        call(scene, inspection)
 
 
 def drop_result(scene: bpy.types.Scene) -> None:

@@ -639,8 +639,9 @@ def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pyte
     outcome = part("blender_addon.scene_pairs").Outcome([], [], {}, set(), [], 0, False)
     assert {status for _, status in statuses().values()} == {"NEW"}
     results, finding = part("blender_addon.scene_results"), settings().findings[0]
-    results.update(finding, replace(outcome, partial=True), 1)
-    results.update(finding, replace(outcome, unchecked={results.pair_key(finding)}), 1)
+    subject = part("blender_addon.scene_again").subject_of(bpy.context, finding)
+    results.update(finding, subject, replace(outcome, partial=True), 1)
+    results.update(finding, subject, replace(outcome, unchecked={results.pair_key(finding)}), 1)
     assert finding.status == "NEW"
     a.data.clear_geometry()
     a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])
