@@ -21,7 +21,7 @@ from typing import Any
 
 import bpy
 
-from . import report_files, report_json, scene_check, scene_pairs, scene_report, scene_results
+from . import report_files, report_json, scene_check, scene_motion, scene_pairs, scene_report, scene_results
 from .command_options import FAIL_ON, UsageError, parser
 from .interruption import Stop
 from .names import visible
@@ -95,11 +95,14 @@ def _run(options: argparse.Namespace) -> int:
             if stop.asked:
                 source["error"] = "the run was stopped before it was reached"
                 continue
+            before = len(checks)
             for check in _checks_of_file(options, file, source, screen, stop):
                 checks.append(check)
                 _add(partials, [check], source)
                 for line in lines(check, file):
                     screen.say(line)
+            if words := scene_motion.words(checks[before:]):
+                screen.say(words)
             if source["error"] is not None:
                 _add(partials, [], source)
         document = scene_report.document(checks, stop.asked, inputs)
@@ -239,6 +242,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
         context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
         wanted = options.frames or [None]
+        last: scene_motion.Sample | None = None
         for k, frame in enumerate(wanted):
             if stop.asked:
                 return
@@ -252,6 +256,9 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
                 shows.end()
             known = scene_results.statuses(scene)
             check = scene_check.told(scene, rules, outcome, len(subject.items))
+            if frame is not None:
+                sample = scene_motion.Sample(frame, subject.items)
+                check["motion"], last = scene_motion.motion(last, sample), sample
             keys = scene_results.keys_of(subject.items, outcome)
             for row, key, pair in zip(check["findings"], keys, outcome.found, strict=True):
                 row["status"] = scene_results.next_status(known.get(key), pair.verdict).lower()

@@ -42,6 +42,7 @@ th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-vis
 th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 .penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
+.between { border-left: 3px solid var(--bad); padding-left: .7rem; }
 tr.resolved, tr.approved, tr.outdated { opacity: .55; } img { width: 11rem; border-radius: 4px; display: block; }
 button.picture { all: unset; cursor: zoom-in; } button.picture:focus-visible { outline: 2px solid; }
 button.picture[aria-expanded=true] { cursor: zoom-out; }
@@ -100,6 +101,10 @@ def to_html(document: dict[str, Any]) -> str:
         if entry["error"] is not None:
             told = f"Not checked: {entry['path']}: {entry['error']}"
             parts.append(f'<p class="partial">{_shown(told)}</p>')
+    several_files = len(document["inputs"]) > 1
+    for entry in document["between_frames"]:
+        told = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
+        parts.append(f'<p class="between">{_shown(told)}</p>')
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     names = Counter(entry["file"] for entry in document["inputs"])
     several = len(document["checks"]) > 1

@@ -22,11 +22,13 @@ LENGTHS = frozenset(
         "lower_bound",
         "upper_bound",
         "centroid",
+        "distance",
+        "extent",
         "clearance",
         "approved_at",
     }
 )
-"""What of a finding and of the settings are lengths, or points and ways."""
+"""What of a finding, of the settings and of a motion are lengths, or points and ways."""
 AREAS = frozenset({"area"})
 
 
@@ -51,7 +53,10 @@ def _check(check: dict[str, Any]) -> dict[str, Any]:
         "numbers_in": "scene_units",
     }
     findings = [_turned(row, unit) for row in check["findings"]]
-    return {**check, "units": named, "settings": _turned(check["settings"], unit), "findings": findings}
+    turned = {**check, "units": named, "settings": _turned(check["settings"], unit), "findings": findings}
+    if check.get("motion") is not None:
+        turned["motion"] = _turned(check["motion"], unit)
+    return turned
 
 
 def _turned(numbers: dict[str, Any], unit: Unit) -> dict[str, Any]:

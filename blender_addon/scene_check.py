@@ -573,6 +573,7 @@ def told(
         "scene": scene.name,
         "frame": frame,
         "partial": outcome.partial,
+        "motion": None,
         "units": units_of(scene),
         "settings": asdict(rules),
         "objects": count,

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from .. import __version__
-from . import report_csv, report_html, report_json
+from . import report_csv, report_html, report_json, scene_motion
 from .exhibit import of_items
 from .scene_check import frame_of
 from .scene_things import Item
@@ -53,9 +53,19 @@ def document(
         "files": list(dict.fromkeys(check["file"] for check in checks)),
         "frames": list(dict.fromkeys(check["frame"] for check in checks)),
         "inputs": [input_of(check.get("path") or "") for check in checks] if inputs is None else inputs,
+        "between_frames": _between_frames(checks),
         "partial": stopped or any(check["partial"] for check in checks),
         "checks": checks,
     }
+
+
+def _between_frames(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what to know of each file that was checked at a list of frames."""
+    of_files: dict[str | None, list[dict[str, Any]]] = {}
+    for check in checks:
+        of_files.setdefault(check.get("path"), []).append(check)
+    told = [{"path": path, "words": scene_motion.words(some)} for path, some in of_files.items()]
+    return [entry for entry in told if entry["words"]]
 
 
 def one_line(check: dict[str, Any]) -> str:

@@ -539,11 +539,15 @@ def test_frames_are_checked_one_by_one(part: Part, scene_file: Path, tmp_path: P
     assert data["frames"] == [1, 4, 7, 10]
     assert [check["frame"] for check in data["checks"]] == [1, 4, 7, 10]
     assert [len(check["findings"]) for check in data["checks"]] == [0, 0, 0, 1]
-    # A range in parts tells what the whole one tells.
+    # A range in parts tells what the whole one tells, but for the motion from the last frame of one to the next part.
+    assert [check["motion"]["since_frame"] for check in data["checks"]] == [None, 1, 4, 7]
     parts = []
     for span in ("1-4:3", "7-10:3"):
         run(part, scene_file, "--object", "F", "--frames", span, "--json", path, "--quiet")
         parts += json.loads(path.read_text(encoding="utf-8"))["checks"]
+    assert [check.pop("motion")["since_frame"] for check in parts] == [None, 1, None, 7]
+    for check in data["checks"]:
+        del check["motion"]
     assert parts == data["checks"]
 
 
