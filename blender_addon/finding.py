@@ -191,7 +191,7 @@ def _filled(
         ties=of_pieces.ties,
         iterations=of_pieces.nodes,
         status="of_pieces",
-        notes=(*(note for note in told.notes if note != NO_DEPTH), *notes),
+        notes=(*(note for note in told.notes if note != NO_DEPTH), *notes, *of_pieces.notes),
         reason=f"{NO_INSIDE}: the depth is that of the convex hulls of its loose parts",
         of_pieces=(of_pieces, solids[0], solids[1]),
     )
@@ -219,7 +219,7 @@ def _of_compound(c: CompoundContact) -> Found:
         iterations=c.nodes,
         status="bracket" if c.status is CompoundStatus.CURVED_BRACKET else str(c.status),
         reason=c.status.reason,
-        notes=(),
+        notes=c.notes,
         clearance=c.clearance,
         contact_tolerance=c.contact_tolerance,
     )

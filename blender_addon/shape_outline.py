@@ -40,10 +40,10 @@ def extent_of(shape: ConvexShape | Compound | Mesh) -> float:
 
 def stand_in(shape: ConvexShape | Compound | Mesh) -> Polytope:
     """Return a polytope to look at instead of a shape: itself, or the hull of points of its surface."""
+    if isinstance(shape, Compound):
+        shape = shape.hull
     if isinstance(shape, Polytope):
         return shape
-    if isinstance(shape, Compound):
-        return shape.hull
     known = _stand_ins.get(shape)
     if known is None:
         if isinstance(shape, Mesh):

@@ -25,3 +25,10 @@ class Note:
 
     def __str__(self) -> str:
         return self.words()
+
+
+NOTCH = Note(
+    "the translation ends in a notch: moved farther in the same direction, even by less than the contact tolerance, "
+    "they intersect again"
+)
+"""The note of contacts whose translation separates, where no other as short was found that stays clear beyond it."""

@@ -24,6 +24,7 @@ from ..narrow_phase.contact import Contact, contact
 from ..narrow_phase.gjk import gjk
 from ..narrow_phase.relation import Relation, contact_band
 from ..narrow_phase.separation import SignedSeparation
+from ..note import NOTCH, Note
 from ..progress import Progress, part_of, tell
 from ..region.center import middle, weighted_center
 from ..shapes.bounded import Bounded
@@ -39,6 +40,8 @@ from .curved_escape import curved_escape
 from .pair_frame import pair_frame
 
 _THICK = 16.0  # times the tolerance: translations of flat pieces up to this are a touch
+BEYOND = (1.0, 0.5)
+"""Shares of the length beyond a translation at which is looked whether pieces overlap again."""
 DEFAULT_BUDGET = 4_000
 """Nodes: below a second for most pairs, some ten seconds for hundreds of pieces that overlap one another."""
 
@@ -122,13 +125,14 @@ class Compound(Bounded):
         return not all(isinstance(piece, Polytope) for piece in self.pieces)
 
     @cached_property
-    def hull(self) -> Polytope:
-        """The convex hull of all pieces; the piece itself where there is one only. Of curved pieces their box."""
+    def hull(self) -> ConvexShape:
+        """The convex hull of all pieces; the piece itself where there is one only. Of several, curved ones among them,
+        their box."""
+        if len(self.pieces) == 1:
+            return self.pieces[0]
         parts = [piece for piece in self.pieces if isinstance(piece, Polytope)]
         if len(parts) < len(self.pieces):
             return ConvexHull(list(product(*np.transpose(self.bounds).tolist())))
-        if len(parts) == 1:
-            return parts[0]
         return ConvexHull(np.concatenate([piece.vertices for piece in parts]))
 
     def moved(self, translation: FloatArray) -> Compound:
@@ -155,7 +159,8 @@ class CompoundContact(SignedSeparation):
     """> 0 gap; 0 touching; < 0 minus the length of the smallest translation known to separate the compounds."""
     normal: FloatArray
     """(dim,) unit vector from A to B. Moving B by `depth * normal` separates the compounds: every pair of pieces was
-    measured after it. Apart: the nearest pieces have an empty slab of width `signed_distance` across it."""
+    measured after it. So does moving it farther along the normal by up to the contact tolerance, unless `NOTCH` is
+    among the notes. Apart: the nearest pieces have an empty slab of width `signed_distance` across it."""
     point_on_a: FloatArray
     """(dim,) witness point on A. When penetrating, where B touches A once it is moved."""
     point_on_b: FloatArray
@@ -200,6 +205,8 @@ class CompoundContact(SignedSeparation):
     directions: FloatArray
     """(k, dim) what proves the upper bound where pieces are curved: the differences of pieces were taken as polytopes
     inside of them that reach their surfaces in these directions. None for polytopes."""
+    notes: tuple[Note, ...]
+    """What to know about the answer, in words."""
 
     @property
     def center(self) -> FloatArray:
@@ -345,6 +352,7 @@ class _Pair:
         self.band = contact_band(a, b, contact_tolerance)
         self.curved = a.curved or b.curved
         self.directions = np.zeros((0, a.dim))
+        self.notes: list[Note] = []
 
     def contact(self) -> CompoundContact:
         tell(self.progress, 0.0)
@@ -447,7 +455,7 @@ class _Pair:
         overlap = -near.signed_distance
         start = np.zeros(3)
         single = len(a.pieces) == len(b.pieces) == 1
-        outer = contact(a.pieces[0], b.pieces[0]) if single else contact(a.hull, b.hull)
+        outer = contact(a.hull, b.hull)
         start[:dim] = outer.mtv
         if single:
             # One body, and it is convex: its own contact tells all.
@@ -466,11 +474,7 @@ class _Pair:
             part = part_of(self.progress, 0.4, 0.9)
             escape = shortest_escape(bodies, frame, start, slack, slack, self.budget, part)
         translations = [t[:dim] for t in escape.translations] + [start[:dim]]
-        for translation in translations:
-            moved = b.moved(translation)
-            after = self._contacts(moved, None)
-            if -after.signed_distance <= self.tolerance:
-                break
+        translation, after = self._chosen(translations, single)
         depth = sqrt(float(translation @ translation))
         if overlap <= self.tolerance:
             if depth <= _THICK * self.tolerance:
@@ -509,6 +513,36 @@ class _Pair:
             ties=np.array(ties),
             nodes=escape.nodes,
             status=status,
+        )
+
+    def _chosen(self, translations: list[FloatArray], convex: bool) -> tuple[FloatArray, _Touching]:
+        """Return the first translation that separates and stays clear beyond, of those that are as short as the first
+        that separates; else that one, with a note. And the contacts after it.
+
+        `convex`: both compounds are; what separates them stays clear.
+        """
+        first: tuple[FloatArray, _Touching] | None = None
+        for translation in translations:
+            length = sqrt(float(translation @ translation))
+            if first is not None and length > sqrt(float(first[0] @ first[0])) + self.tolerance:
+                break
+            after = self._contacts(self.b.moved(translation), None)
+            if -after.signed_distance > self.tolerance:
+                continue
+            if convex or length <= self.band or self._stays_clear(translation, length):
+                return translation, after
+            first = first or (translation, after)
+        if first is None:
+            return translation, after
+        self.notes.append(NOTCH)
+        return first
+
+    def _stays_clear(self, translation: FloatArray, length: float) -> bool:
+        """Tell whether B, once moved by a translation that separates, stays so as it goes on in the same direction."""
+        more = translation * (max(self.band, self.contact_tolerance * length) / length)
+        return all(
+            -self._contacts(self.b.moved(translation + share * more), None).signed_distance <= self.tolerance
+            for share in BEYOND
         )
 
     def _bodies(self, reach: float) -> list[Planes]:
@@ -610,6 +644,7 @@ class _Pair:
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
             directions=frozen(self.directions),
+            notes=tuple(self.notes),
         )
 
 

@@ -21,7 +21,7 @@ from math import inf
 import numpy as np
 
 from ..arguments import checked_length
-from ..compounds.compound import DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus, compound_contact
+from ..compounds.compound import BEYOND, DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus, compound_contact
 from ..compounds.compound_region import MergedRegion
 from ..compounds.covered import is_covered
 from ..curved.curved_inside import sticks_out
@@ -30,7 +30,7 @@ from ..decomposition.mesh_pieces import check_pieces, inner_pieces, mesh_pieces,
 from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
 from ..narrow_phase.separation import Separation
-from ..note import Note
+from ..note import NOTCH, Note
 from ..progress import Progress, part_of, rising, tell
 from ..region.center import middle
 from ..shapes.curved_shape import ConvexShape
@@ -90,15 +90,17 @@ class MeshContact(Separation):
     distance: float
     """How far apart they are; 0.0 when they intersect."""
     signed_distance: float
-    """> 0 gap; < 0 minus the length of the smallest translation known to separate two solids; 0.0 when they only touch,
-    and when they meet and one of them is a bare surface, which has no depth."""
+    """> 0 gap; < 0 minus the length of the smallest translation known to separate two solids, or of one that stays
+    clear beyond it and is longer by no more than MESH_DEPTH_STEP of it; 0.0 when they only touch, and when they meet
+    and one of them is a bare surface, which has no depth."""
     lower_bound: float
     """The true signed distance is not below. Penetrating: minus the length of a translation that separates."""
     upper_bound: float
     """The true signed distance is not above. Penetrating: no translation shorter than minus this separates."""
     normal: FloatArray | None
-    """(3,) unit vector from A to B. Moving B by `depth * normal` separates two solids; apart, the way from A to B.
-    None where surfaces meet and no depth is known."""
+    """(3,) unit vector from A to B. Moving B by `depth * normal` separates two solids, and so does moving it farther
+    along the normal by up to the contact tolerance, unless `NOTCH` is among the notes; apart, the direction from A to
+    B. None where surfaces meet and no depth is known."""
     point_on_a: FloatArray
     """(3,) witness point on A: nearest to B when apart; of the pieces when they are exact, where B touches A once it is
     moved; otherwise a point in common."""
@@ -494,10 +496,14 @@ class _Pair:
                 # of them is inside the meshes does.
                 parts = part_of(rest, 0.3, 1.0)
                 least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
+                if escape.length < found.depth - found.tolerance:
+                    return self._shorter(escape, least, found, a_in_b, b_in_a, held)
                 upper = -min(max(0.0, least), found.depth)
                 lower = min(found.lower_bound - spare, -length)
                 chosen = taken / length
                 same = float(chosen @ found.normal) > 1.0 - 1e-9
+                if (NOTCH in found.notes) if exact and same else not self._stays_clear(escape, taken):
+                    self.notes.append(NOTCH)
                 return _Depth(
                     self._held(found.relation, a_in_b, b_in_a) if held else found.relation,
                     found.signed_distance,
@@ -509,6 +515,9 @@ class _Pair:
                     found.regions if same else (),
                 )
         if exact and found.status is not CompoundStatus.UNVERIFIED:
+            if escape.proved and escape.length < found.depth - found.tolerance:
+                return self._shorter(escape, found.least_depth - spare, found, a_in_b, b_in_a, held)
+            self.notes += found.notes
             # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
             # no overlap, though meshes cannot tell.
             return _Depth(
@@ -522,6 +531,44 @@ class _Pair:
                 found.regions,
             )
         return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
+
+    def _shorter(
+        self,
+        escape: EscapeSearch,
+        least: float,
+        found: CompoundContact,
+        a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        held: bool,
+    ) -> _Depth:
+        """Tell of pieces that fit, of which the search ended with a longer translation than separates the meshes."""
+        chosen = self._clear(escape)
+        length = length_of(chosen)
+        return _Depth(
+            self._held(found.relation, a_in_b, b_in_a) if held else found.relation,
+            -length,
+            -length,
+            -min(max(0.0, least), length),
+            chosen / length,
+            compound=found,
+        )
+
+    def _beyond(self, length: float) -> float:
+        """Return for how much more of a translation of that length the solids are to stay apart."""
+        return max(self.band, self.contact_tolerance * length)
+
+    def _stays_clear(self, escape: EscapeSearch, translation: FloatArray) -> bool:
+        return escape.stays_clear(translation, self._beyond(length_of(translation)))
+
+    def _clear(self, escape: EscapeSearch) -> FloatArray:
+        """Return the translation that is reported: the best, or one about as short that stays clear beyond."""
+        clear = (
+            escape.clear(self._beyond(escape.length)) if escape.proved and escape.length > self.band else escape.best
+        )
+        if clear is None:
+            self.notes.append(NOTCH)
+            return escape.best
+        return clear
 
     def _touching(self, found: CompoundContact, lower: float) -> _Depth:
         """Tell of a touch of pieces that fit: the signs of what is left are rounding."""
@@ -553,8 +600,9 @@ class _Pair:
         escape.refine(least)
         if not escape.proved:
             self.notes.append(Note("no translation was found that is known to separate the meshes"))
-        length = escape.length
-        chosen = escape.best / length if length > 0.0 else None
+        best = self._clear(escape)
+        length = length_of(best)
+        chosen = best / length if length > 0.0 else None
         deep = _Depth(Relation.PENETRATING, -length, -length if escape.proved else -inf, -min(least, length), chosen)
         deep.compound = found
         if length <= self.band:
@@ -753,7 +801,7 @@ class _Curved:
             b_solid=pair.b.solid,
             slack_a=self.slack if self.of_a else 0.0,
             slack_b=0.0 if self.of_a else self.slack,
-            notes=tuple(pair.notes),
+            notes=(*pair.notes, *found.notes),
             compound=found,
             compound_of_facets=False,
             pieces_a=pair.pieces[0],
@@ -779,13 +827,15 @@ class _Curved:
         out = way_out(self.pieces, self.mesh, start, self.tolerance, part_of(self.pair.progress, 1.0, 1.0))
         if not self.mesh.solid:
             return self._of_surface(found, near, None if out is None else out.translation)
-        if out is not None and length_of(out.translation) > 0.0:
+        whole = self.solid.hull if isinstance(self.solid, Compound) else self.solid
+        over = contact(whole, ConvexHull(self.mesh.mesh.points))
+        translation, touch = -over.mtv, None
+        if out is not None and 0.0 < length_of(out.translation) <= over.depth + self.tolerance:
             translation, touch = out.translation, out.touch
-        else:
-            whole = self.solid.hull if isinstance(self.solid, Compound) and len(self.pieces) > 1 else self.pieces[0]
-            over = contact(whole, ConvexHull(self.mesh.mesh.points))
-            translation, touch = -over.mtv, None
         length = length_of(translation)
+        notes = tuple(note for note in found.notes if note != NOTCH)
+        if length > self.band and not self._stays_clear(translation, length):
+            notes += (NOTCH,)
         upper = found.upper_bound if found.signed_distance < 0.0 else 0.0
         if near.signed_distance > -inf:
             upper = min(upper, near.upper_bound)
@@ -806,6 +856,18 @@ class _Curved:
             point_on_a=frozen(np.array(a)),
             point_on_b=frozen(np.array(b)),
             regions=found.regions if kept else (),
+            notes=notes,
+        )
+
+    def _stays_clear(self, translation: FloatArray, length: float) -> bool:
+        """Tell whether the solid, once moved by a translation that separates, stays so as it goes on."""
+        more = translation * (max(self.band, self.pair.contact_tolerance * length) / length)
+        return all(
+            nearest_to_mesh(
+                [piece.moved(translation + share * more) for piece in self.pieces], self.mesh, self.tolerance
+            ).signed_distance
+            >= -self.tolerance
+            for share in BEYOND
         )
 
     def _of_surface(self, found: MeshContact, near: Nearest, translation: FloatArray | None) -> MeshContact:

@@ -45,6 +45,8 @@ _ON = 1e-4  # of the smaller size: points so near to the other surface are looke
 _BALLS = 96  # points from which balls are looked for
 _STARTS = 8  # ways out across the hulls from which is gone on
 _STEPS = 100  # along what stops a translation
+_ASIDE = 16  # stops on the way out of a notch
+_FARTHER = 1.01  # times what must be free beyond a translation: its direction changes as it leaves a notch
 _SHORTER = 0.99  # of the best translation: what others must do
 _PROBED = 0.05  # relative: how nearly lengths along a direction are looked for before going on from there
 _LEAST_SINE = 1e-3  # of directions that are looked along besides others
@@ -239,8 +241,7 @@ class EscapeSearch:
         self.swept = 0
         self.magnitude = max(a.mesh.magnitude, b.mesh.magnitude)
         self.frames = (a.frame, b.frame)
-        outer = contact(a.coarse_hull, b.coarse_hull)
-        self.ties = list(outer.ties)
+        self.ties = self._across_hulls()
         across = [self.ties[k] * width for k, width in enumerate(self.widths(self.ties).tolist())]
         lengths = [length_of(translation) for translation in across]
         best = int(np.argmin(lengths))
@@ -251,8 +252,30 @@ class EscapeSearch:
             self.best = self.best * 2.0 + self.ties[best] * (64.0 * EPS * self.magnitude)
             self.length = length_of(self.best)
             self.proved = share_nothing(a, b.moved(self.best))
+        self.known = [self.best] if self.proved else []
         for translation, tie in zip(across[:_STARTS], self.ties, strict=False):
             self.settle(self._longer(translation, tie))
+
+    def _across_hulls(self) -> list[FloatArray]:
+        """Return the unit vectors along which the convex hulls are separated by the shortest translation.
+
+        Coarse hulls grow where they are short of the meshes along these, until that makes no difference.
+        """
+        hulls = [self.a.coarse_hull, self.b.coarse_hull]
+        corners = [mesh.points.take(np.unique(mesh.triangles), axis=0) for mesh in (self.a.mesh, self.b.mesh)]
+        while True:
+            outer = contact(*hulls)
+            ties = list(outer.ties)
+            best = ties[int(self.widths(ties).argmin())]
+            grown = False
+            for k, way in enumerate((best, -best)):
+                heights = corners[k] @ way
+                top = int(heights.argmax())
+                if heights[top] - float((hulls[k].vertices @ way).max()) > MESH_APART * EPS * self.magnitude:
+                    hulls[k] = ConvexHull(np.concatenate([hulls[k].vertices, corners[k][top : top + 1]]))
+                    grown = True
+            if not grown:
+                return ties
 
     def widths(self, directions: Sequence[FloatArray]) -> FloatArray:
         """Return how far B must be moved along each unit vector to be beyond all of A; 0.0 where it is."""
@@ -284,9 +307,55 @@ class EscapeSearch:
         if not share_nothing(self.a, self.b.moved(translation)):
             return False
         length = length_of(translation)
+        self.known.append(translation)
         if length < self.length or not self.proved:
             self.best, self.length, self.proved = translation, length, True
         return True
+
+    def stays_clear(self, translation: FloatArray, beyond: float) -> bool:
+        """Tell whether B, once moved by a translation that separates, meets nothing for a length more of the same."""
+        way = translation / length_of(translation)
+        # By rounding more, what touches is left for sure.
+        start = translation + self.room * way
+        if first_impact(self.a.mesh, self.b.mesh, start, beyond * way) is not None:
+            return False
+        return all(share_nothing(self.a, self.b.moved(t)) for t in (start, start + beyond * way))
+
+    def clear(self, beyond: float) -> FloatArray | None:
+        """Return the shortest translation known that separates and meets nothing for a length more of the same, no
+        longer than the best but for MESH_DEPTH_STEP; None where there is none."""
+        most = self.length * (1.0 + MESH_DEPTH_STEP)
+        near = [translation for translation in self.known if length_of(translation) <= most]
+        for translation in sorted(near, key=length_of):
+            if self.stays_clear(translation, beyond):
+                return translation
+            beside = self._out_of_notch(translation, beyond, most)
+            if beside is not None:
+                return beside
+        return None
+
+    def _out_of_notch(self, translation: FloatArray, beyond: float, most: float) -> FloatArray | None:
+        """Return a translation beside one that ends in a notch, as deep in the open as it takes to go on for a length
+        `beyond`; None where it would be longer than `most`."""
+        meshes = self.a.mesh, self.b.mesh
+        ahead = translation * (_FARTHER * beyond / length_of(translation))
+        stops, target, more = _Stops(), translation, 0.0
+        impact = first_impact(*meshes, translation, -translation)
+        for _ in range(_ASIDE):
+            if impact is None:
+                break
+            onward = stops.nearest(impact.normal, impact.offset + self.room + more, most)
+            if onward is None:
+                return None
+            target, more = onward, 0.0
+            impact = first_impact(*meshes, translation, target - translation)
+            if impact is None:
+                impact = first_impact(*meshes, target, ahead)
+                # What stops it there is kept as far away as it is to go on.
+                more = 0.0 if impact is None else max(0.0, -float(impact.normal @ ahead))
+        if impact is not None or target is translation:
+            return None
+        return target if self.separates(target) and self.stays_clear(target, beyond) else None
 
     def take(self, translations: Iterable[FloatArray], tolerance: float, spare: float) -> FloatArray | None:
         """Try translations of pieces, a little longer each; return the first that separates. They may be too short by
@@ -381,8 +450,7 @@ class EscapeSearch:
     def _slid(self, translation: FloatArray, steps: int) -> tuple[FloatArray, int]:
         """Return where a translation comes to on its way towards none, along what stops it, and how many steps it
         took."""
-        normals, offsets = np.empty((0, 3)), np.empty(0)
-        target = np.zeros(3)
+        stops, target = _Stops(), np.zeros(3)
         for step in range(1, steps + 1):
             way = target - translation
             if length_of(way) <= 2.0 * self.room:
@@ -394,17 +462,33 @@ class EscapeSearch:
             against = -float(impact.normal @ way)
             translation = translation + max(0.0, impact.share - self.room / against) * way
             # The nearest to none beyond what stopped it, and what it slid along that still matters.
-            normals = np.concatenate([impact.normal[None], normals])
-            offsets = np.concatenate([[impact.offset + self.room], offsets])
-            chosen = np.full((1, 4), -1)
-            chosen[0, : len(offsets)] = np.arange(len(offsets))
-            bound, points, carrying, beyond = nearest_beyond(normals, offsets, chosen)
-            if not np.isfinite(bound[0]) or beyond[0] > 2.0 * self.length:
+            onward = stops.nearest(impact.normal, impact.offset + self.room, 2.0 * self.length)
+            if onward is None:
                 return translation, step
-            target = points[0]
-            kept = carrying[0][carrying[0] >= 0]
-            normals, offsets = normals.take(kept, axis=0), offsets.take(kept)
+            target = onward
         return translation, steps
+
+
+class _Stops:
+    """Half-spaces in which a translation has to be: the newest, and those that carried the nearest one before."""
+
+    def __init__(self) -> None:
+        self._normals, self._offsets = np.empty((0, 3)), np.empty(0)
+
+    def nearest(self, normal: FloatArray, offset: float, most: float) -> FloatArray | None:
+        """Return the translation nearest to none with `normal @ t >= offset` besides; None when none is up to `most`
+        long."""
+        normals = np.concatenate([normal[None], self._normals])
+        offsets = np.concatenate([[offset], self._offsets])
+        chosen = np.full((1, 4), -1)
+        chosen[0, : len(offsets)] = np.arange(len(offsets))
+        bound, points, carrying, beyond = nearest_beyond(normals, offsets, chosen)
+        if not np.isfinite(bound[0]) or beyond[0] > most:
+            return None
+        kept = carrying[0][carrying[0] >= 0]
+        self._normals, self._offsets = normals.take(kept, axis=0), offsets.take(kept)
+        nearest: FloatArray = points[0]
+        return nearest
 
 
 def directions_between(a: Body, b: Body, crossings: Crossings, most: int = 12) -> list[FloatArray]:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compounds.compound import Compound, CompoundContact, CompoundStatus, contains_compound, pair_tolerance
+from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus, contains_compound, pair_tolerance
 from ..compounds.compound_planes import Planes
 from ..compounds.compound_region import MergedRegion, Patch
 from ..curved.curved_inside import sticks_out, support_points
 from ..narrow_phase.contact import Contact, contact
 from ..narrow_phase.relation import Relation, contact_band
+from ..note import NOTCH, Note
 from ..region.region import RegionKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
@@ -76,6 +77,8 @@ def _contact_faults(c: CompoundContact, a: Compound, b: Compound) -> Iterator[st
         yield f"centroid is {c.centroid!r}"
     if not is_array(c.directions, (None, a.dim)):
         yield f"directions are not finite vectors: {c.directions!r}"
+    if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
+        yield f"notes are {c.notes!r}"
     if not are_indices((c.nodes,), np.inf):
         yield f"nodes is {c.nodes!r}"
     if not (isinstance(c.pieces, tuple) and len(c.pieces) == 2 and _are_pieces([c.pieces], a, b)):
@@ -162,7 +165,7 @@ class _Pair:
             *self._witness(),
             self._ties(),
             self._deciding(),
-            self._translation() if self.moved else self._lower(),
+            *(self._translation() if self.moved else [self._lower()]),
             self._upper(),
             self._meeting(),
             *self._touching(),
@@ -241,16 +244,21 @@ class _Pair:
             f"bound {told.lower_bound:.17g}, the nearest pair {lower:.17g}",
         )
 
-    def _translation(self) -> Check:
+    def _translation(self) -> list[Check]:
         told = self.told
         after = _measured(self.a, self.b.moved(told.mtv), -self.tolerance, told.normal)
         apart = after.lower >= -1.5 * self.tolerance
-        return Check(
+        check = Check(
             "the translation separates all pairs of pieces",
             apart != (told.status is CompoundStatus.UNVERIFIED)
             and told.lower_bound <= told.signed_distance + 2.0 * self.tolerance,
             f"status {told.status}, overlap after it {max(0.0, -after.lower):.3g}, tolerance {self.tolerance:.3g}",
         )
+        if not apart or NOTCH in told.notes or told.depth <= self.band + self.tolerance:
+            return [check]
+        more = max(self.band, told.contact_tolerance * told.depth)
+        free = all(self._separates(told.mtv + share * more * told.normal) for share in BEYOND)
+        return [check, Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}")]
 
     def _upper(self) -> Check:
         """Prove that the signed distance is not above the upper bound, by a pair or by covering translations."""

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..compounds.compound import Compound, CompoundContact, CompoundStatus
+from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus
 from ..compounds.compound_region import MergedRegion
 from ..curved.curved_inside import support_points
 from ..decomposition.decompose_mesh import Decomposition
@@ -26,6 +26,7 @@ from ..meshes.triangle_distance import triangle_distances
 from ..meshes.triangle_pairs import Crossings, Meeting
 from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
+from ..note import NOTCH, Note
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray
 from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
@@ -87,6 +88,8 @@ def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
     for name, kind in (("compound", CompoundContact), ("pieces_a", Decomposition), ("pieces_b", Decomposition)):
         if getattr(c, name) is not None and not isinstance(getattr(c, name), kind):
             yield f"{name} is {getattr(c, name)!r}"
+    if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
+        yield f"notes are {c.notes!r}"
     if not isinstance(c.regions, tuple):
         yield f"regions are {c.regions!r}"
 
@@ -230,8 +233,7 @@ class _Pair:
             return []
         error = abs(float(np.linalg.norm(told.normal)) - 1.0)
         checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
-        exact = self.fit and not told.compound_of_facets
-        if told.signed_distance > 0.0 or (exact and told.depth > 0.0):
+        if told.signed_distance > 0.0 or (self._of_pieces and told.depth > 0.0):
             between = told.point_on_b - told.point_on_a
             miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
             limit = 2.0 * self.promise + (told.compound.tolerance if told.compound else 0.0)
@@ -371,24 +373,23 @@ class _Pair:
                     )
                 )
         of_pieces = told.compound
-        by_pieces = of_pieces is not None and self.fit and not told.compound_of_facets
-        # A slit that it ends in may be narrower than the band.
-        more = (self.promise, self.band + self.promise)
-        apart = any(share_nothing(self.a, self.b.moved(told.mtv + length * self._way())) for length in more)
-        if by_pieces:
-            assert of_pieces is not None
+        if of_pieces is not None and self.fit and not told.compound_of_facets:
             slack = self._spare() + of_pieces.tolerance + self.promise
-            same = abs(of_pieces.signed_distance - told.signed_distance) <= 8.0 * slack
+            longer = told.depth - of_pieces.depth
             least = told.least_depth <= of_pieces.least_depth + slack
-            checks.append(Check("the depth is that of the pieces", same and least, f"{of_pieces.depth:.9g}"))
-        else:
             checks.append(
                 Check(
-                    "the translation separates the meshes",
-                    apart or told.lower_bound == -np.inf,
-                    "by rounding or the band more, no triangles meet",
+                    "the depth is no longer than that of the pieces",
+                    longer <= 8.0 * slack and least,
+                    f"{of_pieces.depth:.9g}",
                 )
             )
+            if not self._of_pieces:
+                checks += self._translation()
+            elif NOTCH in of_pieces.notes:
+                checks.append(Check("the note of the pieces is told", NOTCH in told.notes, str(NOTCH)))
+        else:
+            checks += self._translation()
             if self.curved:
                 checks.append(self._curved_apart())
             words = "balls, pairs of triangles and inner pieces prove it; none of them is kept"
@@ -399,14 +400,48 @@ class _Pair:
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
+    @cached_property
+    def _of_pieces(self) -> bool:
+        """Whether the translation told is that of exact pieces."""
+        told, of_pieces = self.told, self.told.compound
+        if of_pieces is None or told.normal is None or told.compound_of_facets or not self.fit:
+            return False
+        slack = self._spare() + of_pieces.tolerance + self.promise
+        along = float(told.normal @ of_pieces.normal) > 1.0 - 1e-9
+        return along and abs(of_pieces.signed_distance - told.signed_distance) <= 8.0 * slack
+
+    def _beyond(self) -> list[FloatArray]:
+        """Return what is promised to separate, too, when it is moved besides: none where a note says so."""
+        told = self.told
+        if NOTCH in told.notes or told.depth <= self.band + self.promise:
+            return []
+        more = max(self.band, told.contact_tolerance * told.depth)
+        return [share * more * self._way() for share in BEYOND]
+
+    def _translation(self) -> list[Check]:
+        """The translation must separate the meshes, and so must moving on in the same direction."""
+        told, way = self.told, self._way()
+        if told.lower_bound == -np.inf:
+            return []
+        # What it ends in may be narrower than rounding.
+        apart = any(share_nothing(self.a, self.b.moved(told.mtv + more * way)) for more in (0.0, self.promise))
+        checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
+        free = all(share_nothing(self.a, self.b.moved(told.mtv + more)) for more in self._beyond())
+        if not self.curved:
+            checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}"))
+        return checks
+
     def _curved_apart(self) -> Check:
         """The translation must separate the curved surface itself, not only its facets."""
-        found = self._gap(self.told.mtv, -self.promise)
-        if found is None:
-            words = f"more than {_MOST_CURVED} triangles are near the pieces"
-            return Check("not checked: that the translation separates the curved surface", True, words)
+        least = np.inf
+        for more in (np.zeros(3), *self._beyond()):
+            found = self._gap(self.told.mtv + more, -self.promise)
+            if found is None:
+                words = f"more than {_MOST_CURVED} triangles are near the pieces"
+                return Check("not checked: that the translation separates the curved surface", True, words)
+            least = min(least, found[0])
         name = "the translation separates the curved surface from all triangles"
-        return Check(name, found[0] >= -2.0 * self.promise, f"{found[0]:.3g}")
+        return Check(name, least >= -2.0 * self.promise, f"{least:.3g}")
 
     def _gap(self, translation: FloatArray, reach: float) -> tuple[float, float] | None:
         """Return what is proved of the signed distance of the pieces of the solid that is no mesh, and of all triangles

@@ -563,6 +563,25 @@ def test_a_compound_that_would_become_its_hull_is_refused_by_name(part: Part) ->
         assert found(part).contact.relation == relation, "what the reason says to choose works"
 
 
+@pytest.mark.parametrize("kind", ["COMPOUND", "MESH"])
+def test_a_translation_that_ends_in_a_notch_is_said_to(part: Part, kind: str) -> None:
+    """A tooth that is moved sideways into a slot of its width."""
+    outline = [(0, 0), (5, 0), (5, 4), (3, 4), (3, 1), (2, 1), (2, 4), (0, 4)]
+    points = [(x, y, z) for z in (0, 1) for x, y in outline]
+    sides = [(k, (k + 1) % 8, (k + 1) % 8 + 8, k + 8) for k in range(8)]
+    slot = mesh_object("Slot", points, [tuple(range(7, -1, -1)), tuple(range(8, 16)), *sides])
+    slot.contact_lens_shape = kind
+    tooth = block("Tooth", (1.0, 4.0, 1.0), (2.25, 3.5, 0.5), "MESH")
+    inspect(slot, tooth)
+    assert found(part).contact.mtv == pytest.approx((0.25, 0.0, 0.0), abs=1e-5)
+    assert found(part).verification.ok, found(part).verification
+    assert any("ends in a notch" in text for text in warnings(part))
+    tooth.location.x = 3.5
+    bpy.context.view_layer.update()
+    inspect(slot, tooth)
+    assert not any("ends in a notch" in text for text in warnings(part)), "1 into the slot, and 1 upward into the open"
+
+
 def test_a_part_of_a_compound_parent_does_not_become_its_hull(part: Part) -> None:
     """Its mesh has to be cut in pieces, as a part that is chosen to be a compound has."""
     bpy.ops.rigidbody.world_add()

@@ -7,7 +7,9 @@ B moved by the MTV shares nothing with A, B moved by less than the least depth d
 
 from __future__ import annotations
 
+import importlib
 import sys
+from dataclasses import replace
 
 import fcl
 import numpy as np
@@ -29,6 +31,8 @@ from contact_lens.core import (
     mesh_pieces,
     verify,
 )
+from contact_lens.core.compounds.compound import CompoundStatus, compound_contact
+from contact_lens.core.decomposition.decompose_mesh import Decomposition
 from contact_lens.core.decomposition.mesh_pieces import check_pieces, inner_pieces
 from contact_lens.core.meshes.mesh_depth import Body, share_nothing
 
@@ -327,6 +331,40 @@ def test_pieces_can_be_given():
     assert c.pieces_a is pieces[0]
     assert c.pieces_b is pieces[1]
     assert c.compound is not None
+
+
+def test_no_depth_is_longer_than_another_translation_that_is_known_to_separate():
+    """Pieces that are a little larger than the meshes, but fit, need longer ones than these do."""
+    for size, move in ((1e-6, [0.7, 0.1, 0.2]), (2e-6, [0.1, 0.2, 0.9])):
+        a, b = Mesh(*BOX), Mesh(*moved(BOX, move))
+        hulls = contact(ConvexHull(a.points), ConvexHull(b.points))
+        grown = []
+        for mesh in (a, b):
+            middle = mesh.points.mean(axis=0)
+            hull = ConvexHull(middle + (1.0 + size) * (mesh.points - middle))
+            grown.append(Decomposition((hull,), False, 1.1 * size, 0, "grown"))
+        for pair, pieces in (((a, b), grown), ((b, a), grown[::-1])):
+            c = mesh_contact(*pair, pieces_a=pieces[0], pieces_b=pieces[1])
+            assert c.compound is not None
+            assert c.compound.depth > hulls.depth + 0.9 * size
+            assert c.depth == pytest.approx(hulls.depth, abs=1e-12)
+            assert c.lower_bound <= c.signed_distance <= c.upper_bound
+            assert verify(c, *pair).ok, verify(c, *pair)
+
+
+def test_the_pieces_do_not_make_a_depth_longer_though_their_search_ends_early(monkeypatch):
+    """That of exact pieces stands for one that the budget ended: the meshes know a shorter way out."""
+
+    def ended(a, b, **options):
+        found = compound_contact(a, b, **options)
+        longer = replace(found, signed_distance=-1.5, lower_bound=-1.5, normal=np.array([0.0, 0.0, 1.0]))
+        return replace(longer, ties=np.array([[0.0, 0.0, 1.0]]), status=CompoundStatus.BUDGET)
+
+    module = importlib.import_module("contact_lens.core.meshes.mesh_contact")
+    monkeypatch.setattr(module, "compound_contact", ended)
+    c = met(BOX, moved(BOX, [0.7, 0.1, 0.2]))
+    assert c.mtv == pytest.approx([0.3, 0.0, 0.0], abs=1e-9)
+    assert c.upper_bound == pytest.approx(c.signed_distance)
 
 
 def test_arguments_are_checked():
