@@ -109,6 +109,7 @@ class _Table:
         self._at_frame: dict[float, list[int]] = {}
         self._places: dict[int, str] | None = None
         self._there: set[int] | None = None
+        self._totals: Totals | None = None
         self._read(_check_of(scene))
         self.pending.update(range(len(self.things)))
         words: dict[str, int] = {}
@@ -200,6 +201,8 @@ class _Table:
                 i for i, thing in enumerate(self.things) if thing.key is not None and thing.key[0] not in there
             )
             self._there = there
+        if self.pending:
+            self._totals = None
         for i in self.pending:
             reason = self._reason(i)
             self.uncompared.pop(i, None)
@@ -271,6 +274,8 @@ class _Table:
 
     def totals(self) -> Totals:
         """Count the findings."""
+        if self._totals is not None:
+            return self._totals
         changed: dict[str, int] = {}
         comparing = 0
         overdue = {i for i in self.uncompared if self.is_overdue(i)}
@@ -280,7 +285,10 @@ class _Table:
                 comparing += 1
             elif reason:
                 changed[self.rows[k].word] = changed.get(self.rows[k].word, 0) + 1
-        return Totals(self._words, changed, comparing)
+        totals = Totals(self._words, changed, comparing)
+        if not self.uncompared:  # else it changes with time
+            self._totals = totals
+        return totals
 
 
 def _watched(finding: ContactLensFinding, letter: str) -> set[int]:

@@ -25,6 +25,24 @@ def test_the_list_is_walked_through(played: Any) -> None:
     assert seen["depth after"] == pytest.approx(0.0, abs=1e-5)
 
 
+def test_findings_follow_their_objects(played: Any) -> None:
+    moved, edited = "has moved", "has changed"
+    assert played.numbers["followed"] == [
+        [moved, ""],
+        [moved, edited],
+        [moved, ""],
+        ["", ""],
+        [moved, ""],
+        ["", ""],
+    ], "moved, edited, undone twice, redone, undone"
+
+
+def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding(played: Any) -> None:
+    (there, why_there), (back, why_back) = played.numbers["renewed"]
+    assert [there, back] == pytest.approx([0.4, 0.5], abs=1e-5)
+    assert [why_there, why_back] == ["", ""]
+
+
 def test_a_pair_that_takes_long_does_not_stop_the_window(played: Any) -> None:
     seen = played.numbers
     assert seen["long"] == [["A", "B"], [], False]

@@ -74,6 +74,51 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("found")
     numbers["found"] = [finding.row()["depth"] for finding in check().findings]
 
+    # The list follows what happens to the objects, undo and redo too.
+    follow = window.part("blender_addon.scene_follow")
+
+    def changed() -> list[str]:
+        return [follow.reason(bpy.context.scene, k)[1] for k in range(len(check().findings))]
+
+    def compared() -> bool:
+        return follow.COMPARING not in changed()
+
+    def move() -> None:
+        bpy.data.objects["A"].location.x = -0.1
+
+    def edit() -> None:
+        mesh = bpy.data.objects["C"].data
+        for vertex in mesh.vertices:
+            vertex.co.z -= 0.5
+        mesh.update()
+
+    numbers["followed"] = []
+    for change in (move, edit):
+        change()
+        with window.context():
+            bpy.ops.ed.undo_push(message="Change")
+        expected = len(numbers["followed"]) + 1
+        yield from window.until(lambda n=expected: compared() and sum(map(bool, changed())) == n, "it is seen")
+        numbers["followed"].append(changed())
+        yield from window.screenshot(f"followed_{expected}")
+    for keys in ({"ctrl": True}, {"ctrl": True}, {"ctrl": True, "shift": True}, {"ctrl": True}):
+        yield from window.rest()
+        yield from window.key("Z", **keys)
+        yield 1.0
+        yield from window.until(compared, "it is compared")
+        numbers["followed"].append(changed())
+
+    # What is inspected again, by going there or because it follows a move, is what the finding says then.
+    numbers["renewed"] = []
+    move()
+    yield from window.until(lambda: changed()[0], "A has moved")
+    yield from window.click_button("contact_lens.go_to_finding(step=1)")
+    for x in (-0.1, 0.0):
+        bpy.data.objects["A"].location.x = x
+        yield from window.until(lambda d=0.5 + x: abs(check().findings[0].row()["depth"] - d) < 1e-5, "it is renewed")
+        numbers["renewed"].append([check().findings[0].row()["depth"], changed()[0]])
+    check().active = -1
+
     yield from window.click_button("contact_lens.go_to_finding(step=1)")
     below_the_list = window.mouse[1]
     yield from window.until(lambda: check().active == 0, "Next goes to the first finding")
