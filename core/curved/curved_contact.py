@@ -72,8 +72,9 @@ _IDLE = 3
 """Rounds without a better bound, after which bounds that have met are enough: no witness points will be nearer."""
 _PROBE = 1e-5
 """Angle between the directions whose support points tell how the surface curves."""
-_AROUND = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
-"""Angles around a normal, whose support points are all about as far along it."""
+_AROUND = tuple(10.0**-k for k in range(9, 0, -1))
+"""Angles around a normal, whose support points are all about as far along it. Rounding hides the best normal by the
+root of EPS times the farthest coordinate over the radius of curvature: by the larger ones where that is tiny."""
 _RING = 6
 """Directions in a ring."""
 
@@ -173,10 +174,8 @@ def curved_contact(
     on_a, on_b = _nearest(one, other, (on_a, on_b), normal, slab, middle_of)
     point_on_a, point_on_b = on_a + one.radius * normal, on_b - other.radius * normal
     if region is None and signed_distance <= band:
-        middle = 0.5 * point_on_a + 0.5 * point_on_b
-        region = curved_region(
-            FlatFeature(middle[None]), FlatFeature(middle[None]), normal, 0.0, 0.0, band, a, b, (middle, middle)
-        )
+        one_point, other_point = FlatFeature(point_on_a[None]), FlatFeature(point_on_b[None])
+        region = curved_region(one_point, other_point, normal, 0.0, 0.0, band, a, b, (point_on_a, point_on_b))
         assert region is not None
         region = replace(region, features=((whole_feature(feature_a), whole_feature(feature_b)),))
     return Contact(

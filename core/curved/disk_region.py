@@ -74,21 +74,23 @@ def disk_and_points(disk: Disk, points: list[Place], tolerance: float) -> RoundO
 
 def disk_and_disk(one: Disk, other: Disk, tolerance: float) -> RoundOutline | None:
     """Intersect two disks; None when they miss."""
-    dx, dy = other.x - one.x, other.y - one.y
+    # From the smaller one: what a large radius rounds away may be all of a small one.
+    small, large = (one, other) if one.radius <= other.radius else (other, one)
+    dx, dy = large.x - small.x, large.y - small.y
     apart = hypot(dx, dy)
-    if apart > one.radius + other.radius + tolerance:
+    if apart > small.radius + large.radius + tolerance:
         return None
-    if apart <= abs(one.radius - other.radius) + tolerance:
-        return _whole(one if one.radius <= other.radius else other)
-    along = (apart * apart + one.radius**2 - other.radius**2) / (2.0 * apart)
-    half2 = one.radius**2 - along * along
-    x, y = one.x + dx * along / apart, one.y + dy * along / apart
+    if apart <= large.radius - small.radius + tolerance:
+        return _whole(small)
+    along = ((apart - large.radius) * (apart + large.radius) + small.radius**2) / (2.0 * apart)
+    half2 = (small.radius - along) * (small.radius + along)
+    x, y = small.x + dx * along / apart, small.y + dy * along / apart
     if half2 <= tolerance * tolerance:
         return RoundOutline(((x, y),), (None,))
     half = sqrt(half2)
     left, right = (x - dy * half / apart, y + dx * half / apart), (x + dy * half / apart, y - dx * half / apart)
-    # Counter-clockwise: the rim of the first from right to left is inside the second.
-    return RoundOutline((right, left), (one, other))
+    # Counter-clockwise: the rim of the small one from right to left is inside the large one.
+    return RoundOutline((right, left), (small, large))
 
 
 def measures(outline: RoundOutline) -> tuple[float, float, Place]:

@@ -16,7 +16,7 @@ from ..region.region import Region, RegionKind
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray, extreme_exponent
-from ..tolerance import promised
+from ..tolerance import EPS, VERIFY_SLIVER, promised
 from .check import Check, Verification
 from .verify_bounds import proven_bounds
 from .verify_curved_region import check_curved_region
@@ -24,7 +24,9 @@ from .verify_form import check_form
 from .verify_ties import check_normals, check_ties
 
 _ARC_STEPS = 2000
-"""Straight pieces of an arc when the area of a region is measured a second time: right to 1e-6 of it."""
+"""Straight pieces of a circle when the area of a region is measured a second time: right to 1e-6 of it."""
+_ARC_FINER = 100
+"""Times as many at most, where the circle is as much longer than the region's outline."""
 _AREA = 1e-5
 """Of the area (and of the size, for the centroid): how far both measurements may differ."""
 
@@ -110,11 +112,12 @@ def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: f
             point = vertex + sign * 0.5 * depth * contact.normal
             off = max(off, sticks_out(ConvexHull(point[None]), shape, np.inf))
     checks.append(Check("the region is on both shapes", off <= band + tolerance, f"off by {off:.3g}, band {band:.3g}"))
-    area, centroid = _measured(region, contact.normal)
-    outline = region.outline(contact.normal, _ARC_STEPS)
+    outline = _outline(region, contact.normal)
+    area, centroid = _measured(outline, contact.normal)
     steps = np.diff(outline if region.kind is RegionKind.SEGMENT else np.concatenate([outline, outline[:1]]), axis=0)
     length = float(np.linalg.norm(steps, axis=1).sum())
-    slack = _AREA * max(region.area, region.length * region.length)
+    rounding = VERIFY_SLIVER * EPS * float(np.abs(outline).max())
+    slack = _AREA * max(region.area, region.length * region.length) + rounding * region.length
     reach = float(np.linalg.norm(centroid - region.centroid))
     near = _AREA * region.length + tolerance
     checks.append(
@@ -128,9 +131,16 @@ def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: f
     return checks
 
 
-def _measured(region: Region, normal: FloatArray) -> tuple[float, FloatArray]:
-    """Return area and centroid of a region whose arcs are taken as many short sides."""
-    outline = region.outline(normal, _ARC_STEPS)
+def _outline(region: Region, normal: FloatArray) -> FloatArray:
+    """Return the outline (m, dim) of a region with its arcs as many short sides, of short arcs no fewer."""
+    circle = 2.0 * np.pi * max((arc.radius for arc in region.arcs), default=0.0)
+    around = float(np.linalg.norm(region.vertices - np.roll(region.vertices, 1, axis=0), axis=1).sum())
+    finer = circle / around if circle < _ARC_FINER * around else _ARC_FINER
+    return region.outline(normal, int(_ARC_STEPS * max(1.0, finer)))
+
+
+def _measured(outline: FloatArray, normal: FloatArray) -> tuple[float, FloatArray]:
+    """Return area and centroid of an outline (m, dim)."""
     if len(outline) < 3:
         return 0.0, outline.mean(axis=0)
     origin = outline[0]

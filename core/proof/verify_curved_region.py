@@ -125,16 +125,15 @@ def _check_names(
     """Each vertex of the region lies, in the contact plane, on the features it names.
 
     A normal within the promise is right to the root of it only, and the support point of a smooth surface is beside the
-    best one by as much times the radius of curvature. The witness points are not, and are on that surface and realise
-    the signed distance: checked elsewhere.
+    best one by as much times the radius of curvature. An edge that is level then leans by as much, and its corner is
+    named. The witness points are not beside, and are on both shapes and realise the signed distance: checked elsewhere.
     """
     allowed = tolerance if len(region.vertices) > 1 else width
     for side, (feature, corners) in enumerate(zip(features, points, strict=True)):
         whole = whole_feature(feature)
         for vertex, pair in zip(region.vertices, region.features, strict=True):
             named = pair[side]
-            of_surface = feature.disk_radius > 0.0 or named.kind is FeatureKind.FACE or (at_witness and not feature.ids)
-            if named == whole and of_surface:
+            if named == whole and (feature.disk_radius > 0.0 or named.kind is FeatureKind.FACE or at_witness):
                 continue
             if not set(named.vertices) <= set(feature.ids) or bool(named.vertices) != bool(feature.ids):
                 return Check(_NAMES, False, f"{named} is no part of {whole}")

@@ -88,6 +88,13 @@ class _Round(CurvedShape):
         """(2, 3) two perpendicular ways from the axis to the rim, right-handed with the axis."""
         return self.rim * np.array(across(self.axis))
 
+    def _shows(self, side: FloatArray, direction: FloatArray) -> bool:
+        """Tell whether the side, a vector (3,) from end to end, looks longer along a unit direction than an end looks
+        wide: which of them is the feature of one so thin that both are level within the width."""
+        along = float(side @ direction)
+        wide = 2.0 * self.rim * float(direction @ self.axis)
+        return float(side @ side) - along * along > wide * wide
+
     def start_directions(self) -> FloatArray:
         one, other = across(self.axis)
         turn = 2.0 * np.pi * np.arange(_RIM)[:, None] / _RIM
@@ -130,9 +137,10 @@ class Cylinder(_Round):
         lean = float(direction @ self.axis)
         sideways = self.outward(direction[None])[0]
         top, bottom = (self.end, self.start) if lean > 0.0 else (self.start, self.end)
-        if 2.0 * float(direction @ sideways) <= width:
+        side_is_level = float(direction @ (top - bottom)) <= width
+        if 2.0 * float(direction @ sideways) <= width and not (side_is_level and self._shows(top - bottom, direction)):
             return FlatFeature(top[None], self.rim, self.axis)
-        if float(direction @ (top - bottom)) <= width:
+        if side_is_level:
             return FlatFeature(np.stack([top + sideways, bottom + sideways]))
         return FlatFeature((top + sideways)[None])
 
@@ -172,10 +180,13 @@ class Cone(_Round):
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         sideways = self.outward(direction[None])[0]
         rim = self.start + sideways
-        rise = float(direction @ (self.end - rim))
-        if rise < 0.0 and 2.0 * float(direction @ sideways) <= width:
+        side = self.end - rim
+        rise = float(direction @ side)
+        side_is_level = abs(rise) <= width
+        end_is_level = rise < 0.0 and 2.0 * float(direction @ sideways) <= width
+        if end_is_level and not (side_is_level and self._shows(side, direction)):
             return FlatFeature(self.start[None], self.rim, self.axis)
-        if abs(rise) <= width:
+        if side_is_level:
             return FlatFeature(np.stack([rim, self.end]))
         return FlatFeature((self.end if rise > 0.0 else rim)[None])
 
