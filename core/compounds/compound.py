@@ -526,7 +526,7 @@ class _Pair:
             length = sqrt(float(translation @ translation))
             if first is not None and length > sqrt(float(first[0] @ first[0])) + self.tolerance:
                 break
-            after = self._contacts(self.b.moved(translation), None)
+            after = self._after(translation)
             if -after.signed_distance > self.tolerance:
                 continue
             if convex or length <= self.band or self._stays_clear(translation, length):
@@ -540,10 +540,11 @@ class _Pair:
     def _stays_clear(self, translation: FloatArray, length: float) -> bool:
         """Tell whether B, once moved by a translation that separates, stays so as it goes on in the same direction."""
         more = translation * (max(self.band, self.contact_tolerance * length) / length)
-        return all(
-            -self._contacts(self.b.moved(translation + share * more), None).signed_distance <= self.tolerance
-            for share in BEYOND
-        )
+        return all(-self._after(translation + share * more).signed_distance <= self.tolerance for share in BEYOND)
+
+    def _after(self, translation: FloatArray) -> _Touching:
+        """Return the contacts once B is moved."""
+        return self._contacts(self.b.moved(translation), part_of(self.progress, 0.9, 0.9))
 
     def _bodies(self, reach: float) -> list[Planes]:
         """Return the Minkowski differences of all pairs that may matter to translations of B no longer than this."""

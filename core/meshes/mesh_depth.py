@@ -327,6 +327,7 @@ class EscapeSearch:
         most = self.length * (1.0 + MESH_DEPTH_STEP)
         near = [translation for translation in self.known if length_of(translation) <= most]
         for translation in sorted(near, key=length_of):
+            tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
             if self.stays_clear(translation, beyond):
                 return translation
             beside = self._out_of_notch(translation, beyond, most)

@@ -82,6 +82,31 @@ def test_no_shorter_translation_separates(name):
     tried(mesh_contact(a, b), a, b)
 
 
+def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
+    """Some 350 triangles each, of which most edges bend inward: far beyond what is cut into pieces."""
+    rng = np.random.default_rng(1)
+    (points, triangles), other = bumpy(rng, 10), bumpy(rng, 10)
+    a, b = Mesh(points, triangles), Mesh(other[0] + [0.8, 0.2, 0.1], other[1])
+    shares: list[float] = []
+    c = mesh_contact(a, b, progress=shares.append)
+    assert c.pieces_a is not None
+    assert c.pieces_b is not None
+    assert min(c.pieces_a.reflex_edges, c.pieces_b.reflex_edges) > 200
+    assert len(triangles) > 300
+    assert shares == sorted(shares)
+    assert len(shares) > 100
+    for left_off in (*range(1, 60, 7), 100, len(shares) - 5):
+        told: list[float] = []
+
+        def progress(share: float, told: list[float] = told, most: int = left_off) -> bool:
+            told.append(share)
+            return len(told) < most
+
+        with pytest.raises(Cancelled):
+            mesh_contact(a, b, progress=progress)
+        assert len(told) == left_off, "not asked again"
+
+
 def test_rings_part_by_a_little_though_they_stay_linked():
     """The shortest way is through the hole of each, far from that around the hulls."""
     a, b = PAIRS["linked rings"]
