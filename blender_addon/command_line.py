@@ -21,7 +21,16 @@ from typing import Any
 
 import bpy
 
-from . import report_files, report_json, scene_check, scene_motion, scene_pairs, scene_report, scene_results
+from . import (
+    report_files,
+    report_json,
+    scene_check,
+    scene_motion,
+    scene_pairs,
+    scene_report,
+    scene_results,
+    scene_visibility,
+)
 from .command_options import FAIL_ON, UsageError, parser
 from .interruption import Stop
 from .names import visible
@@ -246,8 +255,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
         for k, frame in enumerate(wanted):
             if stop.asked:
                 return
-            if frame is not None:
-                scene.frame_set(frame)
+            scene_visibility.go_to(scene, layer, options.visibility, frame)
             subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene), geometries)
             shows = Progress(screen.quiet, k, len(wanted), stop)
             try:
@@ -289,6 +297,7 @@ def _rules(options: argparse.Namespace, rules: scene_check.Rules, units: UnitFor
         value = getattr(options, name)
         if value is not None:
             changes[name] = value
+    changes["visibility"] = options.visibility
     if options.ignore:
         for name in ("parents", "collections", "joined", "listed", "approved"):
             changes[f"ignore_{name}"] = name in options.ignore

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from . import scene_results
+from . import scene_results, scene_visibility
 from .units import WRITTEN_UNITS, WrittenLength, written_length
 
 MOST_FRAMES = 1_000_000
@@ -55,6 +55,13 @@ def parser(prog: str) -> argparse.ArgumentParser:
     side.add_argument("--selected", action="store_true", help="the objects that are selected in the file")
     side.add_argument("--collections", nargs=2, metavar=("A", "B"), help="collection A against collection B")
     side.add_argument("--object", metavar="NAME", help="one object against all other visible ones")
+    what.add_argument(
+        "--visibility",
+        choices=(scene_visibility.VIEWPORT, scene_visibility.RENDER, scene_visibility.ALL),
+        default=scene_visibility.VIEWPORT,
+        help="which objects are visible. viewport (default): as the file shows them; render: as in a render, with the "
+        "modifiers and levels of renders; all: hidden and excluded objects too. Nothing of it is saved",
+    )
     what.add_argument(
         "--clearance",
         type=_length,

@@ -11,7 +11,7 @@ from collections import Counter
 from html import escape
 from typing import Any
 
-from . import answer_words
+from . import answer_words, scene_visibility
 from .names import visible
 from .report_units import unit_format
 from .units import UnitFormat, counted
@@ -243,8 +243,12 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
         "collections": f"collection {settings['collection_a']} against collection {settings['collection_b']}",
         "one": f"{settings['object']} against all",
     }[settings["scope"]]
+    visibility = settings.get("visibility", scene_visibility.VIEWPORT)  # files saved earlier do not say
+    hidden = scene_visibility.left_out_words(check["left_out"], visibility) if check.get("left_out") else []
     lines = [
         ("Checked", scope + (", with instances" if settings["instances"] else ", without instances")),
+        ("Visibility", scene_visibility.WORDS[visibility]),
+        ("Not visible", ", ".join(hidden) or "none"),
         ("Clearance", units.length(settings["clearance"])),
         ("Contact tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
         ("Pairs that only touch", "told" if settings["touching"] else "not told"),
@@ -256,6 +260,13 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
     ]
     rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(text)}</dd>" for name, text in lines)
     parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
+    differences = [_shown(scene_visibility.words(entry)) for entry in check.get("differences", ())]
+    if differences:
+        items = "".join(f"<li>{words}</li>" for words in differences)
+        parts.append(
+            f"<details><summary>{counted(len(differences), 'setting differs', 'settings differ')} between viewport and "
+            f"renders</summary><ul>{items}</ul></details>"
+        )
     left_out = [_shown(entry["reason"]) for entry in check["skipped"] if not entry["unchecked"]]
     if left_out:
         items = "".join(f"<li>{reason}</li>" for reason in left_out)

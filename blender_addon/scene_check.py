@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from . import collision_shape, read, scene_faults
+from . import collision_shape, read, scene_faults, scene_visibility
 from .collision_shape import COMPOUND, Choice
 from .read import ReadArrays, ReadError
 from .scene_pairs import Outcome
@@ -35,6 +35,8 @@ class Rules:
     """Whether pairs that only touch are told."""
     instances: bool = True
     """Whether instances are checked too."""
+    visibility: str = scene_visibility.VIEWPORT
+    """Which objects are visible, as in `scene_visibility`; the scene is made so before it is read."""
     ignore_parents: bool = True
     ignore_collections: bool = False
     ignore_joined: bool = True
@@ -111,6 +113,12 @@ def subject_of(
 
     sides = of_side(of_first), None if other is None else of_side(of_other)
     skipped = [*_around(context, rules, faults), *reader.skipped, *_empty(rules, sides)]
+    scene, layer = context.scene, context.view_layer
+    left_out = scene_visibility.left_out(scene, layer) if rules.scope in ("visible", "one") else {}
+    uids = {uid for item in items for uid in (item.key[0], item.uid)}
+    differences = scene_visibility.differences(scene, [obj for obj in bpy.data.objects if obj.session_uid in uids])
+    if rules.visibility == scene_visibility.RENDER:  # only those are left that cannot be made as for a render
+        skipped += [Skipped(entry["object"], scene_visibility.words(entry), kind="render") for entry in differences]
     ignore = Ignore(
         parents=rules.ignore_parents,
         collections=rules.ignore_collections,
@@ -127,6 +135,8 @@ def subject_of(
         touching=rules.touching,
         instances=rules.instances,
         skipped=skipped,
+        left_out=left_out,
+        differences=differences,
         approved=lists.approved,
         without_approved=rules.ignore_approved,
         units=UnitFormat.of_scene(context.scene),
@@ -225,14 +235,23 @@ def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Obj
 def _around(
     context: bpy.types.Context, rules: Rules, faults: Mapping[bpy.types.ID, scene_faults.Fault]
 ) -> list[Skipped]:
-    """Return what no object to be checked shows: collections that are missing, and scripts that were not run."""
+    """Return what no object to be checked shows: what is excluded or missing, and scripts that were not run."""
     inside: list[bpy.types.Collection] = []
+    tops: list[bpy.types.Collection | None] = []
     if rules.scope == "collections":
         tops = [_collection(context.scene, name) for name in (rules.collection_a, rules.collection_b)]
         inside = [one for top in tops if top is not None for one in (top, *top.children_recursive)]
     elif rules.scope != "selected":
         inside = [one.collection for one in _shown(context.view_layer.layer_collection)]
+    excluded = {obj.session_uid: obj for top in tops if top is not None for obj in top.all_objects}
+    for obj in context.view_layer.objects:
+        excluded.pop(obj.session_uid, None)
     found = [
+        Skipped(obj.name, f"'{obj.name}' is excluded from the view layer: include it to check it", kind="hidden")
+        for obj in excluded.values()
+        if obj.type in read.TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
+    ]
+    found += [
         Skipped(collection.name, fault.reason, kind=fault.kind)
         for collection in dict.fromkeys(inside)
         if (fault := faults.get(collection)) is not None and fault.is_own
@@ -582,6 +601,8 @@ def told(
         "relations": dict(sorted(relations.items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
+        "left_out": outcome.left_out,
+        "differences": outcome.differences,
         "out_of_date": 0,
         "findings": [{**row, "frame": frame, "apart": False, "out_of_date": None} for row in outcome.rows],
     }

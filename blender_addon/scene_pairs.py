@@ -57,6 +57,9 @@ class Outcome:
     """Pairs that were looked at and left out, because they are no worse than approved; deepest first."""
     unchecked: set[frozenset[Key]] = field(default_factory=set)
     """Pairs that could not be checked; a single thing could not at all."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    differences: list[dict[str, Any]] = field(default_factory=list)
+    """Both as the subject has them."""
 
 
 def check(subject: Subject, progress: Progress | None = None) -> Outcome:
@@ -65,6 +68,7 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     `progress` is called with the share done; when it says False, what is found so far is returned, marked partial.
     """
     outcome = Outcome([], [], {}, set(), list(subject.skipped), 0, False)
+    outcome.left_out, outcome.differences = subject.left_out, subject.differences
     items, progress = subject.items, rising(progress)
     if not items:
         return outcome

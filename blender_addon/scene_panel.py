@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import answer_words, scene_check, scene_follow, scene_operators, scene_results, scene_show
+from . import answer_words, scene_check, scene_follow, scene_operators, scene_results, scene_show, scene_visibility
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 from .report import percent
 from .units import UnitFormat, counted
@@ -24,6 +24,8 @@ STATUS_ICONS: dict[str, Any] = {
 
 MOST_UNCHECKED = 5
 """So many reasons why something was not checked are shown; the reports have all."""
+MOST_DIFFERENCES = 3
+"""The same of settings that differ between viewport and renders."""
 
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
@@ -162,6 +164,18 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             _text(box, context, f"Not checked: {reason}", "ERROR")
         if len(unchecked) > MOST_UNCHECKED:
             _text(box, context, f"{len(unchecked) - MOST_UNCHECKED:,} more were not checked: save a report", "ERROR")
+        hidden = (
+            scene_visibility.left_out_words(told["left_out"], told["settings"]["visibility"])
+            if told.get("left_out")
+            else []
+        )
+        if hidden:
+            _text(box, context, f"Not visible and left out: {', '.join(hidden)}", "INFO")
+        differences = told.get("differences", [])
+        for entry in differences[:MOST_DIFFERENCES]:
+            _text(box, context, f"Differs in renders: {scene_visibility.words(entry)}", "INFO")
+        if len(differences) > MOST_DIFFERENCES:
+            _text(box, context, f"{len(differences) - MOST_DIFFERENCES:,} more differ: save a report", "INFO")
         others = [entry["reason"] for entry in told["skipped"] if not entry["unchecked"]]
         if others:
             more = f", and {len(others) - 1:,} more left out" if len(others) > 1 else ""

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from .. import __version__
-from . import report_csv, report_html, report_json, scene_motion
+from . import report_csv, report_html, report_json, scene_motion, scene_visibility
 from .exhibit import of_items
 from .scene_check import frame_of
 from .scene_things import Item
@@ -88,6 +88,9 @@ def one_line(check: dict[str, Any]) -> str:
     ):
         if number:
             text += f", {number:,} {words}"
+    if check.get("left_out"):  # files saved earlier do not say
+        hidden = scene_visibility.left_out_words(check["left_out"], check["settings"]["visibility"])
+        text += "".join(f", {words}" for words in hidden)
     if check["out_of_date"]:
         text += f", {check['out_of_date']:,} out of date"
     if check["partial"]:

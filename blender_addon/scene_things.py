@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -279,6 +279,10 @@ class Subject:
     """Whether pairs that are no worse than approved are left out of the findings."""
     units: UnitFormat = field(default_factory=UnitFormat)
     """For the lengths in notes."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How many objects are not visible, as `scene_visibility.left_out` counts them."""
+    differences: list[dict[str, Any]] = field(default_factory=list)
+    """What differs between viewport and render, as `scene_visibility.differences` has it."""
 
     def sides(self) -> tuple[list[Item], list[Item]]:
         """Return the things of both sides, the parts of compound parents too. All against all, they are the same."""

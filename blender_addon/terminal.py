@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from . import answer_words, scene_report
+from . import answer_words, scene_report, scene_visibility
 from .interruption import Stop
 from .names import visible
 from .report_units import unit_format
@@ -138,6 +138,10 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
         told.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:
         told.append(f"  and {counted(len(check['skipped']) - 10, 'more left out', 'more left out')}")
+    differences = check["differences"]
+    told += [f"  differs in renders: {scene_visibility.words(entry)}" for entry in differences[:10]]
+    if len(differences) > 10:
+        told.append(f"  and {len(differences) - 10:,} more that differ in renders")
     return told
 
 
