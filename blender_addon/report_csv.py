@@ -103,7 +103,14 @@ def to_csv(document: dict[str, Any]) -> str:
 
 
 def _text(text: str) -> str:
-    """A name as a text that no spreadsheet runs as a formula, with what cannot be seen as escapes."""
+    """A name as a text that no spreadsheet runs as a formula, with what cannot be seen as escapes.
+
+    A spreadsheet may take a semicolon for the end of a cell: what follows could be a formula too.
+    """
+    return ";".join(map(_cell, text.split(";")))
+
+
+def _cell(text: str) -> str:
     seen = next((letter for letter in text if not _is_blank(letter)), "")
     formula = text[:1] in CONTROL or unicodedata.normalize("NFKC", seen)[:1] in FORMULA
     return f"'{visible(text)}" if formula else visible(text)

@@ -564,7 +564,10 @@ def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(part: Part, tm
         for column in ("a", "scene", "file", "path", "notes"):
             assert told[column].startswith("'"), (name, column)
         assert {column: told[column] for column in numbers} == numbers
-    for name in ("A", "A=1", "1-2", "'A", "箱", "(a)"):
+    # Where a semicolon separates the cells of a table, as it does in most of Europe.
+    row["a"]["name"] = "A;=1+1; \uff1dB;C"
+    assert ";'=1+1;' \uff1dB;C," in to_csv(document)
+    for name in ("A", "A=1", "1-2", "'A", "箱", "(a)", "A; B"):
         row["a"]["name"] = name
         (told,) = csv.DictReader(io.StringIO(to_csv(document), newline=""))
         assert told["a"] == name
