@@ -114,7 +114,8 @@ def _run(options: argparse.Namespace) -> int:
                 screen.say(words)
             if source["error"] is not None:
                 _add(partials, [], source)
-        document = scene_report.document(checks, stop.asked, inputs)
+        stopped = stop.asked  # a signal after this changes nothing
+        document = scene_report.document(checks, stopped, inputs)
         for kind, place in places.items():
             if checks:
                 try:
@@ -125,17 +126,18 @@ def _run(options: argparse.Namespace) -> int:
                     continue
                 if place.descriptor is None:
                     screen.say(f"Saved {place.path}")
-            partials.remove(place)
+            for problem in partials.remove(place):
+                _complain_of(problem)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
         _complain_of(f"standard output: {screen.failure.strerror}")
-    if stop.asked:
+    if stopped:
         _complain_of("stopped: not everything was checked")
     elif any(source["error"] is not None for source in inputs):
         return WRONG
     if unwritten:
         return WRONG
-    return STOPPED if stop.asked else _exit_code(options, checks)
+    return STOPPED if stopped else _exit_code(options, checks)
 
 
 def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
@@ -151,9 +153,9 @@ def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
 
 def _add(partials: report_files.Partials, checks: list[dict[str, Any]], source: dict[str, Any]) -> None:
     """Add what is done to the partial reports, as a document that is a part of one."""
-    line = report_json.to_line(scene_report.document(checks, True, [source]))
-    for problem in partials.add(line):
-        _complain_of(problem)
+    if partials.grow:
+        for problem in partials.add(report_json.to_line(scene_report.document(checks, True, [source]))):
+            _complain_of(problem)
 
 
 def _complain_of(problem: str) -> None:

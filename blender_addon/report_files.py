@@ -22,7 +22,8 @@ from . import report, report_csv, report_html, report_json
 BEGINNINGS = tuple(
     text.encode()
     for text in (
-        *report_json.BEGINNINGS,
+        report_json.BEGINNING,
+        report_json.LINE_BEGINNING,
         *report.BEGINNINGS,
         report_csv.BEGINNING,
         report_html.BEGINNING,
@@ -30,6 +31,7 @@ BEGINNINGS = tuple(
     )
 )
 """What a file has to begin with to be replaced by a report."""
+LONGEST_BEGINNING = max(map(len, BEGINNINGS))
 MOST_LINKS = 40
 """How many symbolic links are followed, one to the next."""
 
@@ -73,7 +75,7 @@ def place_of(path: str) -> Place:
         file = os.path.realpath(path)
         if not os.path.isdir(os.path.dirname(file)):
             raise ReportFileError(f"{path}: there is no folder {os.path.dirname(file)}")
-        _refuse_other(path, file)
+        _refuse_file(path, file)
         return Place(path, file, None, replaced=not os.path.exists(file) or os.path.isfile(file))
     except OSError as error:
         raise ReportFileError(f"{path}: {error.strerror or error}") from error
@@ -110,7 +112,7 @@ def write(place: Place, text: str, standard_output: int = 1) -> None:
                 stream.write(data)
         elif place.replaced:
             assert place.file is not None
-            _refuse_other(place.path, place.file)  # time has passed
+            _refuse_file(place.path, place.file)  # time has passed
             _replace(place.file, data)
         else:
             assert place.file is not None
@@ -137,12 +139,12 @@ def _replace(file: str, data: bytes) -> None:
             os.unlink(beside)
         raise
     if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            with suppress(OSError):  # some file systems sync no folders; the report is in its place
+        with suppress(OSError):  # not all folders can be read or synced; the report is in its place
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
                 os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _descriptor(path: str) -> int | None:
@@ -164,23 +166,25 @@ def _refuse_descriptor(path: str, descriptor: int) -> None:
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode) or state.st_size <= os.lseek(descriptor, 0, os.SEEK_CUR):
         return
-    import fcntl  # not on Windows, where a program cannot be given a file that is open like this
+    if os.name == "nt":  # a file that is open like this can only be one to append to
+        return
+    import fcntl
 
     if not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:
-        _refuse_content(path, os.pread(descriptor, max(map(len, BEGINNINGS)), 0))
+        _refuse_content(path, os.pread(descriptor, LONGEST_BEGINNING, 0))
 
 
-def _refuse_other(path: str, file: str) -> None:
-    """Raise ReportFileError when a file has something in it that is no report of this program."""
+def _refuse_file(path: str, file: str) -> None:
+    """Raise ReportFileError or OSError when a file is no report of this program, or must not be written."""
     if os.path.isfile(file):
-        with open(file, "rb") as stream:
-            _refuse_content(path, stream.read(max(map(len, BEGINNINGS))))
+        with open(file, "r+b") as stream:
+            _refuse_content(path, stream.read(LONGEST_BEGINNING))
 
 
-def _refuse_content(path: str, head: bytes) -> None:
-    if head and not head.startswith(BEGINNINGS):
+def _refuse_content(path: str, head: bytes, kind: str = "report", beginnings: tuple[bytes, ...] = BEGINNINGS) -> None:
+    if head and not head.startswith(beginnings):
         raise ReportFileError(
-            f"{path}: a file is there that is not a report of Contact Lens: name another path, or remove it first"
+            f"{path}: a file is there that is not a {kind} of Contact Lens: name another path, or remove it first"
         )
 
 
@@ -206,7 +210,9 @@ class Partials:
         """Begin them. Raises ReportFileError."""
         try:
             for place in self._places:
-                self._files[place] = _begin(partial_path(place))
+                self._files[place] = _open(partial_path(place))
+            for file in self._files.values():  # only now: a run that is refused leaves what an earlier one has done
+                file.truncate(0)
         except BaseException:
             self.__exit__()
             raise
@@ -218,13 +224,18 @@ class Partials:
             if not os.path.exists(partial_path(place)) or os.path.getsize(partial_path(place)) == 0:
                 self.remove(place)
 
+    @property
+    def grow(self) -> bool:
+        """Whether a line can be added to any."""
+        return not all(file.closed for file in self._files.values())
+
     def add(self, line: str) -> list[str]:
         """Add a line to all but those in which that failed before. Returns why it fails now, each with its path."""
         problems = []
         for place, file in self._files.items():
             if file.closed:
                 continue
-            end, data = file.tell(), f"{line}\n".encode()
+            end, data = file.seek(0, os.SEEK_END), f"{line}\n".encode()
             try:
                 while data:
                     data = data[file.write(data) :]
@@ -235,24 +246,33 @@ class Partials:
                 file.close()
         return problems
 
-    def remove(self, place: Place) -> None:
-        """Remove one, if the place has one: what is in it is elsewhere now."""
+    def remove(self, place: Place) -> list[str]:
+        """Remove one, if the place has one: what is in it is elsewhere now. Returns why it stays, with its path."""
         file = self._files.pop(place, None)
         if file is not None:
             file.close()
-            with suppress(FileNotFoundError):
+            try:
                 os.unlink(partial_path(place))
+            except FileNotFoundError:
+                return []
+            except OSError as error:  # on Windows, while another program reads it
+                return [f"{partial_path(place)}: {error.strerror or error}"]
+        return []
 
     def hint(self, place: Place) -> str:
         """Return where what was done can be read, as the end of a sentence."""
         return f"; what was done is in {partial_path(place)}" if place in self._files else ""
 
 
-def _begin(path: str) -> io.FileIO:
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise ReportFileError(f"{path}: is not a file, and the partial report is to be written there")
+def _open(path: str) -> io.FileIO:
+    """Open a partial report as it is. Raises ReportFileError where something else is."""
+    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        raise ReportFileError(f"{path}: is not a regular file, and the partial report goes there: remove it first")
     try:
-        _refuse_other(path, path)
-        return open(path, "wb", buffering=0)
+        if os.path.exists(path):
+            with open(path, "rb") as stream:
+                head = stream.read(LONGEST_BEGINNING)
+            _refuse_content(path, head, "partial report", (report_json.LINE_BEGINNING.encode(),))
+        return open(path, "ab", buffering=0)
     except OSError as error:
         raise ReportFileError(f"{path}: {error.strerror or error}") from error

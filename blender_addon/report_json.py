@@ -15,8 +15,10 @@ PICTURES = frozenset({"picture", "no_picture", "pictures"})
 
 
 SCHEMA = "contact-lens-scene-report"
-BEGINNINGS = (f'{{\n  "schema": "{SCHEMA}"', f'{{"schema": "{SCHEMA}"')
-"""How a document, and a line of a partial report, begins."""
+BEGINNING = f'{{\n  "schema": "{SCHEMA}"'
+"""How a document begins."""
+LINE_BEGINNING = f'{{"schema": "{SCHEMA}"'
+"""How a line of a partial report does."""
 _ESCAPED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """What JSON may have as it is, and a terminal, an editor or UTF-8 may not: each a single code unit."""
 

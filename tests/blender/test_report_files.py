@@ -14,6 +14,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -336,6 +337,83 @@ def test_saving_from_the_sidebar_loses_no_earlier_report(tmp_path: Path, kind: s
     assert path.read_bytes() == b'{"mine": 1}'
 
 
+def test_a_partial_report_takes_the_place_of_no_other_file(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, earlier, path = pair_file(tmp_path / "scene.blend"), tmp_path / "earlier.json", tmp_path / "out.json"
+    partial = Path(f"{path}.partial")
+    run(part, file, "--json", earlier)
+    before = earlier.read_bytes()
+    for occupy in (partial.symlink_to, partial.hardlink_to):
+        occupy(earlier)
+        assert run(part, file, "--json", path) == 2, occupy
+        assert f"contact_lens: {partial}: " in capsys.readouterr().err
+        assert earlier.read_bytes() == partial.read_bytes() == before
+        partial.unlink()
+    partial.symlink_to(tmp_path / "made")
+    assert run(part, file, "--json", path) == 2
+    assert not (tmp_path / "made").exists()
+    assert not path.exists()
+
+
+def test_a_run_that_is_refused_leaves_what_an_earlier_one_has_done(part: Part, tmp_path: Path) -> None:
+    file, partial = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json.partial"
+    paths, options = outputs(tmp_path)
+    partial.write_text('{"schema": "contact-lens-scene-report", "frames": [1]}\n')
+    Path(f"{paths['html']}.partial").write_text("of another program")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert run(part, file, *options) == 2
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    Path(f"{paths['html']}.partial").unlink()
+    assert run(part, file, *options) == 1
+    assert not partial.exists()
+
+
+def test_a_partial_report_that_cannot_be_removed_costs_no_report(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, while another program reads it."""
+    file, unlink = pair_file(tmp_path / "scene.blend"), os.unlink
+    paths, options = outputs(tmp_path)
+
+    def refused(path: str) -> None:
+        if path.endswith(".json.partial"):
+            raise PermissionError(13, "Permission denied", path)
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", refused)
+    assert run(part, file, *options) == 1
+    assert f"contact_lens: {paths['json']}.partial: Permission denied\n" in capsys.readouterr().err
+    assert all(path.is_file() for path in paths.values())
+    assert [path.name for path in tmp_path.glob("*.partial")] == ["out.json.partial"]
+
+
+def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, path, files = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json", part("blender_addon.report_files")
+    write = files.write
+
+    def interrupted(*arguments: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        write(*arguments)
+
+    monkeypatch.setattr(files, "write", interrupted)
+    assert run(part, file, "--json", path) == 1
+    assert not json.loads(path.read_text(encoding="utf-8"))["partial"]
+    assert "not everything was checked" not in capsys.readouterr().err
+
+
+def test_partial_reports_that_nobody_asked_for_are_not_made(
+    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which takes seconds where there are very many findings."""
+    file, made = pair_file(tmp_path / "scene.blend"), []
+    monkeypatch.setattr(part("blender_addon.report_json"), "to_line", made.append)
+    assert run(part, file) == run(part, file, "--csv", os.devnull) == 1
+    assert made == []
+
+
 # --- where reports go -----------------------------------------------------------------------------------------------
 
 
@@ -357,7 +435,8 @@ def test_no_report_is_written_over_what_is_no_report(
             assert run(part, file, f"--{kind}", path) == 2, path
             told = capsys.readouterr()
             assert f"contact_lens: {path}" in told.err
-            assert "not a report of Contact Lens" in told.err
+            kind = "partial report" if path.name == "out.json" else "report"
+            assert f"not a {kind} of Contact Lens" in told.err
             assert told.out == "", "before anything is checked"
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
     (tmp_path / "link.json").resolve(strict=True)
@@ -389,6 +468,40 @@ def test_an_earlier_report_is_replaced_and_a_link_stays_one(part: Part, tmp_path
     assert (tmp_path / "made.json").is_file()
     assert empty.stat().st_mode & 0o777 == 0o640
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.fixture
+def folder_of_a_user() -> Iterator[Path]:
+    """A folder of a user who is not allowed everything, which this process then is."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("this system has no such users")
+    with tempfile.TemporaryDirectory() as name:
+        folder, me, nobody = Path(name), os.geteuid(), 65534
+        if me == 0:
+            os.chown(folder, nobody, -1)
+            os.seteuid(nobody)
+        try:
+            yield folder
+        finally:
+            os.seteuid(me)
+            folder.chmod(0o700)
+
+
+def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked(
+    part: Part, folder_of_a_user: Path
+) -> None:
+    files, path = part("blender_addon.report_files"), folder_of_a_user / "out.csv"
+    path.write_text(",".join(part("blender_addon.report_csv").COLUMNS))
+    path.chmod(0o444)
+    with pytest.raises(files.ReportFileError, match=r"out\.csv: Permission denied"):
+        files.place_of(str(path))
+
+
+def test_a_report_goes_into_a_folder_that_cannot_be_listed(part: Part, folder_of_a_user: Path) -> None:
+    files, path = part("blender_addon.report_files"), folder_of_a_user / "out.csv"
+    folder_of_a_user.chmod(0o300)
+    files.write(files.place_of(str(path)), "told")
+    assert path.read_text() == "told"
 
 
 def test_two_reports_never_share_a_file(part: Part, tmp_path: Path) -> None:
