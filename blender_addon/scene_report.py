@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from .. import __version__
-from . import report_csv, report_html, report_json, scene_motion, scene_visibility
+from . import report_csv, report_files, report_html, report_json, scene_motion, scene_visibility
 from .exhibit import of_items
 from .scene_check import frame_of
 from .scene_things import Item
@@ -100,8 +100,8 @@ def one_line(check: dict[str, Any]) -> str:
 
 def take_pictures(
     context: bpy.types.Context, check: dict[str, Any], pairs: Sequence[tuple[Item, Item] | None], most: int
-) -> int:
-    """Put a picture into the first rows of a check of the scene as it is now. Returns how many were taken.
+) -> None:
+    """Put a picture into the first rows of a check of the scene as it is now.
 
     pairs: both things of each row, as they are now; None where one is gone. What keeps a pair from having a picture is
     told in the row, or in the check where it holds for all. A finding of another frame has none: it would show another
@@ -110,31 +110,33 @@ def take_pictures(
     taken = 0
     clearance, tolerance = check["settings"]["clearance"], check["settings"]["contact_tolerance"]
     units, now = UnitFormat.of_scene(context.scene), frame_of(context.scene)
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
-        path = Path(folder) / "pair.png"
-        for row, pair in zip(check["findings"], pairs, strict=True):
-            if row.get("status") == "resolved":
-                continue
-            if taken >= most:
-                check["pictures"] = f"Pictures of the first {most} pairs"
-                break
-            if pair is None:
-                row["no_picture"] = "no longer there"
-                continue
-            if row["out_of_date"]:
-                row["no_picture"] = "out of date"
-                continue
-            if row["frame"] != now:
-                row["no_picture"] = f"found at frame {row['frame']}"
-                continue
-            try:
-                render_exhibit(context, of_items(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
-            except GpuUnavailable as error:
-                check["pictures"] = f"No pictures: {error}"
-                break
-            except (ValueError, RuntimeError) as error:
-                row["no_picture"] = str(error)
-                continue
-            row["picture"] = base64.b64encode(path.read_bytes()).decode("ascii")
-            taken += 1
-    return taken
+    try:
+        with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
+            path = Path(folder) / "pair.png"
+            for row, pair in zip(check["findings"], pairs, strict=True):
+                if row.get("status") == "resolved":
+                    continue
+                if taken >= most:
+                    check["pictures"] = f"Pictures of the first {most} pairs"
+                    break
+                if pair is None:
+                    row["no_picture"] = "no longer there"
+                    continue
+                if row["out_of_date"]:
+                    row["no_picture"] = "out of date"
+                    continue
+                if row["frame"] != now:
+                    row["no_picture"] = f"found at frame {row['frame']}"
+                    continue
+                try:
+                    render_exhibit(context, of_items(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
+                except GpuUnavailable as error:
+                    check["pictures"] = f"No pictures: {error}"
+                    break
+                except (ValueError, RuntimeError) as error:
+                    row["no_picture"] = str(error)
+                    continue
+                row["picture"] = base64.b64encode(path.read_bytes()).decode("ascii")
+                taken += 1
+    except OSError as error:  # such as no room for them: the report goes without
+        check["pictures"] = f"No {'more ' if taken else ''}pictures: {report_files.reason(error)}"

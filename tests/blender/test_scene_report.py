@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from html.parser import HTMLParser
@@ -298,6 +299,30 @@ def test_pictures_are_in_the_page_or_it_says_why_not(part: Part, scene_file: Pat
     assert run(part, scene_file, "--quiet", "--html", path, "--clearance", 0.002, "--pictures", 1) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1 or "No pictures: " in text
+
+
+def test_no_room_for_pictures_costs_no_report(
+    part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.html"
+    arguments = [scene_file, "--quiet", "--clearance", 0.002, "--html", path]
+
+    def full(context: object, shown: object, file: str, *size: int) -> None:
+        if Path(file).exists():
+            raise OSError(28, "No space left on device", file)
+        Path(file).write_bytes(b"")
+
+    monkeypatch.setattr(part("blender_addon.scene_report"), "render_exhibit", full)
+    assert run(part, *arguments) == 1
+    text = path.read_text(encoding="utf-8")
+    assert text.count("data:image/png;base64,") == 1
+    assert re.search(r"No more pictures: [^<]*: No space left on device", text)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    assert run(part, *arguments) == 1
+    assert re.search(r"No pictures: [^<]*: No such file or directory", path.read_text(encoding="utf-8"))
+    bpy.ops.contact_lens.check_scene()
+    assert bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind="HTML") == {"FINISHED"}
+    assert "No pictures: " in path.read_text(encoding="utf-8")
 
 
 def sheet(name: str, location: object) -> bpy.types.Object:
