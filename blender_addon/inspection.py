@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import bpy
 
 from ..core.decomposition.decompose_mesh import Decomposition
 from ..core.meshes.mesh_contact import MeshContact
-from ..core.progress import Progress, part_of, rising, tell
+from ..core.progress import Cancelled, Progress, part_of, rising, tell
 from . import session
 from .collision_shape import AUTOMATIC, COMPOUND, MESH
 from .collision_solid import RESOLUTION_STEPS, tolerance_for
@@ -46,7 +47,18 @@ class Work:
 
     def __call__(self, progress: Progress) -> Inspection:
         """Make it. Raises ReadError, and Cancelled when the progress function says so."""
-        return _inspect(self.pair, self.settings, self.units, rising(progress))
+        try:
+            return _inspect(self.pair, self.settings, self.units, rising(progress))
+        except (ReadError, Cancelled):
+            raise
+        except Exception as error:
+            # A defect, or no memory: the user gets a sentence, and no old answer stays as if it held.
+            traceback.print_exc()
+            a, b = self.pair.names
+            raise ReadError(
+                f"'{a}' and '{b}' cannot be inspected ({type(error).__name__}: {error}): "
+                "report this with the text in the system console"
+            ) from error
 
 
 def begun(

@@ -9,15 +9,19 @@ beside it for as long as it takes. What takes very long is begun when the change
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
 from bpy.app.handlers import persistent
 
+from ..core.narrow_phase.contact import Contact
 from ..core.progress import Cancelled
 from . import collision_shape, handlers, read, session
+from .finding import Found
 from .inspection import Work, begun, inspect, is_of
 from .job import Job
 from .read import HiddenError, ReadError
@@ -36,6 +40,8 @@ SETTLED = 0.3
 """Seconds without a change after which the changes have ended."""
 DELAY = 0.03
 """Seconds from the first change to the timer; more changes in between cost nothing."""
+END = 10.0
+"""Seconds that cancelled inspections may take to end when the add-on is switched off."""
 POLL = 0.05
 """Seconds between two looks at an inspection that goes on."""
 RENDERING = 0.5
@@ -54,8 +60,8 @@ class _Run:
 
     job: Job[Inspection]
     work: Work
-    before: Inspection | None
-    """The scene's result when it began."""
+    before: Contact | Found | None
+    """The contact of the scene's result when it began; new names and units do not change it."""
     since: float
 
 
@@ -80,6 +86,10 @@ class _Following:
 
 _following: dict[int, _Following] = {}
 """By the scene's session_uid."""
+_hidden: set[int] = set()
+"""Scenes (their session_uid) whose pair is to be inspected when it is shown again."""
+_ended: list[Job[Inspection]] = []
+"""Cancelled inspections, whose threads may still go on for a moment."""
 _last_seconds = 0.0
 
 
@@ -146,6 +156,7 @@ def failed(context: bpy.types.Context, error: ReadError) -> str:
     """Say why the scene's pair cannot be inspected, and return it."""
     scene = context.scene
     if isinstance(error, HiddenError):
+        _hidden.add(scene.session_uid)
         # People hide an object to look at the contact: what was found still stands until it moves.
         if session.current(context) is None:
             session.set_error(scene, str(error))
@@ -197,23 +208,28 @@ def _wake() -> None:
 
 
 def _run() -> float | None:
-    """The timer: look at every scene that asked for it and is in a window. Returns when to come again."""
+    """The timer: look at every scene that asked for it and is in a window; others wait until they are.
+
+    Returns when to come again.
+    """
     global _last_seconds
     if _rendering():
         redraw()
         return RENDERING
     start = time.perf_counter()
     wanted = set(_following)
+    asked = len(wanted)
     for manager in bpy.data.window_managers:
         for window in manager.windows:
             if window.scene.session_uid in wanted:
                 wanted.discard(window.scene.session_uid)
                 with bpy.context.temp_override(window=window):
                     _follow(bpy.context)
-    for uid in wanted:  # of no window
+    if len(wanted) < asked:
+        redraw()
+    for uid in wanted.difference(scene.session_uid for scene in bpy.data.scenes):  # deleted
         _leave(uid)
     _last_seconds = time.perf_counter() - start
-    redraw()
     return POLL if _following else None
 
 
@@ -233,13 +249,14 @@ def _follow(context: bpy.types.Context) -> None:
                 entry.watched = True
                 bpy.ops.contact_lens.watch_inspection("INVOKE_DEFAULT")  # type: ignore[attr-defined]
             if entry.asked and not _is_still_about(scene, depsgraph, run.work):
-                run.job.cancel()
+                _end(run)
                 session.note_seconds(scene, clock() - run.since)
                 entry.run, entry.waits = None, True
             entry.asked = entry.run is None
         if entry.run is not None:
             return
-    waits = entry.waits or session.typical_seconds(scene) > LONG
+    # One of which nothing is known is tried at once.
+    waits = entry.waits or LONG < session.typical_seconds(scene) < math.inf
     if entry.asked and waits and clock() - entry.last < SETTLED:
         return
     if entry.asked:
@@ -255,6 +272,7 @@ def _follow(context: bpy.types.Context) -> None:
 
 def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following) -> None:
     """Inspect the scene's pair as the depsgraph has evaluated it; what takes long goes on. Raises ReadError."""
+    _hidden.discard(scene.session_uid)
     a, b = session.pair(scene)
     if a is None or b is None:
         session.set_error(scene, "")
@@ -265,7 +283,7 @@ def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Follo
     if isinstance(work, Inspection):
         session.store(scene, work)  # nothing has changed after all
         return
-    run = entry.run = _Run(Job(work), work, session.stored(scene), clock())
+    run = entry.run = _Run(Job(work), work, _contact_of(scene), clock())
     if run.job.wait(UNNOTICED):
         _take(scene, entry, run)
 
@@ -273,7 +291,7 @@ def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Follo
 def _take(scene: bpy.types.Scene, entry: _Following, run: _Run) -> None:
     """Make what a run has found the scene's result."""
     entry.run = None
-    if session.stored(scene) is not run.before:  # someone was faster
+    if _contact_of(scene) is not run.before:  # someone was faster
         return
     try:
         session.store(scene, run.job.result())
@@ -285,6 +303,11 @@ def _take(scene: bpy.types.Scene, entry: _Following, run: _Run) -> None:
         session.set_error(scene, str(error))
     if entry.asked:
         session.mark_stale(scene, entry.reason)
+
+
+def _contact_of(scene: bpy.types.Scene) -> Contact | Found | None:
+    last = session.stored(scene)
+    return None if last is None else last.contact
 
 
 def _is_still_about(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, work: Work) -> bool:
@@ -302,7 +325,13 @@ def _leave(uid: int) -> None:
     """Forget what was asked for a scene, and cancel what goes on for it."""
     entry = _following.pop(uid, None)
     if entry is not None and entry.run is not None:
-        entry.run.job.cancel()
+        _end(entry.run)
+
+
+def _end(run: _Run) -> None:
+    """Cancel what goes on."""
+    run.job.cancel()
+    _ended[:] = [job for job in (*_ended, run.job) if not job.done]
 
 
 def _drop_deleted(scene: bpy.types.Scene) -> None:
@@ -340,36 +369,38 @@ def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if not session.picked(scene) or depsgraph.mode != "VIEWPORT":
         return
-    moved, edited = _changed(scene, depsgraph)
-    if edited and _in_background() and _as_before(scene, depsgraph):
-        return  # tagged, but the same: without a window no timer looks at it
-    if (moved or edited) and _inspected_at_once(scene, depsgraph):
+    if _follow_change(scene, depsgraph):
         return
-    if edited:
-        request(scene, reason=f"'{edited}' has changed")
-    elif moved:
-        request(scene)  # that the matrix differs is seen without a note
-    elif depsgraph.id_type_updated("SCENE") and (None in session.pair(scene) or session.marked(scene)):
+    if depsgraph.id_type_updated("SCENE") and (None in session.pair(scene) or scene.session_uid in _hidden):
         request(scene)  # deleted, or shown again
 
 
 @persistent
 def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if session.stored(scene) is None or depsgraph.mode != "VIEWPORT":
-        return
+    if session.picked(scene) and depsgraph.mode == "VIEWPORT":
+        _follow_change(scene, depsgraph)
+
+
+def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Inspect the scene's pair, at once or soon, if it was moved or edited. Returns whether it was."""
     moved, edited = _changed(scene, depsgraph)
-    if (moved or edited) and _inspected_at_once(scene, depsgraph):
-        return
     if edited:
-        request(scene, reason=f"'{edited}' has changed")
-    elif moved:
-        request(scene)
+        if _in_background() and _as_before(scene, depsgraph):
+            return True  # tagged, but the same: without a window no timer looks at it
+        # Before anything else: whatever happens from here on, the old answer is not shown as the present one.
+        session.mark_stale(scene, f"'{edited}' has changed")
+    if not moved and not edited:
+        return False
+    if not _inspected_at_once(scene, depsgraph):
+        # That a matrix differs is seen without a note.
+        request(scene, reason=f"'{edited}' has changed" if edited else "")
+    return True
 
 
 def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[str, str]:
     """The name of an object of the scene's pair that moved, and of one whose geometry changed; empty when none did."""
     picked = {obj.session_uid: obj.name for obj in session.picked(scene)}
-    parts = {part.session_uid: obj.name for obj in session.picked(scene) for part in collision_shape.parts(obj)}
+    parts = {part.session_uid: obj.name for obj in session.picked(scene) for part in _possible_parts(obj)}
     moved = edited = ""
     for update in depsgraph.updates:
         if not isinstance(update.id, bpy.types.Object):
@@ -382,6 +413,12 @@ def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[st
         elif uid in picked and update.is_updated_transform:
             moved = picked[uid]
     return moved, edited
+
+
+def _possible_parts(obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
+    """The objects that may be parts of a compound parent, those that have just ceased to be one too."""
+    body = obj.rigid_body
+    return obj.children_recursive if body is not None and body.collision_shape == collision_shape.COMPOUND else ()
 
 
 def _as_before(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
@@ -408,6 +445,7 @@ def _undone(*_: object) -> None:
 def _loaded(*_: object) -> None:
     session.clear()
     read.forget()
+    _hidden.clear()
     for uid in list(_following):
         _leave(uid)
 
@@ -430,3 +468,6 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(_run):
         bpy.app.timers.unregister(_run)
     _loaded()
+    for job in _ended:
+        job.wait(END)
+    _ended.clear()

@@ -582,6 +582,164 @@ def test_nothing_is_inspected_while_blender_renders(
     assert not session.is_stale(bpy.context)
 
 
+def test_a_new_name_or_unit_while_it_is_inspected_costs_no_answer(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    slow.change(pair[1], 1.75)
+    slow.refresh._run()
+    pair[1].name = "Renamed"
+    bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
+    assert session.stale_reason(bpy.context) == "'Renamed' has moved"  # the panel asks for it with every drawing
+    slow.end()
+    assert session.stale_reason(bpy.context) == ""
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert session.current(bpy.context).name_b == "Renamed"
+
+
+def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
+    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    first, second = bpy.context.scene, bpy.data.scenes.new("Second")
+    slow.change(pair[1], 1.75)
+    slow.refresh._run()
+    job = slow.job
+    bpy.context.window.scene = second
+    slow.now += 10.0
+    slow.refresh._run()
+    assert slow.job is job, "it goes on"
+    bpy.context.window.scene = first
+    slow.end()
+    assert not session.is_stale(bpy.context)
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    slow.change(pair[1], 1.5)
+    slow.refresh._run()
+    job = slow.job
+    bpy.context.window.scene = second
+    bpy.data.scenes.remove(first)
+    assert slow.refresh._run() is None
+    assert job.wait(60.0), "of a scene that was deleted it is cancelled"
+
+
+def test_selecting_does_not_begin_again_what_was_cancelled(
+    refresh: ModuleType, quick: Callable[[], int], pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    refresh.cancel(bpy.context.scene)
+    select(pair[0])
+    bpy.context.view_layer.update()
+    assert quick() == 0
+    assert refresh.outdated(bpy.context) == refresh.CANCELLED
+
+
+@pytest.fixture(params=[0.0, 60.0], ids=["by the timer", "in the handler"])
+def settled(
+    request: pytest.FixtureRequest,
+    refresh: ModuleType,
+    quick: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[], None]:
+    """Evaluate the scene, and let Blender's timer come where it was asked for, until nothing is left to be done."""
+    monkeypatch.setattr(refresh, "QUICK", request.param)
+
+    def settle() -> None:
+        bpy.context.view_layer.update()
+        for _ in range(5):
+            if not refresh._following:
+                return
+            refresh._run()
+        pytest.fail("it never ends")
+
+    return settle
+
+
+def test_what_is_empty_at_a_frame_is_inspected_at_the_next_one(
+    session: ModuleType, settled: Callable[[], None], pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    build = pair[1].modifiers.new("Build", "BUILD")
+    build.frame_start, build.frame_duration = 5, 1
+    for frame, error in ((10, ""), (2, "'B' has no vertices"), (10, "")):
+        bpy.context.scene.frame_set(frame)
+        settled()
+        assert session.error(bpy.context).startswith(error)
+        assert bool(session.error(bpy.context)) == bool(error)
+        assert (session.current(bpy.context) is None) == bool(error)
+
+
+def test_a_pair_picked_while_one_was_hidden_is_inspected_when_it_is_shown(
+    session: ModuleType, settled: Callable[[], None], pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    other = cube("Other", (1.75, 0.0, 0.0))
+    other.hide_set(True)
+    bpy.context.scene.contact_lens.object_b = other
+    settled()
+    assert session.error(bpy.context).startswith("'Other' is hidden")
+    other.hide_set(False)
+    settled()
+    assert session.error(bpy.context) == ""
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+
+
+def test_where_something_unexpected_fails_no_old_answer_stays(
+    session: ModuleType,
+    part: Part,
+    settled: Callable[[], None],
+    pair: tuple[bpy.types.Object, bpy.types.Object],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def fails(*_: object) -> None:
+        raise MemoryError("no room for 9 GB")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part("blender_addon.inspection"), "_inspect", fails)
+        for vertex in pair[1].data.vertices:
+            vertex.co.x += 0.25
+        pair[1].data.update()
+        settled()
+        assert session.current(bpy.context) is None
+        assert "'A' and 'B' cannot be inspected (MemoryError: no room for 9 GB)" in session.error(bpy.context)
+        with pytest.raises(RuntimeError, match="cannot be inspected"):  # what an operator reports, to a script
+            bpy.ops.contact_lens.refresh()
+    assert "Error in bpy.app.handlers" not in capfd.readouterr().err
+    pair[1].location.x = 1.625
+    settled()
+    assert session.error(bpy.context) == ""
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.125)
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["one of two", "the only one"])
+def test_a_part_that_ceases_to_be_one_is_followed(
+    session: ModuleType, settled: Callable[[], None], pair: tuple[bpy.types.Object, bpy.types.Object], last: bool
+) -> None:
+    bpy.ops.rigidbody.world_add()
+    parent, near, far = cube("Parent", size=1.0), cube("Near", (0.75, 0.0, 0.0), 1.0), cube("Far", (-3.0, 0.0, 0.0))
+    for obj in (parent, near) if last else (parent, near, far):
+        select(obj)
+        bpy.ops.rigidbody.object_add()
+        obj.parent = None if obj == parent else parent
+    parent.rigid_body.collision_shape = "COMPOUND"
+    inspect(parent, pair[1])
+    settled()
+    assert session.current(bpy.context).contact.signed_distance == pytest.approx(-0.75)
+    select(near)
+    bpy.ops.rigidbody.object_remove()
+    settled()
+    assert session.stale_reason(bpy.context) == ""
+    # B begins at x = 0.5, where the parent's own mesh ends; the far part ends at x = -2.
+    assert session.current(bpy.context).contact.signed_distance == pytest.approx(0.0 if last else 2.5, abs=1e-6)
+
+
+def test_no_thread_is_left_when_the_addon_is_switched_off(
+    refresh: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+) -> None:
+    slow.change(pair[1], 1.75)
+    slow.refresh._run()
+    job = slow.job
+    assert not job.done
+    refresh.unregister()
+    refresh.register()
+    assert job.done
+
+
 def in_blender() -> dict[str, object]:
     """All that an add-on can leave behind."""
     handlers = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
