@@ -10,6 +10,12 @@ from .units import UnitFormat, counted
 
 UNKNOWN = frozenset({"bracket", "budget", "stalled"})
 """The statuses of an answer of which both bounds hold and do not meet."""
+VISIBILITY = {
+    "viewport": "as in the viewport",
+    "render": "as in a render",
+    "all": "all, hidden and excluded objects too",
+}
+"""Which objects are visible to a check."""
 NO_DEPTH = "a surface is open"
 """Why surfaces that meet have no depth."""
 
@@ -79,3 +85,48 @@ def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> lis
     """
     told = {"the bounds meet"} if reason else set()
     return [name for name, ok in checks if not ok and name not in told]
+
+
+# --- of a scene -----------------------------------------------------------------------------------------------------
+
+
+def left_out(check: Mapping[str, Any]) -> list[str]:
+    """How many things of a check were not checked, and why: '2 not checked', '3 hidden'; nothing where all were."""
+    skipped = check["skipped"]
+    unchecked = sum(entry["unchecked"] for entry in skipped)
+    without = sum(entry.get("kind") == "no_surface" for entry in skipped)  # files saved earlier do not say
+    counts = [
+        (unchecked, "not checked"),
+        (without, "without a surface"),
+        (len(skipped) - unchecked - without, "left out"),
+    ]
+    return [f"{count:,} {what}" for count, what in counts if count] + hidden(check)
+
+
+def hidden(check: Mapping[str, Any]) -> list[str]:
+    """How many objects were not visible: '3 hidden (2 of them rendered)', '1 excluded'; nothing where all were."""
+    counts = check.get("left_out")  # files saved earlier do not say
+    if not counts:
+        return []
+    told = []
+    if counts["hidden"]:
+        what = "not rendered" if check["settings"]["visibility"] == "render" else "hidden"
+        rendered = f" ({counts['rendered']:,} of them rendered)" if counts["rendered"] else ""
+        told.append(f"{counts['hidden']:,} {what}{rendered}")
+    if counts["excluded"]:
+        told.append(f"{counts['excluded']:,} excluded")
+    return told
+
+
+def difference(entry: Mapping[str, Any]) -> str:
+    """A setting that differs between viewport and render, as a sentence."""
+    name, setting = entry["modifier"], entry["setting"]
+    what = "its geometry" if name is None else f"the modifier '{name}'"
+    of = f"'{entry['object']}': {what}"
+    if setting == "Is Viewport":
+        return f"{of} has a node Is Viewport, which is always on in a check"
+    if setting == "show_viewport":
+        on, off = ("the viewport", "renders") if entry["viewport"] else ("renders", "the viewport")
+        return f"{of} is on in {on} and off in {off}"
+    values = f"{entry['viewport']:g} in the viewport and {entry['render']:g} in renders"
+    return f"{of} has {setting.replace('_', ' ')} {values}"

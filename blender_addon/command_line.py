@@ -36,7 +36,7 @@ from .interruption import Stop
 from .names import visible
 from .read import ReadError
 from .report_files import ReportFileError
-from .terminal import Progress, Screen, complain, lines, standard_output_free
+from .terminal import Progress, Screen, closing_lines, complain, lines, standard_output_free
 from .units import UnitFormat
 
 NAME = "contact_lens"
@@ -110,8 +110,8 @@ def _run(options: argparse.Namespace) -> int:
                 _add(partials, [check], source)
                 for line in lines(check, file):
                     screen.say(line)
-            if words := scene_motion.words(checks[before:]):
-                screen.say(words)
+            for line in closing_lines(checks[before:]):
+                screen.say(line)
             if source["error"] is not None:
                 _add(partials, [], source)
         stopped = stop.asked  # a signal after this changes nothing

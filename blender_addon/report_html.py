@@ -11,7 +11,7 @@ from collections import Counter
 from html import escape
 from typing import Any
 
-from . import answer_words, scene_visibility
+from . import answer_words
 from .names import visible
 from .report_units import unit_format
 from .units import UnitFormat, counted
@@ -42,6 +42,7 @@ th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-vis
 th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 .penetrating { color: var(--bad); } .touching { color: var(--touch); } .within_clearance { color: var(--near); }
+p.partial:has(+ ul) { margin: .2rem 0; } ul.unchecked { margin: 0 0 1rem; }
 .between { border-left: 3px solid var(--bad); padding-left: .7rem; }
 tr.resolved, tr.approved, tr.outdated { opacity: .55; } img { width: 11rem; border-radius: 4px; display: block; }
 button.picture { all: unset; cursor: zoom-in; } button.picture:focus-visible { outline: 2px solid; }
@@ -145,14 +146,15 @@ def _check(check: dict[str, Any], number: int, name: str, digest: str | None, se
     words = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
     head = f"{name}, {check['scene']}, frame {check['frame']}"
     parts = [f"<section><h2>{_shown(head)}</h2>" if several else f'<p class="dim">{_shown(head)}</p>']
+    left_out = "".join(f"; {words}" for words in answer_words.left_out(check))
     parts.append(
         f'<p class="sum">{counted(check["objects"], "object")}, {counted(check["checked_pairs"], "pair")} looked at, '
-        f"<b>{counted(len(found), 'finding')}</b>{f': {_shown(words)}' if words else ''}</p>"
+        f"<b>{counted(len(found), 'finding')}</b>{f': {_shown(words)}' if words else ''}{left_out}</p>"
     )
     unchecked = [_shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
         shown = "".join(f"<li>{reason}</li>" for reason in unchecked)
-        parts.append(f'<p class="partial">Not everything was checked:</p><ul class="partial">{shown}</ul>')
+        parts.append(f'<p class="partial">Not everything was checked:</p><ul class="unchecked">{shown}</ul>')
     if check["out_of_date"]:
         parts.append(
             f'<p class="partial">{check["out_of_date"]:,} of {counted(len(found), "finding")} out of date: '
@@ -243,12 +245,10 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
         "collections": f"collection {settings['collection_a']} against collection {settings['collection_b']}",
         "one": f"{settings['object']} against all",
     }[settings["scope"]]
-    visibility = settings.get("visibility", scene_visibility.VIEWPORT)  # files saved earlier do not say
-    hidden = scene_visibility.left_out_words(check["left_out"], visibility) if check.get("left_out") else []
+    visibility = settings.get("visibility", "viewport")  # files saved earlier do not say
     lines = [
         ("Checked", scope + (", with instances" if settings["instances"] else ", without instances")),
-        ("Visibility", scene_visibility.WORDS[visibility]),
-        ("Not visible", ", ".join(hidden) or "none"),
+        ("Visibility", answer_words.VISIBILITY[visibility]),
         ("Clearance", units.length(settings["clearance"])),
         ("Contact tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
         ("Pairs that only touch", "told" if settings["touching"] else "not told"),
@@ -260,7 +260,7 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
     ]
     rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(text)}</dd>" for name, text in lines)
     parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
-    differences = [_shown(scene_visibility.words(entry)) for entry in check.get("differences", ())]
+    differences = [_shown(answer_words.difference(entry)) for entry in check.get("differences", ())]
     if differences:
         items = "".join(f"<li>{words}</li>" for words in differences)
         parts.append(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from . import collision_shape, read, scene_faults, scene_visibility
+from . import answer_words, collision_shape, read, scene_faults, scene_visibility
 from .collision_shape import COMPOUND, Choice
 from .read import ReadArrays, ReadError
 from .scene_pairs import Outcome
@@ -118,7 +118,7 @@ def subject_of(
     uids = {uid for item in items for uid in (item.key[0], item.uid)}
     differences = scene_visibility.differences(scene, [obj for obj in bpy.data.objects if obj.session_uid in uids])
     if rules.visibility == scene_visibility.RENDER:  # only those are left that cannot be made as for a render
-        skipped += [Skipped(entry["object"], scene_visibility.words(entry), kind="render") for entry in differences]
+        skipped += [Skipped(entry["object"], answer_words.difference(entry), kind="render") for entry in differences]
     ignore = Ignore(
         parents=rules.ignore_parents,
         collections=rules.ignore_collections,

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import answer_words, scene_check, scene_follow, scene_operators, scene_results, scene_show, scene_visibility
+from . import answer_words, scene_check, scene_follow, scene_operators, scene_results, scene_show
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 from .report import percent
 from .units import UnitFormat, counted
@@ -164,16 +164,12 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             _text(box, context, f"Not checked: {reason}", "ERROR")
         if len(unchecked) > MOST_UNCHECKED:
             _text(box, context, f"{len(unchecked) - MOST_UNCHECKED:,} more were not checked: save a report", "ERROR")
-        hidden = (
-            scene_visibility.left_out_words(told["left_out"], told["settings"]["visibility"])
-            if told.get("left_out")
-            else []
-        )
+        hidden = answer_words.hidden(told)
         if hidden:
             _text(box, context, f"Not visible and left out: {', '.join(hidden)}", "INFO")
         differences = told.get("differences", [])
         for entry in differences[:MOST_DIFFERENCES]:
-            _text(box, context, f"Differs in renders: {scene_visibility.words(entry)}", "INFO")
+            _text(box, context, f"Differs in renders: {answer_words.difference(entry)}", "INFO")
         if len(differences) > MOST_DIFFERENCES:
             _text(box, context, f"{len(differences) - MOST_DIFFERENCES:,} more differ: save a report", "INFO")
         others = [entry["reason"] for entry in told["skipped"] if not entry["unchecked"]]

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from .. import __version__
-from . import report_csv, report_files, report_html, report_json, scene_motion, scene_visibility
+from . import answer_words, report_csv, report_files, report_html, report_json, scene_motion
 from .exhibit import of_items
 from .scene_check import frame_of
 from .scene_things import Item
@@ -78,21 +78,7 @@ def one_line(check: dict[str, Any]) -> str:
     text = f"{check['scene']}: {counted(check['objects'], 'object')}, {counted(len(found), 'finding')}"
     if counts:
         text += f" ({', '.join(f'{number:,} {word}' for word, number in counts.items())})"
-    skipped = check["skipped"]
-    unchecked = sum(entry["unchecked"] for entry in skipped)
-    without = sum(entry.get("kind") == "no_surface" for entry in skipped)  # files saved earlier do not say
-    for number, words in (
-        (unchecked, "not checked"),
-        (without, "without a surface"),
-        (len(skipped) - unchecked - without, "left out"),
-    ):
-        if number:
-            text += f", {number:,} {words}"
-    if check.get("left_out"):  # files saved earlier do not say
-        hidden = scene_visibility.left_out_words(check["left_out"], check["settings"]["visibility"])
-        text += "".join(f", {words}" for words in hidden)
-    if check["out_of_date"]:
-        text += f", {check['out_of_date']:,} out of date"
+    text += "".join(f", {words}" for words in answer_words.left_out(check))
     if check["partial"]:
         text += ", stopped early"
     return text

@@ -11,7 +11,6 @@ import bpy
 from . import read
 
 VIEWPORT, RENDER, ALL = "viewport", "render", "all"
-WORDS = {VIEWPORT: "as in the viewport", RENDER: "as in a render", ALL: "all, hidden and excluded objects too"}
 LEVELS = frozenset({"SUBSURF", "MULTIRES"})
 """Modifiers whose levels the scene's Simplify limits."""
 PAIRS = {
@@ -145,20 +144,6 @@ def _asking(obj: bpy.types.Object) -> Iterator[str]:
                 yield modifier.name
 
 
-def words(difference: dict[str, Any]) -> str:
-    """A setting that differs between viewport and render, as a sentence."""
-    name, setting = difference["modifier"], difference["setting"]
-    what = "its geometry" if name is None else f"the modifier '{name}'"
-    of = f"'{difference['object']}': {what}"
-    if setting == "Is Viewport":
-        return f"{of} has a node Is Viewport, which is always on in a check"
-    if setting == "show_viewport":
-        on, off = ("the viewport", "renders") if difference["viewport"] else ("renders", "the viewport")
-        return f"{of} is on in {on} and off in {off}"
-    values = f"{difference['viewport']:g} in the viewport and {difference['render']:g} in renders"
-    return f"{of} has {setting.replace('_', ' ')} {values}"
-
-
 # --- what is left out -----------------------------------------------------------------------------------------------
 
 
@@ -185,14 +170,3 @@ def _rendered(top: bpy.types.LayerCollection) -> set[int]:
         return set()
     own = {obj.session_uid for obj in top.collection.objects if not obj.hide_render}
     return own.union(*map(_rendered, top.children))
-
-
-def left_out_words(counts: dict[str, int], visibility: str) -> list[str]:
-    """How many objects were not visible, in words; nothing where all were."""
-    told = []
-    if counts["hidden"]:
-        rendered = f" ({counts['rendered']:,} of them rendered)" if counts["rendered"] else ""
-        told.append(f"{counts['hidden']:,} {'not rendered' if visibility == RENDER else 'hidden'}{rendered}")
-    if counts["excluded"]:
-        told.append(f"{counts['excluded']:,} excluded")
-    return told

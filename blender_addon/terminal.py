@@ -6,11 +6,11 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from . import answer_words, scene_report, scene_visibility
+from . import answer_words, scene_motion, scene_report
 from .interruption import Stop
 from .names import visible
 from .report_units import unit_format
@@ -138,11 +138,18 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
         told.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:
         told.append(f"  and {counted(len(check['skipped']) - 10, 'more left out', 'more left out')}")
-    differences = check["differences"]
-    told += [f"  differs in renders: {scene_visibility.words(entry)}" for entry in differences[:10]]
-    if len(differences) > 10:
-        told.append(f"  and {len(differences) - 10:,} more that differ in renders")
     return told
+
+
+def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what to know of all checks of a file as lines of text."""
+    differences = [answer_words.difference(entry) for check in checks for entry in check["differences"]]
+    differences = list(dict.fromkeys(differences))
+    told = [f"differs in renders: {words}" for words in differences[:10]]
+    if len(differences) > 10:
+        told.append(f"and {len(differences) - 10:,} more that differ in renders")
+    words = scene_motion.words(checks)
+    return [*told, words] if words else told
 
 
 def _status(row: dict[str, Any], units: UnitFormat) -> str:
