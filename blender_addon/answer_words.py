@@ -18,6 +18,7 @@ VISIBILITY = {
 """Which objects are visible to a check."""
 NO_DEPTH = "a surface is open"
 """Why surfaces that meet have no depth."""
+STOPPED_EARLY = "Stopped early: pairs that were not reached are not in this report."
 
 
 def named(note: str, names: tuple[str, str]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A document of scene checks as a table for spreadsheets: one row a finding, its unit in a column, RFC 4180.
 
-What a finding does not have is an empty field: the writer's way with None. A file that could not be checked has a row
-that says so.
+What a finding does not have is an empty field: the writer's way with None. Whatever could not be checked has a row that
+says so: a table without rows is that of a clean scene.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import io
 import unicodedata
 from typing import Any
 
+from . import answer_words
 from .names import visible
 from .report_units import in_scene_units
 
@@ -64,11 +65,15 @@ def to_csv(document: dict[str, Any]) -> str:
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+    if document["partial"]:
+        writer.writerow(_not_checked({}, answer_words.STOPPED_EARLY))
     for entry in document["inputs"]:
         if entry["error"] is not None:
-            told = {"file": entry["file"], "status": "not checked", "notes": entry["error"], "path": entry["path"]}
-            writer.writerow([_text(told.get(column) or "") for column in COLUMNS[:-1]] + [entry["sha256"]])
+            writer.writerow(_not_checked(entry, entry["error"], entry["sha256"]))
     for check in in_scene_units(document)["checks"]:
+        for entry in check["skipped"]:
+            if entry["unchecked"]:
+                writer.writerow(_not_checked(check, entry["reason"], digests.get(check.get("path"))))
         for row in check["findings"]:
             writer.writerow(
                 [
@@ -100,6 +105,18 @@ def to_csv(document: dict[str, Any]) -> str:
                 ]
             )
     return file.getvalue()
+
+
+def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> list[Any]:
+    """A row of what could not be checked; where: the file or the check."""
+    told = {
+        **{column: _text(where.get(column) or "") for column in ("file", "scene", "path")},
+        "frame": where.get("frame"),
+        "status": "not checked",
+        "notes": _text(reason),
+        "sha256": digest,
+    }
+    return [told.get(column) for column in COLUMNS]
 
 
 def _text(text: str) -> str:

@@ -97,7 +97,7 @@ def to_html(document: dict[str, Any]) -> str:
         f"<h1>{_shown(_title(document))}</h1>",
     ]
     if document["partial"]:
-        parts.append('<p class="partial">Stopped early: pairs that were not reached are not in this report.</p>')
+        parts.append(f'<p class="partial">{answer_words.STOPPED_EARLY}</p>')
     for entry in document["inputs"]:
         if entry["error"] is not None:
             told = f"Not checked: {entry['path']}: {entry['error']}"

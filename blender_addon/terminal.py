@@ -14,7 +14,7 @@ from . import answer_words, scene_motion, scene_report
 from .interruption import Stop
 from .names import visible
 from .report_units import unit_format
-from .units import UnitFormat, counted
+from .units import UnitFormat
 
 WIDEST = 34
 """Letters of a name in the table on the terminal."""
@@ -137,7 +137,7 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])[:10]:
         told.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:
-        told.append(f"  and {counted(len(check['skipped']) - 10, 'more left out', 'more left out')}")
+        told.append(f"  and {len(check['skipped']) - 10:,} more")
     return told
 
 

@@ -168,6 +168,31 @@ def test_a_run_that_checked_nothing_leaves_the_reports_of_an_earlier_one(part: P
         assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_table_names_what_was_not_checked(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without findings it would else be that of a clean scene."""
+    file, (paths, options) = tmp_path / "scene.blend", outputs(tmp_path)
+    for k in range(12):
+        mesh_object(f"=Endless {k}", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    assert run(part, file, "--frames", "-3", *options) == 3
+    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    reasons = [entry["reason"] for entry in data["checks"][0]["skipped"] if entry["unchecked"]]
+    assert len(reasons) >= 12
+    rows = table(paths["csv"])
+    assert [(row["status"], row["frame"], row["scene"], row["notes"]) for row in rows] == [
+        ("not checked", "-3", "Scene", reason) for reason in reasons
+    ]
+    assert {row["sha256"] for row in rows} == {data["inputs"][0]["sha256"]}
+    assert "more left out" not in capsys.readouterr().out, "what was not checked is more than that"
+    pair_file(file)
+    assert run(part, file, *options) == 1
+    document = json.loads(paths["json"].read_text(encoding="utf-8"))
+    (finding,) = csv.DictReader(io.StringIO(part("blender_addon.report_csv").to_csv(document)))
+    document["partial"] = True
+    stopped, then = csv.DictReader(io.StringIO(part("blender_addon.report_csv").to_csv(document)))
+    assert (stopped["status"], stopped["notes"][:13], then) == ("not checked", "Stopped early", finding)
+
+
 # --- a run that does not end well -----------------------------------------------------------------------------------
 
 
