@@ -482,6 +482,13 @@ def _largest(obj: bpy.types.Object, points: NDArray[np.float32]) -> float:
 
 @contextmanager
 def _evaluated_mesh(obj: bpy.types.Object, evaluated: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
+    own = obj.data
+    if obj.mode == "SCULPT" and isinstance(own, bpy.types.Mesh) and not len(obj.modifiers) and own.shape_keys is None:
+        # Strokes go into the mesh itself, which is not evaluated again until Sculpt Mode is left.
+        if obj.use_dynamic_topology_sculpting:
+            raise ReadError(f"'{obj.name}' is sculpted with dynamic topology: leave Sculpt Mode to inspect it")
+        yield own
+        return
     try:
         mesh = evaluated.to_mesh()
     except RuntimeError as error:

@@ -406,9 +406,9 @@ def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[st
         if not isinstance(update.id, bpy.types.Object):
             continue
         uid = update.id.original.session_uid
-        if uid in parts and (update.is_updated_geometry or update.is_updated_transform):
+        if uid in parts and (handlers.is_edited(update) or update.is_updated_transform):
             edited = parts[uid]
-        elif uid in picked and update.is_updated_geometry:
+        elif uid in picked and handlers.is_edited(update):
             edited = picked[uid]
         elif uid in picked and update.is_updated_transform:
             moved = picked[uid]

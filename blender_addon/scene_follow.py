@@ -156,7 +156,7 @@ class _Table:
                     continue
                 if self._places is not None and update.is_updated_transform:
                     self._places[uid] = place_of(matrix_numbers(obj))
-                self._note(uid, update.is_updated_transform, update.is_updated_geometry, of_frame)
+                self._note(uid, update.is_updated_transform, handlers.is_edited(update), of_frame)
             elif isinstance(update.id, bpy.types.Collection):
                 self._there = None
                 self._note(update.id.original.session_uid, True, True, of_frame)

@@ -60,6 +60,13 @@ def test_esc_and_the_cross_end_it(seen: Any) -> None:
     assert seen["refreshed"] == pytest.approx(1.75)
 
 
+def test_strokes_in_sculpt_mode_are_followed(seen: Any) -> None:
+    sculpted = seen["sculpted"]
+    assert sculpted["half"] == pytest.approx(0.5)
+    assert sculpted["stale"] == ""
+    assert sculpted["answer"] == pytest.approx(sculpted["at"] - sculpted["half"] - 1.0, abs=1e-6)
+
+
 def test_no_button_moves(seen: Any) -> None:
     assert seen["width"] < 300, "the sidebar is narrow"
     assert seen["buttons"] == ["bpy.ops.contact_lens.copy()"] * 4, "before, while it is inspected, after, cancelled"

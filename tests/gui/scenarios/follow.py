@@ -189,3 +189,24 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: "Up to Date" in texts, "it is inspected again")
     numbers["refreshed"] = session.current(bpy.context).state_b.matrix[3]
     refresh.clock = clock
+
+    # A stroke in Sculpt Mode changes the mesh itself, which Blender evaluates when the mode is left.
+    crate = bpy.data.objects["Crate"]
+    with window.context():
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.context.view_layer.objects.active = crate
+        bpy.ops.object.mode_set(mode="SCULPT")
+    yield from window.rest()
+    with window.context("WINDOW"):
+        bpy.ops.sculpt.mesh_filter(type="SCALE", strength=-0.5)
+    yield 1.0
+    yield from window.rest()
+    numbers["sculpted"] = {
+        "at": crate.matrix_world.translation.x,
+        "half": max(vertex.co.x for vertex in crate.data.vertices),
+        "answer": session.current(bpy.context).contact.signed_distance,
+        "stale": session.stale_reason(bpy.context),
+    }
+    yield from window.screenshot("sculpted")
+    with window.context():
+        bpy.ops.object.mode_set(mode="OBJECT")
