@@ -94,7 +94,6 @@ def _run(options: argparse.Namespace) -> int:
     files = options.files or [None]
     inputs = [scene_report.input_of(os.path.abspath(file or bpy.data.filepath)) for file in files]
     checks: list[dict[str, Any]] = []
-    unwritten = False
     with (
         standard_output_free(screen.quiet) as output,
         Stop() as stop,
@@ -116,18 +115,8 @@ def _run(options: argparse.Namespace) -> int:
                 _add(partials, [], source)
         stopped = stop.asked  # a signal after this changes nothing
         document = scene_report.document(checks, stopped, inputs)
-        for kind, place in places.items():
-            if checks:
-                try:
-                    report_files.write(place, scene_report.WRITERS[kind](document), output)
-                except ReportFileError as error:
-                    unwritten = True
-                    _complain_of(f"{error}{partials.hint(place)}")
-                    continue
-                if place.descriptor is None:
-                    screen.say(f"Saved {place.path}")
-            for problem in partials.remove(place):
-                _complain_of(problem)
+        written = [_write(kind, place, document, partials, screen, output) for kind, place in places.items()]
+    unwritten = not all(written)
     if screen.failure is not None and not isinstance(screen.failure, BrokenPipeError):
         unwritten = True
         _complain_of(f"standard output: {screen.failure.strerror}")
@@ -138,6 +127,28 @@ def _run(options: argparse.Namespace) -> int:
     if unwritten:
         return WRONG
     return STOPPED if stopped else _exit_code(options, checks)
+
+
+def _write(
+    kind: str,
+    place: report_files.Place,
+    document: scene_report.Document,
+    partials: report_files.Partials,
+    screen: Screen,
+    output: int,
+) -> bool:
+    """Write a report, if anything was checked. Returns whether that could be done; the partial report stays if not."""
+    if document["checks"]:
+        try:
+            report_files.write(place, scene_report.WRITERS[kind](document), output)
+        except ReportFileError as error:
+            _complain_of(f"{error}{partials.hint(place)}")
+            return False
+        if place.descriptor is None:
+            screen.say(f"Saved {place.path}")
+    for problem in partials.remove(place):
+        _complain_of(problem)
+    return True
 
 
 def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:

@@ -197,8 +197,9 @@ def partial_path(place: Place) -> str:
 
 
 class Partials:
-    """The partial reports of a run: in each a line of JSON for each check that is done, always whole lines.
+    """The partial reports of a run: in each a line of JSON for each check that is done.
 
+    A full disk cuts no line; when the run is killed the last one may be cut.
     What is still there in the end stays, unless it is empty.
     """
 
