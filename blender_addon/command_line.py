@@ -144,6 +144,10 @@ def _write(
         except ReportFileError as error:
             _complain_of(f"{error}{partials.hint(place)}")
             return False
+        except Exception as error:  # a fault, or no memory for this one, costs no other report
+            _complain_of(f"{place.path}: {type(error).__name__}: {error}{partials.hint(place)}")
+            _complain_of_a_fault()
+            return False
         if place.descriptor is None:
             screen.say(f"Saved {place.path}")
     for problem in partials.remove(place):

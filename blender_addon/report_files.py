@@ -128,11 +128,11 @@ def _replace(file: str, data: bytes) -> None:
     beside = os.path.join(folder, f".contact_lens-{secrets.token_hex(8)}")
     try:
         with open(beside, "xb") as stream:
+            if os.path.exists(file):
+                shutil.copymode(file, beside)
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if os.path.exists(file):
-            shutil.copymode(file, beside)
         os.replace(beside, file)
     except BaseException:
         with suppress(FileNotFoundError):

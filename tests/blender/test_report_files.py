@@ -12,6 +12,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -331,6 +332,25 @@ def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
     ]
 
 
+def test_a_report_that_cannot_be_made_costs_no_other(
+    part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = pair_file(tmp_path / "scene.blend")
+    paths, options = outputs(tmp_path)
+
+    def too_large(document: dict[str, Any]) -> str:
+        raise MemoryError
+
+    monkeypatch.setitem(part("blender_addon.scene_report").WRITERS, "json", too_large)
+    assert run(part, file, *options) == 2
+    said = capsys.readouterr().err
+    assert f"contact_lens: {paths['json']}: MemoryError" in said
+    assert f"what was done is in {paths['json']}.partial" in said
+    assert len(documents(Path(f"{paths['json']}.partial"))) == 1
+    assert len(table(paths["csv"])) == 1
+    assert paths["html"].is_file()
+
+
 def test_a_failed_write_names_the_path(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
@@ -521,6 +541,25 @@ def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked
     path.chmod(0o444)
     with pytest.raises(files.ReportFileError, match=r"out\.csv: Permission denied"):
         files.place_of(str(path))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_private_report_is_private_while_it_is_replaced(
+    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, path, modes = part("blender_addon.report_files"), tmp_path / "out.csv", []
+    path.touch(mode=0o600)
+    sync = os.fsync
+
+    def seen(descriptor: int) -> None:
+        state = os.fstat(descriptor)
+        if stat.S_ISREG(state.st_mode):
+            modes.append(stat.S_IMODE(state.st_mode))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", seen)
+    files.write(files.place_of(str(path)), "told")
+    assert modes == [0o600]
 
 
 def test_a_report_goes_into_a_folder_that_cannot_be_listed(part: Part, folder_of_a_user: Path) -> None:
