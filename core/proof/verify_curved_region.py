@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..curved.curved_inside import support_points
-from ..curved.curved_region import whole_feature
+from ..curved.curved_region import on_one_line, whole_feature
 from ..narrow_phase.contact import Contact
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
@@ -51,7 +51,7 @@ def check_curved_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolera
     rounding = EPS * max(a.magnitude, b.magnitude)
     frame = plane_across(normal)
     radii = [shape.radius if isinstance(shape, CurvedShape) else 0.0 for shape in (a, b)]
-    points = features[0].points + radii[0] * normal, features[1].points - radii[1] * normal
+    points = on_one_line(features[0].points + radii[0] * normal, features[1].points - radii[1] * normal, normal, band)
     middle = 0.5 * contact.point_on_a + 0.5 * contact.point_on_b
     beside = float(np.abs((region.vertices[0] - middle) @ frame.T).max())
     # Where the features miss each other, the region is the middle of the witness points.

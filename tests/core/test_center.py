@@ -28,6 +28,7 @@ from contact_lens.core import (
     contact,
     contacts,
     mesh_contact,
+    verify,
 )
 
 from .generators import box, direction, rotation, rotation_about
@@ -221,6 +222,31 @@ def test_of_curved_shapes_it_is_the_centroid_of_a_region_with_arcs():
     # A capsule that lies on it: the middle of its line, as far as the table goes.
     lying = Capsule((-1, 0, 0.49), (1, 0, 0.49), 0.5)
     assert contact(table, lying).center == pytest.approx([-0.5, 0, -0.005], abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [Capsule, Cylinder])
+@pytest.mark.parametrize("depth", [0.0, 0.02])
+def test_of_pipes_along_each_other_it_is_in_the_middle_of_what_they_share(shape, depth):
+    # One lies from x = -1 to 1, the other on it from 0 to 2; then both are turned and rounded to single precision.
+    rng = np.random.default_rng(11)
+    for _ in range(25):
+        turn, place = rotation(rng), rng.normal(size=3)
+
+        def pipe(begin, height, turn=turn, place=place):
+            ends = np.array([(begin, 0, height), (begin + 2, 0, height)]) @ turn.T + place
+            return shape(*ends.astype(np.float32).astype(float), 0.2)
+
+        a, b = pipe(-1, 0), pipe(0, 0.4 - depth)
+        c = contact(a, b)
+        assert c.region.length == pytest.approx(1.0, abs=1e-5)
+        assert c.center == pytest.approx(turn @ (0.5, 0, 0.2 - depth / 2) + place, abs=1e-5)
+        assert contact(b, a).center == pytest.approx(c.center, abs=1e-12)
+        assert verify(c, a, b)
+
+
+def test_pipes_that_cross_meet_at_the_crossing():
+    c = contact(Capsule((-1, 0, 0), (1, 0, 0), 0.2), Capsule((-1, -0.01, 0.39), (1.5, 0.015, 0.39), 0.2))
+    assert c.center == pytest.approx([0, 0, 0.195], abs=1e-9)
 
 
 def test_in_the_plane_it_is_the_middle_of_the_segment():
