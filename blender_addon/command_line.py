@@ -205,10 +205,6 @@ def _checks_of_file(
         if file is not None:
             _open(file, options.enable_autoexec)
         elif options.enable_autoexec and bpy.app.autoexec_fail:
-            if bpy.data.is_dirty:
-                raise UsageError(
-                    "--enable-autoexec reads the open file again and would lose its changes: save it first"
-                )
             _open(bpy.data.filepath, run_scripts=True)
         yield from _checks(options, screen, stop)
     except (UsageError, ReadError, OSError) as error:
