@@ -16,7 +16,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..core.progress import Cancelled, Progress
-from . import handlers, refresh, scene_check, scene_follow, scene_pairs, scene_results, session
+from . import handlers, refresh, scene_check, scene_faults, scene_follow, scene_pairs, scene_results, session
 from .job import Job
 from .scene_pairs import Outcome
 from .scene_things import Ignore, Key, Subject
@@ -58,7 +58,8 @@ def subject_of(context: bpy.types.Context, finding: ContactLensFinding) -> Subje
     check = scene_results.of_scene(context.scene)
     rules = check.as_rules(context)
     a, b = finding.key("a"), finding.key("b")
-    items = scene_check.items_of(context, [key for key in (a, b) if key is not None])
+    keys = [key for key in (a, b) if key is not None]
+    items = scene_check.items_of(context, keys, faults=scene_faults.affected(context))
     if a not in items or b not in items:
         return None
     return Subject(

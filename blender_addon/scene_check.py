@@ -144,11 +144,14 @@ def subject_of(
 
 
 def items_of(
-    context: bpy.types.Context, keys: Collection[Key], geometries: Geometries | None = None
+    context: bpy.types.Context,
+    keys: Collection[Key],
+    geometries: Geometries | None = None,
+    faults: Mapping[bpy.types.ID, scene_faults.Fault] | None = None,
 ) -> dict[Key, Item]:
     """Read some things of the scene as they are now. What is gone, hidden or has no geometry is not among them."""
     owners = {key[0] for key in keys}
-    reader = _Reader(context.evaluated_depsgraph_get(), geometries or Geometries(), Rules(), set(keys))
+    reader = _Reader(context.evaluated_depsgraph_get(), geometries or Geometries(), Rules(), set(keys), faults)
     reader.read([obj for obj in context.view_layer.objects if obj.session_uid in owners])
     return {item.key: item for item in reader.items if item.key in keys}
 
