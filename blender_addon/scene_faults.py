@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender could not evaluate: missing libraries, invalid drivers, missing caches, and all objects they affect."""
+"""What Blender could not evaluate (missing libraries, files and caches, invalid drivers), and what that affects."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
+
+from .scene_visibility import INSTANCING
 
 SOURCES = (
     "objects",
@@ -60,13 +62,15 @@ PASS_ON = frozenset(
 """The types of data-blocks whose users are affected with them. Not scenes, which use all their objects."""
 SIMULATIONS = frozenset({"CLOTH", "SOFT_BODY"})
 """Modifiers with a point cache."""
+DISPLACING = frozenset({"DISPLACE", "WAVE"})
+"""Surfaces of Dynamic Paint that move vertices."""
 
 
 class Fault(NamedTuple):
     """Why a data-block may not be as its author meant it."""
 
     kind: str
-    """"library", "driver" or "cache"."""
+    """"library", "file", "driver" or "cache"."""
     reason: str
     """A sentence that names the data-block."""
     is_own: bool
@@ -86,7 +90,7 @@ def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
     own: dict[bpy.types.ID, _What] = {}
     for name in SOURCES:
         for block in getattr(bpy.data, name, ()):
-            found = _library(block) or _driver(block)
+            found = _library(block) or _file(block) or _driver(block)
             if found is None and isinstance(block, bpy.types.Object):
                 found = _cache(block, scene, depsgraph)
             if found is not None:
@@ -110,8 +114,8 @@ def _named(block: bpy.types.ID) -> str:
     return f"'{block.name}'" if isinstance(block, bpy.types.Object) else f"{_kind(block)} '{block.name}'"
 
 
-def _kind(block: bpy.types.ID) -> str:
-    return "the node group" if isinstance(block, bpy.types.NodeTree) else f"the {type(block).__name__.lower()}"
+def _kind(block: Any) -> str:
+    return "the node group" if isinstance(block, bpy.types.NodeTree) else f"the {block.bl_rna.name.lower()}"
 
 
 # --- libraries ------------------------------------------------------------------------------------------------------
@@ -144,6 +148,15 @@ def _library_words(library: bpy.types.Library | None) -> str:
 
 def _exists(path: str, library: bpy.types.Library | None) -> bool:
     return Path(bpy.path.abspath(path, library=library)).is_file()
+
+
+def _file(block: Any) -> _What | None:
+    """What to say of an image or a font whose file is missing: both may shape geometry."""
+    is_image = isinstance(block, bpy.types.Image) and block.source == "FILE"
+    is_font = isinstance(block, bpy.types.VectorFont) and block.filepath != "<builtin>"
+    if not (is_image or is_font) or block.packed_file is not None or _exists(block.filepath, block.library):
+        return None
+    return _What("file", f"has a file '{block.filepath}' that does not exist")
 
 
 # --- drivers --------------------------------------------------------------------------------------------------------
@@ -213,12 +226,21 @@ def _caches(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.
             yield from _of_points(modifier.point_cache, modifier.name, obj, scene)
         elif modifier.type == "FLUID" and modifier.fluid_type == "DOMAIN":
             yield from _of_fluid(modifier, obj, scene)
+        elif modifier.type == "DYNAMIC_PAINT" and modifier.canvas_settings is not None:
+            for surface in modifier.canvas_settings.canvas_surfaces:
+                if surface.is_active and surface.surface_type in DISPLACING:
+                    yield from _of_points(surface.point_cache, modifier.name, obj, scene)
+        elif modifier.type == "PARTICLE_INSTANCE" and modifier.particle_system is not None:
+            yield from _of_particles(modifier.particle_system, modifier.object, scene)
+        elif modifier.type == "NODES":
+            yield from _of_nodes(modifier, obj, scene)
     for constraint in constraints:
         if constraint.type == "TRANSFORM_CACHE" and not constraint.mute:
             yield from _of_cache_file(constraint.cache_file, constraint.name, depsgraph)
+    explodes = any(modifier.type == "EXPLODE" and modifier.show_viewport for modifier in modifiers)
     for system in obj.particle_systems:
-        if system.settings is not None and system.settings.render_type in ("OBJECT", "COLLECTION"):
-            yield from _of_points(system.point_cache, system.name, obj, scene)
+        if system.settings is not None and (explodes or system.settings.render_type in INSTANCING):
+            yield from _of_particles(system, obj, scene)
     world, body = scene.rigidbody_world, obj.rigid_body
     if world is not None and world.enabled and body is not None and body.type == "ACTIVE" and not body.kinematic:
         yield from _of_points(world.point_cache, "Rigid Body World", obj, scene)
@@ -251,6 +273,24 @@ def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Sc
     needed = (frame - cache.frame_start) // max(1, cache.frame_step) + 1
     if cache.is_frame_skip or count is None or int(count[0]) < needed:
         yield f"has a simulation ({name}) that is not baked up to frame {frame}"
+
+
+def _of_particles(system: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
+    if system.settings.type != "HAIR" or system.use_hair_dynamics:  # else they stay on their surface
+        yield from _of_points(system.point_cache, system.name, obj, scene)
+
+
+def _of_nodes(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
+    """Of an unbaked simulation zone Blender does not report which frames it has simulated, nor of a packed bake."""
+    for bake in modifier.bakes:
+        own_range = bake.use_custom_simulation_frame_range
+        start, end = (bake.frame_start, bake.frame_end) if own_range else (scene.frame_start, scene.frame_end)
+        frame = min(scene.frame_current, end)
+        if frame <= start or getattr(bake.node, "bl_idname", "") != "GeometryNodeSimulationOutput":
+            continue
+        folder = bake.directory if bake.use_custom_path else f"{modifier.bake_directory}/{bake.bake_id}"
+        if not _exists(f"{folder}/meta/{frame:05}_00000.json", obj.library):
+            yield f"has a simulation zone ({modifier.name}) that is not baked to disk up to frame {frame}"
 
 
 def _has_files(cache: Any, obj: bpy.types.Object) -> bool:

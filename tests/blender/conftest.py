@@ -46,9 +46,9 @@ def pytest_unconfigure() -> None:
     """End with the status of the run, after all is told.
 
     As a module Blender 4.2 crashes at the end of Python when any property with an update function was registered,
-    though it was unregistered too, and 4.5 waits forever when it has run a driver's expression.
+    though it was unregistered too.
     """
-    if not bpy.app.binary_path:
+    if not bpy.app.binary_path and bpy.app.version < (4, 5):
         if _profile:
             shutil.rmtree(_profile, ignore_errors=True)
         sys.stdout.flush()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import bpy
 import pytest
 
-from .scenes import cube, mesh_object
+from .scenes import cube, inspect, mesh_object
 from .test_scene_report import Sidebar, in_process, installed, modules_of, run
 
 Part = Callable[[str], ModuleType]
@@ -240,12 +241,18 @@ def on_bone() -> str:
     return "'Rig', which has a driver on pose.bones[\"Arm\"].location[0]"
 
 
-def on_nodes() -> str:
-    group = bpy.data.node_groups.new("Grow", "GeometryNodeTree")
+def geometry_nodes(name: str) -> tuple[Any, Any, Any]:
+    """A node group that passes its geometry on, its input and its output."""
+    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
     for way in ("INPUT", "OUTPUT"):
         group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
     begin, end = group.nodes.new("NodeGroupInput"), group.nodes.new("NodeGroupOutput")
     group.links.new(begin.outputs[0], end.inputs[0])
+    return group, begin, end
+
+
+def on_nodes() -> str:
+    group, _, _ = geometry_nodes("Grow")
     group.nodes.new("ShaderNodeValue")
     bpy.data.objects["B"].modifiers.new("Nodes", "NODES").node_group = group
     drive(group, 'nodes["Value"].outputs[0].default_value', NEEDS_SCRIPTS)
@@ -312,6 +319,9 @@ def test_a_driver_that_was_not_run_clears_nothing_and_is_noted(part: Part, tmp_p
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
     bpy.data.objects["C"].location.x = 55.0
+    inspect(bpy.data.objects["B"], bpy.data.objects["C"])
+    assert not finding.is_apart
+    assert finding.status != "RESOLVED"
     bpy.ops.contact_lens.check_scene()
     (finding,) = bpy.context.scene.contact_lens_check.findings
     assert finding.status != "RESOLVED"
@@ -465,6 +475,159 @@ def test_a_baked_simulation_counts_until_its_files_are_gone(part: Part, tmp_path
     code, check = checked(part, tmp_path, scene, "--frames", "4")
     assert code == 3
     assert unchecked(check, "cache") == {"Plane": "'Plane' has a simulation (Cloth) whose baked files are missing"}
+
+
+def simulates_by_nodes() -> bpy.types.Object:
+    """A cube that moves by 1 m a frame in a simulation zone."""
+    group, begin, end = geometry_nodes("Move")
+    into, out = (group.nodes.new(f"GeometryNodeSimulation{end}") for end in ("Input", "Output"))
+    into.pair_with_output(out)
+    move = group.nodes.new("GeometryNodeTransform")
+    move.inputs["Translation"].default_value = (1.0, 0.0, 0.0)
+    group.links.new(begin.outputs[0], into.inputs["Geometry"])
+    group.links.new(into.outputs["Geometry"], move.inputs["Geometry"])
+    group.links.new(move.outputs["Geometry"], out.inputs["Geometry"])
+    group.links.new(out.outputs["Geometry"], end.inputs[0])
+    cube("Wall", (6.0, 0.0, 0.0))
+    mover = cube("Mover")
+    mover.modifiers.new("Nodes", "NODES").node_group = group
+    return mover
+
+
+def test_a_simulation_zone_counts_where_it_is_baked_to_disk(part: Part, tmp_path: Path) -> None:
+    mover = simulates_by_nodes()
+    scene = save(tmp_path / "scene.blend")
+    assert checked(part, tmp_path, scene)[0] == 0, "it begins at frame 1"
+    mover = bpy.data.objects["Mover"]
+    code, check = checked(part, tmp_path, scene, "--frames", "6")
+    assert (code, check["findings"]) == (3, []), "Blender has not simulated the frames before"
+    words = "'Mover' has a simulation zone (Nodes) that is not baked to disk up to frame 6"
+    assert unchecked(check, "cache") == {"Mover": words}
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    mover = bpy.data.objects["Mover"]
+    nodes: Any = mover.modifiers["Nodes"]
+    (bake,) = nodes.bakes
+    if hasattr(bake, "bake_target"):
+        bake.bake_target = "DISK"
+    bpy.context.scene.frame_end = 8
+    with bpy.context.temp_override(object=mover, active_object=mover):
+        bpy.ops.object.geometry_node_bake_single(
+            session_uid=mover.session_uid, modifier_name="Nodes", bake_id=bake.bake_id
+        )
+    bpy.ops.wm.save_mainfile()
+    folder = Path(bpy.path.abspath(nodes.bake_directory))
+    for frame in (6, 20):
+        code, check = checked(part, tmp_path, scene, "--frames", frame)
+        assert (code, check["skipped"], len(check["findings"])) == (1, [], 1)
+    shutil.rmtree(folder)
+    code, check = checked(part, tmp_path, scene, "--frames", "6")
+    assert unchecked(check, "cache") == {"Mover": words}
+
+
+def scatter(kind: str) -> bpy.types.Object:
+    """A cube with particles, each an instance of another cube."""
+    ground = cube("Ground")
+    ground.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    settings = ground.particle_systems[0].settings
+    settings.type, settings.count = kind, 5
+    settings.render_type, settings.instance_object = "OBJECT", cube("Seed", (0.0, 0.0, -50.0), 0.01)
+    return ground
+
+
+def test_particles_count_where_they_are_simulated_or_stay_where_they_are(part: Part, tmp_path: Path) -> None:
+    scatter("HAIR")
+    _, check = checked(part, tmp_path, save(tmp_path / "scene.blend"), "--frames", "20")
+    assert (unchecked(check, "cache"), check["objects"]) == ({}, 7), "hair moves with its surface"
+    fresh()
+    scatter("EMITTER")
+    _, check = checked(part, tmp_path, save(tmp_path / "scene.blend"), "--frames", "20")
+    assert set(unchecked(check, "cache")) == {"Ground"}
+
+
+def explodes() -> None:
+    cube("Other", (50.0, 0.0, 0.0))
+    b = cube("B")
+    b.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    b.modifiers.new("Explode", "EXPLODE")
+
+
+def instances_particles() -> None:
+    explodes()
+    other: Any = bpy.data.objects["Other"]
+    b = cube("Piece").modifiers.new("Particles", "PARTICLE_INSTANCE")
+    other.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    b.object, b.particle_system_index = other, 1
+    bpy.data.objects.remove(bpy.data.objects["B"])
+    bpy.data.objects["Piece"].name = "B"
+
+
+def is_painted() -> None:
+    modifier: Any = cube("B").modifiers.new("Paint", "DYNAMIC_PAINT")
+    modifier.ui_type = "CANVAS"
+    with bpy.context.temp_override(object=bpy.data.objects["B"]):
+        bpy.ops.dpaint.type_toggle(type="CANVAS")
+    modifier.canvas_settings.canvas_surfaces[0].surface_type = "DISPLACE"
+
+
+@pytest.mark.parametrize("simulate", [explodes, instances_particles, is_painted])
+def test_what_moves_vertices_frame_by_frame_counts_where_blender_has_all_frames(
+    part: Part, tmp_path: Path, simulate: Callable[[], None]
+) -> None:
+    simulate()
+    scene = save(tmp_path / "scene.blend")
+    _, check = checked(part, tmp_path, scene, "--frames", "20")
+    assert "that is not baked up to frame 20" in unchecked(check, "cache")["B"]
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def displaced(folder: Path) -> Path:
+    picture = bpy.data.images.new("Bumps", 4, 4)
+    picture.filepath_raw, picture.file_format = str(folder / "bumps.png"), "PNG"
+    picture.save()
+    texture: Any = bpy.data.textures.new("Bumps", "IMAGE")
+    texture.image = bpy.data.images.load(picture.filepath_raw)
+    cube("B").modifiers.new("Displace", "DISPLACE").texture = texture
+    return folder / "bumps.png"
+
+
+def lettered(folder: Path) -> Path:
+    fonts = Path(bpy.utils.system_resource("DATAFILES")) / "fonts"
+    path = folder / "font.woff2"
+    shutil.copy(fonts / "Inter.woff2", path)
+    text = bpy.data.curves.new("Text", "FONT")
+    text.font, text.extrude = bpy.data.fonts.load(str(path)), 0.1
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("B", text))
+    return path
+
+
+@pytest.mark.parametrize("make", [displaced, lettered])
+def test_what_is_shaped_by_a_missing_file_is_unchecked(
+    part: Part, tmp_path: Path, make: Callable[[Path], Path]
+) -> None:
+    cube("A", (50.0, 0.0, 0.0))
+    path = make(tmp_path)
+    scene = save(tmp_path / "scene.blend")
+    assert checked(part, tmp_path, scene)[0] == 0
+    path.unlink()
+    code, check = checked(part, tmp_path, scene)
+    assert code == 3
+    (reason,) = unchecked(check, "file").values()
+    assert reason.startswith("'B' depends on the ")
+    assert f"{path.name}' that does not exist" in reason
+
+
+def test_a_missing_image_of_a_material_is_no_matter(part: Part, tmp_path: Path) -> None:
+    a = cube("A")
+    paint = bpy.data.materials.new("Paint")
+    paint.use_nodes = True
+    image = bpy.data.images.new("Gone", 4, 4)
+    image.source, image.filepath = "FILE", str(tmp_path / "gone.png")
+    paint.node_tree.nodes.new("ShaderNodeTexImage").image = image
+    a.data.materials.append(paint)
+    code, check = checked(part, tmp_path, save(tmp_path / "scene.blend"))
+    assert (code, check["skipped"]) == (0, [])
 
 
 # --- nothing to check -----------------------------------------------------------------------------------------------
