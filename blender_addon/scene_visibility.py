@@ -149,19 +149,50 @@ def _asking(obj: bpy.types.Object) -> Iterator[str]:
 
 def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, int]:
     """Return how many objects that could be checked are not visible: `hidden`, `excluded` from the view layer, and how
-    many of the hidden ones are `rendered`."""
+    many of the hidden ones are `rendered`. What instances of collections leave out counts once, as hidden."""
     inside = {obj.session_uid for obj in layer.objects}
     rendered = _rendered(layer.layer_collection)
     counts = {"hidden": 0, "excluded": 0, "rendered": 0}
+    known = {obj.session_uid for obj in scene.objects}
     for obj in scene.objects:
-        if obj.type not in read.TYPES_WITH_SURFACE and obj.instance_type != "COLLECTION":
+        if not _can_be_checked(obj):
             continue
         if obj.session_uid not in inside:
             counts["excluded"] += 1
         elif not obj.visible_get(view_layer=layer):
             counts["hidden"] += 1
             counts["rendered"] += obj.session_uid in rendered
+    visible = (obj for obj in layer.objects if obj.visible_get(view_layer=layer))
+    collections = list(dict.fromkeys(_instanced(visible)))
+    for collection in collections:  # it grows
+        shown = _shown(collection, "hide_viewport")
+        rendered = _shown(collection, "hide_render")
+        for obj in collection.all_objects:
+            if obj not in shown and _can_be_checked(obj) and obj.session_uid not in known:
+                known.add(obj.session_uid)
+                counts["hidden"] += 1
+                counts["rendered"] += obj in rendered
+        collections += [one for one in dict.fromkeys(_instanced(shown)) if one not in collections]
     return counts
+
+
+def _can_be_checked(obj: bpy.types.Object) -> bool:
+    return obj.type in read.TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
+
+
+def _instanced(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Collection]:
+    """The collections that objects make instances of."""
+    for obj in objects:
+        if obj.instance_type == "COLLECTION" and obj.instance_collection is not None:
+            yield obj.instance_collection
+
+
+def _shown(collection: bpy.types.Collection, hide: str) -> set[bpy.types.Object]:
+    """The objects of a collection that its instances show; hide: "hide_viewport" or "hide_render"."""
+    if getattr(collection, hide):
+        return set()
+    own = {obj for obj in collection.objects if not getattr(obj, hide)}
+    return own.union(*(_shown(child, hide) for child in collection.children))
 
 
 def _rendered(top: bpy.types.LayerCollection) -> set[int]:

@@ -93,6 +93,31 @@ def test_each_choice_checks_what_it_names(part: Part, stack: Path, capsys: pytes
     assert "7 objects, 21 findings (21 coincident)\n" in capsys.readouterr().out
 
 
+def test_what_instances_of_collections_leave_out_is_counted(part: Part, tmp_path: Path) -> None:
+    def instancer(name: str, *objects: bpy.types.Object) -> bpy.types.Object:
+        collection = bpy.data.collections.new(name)
+        for obj in objects:
+            bpy.context.scene.collection.objects.unlink(obj)
+            collection.objects.link(obj)
+        empty = bpy.data.objects.new(name, None)
+        empty.instance_type, empty.instance_collection = "COLLECTION", collection
+        bpy.context.scene.collection.objects.link(empty)
+        return empty
+
+    a, b, c, d = (cube(name) for name in "ABCD")
+    b.hide_viewport = True
+    d.hide_viewport = d.hide_render = True
+    outer = instancer("Outer", a, b, instancer("Inner", c, d))
+    again = bpy.data.objects.new("Again", None)
+    again.instance_type, again.instance_collection = "COLLECTION", outer.instance_collection
+    bpy.context.scene.collection.objects.link(again)
+    scene = save(tmp_path / "scene.blend")
+    (check,) = checks(part, scene)
+    assert (check["objects"], check["left_out"]) == (4, {"hidden": 2, "excluded": 0, "rendered": 1})
+    (check,) = checks(part, scene, "--visibility", "all")
+    assert (check["objects"], check["left_out"]) == (8, {"hidden": 0, "excluded": 0, "rendered": 0})
+
+
 def test_a_named_collection_that_is_excluded_is_unchecked(part: Part, stack: Path) -> None:
     (check,) = checks(part, stack, "--collections", "Out", "Cut")
     told = [entry["reason"] for entry in check["skipped"] if entry["kind"] == "hidden"]
