@@ -166,12 +166,12 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
     collections = list(dict.fromkeys(_instanced(visible)))
     for collection in collections:  # it grows
         shown = _shown(collection, "hide_viewport")
-        rendered = _shown(collection, "hide_render")
+        shown_in_renders = _shown(collection, "hide_render")
         for obj in collection.all_objects:
             if obj not in shown and _can_be_checked(obj) and obj.session_uid not in known:
                 known.add(obj.session_uid)
                 counts["hidden"] += 1
-                counts["rendered"] += obj in rendered
+                counts["rendered"] += obj in shown_in_renders
         collections += [one for one in dict.fromkeys(_instanced(shown)) if one not in collections]
     return counts
 
