@@ -46,7 +46,7 @@ def go_to(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, visibility: str, f
 
 
 def _show(layer: bpy.types.ViewLayer, excluded: bool) -> None:
-    """Show all objects, those of excluded collections too if wanted."""
+    """Show all objects; if wanted also those of excluded collections, and instancers beside their instances."""
     for one in _below(layer.layer_collection):
         if excluded:
             _set(one, "exclude", False)
@@ -54,6 +54,8 @@ def _show(layer: bpy.types.ViewLayer, excluded: bool) -> None:
     for block in (*bpy.data.collections, *bpy.data.objects):
         _set(block, "hide_viewport", False)
     for obj in layer.objects:
+        if excluded:
+            _set(obj, "show_instancer_for_viewport", True)
         if obj.hide_get(view_layer=layer):
             obj.hide_set(False, view_layer=layer)
 
@@ -162,6 +164,9 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
         elif not obj.visible_get(view_layer=layer):
             counts["hidden"] += 1
             counts["rendered"] += obj.session_uid in rendered
+        elif obj.is_instancer and not obj.show_instancer_for_viewport and obj.type in read.TYPES_WITH_SURFACE:
+            counts["hidden"] += 1  # itself, not its instances
+            counts["rendered"] += obj.session_uid in rendered and obj.show_instancer_for_render
     visible = (obj for obj in layer.objects if obj.visible_get(view_layer=layer))
     collections = list(dict.fromkeys(_instanced(visible)))
     for collection in collections:  # it grows

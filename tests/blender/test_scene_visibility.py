@@ -118,6 +118,20 @@ def test_what_instances_of_collections_leave_out_is_counted(part: Part, tmp_path
     assert (check["objects"], check["left_out"]) == (8, {"hidden": 0, "excluded": 0, "rendered": 0})
 
 
+def test_an_instancer_that_is_hidden_itself_is_counted(part: Part, tmp_path: Path) -> None:
+    instancer = cube("I")
+    cube("Small", size=0.1).parent = instancer
+    cube("A", (0.9, 0.0, 0.0), size=0.1)
+    instancer.instance_type, instancer.show_instancer_for_viewport = "VERTS", False
+    scene = save(tmp_path / "scene.blend")
+    (viewport,) = checks(part, scene)
+    assert (found(viewport), viewport["left_out"]) == (set(), {"hidden": 1, "excluded": 0, "rendered": 1})
+    for choice in ("render", "all"):
+        (check,) = checks(part, scene, "--visibility", choice)
+        assert frozenset("AI") in found(check)
+        assert check["left_out"] == {"hidden": 0, "excluded": 0, "rendered": 0}
+
+
 def test_a_named_collection_that_is_excluded_is_unchecked(part: Part, stack: Path) -> None:
     (check,) = checks(part, stack, "--collections", "Out", "Cut")
     told = [entry["reason"] for entry in check["skipped"] if entry["kind"] == "hidden"]
