@@ -69,7 +69,7 @@ def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
     for name in ("point_on_a", "point_on_b"):
         if not is_array(getattr(c, name), (3,)):
             yield f"{name} is not 3 finite numbers: {getattr(c, name)!r}"
-    if c.normal is not None and not is_array(c.normal, (3,)):
+    if not is_array(c.normal, (3,)) and (c.normal is not None or c.signed_distance != 0.0):
         yield f"normal is {c.normal!r}"
     if not isinstance(c.crossings, Crossings):
         yield f"crossings are {c.crossings!r}"

@@ -48,6 +48,8 @@ def lies(c):
     yield "the relation fits", {"relation": Relation.SEPARATED if c.intersects else Relation.PENETRATING}
     if c.normal is not None:
         yield "unit vector", {"normal": 2.0 * c.normal}
+    if c.signed_distance != 0.0:
+        yield "well-formed", {"normal": None}
     if not c.intersects and c.signed_distance > 1e-3:
         yield (
             "prove the lower bound",
