@@ -71,8 +71,11 @@ class Crossings(ReadOnlyArrays):
     @classmethod
     def none(cls) -> Crossings:
         """Return those of meshes that do not meet."""
-        arrays = (np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=np.uint8), np.zeros((0, 2, 3)))
-        return cls(*arrays, np.zeros((0, 2, 2), dtype=np.uint8), 0, 0)
+        pairs, kinds = np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=np.uint8)
+        segments, features = np.zeros((0, 2, 3)), np.zeros((0, 2, 2), dtype=np.uint8)
+        for array in (pairs, kinds, segments, features):
+            array.flags.writeable = False
+        return cls(pairs, kinds, segments, features, 0, 0)
 
     def __len__(self) -> int:
         """Return the number of pairs."""

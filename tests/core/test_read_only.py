@@ -74,6 +74,7 @@ def things() -> dict[str, object]:
         "flat contact": contact(Capsule((-1, 0), (1, 0), 0.1), Capsule((0, -1), (0, 1), 0.1)),
         "compound contact": compound_contact(pair, other),
         "mesh contact": mesh_contact(mesh, moved),
+        "mesh and ball apart": mesh_contact(mesh, ball.moved(np.array([5.0, 0.0, 0.0]))),
         "contacts": contacts([hull, box, ball, pill]),
         "volumes": volumes,
         "tree": tree,
@@ -122,7 +123,11 @@ def test_read_only_arrays_stay_read_only(name, again):
 
 
 @pytest.mark.parametrize(
-    "name", ["contact", "curved contact", "section contact", "compound contact", "mesh contact", "hull", "mesh"]
+    "name",
+    [
+        *("contact", "curved contact", "section contact", "compound contact", "hull", "mesh"),
+        *("mesh contact", "mesh and ball apart"),
+    ],
 )
 def test_every_array_of_a_shape_or_an_answer_is_read_only(name):
     assert not [path for path, array in arrays(THINGS[name]) if array.flags.writeable and "._" not in path]
