@@ -165,13 +165,13 @@ def epa_again(
         return None
     for index, (i, j, k) in enumerate(facets):
         x, y, z, offset, *_ = triangles[index]  # type: ignore[misc]
-        for edge in ((j, i), (k, j), (i, k)):
-            across = triangle_at.get(edge)
+        for start, end in ((j, i), (k, j), (i, k)):
+            across = triangle_at.get((start, end))
             if across is None:
                 return None
             if across < index:
                 continue  # seen from the other side
-            far = next(corner for corner in facets[across] if corner not in edge)
+            far = sum(facets[across]) - start - end  # the third corner
             px, py, pz, _, _ = points[far]
             height = x * px + y * py + z * pz - offset
             if height > filtered or (height >= -filtered and grid.height(index, i, j, k, far) > 0):
