@@ -148,6 +148,7 @@ def curved_contact(
     found = _solved(a, b, one, other, method, axis)
     if found.status is Status.CURVED_BRACKET:
         found = _covered(a, b, found)
+    found = _along_points(a, b, found)
     one, other, normal, slab = found.one, found.other, found.normal, found.slab
     size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
     magnitude = max(a.magnitude, b.magnitude)
@@ -328,6 +329,28 @@ def _by_ball(one: _Core, other: _Core, pair: BallPair) -> _Solved:
     return _Solved(
         one, other, normal, slab, slab, upper, points, normals, "secular", found.iterations, nothing, None, proof
     )
+
+
+def _along_points(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
+    """Return what is told of cores that are apart with the normal along the known points, where no points realise the
+    slab across the one that was told.
+
+    The slabs of directions that differ by less than the root of rounding are all alike: they do not say which one is
+    that of the nearest points.
+    """
+    p, q = found.points
+    gap = float(np.linalg.norm(q - p))
+    if found.slab <= 0.0 or gap == 0.0:
+        return found
+    signed_distance = found.slab - found.one.radius - found.other.radius
+    tolerance = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
+    on_a, on_b = _nearest(found.one, found.other, found.points, found.normal, found.slab, None)
+    miss = float(np.linalg.norm(on_b - on_a - found.slab * found.normal))
+    way = (q - p) / gap
+    slab = float(_slabs(found.one, found.other, way[None])[0])
+    if miss <= 0.5 * tolerance or slab < found.slab - _noise(found.one, found.other) or abs(gap - slab) >= miss:
+        return found
+    return found._replace(normal=way, slab=slab, lower=slab, certificate=replace(found.certificate, normal=way))
 
 
 def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import Box, Cone, ConvexHull, Cylinder, RegionKind, Sphere, contact, verify
+from contact_lens.core import Box, Capsule, Cone, ConvexHull, Cylinder, RegionKind, Sphere, contact, verify
 from contact_lens.core.curved.disk_region import Disk, disk_and_disk, measures
 from contact_lens.core.narrow_phase.relation import contact_band
 
@@ -99,3 +99,21 @@ def test_a_plate_that_lies_on_a_face_by_a_sliver_of_its_disk_is_verified(overlap
     assert found.region.area == pytest.approx(4.0 / 3.0 * overlap * np.sqrt(2.0 * overlap), rel=overlap + 1e-6, abs=0.0)
     said = verify(found, box, plate)
     assert said.ok, [check for check in said.checks if not check.ok]
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("kind", [Cylinder, Cone])
+@pytest.mark.parametrize(
+    "large", [Sphere((0, 0, 0), 1.0), Capsule((-0.5, 0, 0), (0.5, 0, 0), 1.0)], ids=["ball", "pill"]
+)
+@pytest.mark.parametrize("depth", [0.5, -0.5, -1e3])
+def test_the_normal_of_a_dot_beside_the_pole_is_along_its_witness_points(large, kind, size, depth):
+    """A normal that is off by the size of the dot separates as well, to rounding, but its points do not realise it."""
+    rng = np.random.default_rng(round(1.0 / size))
+    for _ in range(8):
+        top = np.append(size * rng.uniform(-2.0, 2.0, 2), 1.0 - depth * size)
+        axis = np.array([0.0, 0.0, 1.0]) + size * rng.normal(size=3) * rng.integers(2)
+        pair = (large, kind(top, top + size * axis, 0.7 * size))
+        for a, b in (pair, pair[::-1]):
+            said = verify(contact(a, b), a, b)
+            assert said.ok, [check for check in said.checks if not check.ok]
