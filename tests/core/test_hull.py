@@ -527,7 +527,10 @@ def test_a_matrix_that_is_none_is_refused(matrix):
 
 @pytest.mark.parametrize("kind", ["sphere", "single precision", "quads", "cone", "circles across"])
 def test_time_grows_in_step_with_the_corners(kind):
-    """Five times the corners take twenty-five times as long where it grows with the square."""
+    """Five times the corners take twenty-five times as long where it grows with the square.
+
+    The least of three times is compared: what else the machine does only adds to them.
+    """
 
     def points(count: int) -> np.ndarray:
         way = np.random.default_rng(52).normal(size=(count, 3))
@@ -542,14 +545,16 @@ def test_time_grows_in_step_with_the_corners(kind):
         }[kind]
 
     def seconds(count: int) -> float:
-        given, begin = points(count), process_time()
-        hull = ConvexHull(given)
-        took = process_time() - begin
+        given, times = points(count), []
+        for _ in range(3):
+            begin = process_time()
+            hull = ConvexHull(given)
+            times.append(process_time() - begin)
         some = np.random.default_rng(53).integers(0, len(hull.normals), 300)
         reach = ((given - hull.center) @ hull.normals[some].T).max(axis=0)
         np.testing.assert_allclose(hull.offsets[some], reach, rtol=0, atol=4 * EPS * np.abs(given).max())
         assert len(hull.vertices) > 0.7 * count
-        return took
+        return min(times)
 
     assert seconds(30_000) < 12 * seconds(6_000)
 

@@ -279,15 +279,20 @@ def test_the_box_of_many_corners_is_as_small_as_when_every_corner_meets_every_si
 
 
 def test_time_grows_in_step_with_the_corners_of_a_face():
-    """Four times the corners take sixteen times as long where every corner meets every side."""
+    """Four times the corners take sixteen times as long where every corner meets every side.
+
+    The least of three times is compared: what else the machine does only adds to them.
+    """
 
     def seconds(count: int) -> float:
         w = np.arange(count) * 2 * np.pi / count
         points = np.stack([np.tile(np.cos(w), 2), np.tile(np.sin(w), 2), np.repeat([0.0, 1.0], count)], axis=1)
-        shape, begin = ConvexHull(points), process_time()
-        found = volumes_of_shapes("obb", [shape])
-        took = process_time() - begin
+        times = []
+        for _ in range(3):
+            shape, begin = ConvexHull(points), process_time()
+            found = volumes_of_shapes("obb", [shape])
+            times.append(process_time() - begin)
         assert found.volumes()[0] == pytest.approx(4.0, rel=1e-5)
-        return took
+        return min(times)
 
     assert seconds(8_000) < 10 * seconds(2_000)
