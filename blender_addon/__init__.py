@@ -5,23 +5,13 @@ from __future__ import annotations
 
 import bpy
 
-from . import (
-    command_line,
-    exhibit,
-    operators,
-    overlay,
-    panels,
-    preferences,
-    properties,
-    refresh,
-    scene_again,
-    scene_follow,
-    scene_operators,
-    scene_panel,
-    scene_results,
-    volumes_follow,
-)
-from .report import report, report_lines
+from . import command_line
+from .check import results as scene_results
+from .data import preferences, properties
+from .draw import isolated_pair as exhibit
+from .draw import overlay
+from .report.pair import report, report_lines
+from .ui import operators, panels, refresh, scene_again, scene_follow, scene_operators, scene_panel, volumes_follow
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 

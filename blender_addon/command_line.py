@@ -21,23 +21,21 @@ from typing import Any
 
 import bpy
 
-from . import (
-    report_files,
-    report_json,
-    scene_check,
-    scene_motion,
-    scene_pairs,
-    scene_report,
-    scene_results,
-    scene_visibility,
-)
-from .command_options import FAIL_ON, UsageError, parser
-from .interruption import Stop
-from .names import visible
-from .read import ReadError
-from .report_files import ReportFileError
-from .terminal import Progress, Screen, closing_lines, complain, lines, standard_output_free
-from .units import UnitFormat
+from .check import motion as scene_motion
+from .check import results as scene_results
+from .check import scene as scene_pairs
+from .data.names import visible
+from .data.units import UnitFormat
+from .read import scene as scene_check
+from .read import visibility as scene_visibility
+from .read.snapshot import ReadError
+from .report import files as report_files
+from .report import json_report as report_json
+from .report import scene as scene_report
+from .report.files import ReportFileError
+from .ui.command_options import FAIL_ON, UsageError, parser
+from .ui.interruption import Stop
+from .ui.terminal import Progress, Screen, closing_lines, complain, lines, standard_output_free
 
 NAME = "contact_lens"
 CLEAN, FINDINGS, WRONG, UNCHECKED, STOPPED = 0, 1, 2, 3, 130

@@ -45,7 +45,6 @@ from .narrow_phase.relation import Relation
 from .narrow_phase.sat import SatResult, sat
 from .note import Note
 from .progress import Cancelled, Progress
-from .proof.verify import Check, Verification, verify
 from .region.region import Arc, Region, RegionKind, contact_region
 from .shapes.box import Box, rotate
 from .shapes.curved_shape import CurvedShape
@@ -64,6 +63,7 @@ from .shapes.support import (
     support,
     supports,
 )
+from .verify.verify import Check, Verification, verify
 
 __all__ = [
     "REBUILD_COST",

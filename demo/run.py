@@ -123,8 +123,8 @@ def select(a: bpy.types.Object, b: bpy.types.Object) -> None:
 
 def show(folder: Path) -> None:
     """Print the report, write it as JSON, and write the picture when there is a GL driver."""
-    report = importlib.import_module(f"{MODULE}.blender_addon.report")
-    snapshot = importlib.import_module(f"{MODULE}.blender_addon.snapshot")
+    report = importlib.import_module(f"{MODULE}.blender_addon.report.pair")
+    snapshot = importlib.import_module(f"{MODULE}.blender_addon.draw.picture")
     data = report.report(bpy.context)
     rows = report.report_lines(data)
     width = max(len(label) for label, _ in rows)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..progress import Progress, part_of
 from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import BATCH_CORNERS, EPS
-from .batched_hulls import (
+from .hulls import (
     APART,
     MEET,
     OPEN,

@@ -40,12 +40,12 @@ from ..tolerance import (
     PROMISE_ROUNDING,
     SUPPORT_ROUNDING,
 )
-from .batched_box_contacts import box_witnesses, boxes_inside
-from .batched_boxes import OrientedBoxes, box_axes, boxes_overlap
-from .batched_depth import hulls_depth
-from .batched_distance import hulls_distance
-from .batched_hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
-from .batched_regions import BoxRegions, box_regions
+from .box_contacts import box_witnesses, boxes_inside
+from .boxes import OrientedBoxes, box_axes, boxes_overlap
+from .depth import hulls_depth
+from .distance import hulls_distance
+from .hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
+from .regions import BoxRegions, box_regions
 
 BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.int8]

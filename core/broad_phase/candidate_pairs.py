@@ -26,9 +26,9 @@ from ..read_only import ReadOnlyArrays
 from ..shapes.polytope import IntArray
 from ..tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
 from .bitmap_pairs import bitmap
-from .box_bvh import tree
 from .box_pairs import Boxes, PairList
 from .grid_pairs import grid
+from .linear_bvh import tree
 from .sweep_and_prune import sweep
 
 Method = Literal["auto", "sweep", "bitmap", "grid", "bvh"]

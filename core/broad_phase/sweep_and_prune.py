@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..bounding.dull_axes import sample
+from ..bounding.uninformative_axes import sample
 from ..progress import Progress, tell
 from ..shapes.polytope import FloatArray, IntArray
 from .box_pairs import Boxes, PairList, Room, ranges

@@ -23,7 +23,7 @@ from ..read_only import ReadOnlyArrays
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS, FloatArray, IntArray, frozen
 from ..tolerance import CONVEX_COVERED, CONVEX_FLAT, CONVEX_TURN, EPS, HULL_STRAIGHT
-from .dent import deepest_dent
+from .concavity import deepest_dent
 
 _CHUNK = 16_000
 _NAMED = 3  # pairs of sides named in an error

@@ -14,9 +14,9 @@ from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import FloatArray
 from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE, PIECES_OUT
+from .concavity import deepest_dent
 from .convexity import dented_edges
 from .decompose_mesh import Decomposition, decomposed_mesh
-from .dent import deepest_dent
 
 DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..bounding.dull_axes import dull_axes
+from ..bounding.uninformative_axes import dull_axes
 from ..bounding.volumes import BoolArray, Volumes
 from ..progress import Progress, part_of, tell
 from ..shapes.hilbert_curve import curve_order

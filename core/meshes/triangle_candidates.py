@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..broad_phase.box_bvh import tree
 from ..broad_phase.box_pairs import Boxes, PairList
 from ..broad_phase.candidate_pairs import candidate_pairs
+from ..broad_phase.linear_bvh import tree
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, rising
 from ..shapes.polytope import FloatArray, IntArray

@@ -17,6 +17,7 @@ from ..region.witness import can_slide, central_witness
 from ..shapes.curved_shape import ConvexShape, CurvedShape, checked_convex_shapes
 from ..shapes.feature import Feature
 from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, frozen
+from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..shapes.support import support_feature
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
 from .certificate import BallCertificate, Certificate, SupportCertificate
@@ -26,7 +27,6 @@ from .gjk import Simplex, gjk, size_of_difference, witness_points
 from .relation import Relation, contact_band, relation_of
 from .sat import SatResult, sat
 from .separation import SignedSeparation
-from .simplex import Vector, Vertex, weighted_mean
 
 Method = Literal["auto", "sat", "gjk", "both"]
 _METHODS = get_args(Method)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arguments import checked_shapes
 from ..shapes.polytope import Polytope, extreme_exponent
+from ..shapes.simplex import Vector, Vertex, barycentric, nearest_on_segment, triangle_normal, weighted_mean
 from ..tolerance import (
     COPLANAR,
     EPA_CONVERGED,
@@ -39,14 +40,6 @@ from ..tolerance import (
 from .directions import Directions
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
-from .simplex import (
-    Vector,
-    Vertex,
-    barycentric,
-    nearest_on_segment,
-    triangle_normal,
-    weighted_mean,
-)
 
 
 class Face(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import frexp
 
+from ..shapes.simplex import Nearest, Vertex
 from ..tolerance import EXACT_GRID_BITS
-from .simplex import Nearest, Vertex
 
 NORMAL_BITS = 60  # enough for a float64 of each component, few enough for its square
 

@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import checked_direction, checked_floats, checked_shapes
 from ..shapes.polytope import FloatArray, Polytope, extreme_exponent
-from ..tolerance import DIRECTION_ROUNDING, EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
-from .exact import nearest_on_simplex_exactly, weights_exactly
-from .simplex import (
+from ..shapes.simplex import (
     Nearest,
     Vector,
     Vertex,
@@ -29,6 +27,8 @@ from .simplex import (
     triangle_normal,
     weighted_mean,
 )
+from ..tolerance import DIRECTION_ROUNDING, EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
+from .exact import nearest_on_simplex_exactly, weights_exactly
 
 
 class Simplex(NamedTuple):

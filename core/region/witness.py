@@ -8,9 +8,9 @@ show, and does not depend on order or frame. Source: S2.3.
 
 from __future__ import annotations
 
-from ..narrow_phase.simplex import Vector, Vertex, barycentric, weighted_mean
 from ..shapes.feature import Feature
 from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.simplex import Vector, Vertex, barycentric, weighted_mean
 from ..tolerance import PARALLEL_EDGES
 
 _MOST_PAIRS = 2_000

@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 
 import contact_lens
-from contact_lens.blender_addon import snapshot
+from contact_lens.blender_addon.draw import picture as snapshot
 
 FOLDER = Path(__file__).parent
 TILE, EDGE = (800, 520), 4

@@ -32,13 +32,13 @@ from contact_lens.core import (
     gjk_intersects,
     pairs_intersect,
 )
-from contact_lens.core.batched.batched_box_contacts import box_witnesses
-from contact_lens.core.batched.batched_boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
-from contact_lens.core.batched.batched_depth import hulls_depth
-from contact_lens.core.batched.batched_distance import hulls_distance
-from contact_lens.core.batched.batched_hulls import APART, MEET, OPEN, HullTable, hulls_intersect
-from contact_lens.core.batched.batched_regions import box_regions
+from contact_lens.core.batched.box_contacts import box_witnesses
+from contact_lens.core.batched.boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
 from contact_lens.core.batched.coherent_hulls import hulls_coherent, motions
+from contact_lens.core.batched.depth import hulls_depth
+from contact_lens.core.batched.distance import hulls_distance
+from contact_lens.core.batched.hulls import APART, MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.batched.regions import box_regions
 
 from .peers import Coal
 from .table import Against, Row, show

@@ -34,7 +34,7 @@ def measured(count: int, rounds: int) -> list[float]:
     import bpy
     from mathutils import Matrix
 
-    from contact_lens.blender_addon import read
+    from contact_lens.blender_addon.read import snapshot as read
 
     rng = np.random.default_rng(count)
     objects = []

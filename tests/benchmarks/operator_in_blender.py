@@ -29,7 +29,7 @@ def main(zip_path: str, result_path: str, rounds: int) -> None:
     bpy.ops.extensions.package_install_files(filepath=zip_path, repo="user_default", enable_on_install=True)
     read, session, overlay, shader, snapshot = (
         importlib.import_module(f"{MODULE}.blender_addon.{name}")
-        for name in ("read", "session", "overlay", "overlay_shader", "snapshot")
+        for name in ("read.snapshot", "check.session", "draw.overlay", "draw.overlay_shader", "draw.picture")
     )
     import gpu
 

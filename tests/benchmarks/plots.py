@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from contact_lens.core import ConvexHull, candidate_pairs, gjk_intersects
-from contact_lens.core.batched.batched_hulls import MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.batched.hulls import MEET, OPEN, HullTable, hulls_intersect
 
 from .bench_contacts import Scene, moved, scene_of_boxes
 from .peers import Coal

@@ -94,7 +94,7 @@ def addon(packed: Path) -> Iterator[ModuleType]:
 
 @pytest.fixture
 def part(addon: ModuleType) -> object:
-    """Import a part of the installed add-on: `part("blender_addon.report")`."""
+    """Import a part of the installed add-on: `part("blender_addon.report.pair")`."""
 
     def import_part(name: str) -> ModuleType:
         return importlib.import_module(f"{addon.__name__}.{name}")

@@ -55,14 +55,14 @@ def pressed(
 
 
 def found(part: Part) -> object:
-    inspection = part("blender_addon.session").current(bpy.context)
+    inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
     return inspection
 
 
 @pytest.mark.parametrize("shape", ["AUTOMATIC", "MESH", "COMPOUND"])
 def test_thirty_turned_crates_have_the_arrow_in_the_middle_of_the_face(part: Part, shape: str) -> None:
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     style = geometry.Style(preferences.DEFAULT_LOOK)
     for seed in range(30):
         a, b, middle = pressed(seed)
@@ -93,7 +93,8 @@ def test_a_kilometre_away_it_is_as_near_as_coordinates_are_told(part: Part) -> N
 @pytest.mark.parametrize("seed", range(6))
 def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(part: Part, seed: int) -> None:
     geometry, overlay, preferences, snapshot = (
-        part(f"blender_addon.{name}") for name in ("overlay_geometry", "overlay", "preferences", "snapshot")
+        part(f"blender_addon.{name}")
+        for name in ("draw.overlay_geometry", "draw.overlay", "data.preferences", "draw.picture")
     )
     style = geometry.Style(preferences.DEFAULT_LOOK)
     a, b, _ = pressed(seed, depth=0.0)
@@ -130,7 +131,7 @@ def test_frame_contact_and_go_to_finding_look_at_it(part: Part) -> None:
 def test_panel_finding_and_reports_tell_it(part: Part, tmp_path: Path) -> None:
     a, b, middle = pressed(2)
     inspect(a, b)
-    report, units = part("blender_addon.report"), part("blender_addon.units")
+    report, units = part("blender_addon.report.pair"), part("blender_addon.data.units")
     data = report.report(bpy.context)
     assert data["contact"]["center"] == pytest.approx(middle, abs=1e-4)
     words = units.UnitFormat.of_scene(bpy.context.scene).vector(data["contact"]["center"])
@@ -189,13 +190,13 @@ def test_of_flat_shapes_in_their_plane_it_is_in_the_world(part: Part) -> None:
     inspect(*plates, flat=True)
     middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
     assert found(part).contact.center == pytest.approx(middle[:3], abs=1e-5)
-    assert np.array(part("blender_addon.overlay_geometry").origin(found(part))).shape == (3,)
+    assert np.array(part("blender_addon.draw.overlay_geometry").origin(found(part))).shape == (3,)
 
 
 def test_witness_points_are_drawn_when_they_are_asked_for(part: Part) -> None:
     a, b, _ = pressed(4)
     inspect(a, b)
-    geometry, style_of = part("blender_addon.overlay_geometry"), part("blender_addon.overlay").style_of
+    geometry, style_of = part("blender_addon.draw.overlay_geometry"), part("blender_addon.draw.overlay").style_of
 
     def drawn() -> set[str]:
         return {layer.name for layer in geometry.layers(found(part), style_of(bpy.context))}

@@ -23,7 +23,7 @@ PRIMITIVES = ("BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE")
 
 @pytest.fixture
 def read(part: Part) -> Callable[[bpy.types.Object], object]:
-    module = part("blender_addon.read")
+    module = part("blender_addon.read.snapshot")
     return lambda obj: module.read(obj, bpy.context.evaluated_depsgraph_get())
 
 
@@ -41,18 +41,18 @@ def block(name: str, size: object, location: object = (0.0, 0.0, 0.0), kind: str
 
 
 def found(part: Part) -> object:
-    inspection = part("blender_addon.session").current(bpy.context)
+    inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
     return inspection
 
 
 def lines(part: Part) -> dict[str, str]:
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     return dict(report.report_lines(report.report(bpy.context)))
 
 
 def warnings(part: Part) -> list[str]:
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     return report.warnings(report.report(bpy.context))
 
 
@@ -199,7 +199,7 @@ def test_linked_objects_say_why_and_overrides_can_be_set(part: Part, tmp_path) -
     with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = ["A"]
     linked = wanted.objects[0]
-    shapes = part("blender_addon.collision_shape")
+    shapes = part("blender_addon.read.collision_shape")
     assert "make a library override" in shapes.why_fixed(linked)
     bpy.context.scene.collection.objects.link(linked)
     override = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
@@ -216,7 +216,7 @@ def test_linked_objects_say_why_and_overrides_can_be_set(part: Part, tmp_path) -
 def test_a_changed_choice_makes_the_result_stale(part: Part) -> None:
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
-    session = part("blender_addon.session")
+    session = part("blender_addon.check.session")
     assert not session.stale_reason(bpy.context)
     b.contact_lens_shape = "SPHERE"
     assert session.stale_reason(bpy.context) == "shape of 'B' has changed"
@@ -249,14 +249,14 @@ def test_every_pair_of_shapes_is_inspected_told_and_drawn(part: Part, kind_a: st
     inspect(a, b)
     inspection = found(part)
     assert inspection.verification.ok, [c for c in inspection.verification.checks if not c.ok]
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     data = report.report(bpy.context)
     assert report.to_json(data)
     assert [data["objects"][k]["inspected_as"] for k in "ab"] == [kind_a.lower(), kind_b.lower()]
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     names = [layer.name for layer in geometry.layers(inspection, geometry.Style(preferences.DEFAULT_LOOK))]
     assert {"hull a", "hull b", "vector"} <= set(names)
-    assert part("blender_addon.snapshot").camera(inspection, 1.5)
+    assert part("blender_addon.draw.picture").camera(inspection, 1.5)
 
 
 def test_a_cylinder_on_a_box_meets_it_in_a_disk(part: Part) -> None:
@@ -264,7 +264,7 @@ def test_a_cylinder_on_a_box_meets_it_in_a_disk(part: Part) -> None:
     region = found(part).contact.region
     assert region.area == pytest.approx(np.pi, rel=1e-6)
     assert lines(part)["Region"] == "Polygon, round"
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     layers = {x.name: x.glyphs for x in geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))}
     corners = layers["region"]["start"].reshape(-1, 3, 3).astype(float)
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
@@ -284,8 +284,8 @@ def test_what_sticks_out_is_warned_about(part: Part) -> None:
     assert warnings(part) == ["'A' sticks out of its cylinder by up to 41.421 cm"] or warnings(part) == [
         "'A' sticks out of its cylinder by up to 0.41421 m"
     ]
-    assert "(as cylinder and convex hull)" in part("blender_addon.report").one_line(
-        part("blender_addon.report").report(bpy.context)
+    assert "(as cylinder and convex hull)" in part("blender_addon.report.pair").one_line(
+        part("blender_addon.report.pair").report(bpy.context)
     )
 
 
@@ -371,7 +371,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
     assert warnings(part) == []
     arms[0].location.y += 0.5
     bpy.context.view_layer.update()
-    assert part("blender_addon.session").stale_reason(bpy.context) == "'Parent' has changed"
+    assert part("blender_addon.check.session").stale_reason(bpy.context) == "'Parent' has changed"
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert found(part).contact.signed_distance == pytest.approx(0.2, rel=1e-5)
     arms[1].rigid_body.collision_shape = "SPHERE"
@@ -384,9 +384,9 @@ def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
     assert lines(part)["A as"] == "compound, 2 pieces, exact, as its rigid body"
     assert warnings(part) == []
     assert found(part).verification.ok, found(part).verification
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     assert geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     assert report.to_json(report.report(bpy.context))
     b.contact_lens_shape = "MESH"
     inspect(parent, b)
@@ -414,7 +414,7 @@ def test_a_compound_parent_within_another_is_part_of_it(part: Part) -> None:
     assert found(part).contact.signed_distance == pytest.approx(np.hypot(0.5, 1.0), abs=1e-6)
     leaf.location.x += 1.0
     bpy.context.view_layer.update()
-    assert part("blender_addon.session").stale_reason(bpy.context) == "'Outer' has changed"
+    assert part("blender_addon.check.session").stale_reason(bpy.context) == "'Outer' has changed"
     # A parent without children is nothing to the simulation: it falls past a pillar that is only under that.
     leaf.parent = None
     wall.location = (2.5, -3.0, 0.0)
@@ -427,7 +427,7 @@ def test_a_compound_parent_within_another_is_part_of_it(part: Part) -> None:
     assert lines(part)["A as"] == "compound, 2 pieces, exact, as its rigid body"
     leaf.parent, inner.contact_lens_shape = inner, "AUTOMATIC"
     bpy.context.view_layer.update()
-    scene_check = part("blender_addon.scene_check")
+    scene_check = part("blender_addon.read.scene")
     subject = scene_check.subject_of(bpy.context, scene_check.Rules(ignore_parents=False))
     assert [subject.items[k].name for k in subject.first] == ["Outer", "Wall"]
 
@@ -459,7 +459,7 @@ def test_an_open_mesh_that_nobody_chose_has_the_depth_of_its_pieces(part: Part) 
     assert inspection.contact.curves
     assert inspection.verification.ok, inspection.verification
     assert lines(part)["Depth of Pieces"] == inspection.units.length(inspection.contact.depth)
-    geometry = part("blender_addon.overlay_geometry")
+    geometry = part("blender_addon.draw.overlay_geometry")
     assert geometry.vector_label(inspection, inspection.units.length).startswith("depth of pieces ")
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}  # the meshes share nothing then
     assert found(part).contact.relation in ("separated", "touching")
@@ -551,7 +551,7 @@ def test_a_compound_that_would_become_its_hull_is_refused_by_name(part: Part) ->
     words = r"edges bend inward and 48 are allowed. Choose Mesh or Convex Hull as its collision shape, or simplify it"
     with pytest.raises(RuntimeError, match=rf"'Ring' cannot collide as a compound: (\d+) {words}"):
         bpy.ops.contact_lens.inspect()
-    assert part("blender_addon.session").current(bpy.context) is None
+    assert part("blender_addon.check.session").current(bpy.context) is None
     lid = mesh_object("Cup", [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (0, 0, -1)], CUP)
     lid.contact_lens_shape = "COMPOUND"
     select(lid, ball)
@@ -610,8 +610,8 @@ def test_linked_rings_are_apart_as_meshes(part: Part) -> None:
     inspect(a, b)
     assert found(part).contact.relation == "separated"
     assert not warnings(part)
-    assert "(as mesh and mesh)" in part("blender_addon.report").one_line(
-        part("blender_addon.report").report(bpy.context)
+    assert "(as mesh and mesh)" in part("blender_addon.report.pair").one_line(
+        part("blender_addon.report.pair").report(bpy.context)
     )
 
 
@@ -621,17 +621,17 @@ def test_crossing_meshes_show_the_curves_in_which_they_meet(part: Part) -> None:
     bpy.context.view_layer.update()
     inspect(a, b)
     assert len(found(part).contact.curves) == 2  # in at the top and out at the bottom
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     names = [x.name for x in geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))]
     assert "curves" in names
     assert lines(part)["Contact Curves"].startswith("2, ")
-    assert part("blender_addon.snapshot").camera(found(part), 1.5)
+    assert part("blender_addon.draw.picture").camera(found(part), 1.5)
 
 
 def test_a_smooth_mesh_is_drawn_too(part: Part) -> None:
     bpy.ops.mesh.primitive_torus_add(major_segments=48, minor_segments=24)
     inspect(bpy.context.object, cube("B", (4.0, 0.0, 0.0)))
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     layers = {x.name: x.glyphs for x in geometry.layers(found(part), geometry.Style(preferences.DEFAULT_LOOK))}
     edges = len(layers["hull a"]) // 6
     assert 0.9 * 2 * 48 * 24 < edges <= 2 * 48 * 24, "those of its quads, not their diagonals"
@@ -646,8 +646,8 @@ def test_an_open_mesh_is_a_surface(part: Part) -> None:
     assert found(part).contact.depth == 0.0
     assert any("bare surface" in text for text in warnings(part))
     assert lines(part)["A as"] == "mesh, surface"
-    part("blender_addon.report").to_json(part("blender_addon.report").report(bpy.context))
-    assert part("blender_addon.snapshot").camera(found(part), 1.5)
+    part("blender_addon.report.pair").to_json(part("blender_addon.report.pair").report(bpy.context))
+    assert part("blender_addon.draw.picture").camera(found(part), 1.5)
 
 
 @pytest.mark.parametrize("kind_a", ["COMPOUND", "MESH"])
@@ -657,14 +657,14 @@ def test_compounds_and_meshes_meet_every_shape(part: Part, kind_a: str, kind_b: 
     inspect(a, b)
     inspection = found(part)
     assert inspection.verification.ok or inspection.contact.reason, inspection.verification
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     assert report.to_json(report.report(bpy.context))
     assert inspection.contact.relation == "penetrating"
     if kind_b != "CONE":
         assert inspection.contact.depth == pytest.approx({"SPHERE": 0.2, "CAPSULE": 0.2}.get(kind_b, 0.2236), abs=0.05)
-    geometry, preferences = part("blender_addon.overlay_geometry"), part("blender_addon.preferences")
+    geometry, preferences = part("blender_addon.draw.overlay_geometry"), part("blender_addon.data.preferences")
     assert geometry.layers(inspection, geometry.Style(preferences.DEFAULT_LOOK))
-    assert part("blender_addon.snapshot").camera(inspection, 1.5)
+    assert part("blender_addon.draw.picture").camera(inspection, 1.5)
 
 
 def test_where_a_surface_is_open_there_is_no_depth_and_nothing_says_so_in_zeros(part: Part) -> None:
@@ -674,7 +674,7 @@ def test_where_a_surface_is_open_there_is_no_depth_and_nothing_says_so_in_zeros(
     bowl = mesh_object("Bowl", [tuple(v.co) for v in ball.data.vertices], lower)
     bowl.contact_lens_shape = "MESH"
     inspect(bowl, block("B", (0.5, 0.5, 0.5), (0.9, 0.0, -0.4), "MESH"))
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     data = report.report(bpy.context)
     assert data["contact"]["intersects"]
     assert data["contact"]["has_depth"] is False
@@ -809,9 +809,9 @@ def test_flat_meshes_in_one_plane_have_a_depth_there(part: Part, turn: tuple[flo
     assert inspection.contact.region.length == pytest.approx(1.8, abs=1e-5)
     assert inspection.verification.ok
     assert lines(part)["Depth"] == "0.50000 m"
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     assert report.to_json(report.report(bpy.context))
-    assert part("blender_addon.snapshot").camera(inspection, 1.5)
+    assert part("blender_addon.draw.picture").camera(inspection, 1.5)
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     assert found(part).contact.relation == "touching"
 
@@ -830,7 +830,7 @@ def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting(part: Part)
     a, b = sheet("A", SQUARE), sheet("B", SQUARE, (1.5, 0.2, 0.0))
     inspect(a, b, flat=True)
     assert lines(part)["In 2D, Normal of Plane"] == "(0.00000, 0.00000, 1.00000)"
-    report, session = part("blender_addon.report"), part("blender_addon.session")
+    report, session = part("blender_addon.report.pair"), part("blender_addon.check.session")
     assert report.one_line(report.report(bpy.context)).endswith("(2D)")
     inspect(a, b)  # the same pair stays in its plane
     assert found(part).flat is not None

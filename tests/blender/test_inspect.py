@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def found(part: Part) -> object:
-    inspection = part("blender_addon.session").current(bpy.context)
+    inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
     return inspection
 
@@ -104,7 +104,7 @@ def test_another_picked_object_is_another_pair(part: Part) -> None:
     a, b, other = cube("A"), cube("B", (1.5, 0.0, 0.0)), cube("Other", (0.0, 1.75, 0.0))
     inspect(a, b)
     bpy.context.scene.contact_lens.object_b = other
-    assert part("blender_addon.session").current(bpy.context) is None
+    assert part("blender_addon.check.session").current(bpy.context) is None
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert found(part).contact.depth == pytest.approx(0.25)
 
@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_named_and_the_last_result_stays(part: Part) -> N
 
 
 def test_one_line_report(part: Part) -> None:
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     assert report.one_line(report.report(bpy.context)) == "A and B: penetrating, depth 0.50000 m"
     inspect(bpy.data.objects["A"], cube("Small", (0.5, 0.0, 0.0), 0.5))
@@ -158,7 +158,7 @@ def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
     assert inspection.resolution == 4.0 * np.spacing(np.float32(1e5))
     assert inspection.contact_tolerance == pytest.approx(inspection.resolution / np.sqrt(12.0))
     assert inspection.contact.relation == "touching"
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     assert any("Blender holds these coordinates to" in text for text in report.warnings(report.report(bpy.context)))
 
 
@@ -174,7 +174,7 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     assert inspection.dent_a.depth > 0.2
     assert not inspection.dent_a.closed  # Suzanne's eyes are holes
     assert inspection.dent_b.depth == 0.0
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     data = report.report(bpy.context)
     warnings = report.warnings(data)
     assert any(
@@ -196,7 +196,7 @@ def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Pa
     bpy.ops.ed.undo_push(message="Inspect Contact")
     assert bpy.ops.contact_lens.clear() == {"FINISHED"}
     bpy.ops.ed.undo_push(message="Clear")
-    assert part("blender_addon.session").current(bpy.context) is None
+    assert part("blender_addon.check.session").current(bpy.context) is None
     with pytest.raises(RuntimeError, match="There is nothing to clear"):
         bpy.ops.contact_lens.clear()
     assert bpy.ops.ed.undo() == {"FINISHED"}
@@ -219,7 +219,7 @@ def test_operators_without_a_result_say_so() -> None:
 
 
 def test_operators_are_in_the_menus(part: Part) -> None:
-    operators = part("blender_addon.operators")
+    operators = part("blender_addon.ui.operators")
     assert operators.draw_all_in_menu in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
     assert operators.draw_in_menu in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()
     assert operators.draw_in_menu in bpy.types.VIEW3D_MT_edit_mesh._dyn_ui_initialize()

@@ -24,12 +24,12 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 @pytest.fixture
 def session(part: Part) -> ModuleType:
-    return part("blender_addon.session")
+    return part("blender_addon.check.session")
 
 
 @pytest.fixture
 def refresh(part: Part) -> ModuleType:
-    return part("blender_addon.refresh")
+    return part("blender_addon.ui.refresh")
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_renamed_objects_are_shown_by_their_new_names(
 ) -> None:
     pair[0].name, pair[1].name = "B", "A"
     pair[0].name = "Left"
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     inspection = session.current(bpy.context)
     assert (inspection.name_a, inspection.name_b) == (pair[0].name, pair[1].name)
     assert report.report(bpy.context)["objects"]["a"]["name"] == "Left"
@@ -308,9 +308,9 @@ class Slow:
     """Inspections that go on until they are let go, by a clock that stands still until it is set."""
 
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.refresh, self.scene = part("blender_addon.refresh"), bpy.context.scene
+        self.refresh, self.scene = part("blender_addon.ui.refresh"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
-        inspection, tell = part("blender_addon.inspection"), part("core.progress").tell
+        inspection, tell = part("blender_addon.check.inspection"), part("core.progress").tell
         honest = inspection._inspect
 
         def slowly(pair: object, settings: object, units: object, progress: Callable[[float], bool]) -> object:
@@ -690,7 +690,7 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
         raise MemoryError("no room for 9 GB")
 
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.inspection"), "_inspect", fails)
+        patch.setattr(part("blender_addon.check.inspection"), "_inspect", fails)
         for vertex in pair[1].data.vertices:
             vertex.co.x += 0.25
         pair[1].data.update()
@@ -760,7 +760,9 @@ def test_ten_times_off_and_on_leaves_nothing(addon: ModuleType, part: Part) -> N
     module = addon.__name__
     with_addon = in_blender()
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    session, read, overlay = (part(f"blender_addon.{name}") for name in ("session", "read", "overlay"))
+    session, read, overlay = (
+        part(f"blender_addon.{name}") for name in ("check.session", "read.snapshot", "draw.overlay")
+    )
     addon_utils.disable(module)
     without = in_blender()
     assert not without["scene"]

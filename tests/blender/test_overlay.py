@@ -37,7 +37,7 @@ def parts(addon: ModuleType) -> None:
     global core, overlay, geometry, snapshot, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
     overlay, geometry, snapshot, units, preferences = (
         import_module(f"{addon.__name__}.blender_addon.{name}")
-        for name in ("overlay", "overlay_geometry", "snapshot", "units", "preferences")
+        for name in ("draw.overlay", "draw.overlay_geometry", "draw.picture", "data.units", "data.preferences")
     )
     core = import_module(f"{addon.__name__}.core")
     Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
@@ -354,7 +354,7 @@ def cone_and_sphere() -> Pair:
 
 
 def found_of(a: object, b: object) -> Pair:
-    finding = import_module(f"{overlay.__package__}.finding")
+    finding = import_module(f"{overlay.__package__[:-5]}.check.pair_contact")
     return Pair(finding.find(a, b, (None, None), "auto", 0.0, 1e-5), a, b, units=UnitFormat())
 
 
@@ -756,7 +756,7 @@ spec = importlib.util.spec_from_file_location(
 )
 package = sys.modules["contact_lens"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(package)
-from contact_lens.blender_addon import snapshot
+from contact_lens.blender_addon.draw import picture as snapshot
 try:
     snapshot.start_gpu()
 except snapshot.GpuUnavailable as error:

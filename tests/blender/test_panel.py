@@ -93,7 +93,7 @@ class Layout:
 
 @pytest.fixture
 def draw(part: Part) -> Callable[..., Layout]:
-    panels = part("blender_addon.panels")
+    panels = part("blender_addon.ui.panels")
 
     def draw_panels() -> Layout:
         """Everything the sidebar shows, sub-panels opened."""
@@ -133,7 +133,7 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])
     assert re.fullmatch(r"\d+ hold", shown["Checks"])
     assert shown["Input Resolution"]
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     written = dict(report.report_lines(report.report(bpy.context)))
     assert all(shown.get(name, text) == text for name, text in written.items())
     assert set(layout.operators) == {
@@ -165,8 +165,8 @@ def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, s
 
 def test_every_relation_has_words_and_an_icon(part: Part) -> None:
     relations = {str(relation) for relation in part("core").Relation}
-    assert set(part("blender_addon.panels").RELATION_ICONS) == relations
-    assert set(part("blender_addon.report")._RELATIONS) == relations
+    assert set(part("blender_addon.ui.panels").RELATION_ICONS) == relations
+    assert set(part("blender_addon.report.pair")._RELATIONS) == relations
 
 
 def sentence(layout: Layout) -> str:
@@ -189,7 +189,7 @@ def test_an_outdated_answer_is_greyed_the_reason_is_not(draw: Callable[..., Layo
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     assert draw().greyed == []
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     told = {word for line in report.main_lines(report.report(bpy.context)) for word in line}
     b.location.x = 1.75
     bpy.context.view_layer.update()
@@ -216,7 +216,7 @@ def test_no_button_moves_whatever_the_result_is(
     bpy.context.view_layer.update()
     assert places() == fresh, "outdated"
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.refresh"), "progress_of", lambda uid: 0.25)
+        patch.setattr(part("blender_addon.ui.refresh"), "progress_of", lambda uid: 0.25)
         layout = draw()
         assert layout.bars == ["Inspecting: 25 %"]
         assert "contact_lens.cancel_inspection" in layout.operators
@@ -233,7 +233,7 @@ def test_no_button_moves_whatever_the_result_is(
 
 @pytest.mark.parametrize("reason", ["has moved", "has changed", "is hidden"])
 def test_the_status_fits_its_row(draw: Callable[..., Layout], part: Part, reason: str) -> None:
-    panels, session = part("blender_addon.panels"), part("blender_addon.session")
+    panels, session = part("blender_addon.ui.panels"), part("blender_addon.check.session")
     inspect(cube("A"), cube("The left part of the hinge, 2nd", (1.5, 0.0, 0.0)))
     session.mark_stale(bpy.context.scene, f"'The left part of the hinge, 2nd' {reason}")
     status = draw().texts[1]
@@ -269,7 +269,7 @@ def test_edited_mesh_and_changed_settings_are_told(draw: Callable[..., Layout]) 
 def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
     draw: Callable[..., Layout], part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inspection, core = part("blender_addon.finding"), part("core")
+    inspection, core = part("blender_addon.check.pair_contact"), part("core")
     honest = inspection.contact
 
     def stalled(*shapes: Any, **options: Any) -> Any:
@@ -307,7 +307,7 @@ def test_dent_is_told(draw: Callable[..., Layout]) -> None:
 
 
 def test_the_collision_shape_is_in_the_properties_of_the_active_object(part: Part) -> None:
-    panel = part("blender_addon.panels").CONTACT_LENS_PT_shape
+    panel = part("blender_addon.ui.panels").CONTACT_LENS_PT_shape
     assert (panel.bl_space_type, panel.bl_context) == ("PROPERTIES", "object")
 
     def words() -> str:
@@ -380,12 +380,12 @@ def test_long_sentences_are_wrapped(draw: Callable[..., Layout]) -> None:
 
 def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
     layout = Layout()
-    preferences = part("blender_addon.preferences")
+    preferences = part("blender_addon.data.preferences")
     stand_in = SimpleNamespace(layout=layout, bl_rna=bpy.context.preferences.addons[addon.__name__].preferences.bl_rna)
     preferences.ContactLensPreferences.draw(stand_in, bpy.context)
     assert "color_a" in layout.props
     assert "label_size" in layout.props
-    operators = part("blender_addon.operators")
+    operators = part("blender_addon.ui.operators")
     layout = Layout()
     operators.draw_all_in_menu(SimpleNamespace(layout=layout), bpy.context)
     operators.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
@@ -393,7 +393,7 @@ def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
 
 
 def test_look_follows_the_preferences(addon: ModuleType, part: Part) -> None:
-    preferences = part("blender_addon.preferences")
+    preferences = part("blender_addon.data.preferences")
     stored = bpy.context.preferences.addons[addon.__name__].preferences
     assert preferences.look(bpy.context).line_width == preferences.DEFAULT_LOOK.line_width
     assert preferences.look(bpy.context).color_a == pytest.approx(preferences.DEFAULT_LOOK.color_a)

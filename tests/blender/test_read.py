@@ -19,12 +19,12 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 @pytest.fixture
 def read(part: Callable[[str], ModuleType]) -> ModuleType:
-    return part("blender_addon.read")
+    return part("blender_addon.read.snapshot")
 
 
 @pytest.fixture
 def solid(part: Callable[[str], ModuleType]) -> ModuleType:
-    return part("blender_addon.collision_solid")
+    return part("blender_addon.read.collision_solid")
 
 
 def shape(read: ModuleType, obj: bpy.types.Object) -> object:

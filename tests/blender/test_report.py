@@ -22,12 +22,12 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 @pytest.fixture
 def report(part: Part) -> ModuleType:
-    return part("blender_addon.report")
+    return part("blender_addon.report.pair")
 
 
 @pytest.fixture
 def units(part: Part) -> ModuleType:
-    return part("blender_addon.units")
+    return part("blender_addon.data.units")
 
 
 def lines(report: ModuleType) -> dict[str, str]:
@@ -201,7 +201,7 @@ def test_save_json(report: ModuleType, tmp_path: Path) -> None:
 
 
 def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    operators = part("blender_addon.operators")
+    operators = part("blender_addon.ui.operators")
     opened: list[Any] = []
     context = SimpleNamespace(
         scene=bpy.context.scene, window_manager=SimpleNamespace(fileselect_add=opened.append), blend_data=bpy.data

@@ -111,14 +111,14 @@ def another_scene(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> li
 
 def with_a_fault_of_ours(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
     pair_file(path)
-    check = part("blender_addon.scene_pairs").check
+    check = part("blender_addon.check.scene").check
 
     def fails_there(*arguments: Any) -> Any:
         if Path(bpy.data.filepath) == path:
             raise ZeroDivisionError("a fault of ours")
         return check(*arguments)
 
-    monkeypatch.setattr(part("blender_addon.scene_pairs"), "check", fails_there)
+    monkeypatch.setattr(part("blender_addon.check.scene"), "check", fails_there)
     return []
 
 
@@ -188,9 +188,9 @@ def test_a_table_names_what_was_not_checked(part: Part, tmp_path: Path, capsys: 
     pair_file(file)
     assert run(part, file, *options) == 1
     document = json.loads(paths["json"].read_text(encoding="utf-8"))
-    (finding,) = csv.DictReader(io.StringIO(part("blender_addon.report_csv").to_csv(document)))
+    (finding,) = csv.DictReader(io.StringIO(part("blender_addon.report.csv_report").to_csv(document)))
     document["partial"] = True
-    stopped, then = csv.DictReader(io.StringIO(part("blender_addon.report_csv").to_csv(document)))
+    stopped, then = csv.DictReader(io.StringIO(part("blender_addon.report.csv_report").to_csv(document)))
     assert (stopped["status"], stopped["notes"][:13], then) == ("not checked", "Stopped early", finding)
 
 
@@ -278,13 +278,13 @@ def test_a_signal_that_is_ignored_stays_ignored(part: Part, tmp_path: Path, monk
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no SIGHUP here")
     file, path = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json"
-    check = part("blender_addon.scene_pairs").check
+    check = part("blender_addon.check.scene").check
 
     def hung_up(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGHUP)
         return check(*arguments)
 
-    monkeypatch.setattr(part("blender_addon.scene_pairs"), "check", hung_up)
+    monkeypatch.setattr(part("blender_addon.check.scene"), "check", hung_up)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         assert run(part, file, "--json", path) == 1
@@ -341,7 +341,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(
     def too_large(document: dict[str, Any]) -> str:
         raise MemoryError
 
-    monkeypatch.setitem(part("blender_addon.scene_report").WRITERS, "json", too_large)
+    monkeypatch.setitem(part("blender_addon.report.scene").WRITERS, "json", too_large)
     assert run(part, file, *options) == 2
     said = capsys.readouterr().err
     assert f"contact_lens: {paths['json']}: MemoryError" in said
@@ -437,7 +437,7 @@ def test_a_partial_report_that_cannot_be_removed_costs_no_report(
 def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
     part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, path, files = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json", part("blender_addon.report_files")
+    file, path, files = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json", part("blender_addon.report.files")
     write = files.write
 
     def interrupted(*arguments: Any) -> None:
@@ -455,7 +455,7 @@ def test_partial_reports_that_nobody_asked_for_are_not_made(
 ) -> None:
     """Which takes seconds where there are very many findings."""
     file, made = pair_file(tmp_path / "scene.blend"), []
-    monkeypatch.setattr(part("blender_addon.report_json"), "to_line", made.append)
+    monkeypatch.setattr(part("blender_addon.report.json_report"), "to_line", made.append)
     assert run(part, file) == run(part, file, "--csv", os.devnull) == 1
     assert made == []
 
@@ -536,8 +536,8 @@ def folder_of_a_user() -> Iterator[Path]:
 def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked(
     part: Part, folder_of_a_user: Path
 ) -> None:
-    files, path = part("blender_addon.report_files"), folder_of_a_user / "out.csv"
-    path.write_text(",".join(part("blender_addon.report_csv").COLUMNS))
+    files, path = part("blender_addon.report.files"), folder_of_a_user / "out.csv"
+    path.write_text(",".join(part("blender_addon.report.csv_report").COLUMNS))
     path.chmod(0o444)
     with pytest.raises(files.ReportFileError, match=r"out\.csv: Permission denied"):
         files.place_of(str(path))
@@ -547,7 +547,7 @@ def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked
 def test_a_private_report_is_private_while_it_is_replaced(
     part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files, path, modes = part("blender_addon.report_files"), tmp_path / "out.csv", []
+    files, path, modes = part("blender_addon.report.files"), tmp_path / "out.csv", []
     path.touch(mode=0o600)
     sync = os.fsync
 
@@ -563,7 +563,7 @@ def test_a_private_report_is_private_while_it_is_replaced(
 
 
 def test_a_report_goes_into_a_folder_that_cannot_be_listed(part: Part, folder_of_a_user: Path) -> None:
-    files, path = part("blender_addon.report_files"), folder_of_a_user / "out.csv"
+    files, path = part("blender_addon.report.files"), folder_of_a_user / "out.csv"
     folder_of_a_user.chmod(0o300)
     files.write(files.place_of(str(path)), "told")
     assert path.read_text() == "told"
@@ -727,10 +727,10 @@ SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\N{MINUS S
 def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(part: Part, tmp_path: Path) -> None:
     file = pair_file(tmp_path / "scene.blend")
     run(part, file, "--json", tmp_path / "out.json", "--csv", tmp_path / "out.csv")
-    document = part("blender_addon.scene_report").document(
+    document = part("blender_addon.report.scene").document(
         json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
     )
-    to_csv = part("blender_addon.report_csv").to_csv
+    to_csv = part("blender_addon.report.csv_report").to_csv
     (check,) = document["checks"]
     (row,) = check["findings"]
     numbers = {name: value for name, value in table(tmp_path / "out.csv")[0].items() if name.endswith(("_x", "bound"))}

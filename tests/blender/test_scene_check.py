@@ -110,7 +110,7 @@ def test_what_it_finds_is_what_inspect_finds(part: Part) -> None:
     bpy.context.scene.contact_lens.clearance = 0.2
     found = {frozenset((row["a"]["name"], row["b"]["name"])): row for row in (f.row() for f in check(clearance=0.2))}
     seen = set()
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     for a, b in combinations(objects, 2):
         inspect(a, b)
         single = report.report(bpy.context)["contact"]
@@ -186,7 +186,7 @@ def chair(x: float = 0.0) -> bpy.types.Object:
 
 def test_what_it_finds_of_dented_meshes_and_rigid_bodies_is_what_inspect_finds(part: Part) -> None:
     """Kinds, numbers and notes, against the single way: every pair within reach."""
-    report = part("blender_addon.report")
+    report = part("blender_addon.report.pair")
     if bpy.context.scene.rigidbody_world is None:
         bpy.ops.rigidbody.world_add()
     bpy.ops.mesh.primitive_torus_add(major_segments=8, minor_segments=5)
@@ -275,8 +275,8 @@ def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPat
     ring("Ring", (0.0, 0.0, 0.0))
     bpy.context.object.contact_lens_shape = "COMPOUND"
     cube("B", (1.0, 0.0, 0.0), size=0.5)
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
-    things, progress = part("blender_addon.scene_things"), part("core.progress")
+    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
+    things, progress = part("blender_addon.read.scene_objects"), part("core.progress")
     told = []
 
     def cut(mesh: object, *, progress: object = None) -> object:
@@ -633,13 +633,13 @@ def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pyte
         raise ValueError("b is too large")
 
     with monkeypatch.context() as patched:
-        patched.setattr(part("blender_addon.scene_pairs"), "contact_of", refused)
+        patched.setattr(part("blender_addon.check.scene"), "contact_of", refused)
         check()
     assert {skipped["name"] for skipped in summary()["skipped"]} == {"A and B", "B and C"}
-    outcome = part("blender_addon.scene_pairs").Outcome([], [], {}, set(), [], 0, False)
+    outcome = part("blender_addon.check.scene").Outcome([], [], {}, set(), [], 0, False)
     assert {status for _, status in statuses().values()} == {"NEW"}
-    results, finding = part("blender_addon.scene_results"), settings().findings[0]
-    subject = part("blender_addon.scene_again").subject_of(bpy.context, finding)
+    results, finding = part("blender_addon.check.results"), settings().findings[0]
+    subject = part("blender_addon.ui.scene_again").subject_of(bpy.context, finding)
     results.update(finding, subject, replace(outcome, partial=True), 1)
     results.update(finding, subject, replace(outcome, unchecked={results.pair_key(finding)}), 1)
     assert finding.status == "NEW"
@@ -752,7 +752,7 @@ def add(kind: str) -> bpy.types.Object:
 
 @pytest.mark.parametrize("kind", ["FONT", "CURVE", "SURFACE", "META"])
 def test_what_blender_makes_a_mesh_of_is_checked_once(part: Part, kind: str) -> None:
-    scene_check = part("blender_addon.scene_check")
+    scene_check = part("blender_addon.read.scene")
 
     def read() -> Any:
         bpy.context.view_layer.update()
@@ -800,7 +800,7 @@ def test_what_is_too_large_is_told(part: Part) -> None:
 
 
 def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
     for k, x in enumerate((0.0, 10.0, 20.0, 21.5, 30.0)):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
         bpy.context.object.name = f"{k}"
@@ -822,7 +822,7 @@ def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
 def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
     """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
-    scene_check, candidates = part("blender_addon.scene_check"), part("blender_addon.scene_candidates")
+    scene_check, candidates = part("blender_addon.read.scene"), part("blender_addon.check.candidates")
     rng = np.random.default_rng(5)
     ring("Ring", (0.0, 0.0, 0.0))
     bpy.context.object.contact_lens_shape = kind
@@ -857,7 +857,7 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
 
 
 def test_findings_answered_together_are_verified_up_to_a_number(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
     for k in range(40):
         cube(f"{k:02}", (1.5 * k, 0.01 * k * (k % 2), 0.0))
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
@@ -889,7 +889,7 @@ def ring(name: str, location: object) -> bpy.types.Object:
 
 def shares_at(part: Part, name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[float], list[float]]:
     """All shares that a check of the visible objects tells, and how much was done at each call of a function."""
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
     told, at = [0.0], []
     honest = getattr(scene_pairs, name)
 
@@ -937,7 +937,7 @@ def test_the_progress_of_many_different_hulls_goes_in_small_steps(part: Part, mo
     told, _ = shares_at(part, "contact_of", monkeypatch)
     assert told == sorted(told)
     assert np.diff([*told, 1.0]).max() < 0.15
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
     for share in (0.1, 0.3, 0.6):
         stopped = scene_pairs.check(subject, lambda done, share=share: done < share)
@@ -969,7 +969,7 @@ def test_the_hulls_of_large_meshes_are_most_of_the_progress(part: Part, monkeypa
 def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
-    scene_check, scene_pairs = part("blender_addon.scene_check"), part("blender_addon.scene_pairs")
+    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
     monkeypatch.setattr(scene_pairs, "MOST_VERIFIED", 0)  # all of the progress is finding
     for stop in (0.0, 0.1, 0.6, 0.9):
@@ -979,7 +979,7 @@ def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.Monk
     assert outcome.found
     check()
     set_status("00", "01", "REVIEWED")
-    results = part("blender_addon.scene_results")
+    results = part("blender_addon.check.results")
     told = scene_check.told(bpy.context.scene, scene_check.Rules(), outcome, 60)
     results.store(bpy.context.scene, subject, outcome, told)
     assert summary()["partial"]
@@ -995,7 +995,7 @@ class Checking:
     """Check Scene as its button runs it in a window, the work held until the test says so."""
 
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.operators = operators = part("blender_addon.scene_operators")
+        self.operators = operators = part("blender_addon.ui.scene_operators")
         monkeypatch.setattr(operators, "Job", Held)
         app = SimpleNamespace(background=False)
         rest = {name: getattr(bpy, name) for name in ("context", "data", "ops", "types")}
@@ -1023,7 +1023,7 @@ class Checking:
 @pytest.fixture
 def checking(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Checking]]:
     yield lambda: Checking(part, monkeypatch)
-    part("blender_addon.scene_operators").drop()
+    part("blender_addon.ui.scene_operators").drop()
 
 
 def statuses() -> dict[str, tuple[str, str]]:
@@ -1199,7 +1199,7 @@ def test_compound_parents_and_instances_are_known_to_be_unchanged(checking: Call
 def test_going_through_the_list_selects_and_inspects_each_pair(part: Part) -> None:
     row_of_cubes()
     check()
-    session = part("blender_addon.session")
+    session = part("blender_addon.check.session")
     assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
     assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
     assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
@@ -1215,7 +1215,7 @@ def test_going_through_the_list_selects_and_inspects_each_pair(part: Part) -> No
 
 
 def test_filter_and_sort(part: Part) -> None:
-    order = part("blender_addon.scene_results").order
+    order = part("blender_addon.check.results").order
     row_of_cubes()
     found = check(clearance=0.02)
 
@@ -1231,7 +1231,7 @@ def test_filter_and_sort(part: Part) -> None:
     settings().show_relation = "ALL"
     settings().sort = "OBJECT"
     assert listed() == ["AB", "BC", "CD"]
-    grouped = part("blender_addon.scene_results").grouped
+    grouped = part("blender_addon.check.results").grouped
     assert [grouped(settings(), k) for k in order(settings())] == [("B (2)", "A"), ("", "C"), ("C (1)", "D")]
     settings().sort = "AREA"
     assert grouped(settings(), 0) is None
@@ -1298,7 +1298,7 @@ def test_two_instances_are_shown_with_their_contact(part: Part) -> None:
     _one, two = two_instances()
     check()
     bpy.ops.contact_lens.go_to_finding()
-    exhibit = part("blender_addon.exhibit")
+    exhibit = part("blender_addon.draw.isolated_pair")
     shown = exhibit.current(bpy.context)
     assert shown.of_instances
     assert shown.contact.depth == pytest.approx(0.5)
@@ -1315,7 +1315,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
     """It changes nothing in the file or the view, so nothing has to be put back."""
     a, b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
-    exhibit = part("blender_addon.exhibit")
+    exhibit = part("blender_addon.draw.isolated_pair")
 
     def look_at_first() -> None:
         settings().active = -1
@@ -1365,7 +1365,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
 
 
 def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None:
-    snapshot, exhibit = part("blender_addon.snapshot"), part("blender_addon.exhibit")
+    snapshot, exhibit = part("blender_addon.draw.picture"), part("blender_addon.draw.isolated_pair")
     try:
         snapshot.start_gpu()
     except snapshot.GpuUnavailable as error:
@@ -1379,7 +1379,7 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
     snapshot.render_exhibit(bpy.context, shown, str(path), 320, 200)
     image = bpy.data.images.load(str(path))
     pixels = np.array(image.pixels).reshape(200, 320, 4)[:, :, :3]
-    style = part("blender_addon.overlay").style_of(bpy.context)
+    style = part("blender_addon.draw.overlay").style_of(bpy.context)
     for color in (style.look.color_a, style.look.color_b):
         ways = pixels.reshape(-1, 3) / np.maximum(np.linalg.norm(pixels.reshape(-1, 3), axis=1)[:, None], 1e-9)
         paint = (1.0 - exhibit.TINT) * exhibit.GREY + exhibit.TINT * np.array(color[:3])
@@ -1387,13 +1387,16 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
 
 
 def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
-    snapshot, exhibit = part("blender_addon.snapshot"), part("blender_addon.exhibit")
-    scene_check = part("blender_addon.scene_check")
+    snapshot, exhibit = part("blender_addon.draw.picture"), part("blender_addon.draw.isolated_pair")
+    scene_check = part("blender_addon.read.scene")
     try:
         snapshot.start_gpu()
     except snapshot.GpuUnavailable as error:
         pytest.skip(str(error))
-    style, units = part("blender_addon.overlay").style_of(bpy.context), part("blender_addon.units").UnitFormat()
+    style, units = (
+        part("blender_addon.draw.overlay").style_of(bpy.context),
+        part("blender_addon.data.units").UnitFormat(),
+    )
     # B is a rod around A, as high and as wide: of A nothing is to be seen.
     a, b = cube("A"), cube("B")
     rng = np.random.default_rng(4)
@@ -1425,7 +1428,7 @@ class Slow:
     """Going to a finding as in a window, where it takes as long as the test wants."""
 
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.show = part("blender_addon.scene_show")
+        self.show = part("blender_addon.ui.scene_show")
         self.go_on = threading.Event()
         tell = part("core.progress").tell
         inspects, exhibits = self.show.begun, self.show.exhibit.of_items
@@ -1480,7 +1483,7 @@ def slow(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
     row_of_cubes()
     check()
     first = slow.go("A", "B")
@@ -1508,7 +1511,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
 
 
 def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
     a, b, c, d, _ = row_of_cubes()
     b.data = b.data.copy()
     check()
@@ -1541,7 +1544,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
 
 
 def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
     a, *_ = row_of_cubes()
     check(touching=False)
     slow.go("A", "B")
@@ -1559,7 +1562,7 @@ def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> No
 
 
 def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow: Slow) -> None:
-    exhibit = part("blender_addon.exhibit")
+    exhibit = part("blender_addon.draw.isolated_pair")
     two_instances()
     check()
     slow.go("Part [0] of One", "Part [0] of Two")
@@ -1569,7 +1572,7 @@ def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow
 
 
 def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
-    session, exhibit = part("blender_addon.session"), part("blender_addon.exhibit")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
     row_of_cubes()
     check(clearance=0.02)
     settings().active = next(k for k, f in enumerate(settings().findings) if f.relation == "within_clearance")

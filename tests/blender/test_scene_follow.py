@@ -40,7 +40,7 @@ class SceneLayout(Layout):
 def panel(part: Part) -> list[str]:
     """The texts of the section Scene Check, without the rows of the list."""
     layout = SceneLayout()
-    cls = part("blender_addon.scene_panel").CONTACT_LENS_PT_scene
+    cls = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
     stand_in = SimpleNamespace(layout=layout)
     stand_in._finding = lambda *arguments: cls._finding(stand_in, *arguments)
     cls.draw(stand_in, bpy.context)
@@ -49,7 +49,7 @@ def panel(part: Part) -> list[str]:
 
 def listed(part: Part) -> dict[str, str]:
     """The rows of the list: the text beside each pair of names."""
-    cls, rows = part("blender_addon.scene_panel").CONTACT_LENS_UL_findings, {}
+    cls, rows = part("blender_addon.ui.scene_panel").CONTACT_LENS_UL_findings, {}
     for k, finding in enumerate(settings().findings):
         layout = SceneLayout()
         cls.draw_item(SimpleNamespace(), bpy.context, layout, settings(), finding, 0, settings(), "active", k)
@@ -68,7 +68,7 @@ def move(obj: bpy.types.Object, x: float) -> None:
 
 def go_to(part: Part, names: str) -> Any:
     """Go to the finding of a pair such as "AB" and return it."""
-    results = part("blender_addon.scene_results")
+    results = part("blender_addon.check.results")
     for k, finding in enumerate(settings().findings):
         if "".join(results.label(finding, letter) for letter in "ab") == names:
             settings().active = k
@@ -78,7 +78,7 @@ def go_to(part: Part, names: str) -> Any:
 
 def out_of_date(part: Part) -> dict[str, str | None]:
     """What a report that is saved now says of each pair."""
-    [document] = part("blender_addon.scene_results").document_of(bpy.context.scene)
+    [document] = part("blender_addon.check.results").document_of(bpy.context.scene)
     told = {f"{row['a']['name']}{row['b']['name']}": row["out_of_date"] for row in document["findings"]}
     assert document["out_of_date"] == sum(why is not None for why in told.values())
     return told
@@ -394,7 +394,7 @@ def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone(part: Part) 
 def test_the_exhibit_of_instances_ends_with_what_they_are_made_of(part: Part) -> None:
     two_instances()
     source = bpy.data.objects["Part"]
-    exhibit = part("blender_addon.exhibit")
+    exhibit = part("blender_addon.draw.isolated_pair")
     for change in (lambda: squeeze(source, 0.5), lambda: move(source, 0.25)):
         check()
         settings().active = -1
@@ -415,7 +415,7 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another(part: Part)
     bpy.context.scene.frame_set(1)
     check()
     go_to(part, "AB")
-    exhibit = part("blender_addon.exhibit")
+    exhibit = part("blender_addon.draw.isolated_pair")
     assert exhibit.current(bpy.context) is not None
     bpy.context.scene.frame_set(10)
     assert exhibit.current(bpy.context) is None
@@ -452,7 +452,7 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     assert len(check()) == 59
-    follow, scene_check = part("blender_addon.scene_follow"), part("blender_addon.scene_check")
+    follow, scene_check = part("blender_addon.ui.scene_follow"), part("blender_addon.read.scene")
     listed(part)
     places: list[Any] = []
     reads: list[Any] = []

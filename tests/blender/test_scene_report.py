@@ -145,10 +145,10 @@ class Sidebar:
 def test_each_finding_is_marked_with_its_frame(
     part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = part("blender_addon.scene_report")
+    report = part("blender_addon.report.scene")
     monkeypatch.setattr(report, "render_exhibit", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG"))
-    panel = part("blender_addon.scene_panel").CONTACT_LENS_PT_scene
-    label = part("blender_addon.scene_results").label
+    panel = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
+    label = part("blender_addon.check.results").label
     scene, check = bpy.context.scene, bpy.context.scene.contact_lens_check
 
     def shown() -> str:
@@ -186,7 +186,7 @@ def test_each_finding_is_marked_with_its_frame(
     finding = check.findings[check.active]
     finding.data = json.dumps({name: value for name, value in finding.row().items() if name != "frame"})
     assert "Found at Frame" not in shown()
-    assert [row["frame"] for row in part("blender_addon.scene_results").document_of(scene)[0]["findings"]] == [10, 10]
+    assert [row["frame"] for row in part("blender_addon.check.results").document_of(scene)[0]["findings"]] == [10, 10]
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_no_room_for_pictures_costs_no_report(
             raise OSError(28, "No space left on device", file)
         Path(file).write_bytes(b"")
 
-    monkeypatch.setattr(part("blender_addon.scene_report"), "render_exhibit", full)
+    monkeypatch.setattr(part("blender_addon.report.scene"), "render_exhibit", full)
     assert run(part, *arguments) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1
@@ -378,9 +378,12 @@ def test_a_depth_that_is_not_known_exactly_is_one_at_most(part: Part, scene_file
     path = tmp_path / "out.json"
     assert run(part, scene_file, "--json", path, "--quiet") == 1
     check = json.loads(path.read_text(encoding="utf-8"))["checks"][0]
-    row, units = check["findings"][0], part("blender_addon.units").UnitFormat.of_scene(bpy.context.scene)
-    terminal, panel = part("blender_addon.terminal"), part("blender_addon.scene_panel")
-    html, report_units = part("blender_addon.report_html"), part("blender_addon.report_units").unit_format(check)
+    row, units = check["findings"][0], part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
+    terminal, panel = part("blender_addon.ui.terminal"), part("blender_addon.ui.scene_panel")
+    html, report_units = (
+        part("blender_addon.report.html_report"),
+        part("blender_addon.report.scene_units").unit_format(check),
+    )
     for status, most in (("certified", False), ("bracket", True)):
         row["exactness"] = status
         assert ("at most" in terminal._distance(row, units)) == most
@@ -392,10 +395,10 @@ def test_the_list_of_a_scene_says_that_there_is_no_depth(part: Part) -> None:
     cube("A")
     sheet("Sheet", (0.5, 0.0, 0.3))
     bpy.ops.contact_lens.check_scene()
-    check, panel = bpy.context.scene.contact_lens_check, part("blender_addon.scene_panel")
+    check, panel = bpy.context.scene.contact_lens_check, part("blender_addon.ui.scene_panel")
     (finding,) = check.findings
     assert not finding.has_depth
-    units = part("blender_addon.units").UnitFormat.of_scene(bpy.context.scene)
+    units = part("blender_addon.data.units").UnitFormat.of_scene(bpy.context.scene)
     assert panel._number(check, finding, units) == "no depth"
     check.sort = "AREA"
     assert panel._number(check, finding, units) == "0 m²"
@@ -476,7 +479,7 @@ def test_what_cannot_be_checked_is_not_clean(
     assert run(part, scene_file, "--selected", "--fail-on", "never") == 3, "it is no finding"
     assert run(part, scene_file) == 1, "findings count first"
     # A pair of which core says that it cannot.
-    pairs = part("blender_addon.scene_pairs")
+    pairs = part("blender_addon.check.scene")
 
     def refused(*_: object) -> None:
         raise ValueError("b is too large")
@@ -492,7 +495,7 @@ def test_what_cannot_be_checked_is_not_clean(
 def test_ctrl_c_keeps_what_is_done(
     part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pairs = part("blender_addon.scene_pairs")
+    pairs = part("blender_addon.check.scene")
     find, before = pairs.contact_of, signal.getsignal(signal.SIGINT)
 
     def stopped_meanwhile(*arguments: Any) -> Any:
@@ -548,7 +551,7 @@ def test_what_nobody_foresaw_has_an_exit_code_too(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
-    monkeypatch.setattr(part("blender_addon.scene_pairs"), "check", broken)
+    monkeypatch.setattr(part("blender_addon.check.scene"), "check", broken)
     assert run(part, scene_file) == 2
     told = capsys.readouterr().err
     assert "nobody foresaw this" in told
@@ -577,7 +580,7 @@ def test_frames_are_checked_one_by_one(part: Part, scene_file: Path, tmp_path: P
 
 
 def test_frame_lists(part: Part) -> None:
-    frames = part("blender_addon.command_options").frames
+    frames = part("blender_addon.ui.command_options").frames
     assert frames("1-3") == [1, 2, 3]
     assert frames("5") == [5]
     assert frames("1,5,9-13:2,5") == [1, 5, 9, 11, 13]

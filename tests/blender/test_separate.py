@@ -21,9 +21,9 @@ pytestmark = pytest.mark.usefixtures("empty_scene")
 
 
 def relation(part: Part) -> str:
-    inspection = part("blender_addon.session").current(bpy.context)
+    inspection = part("blender_addon.check.session").current(bpy.context)
     assert inspection is not None
-    assert not part("blender_addon.session").is_stale(bpy.context)
+    assert not part("blender_addon.check.session").is_stale(bpy.context)
     return str(inspection.contact.relation)
 
 
@@ -55,7 +55,7 @@ def test_one_undo_step_takes_it_back(part: Part, pair: tuple[bpy.types.Object, b
     assert bpy.ops.ed.undo() == {"FINISHED"}
     assert bpy.data.objects["B"].location.x == pytest.approx(1.5)
     bpy.context.view_layer.update()
-    assert part("blender_addon.session").is_stale(bpy.context)
+    assert part("blender_addon.check.session").is_stale(bpy.context)
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert relation(part) == "penetrating"
 
@@ -80,7 +80,7 @@ def test_child_of_a_sheared_parent_goes_the_way_in_world_space(part: Part) -> No
     b.rotation_euler = (0.2, 0.1, 0.9)
     bpy.context.view_layer.update()
     inspect(a, b)
-    mtv = part("blender_addon.session").current(bpy.context).contact.mtv
+    mtv = part("blender_addon.check.session").current(bpy.context).contact.mtv
     before = np.array(b.matrix_world, dtype=np.float64)
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}
     after = np.array(b.matrix_world, dtype=np.float64)
@@ -285,7 +285,7 @@ def separating(
     part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
-    operators = part("blender_addon.operators")
+    operators = part("blender_addon.ui.operators")
     monkeypatch.setattr(operators, "Job", Held)
 
     class Separate(operators._Separating):  # type: ignore[misc, name-defined]
@@ -297,7 +297,7 @@ def separating(
         def report(self, kind: set[str], text: str) -> None:
             self.said.append(text)
 
-    part("blender_addon.session").clear()
+    part("blender_addon.check.session").clear()
     operator, window = Separate(), Window()
     assert operator.execute(window) == {"RUNNING_MODAL"}
     assert (window.timers, window.handlers) == (1, 1)

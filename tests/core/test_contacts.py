@@ -34,11 +34,11 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
-from contact_lens.core.batched import batched_boxes
-from contact_lens.core.batched.batched_boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
-from contact_lens.core.batched.batched_depth import hulls_depth
-from contact_lens.core.batched.batched_distance import hulls_distance
-from contact_lens.core.batched.batched_hulls import (
+from contact_lens.core.batched import boxes as batched_boxes
+from contact_lens.core.batched.boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
+from contact_lens.core.batched.depth import hulls_depth
+from contact_lens.core.batched.distance import hulls_distance
+from contact_lens.core.batched.hulls import (
     APART,
     MEET,
     OPEN,
@@ -49,7 +49,7 @@ from contact_lens.core.batched.batched_hulls import (
     hulls_intersect,
     hulls_parted,
 )
-from contact_lens.core.batched.batched_regions import BoxRegions, box_regions
+from contact_lens.core.batched.regions import BoxRegions, box_regions
 from contact_lens.core.progress import part_of, tell
 from contact_lens.core.region.region import region_between
 from contact_lens.core.shapes.signed_distance import signed_distances

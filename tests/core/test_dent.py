@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core.decomposition.dent import Dent, deepest_dent
+from contact_lens.core.decomposition.concavity import Dent, deepest_dent
 from contact_lens.core.shapes.hull import ConvexHull
 
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull as QHull
 
-from contact_lens.core.batched.batched_first_hulls import CORNERS, FACETS, first_hulls
+from contact_lens.core.batched.first_hulls import CORNERS, FACETS, first_hulls
 
 LIMIT = 1e-10
 

@@ -9,7 +9,7 @@ import pytest
 from contact_lens.core import ConvexHull, gjk, gjk_intersects, minkowski_supports, support, supports
 from contact_lens.core.narrow_phase.exact import nearest_on_simplex_exactly, weights_exactly
 from contact_lens.core.narrow_phase.gjk import _gjk
-from contact_lens.core.narrow_phase.simplex import (
+from contact_lens.core.shapes.simplex import (
     barycentric,
     encloses_origin,
     nearest_on_simplex,

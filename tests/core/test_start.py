@@ -21,8 +21,8 @@ from contact_lens.core import (
     gjk_intersects,
     verify,
 )
-from contact_lens.core.batched.batched_hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
 from contact_lens.core.batched.coherent_hulls import hulls_coherent, motions
+from contact_lens.core.batched.hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
 from contact_lens.core.narrow_phase.epa import epa_again
 
 from .generators import CLASSES, pair, rotation

@@ -21,7 +21,7 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.compounds.compound_planes import Planes
-from contact_lens.core.proof.verify_escape import covered
+from contact_lens.core.verify.escape import covered
 
 from .generators import rotation
 

@@ -303,7 +303,7 @@ class Window:
 
     def listen(self) -> list[str]:
         """The texts in the add-on's main panel as it was drawn last: the list is filled anew with every drawing."""
-        panel = self.part("blender_addon.panels").CONTACT_LENS_PT_contact
+        panel = self.part("blender_addon.ui.panels").CONTACT_LENS_PT_contact
         draw = panel.draw
         texts: list[str] = []
 
@@ -330,7 +330,7 @@ class Window:
 
         However fast the machine is, the work is still going on when Esc is pressed.
         """
-        job = self.part("blender_addon.job").Job
+        job = self.part("blender_addon.ui.background").Job
         tell, is_held = job._tell, True
 
         def held_tell(self: Any, done: float) -> bool:

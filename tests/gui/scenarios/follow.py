@@ -21,7 +21,9 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.close_splash()
     yield from window.install()
-    session, refresh, overlay = (window.part(f"blender_addon.{name}") for name in ("session", "refresh", "overlay"))
+    session, refresh, overlay = (
+        window.part(f"blender_addon.{name}") for name in ("check.session", "ui.refresh", "draw.overlay")
+    )
     with window.context():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)

@@ -22,7 +22,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.close_splash()
     yield from window.install()
-    session, core = window.part("blender_addon.session"), window.part("core")
+    session, core = window.part("blender_addon.check.session"), window.part("core")
 
     def now() -> Any:
         return session.current(bpy.context)
@@ -154,5 +154,5 @@ def steps(window: Any) -> Iterator[float]:
 
 def report_lines(window: Any) -> Any:
     """The rows that the panel's box is made of."""
-    report = window.part("blender_addon.report")
+    report = window.part("blender_addon.report.pair")
     return report.main_lines(report.report(bpy.context))

@@ -36,8 +36,8 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.close_splash()
     yield from window.install()
     yield from window.close_others()
-    operators = window.part("blender_addon.scene_operators")
-    exhibit = window.part("blender_addon.exhibit")
+    operators = window.part("blender_addon.ui.scene_operators")
+    exhibit = window.part("blender_addon.draw.isolated_pair")
 
     def check() -> Any:
         return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
@@ -59,7 +59,7 @@ def steps(window: Any) -> Iterator[float]:
     window.look_at((8.0, 0.0, 0.0), 40.0, (68.0, 0.0, 20.0))
     yield from window.show_tab()
     # The other sections would push the list out of sight.
-    panels = window.part("blender_addon.panels")
+    panels = window.part("blender_addon.ui.panels")
     for cls in panels.CLASSES:
         if getattr(cls, "bl_space_type", "") == "VIEW_3D" and getattr(cls, "bl_region_type", "") == "UI":
             bpy.utils.unregister_class(cls)
@@ -75,7 +75,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["found"] = [finding.row()["depth"] for finding in check().findings]
 
     # The list follows what happens to the objects, undo and redo too.
-    follow = window.part("blender_addon.scene_follow")
+    follow = window.part("blender_addon.ui.scene_follow")
 
     def changed() -> list[str]:
         return [follow.reason(bpy.context.scene, k)[1] for k in range(len(check().findings))]
@@ -144,8 +144,8 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("left")
 
     # A pair that takes long: Blender goes on, another row gives it up, Esc too.
-    scene_show = window.part("blender_addon.scene_show")
-    session = window.part("blender_addon.session")
+    scene_show = window.part("blender_addon.ui.scene_show")
+    session = window.part("blender_addon.check.session")
     share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
     looked = lambda: scene_show.share_done(bpy.context.scene)  # noqa: E731
 
@@ -193,9 +193,9 @@ def steps(window: Any) -> Iterator[float]:
     before = moved.matrix_world.copy()
     yield from window.click_button("contact_lens.separate_finding(moves='B')")
     yield from window.until(lambda: moved.matrix_world != before, "Separate B moved B")
-    stale_reason = window.part("blender_addon.session").stale_reason
+    stale_reason = window.part("blender_addon.check.session").stale_reason
     yield from window.until(lambda: not stale_reason(bpy.context), "the pair is inspected again")
-    numbers["depth after"] = window.part("blender_addon.session").current(bpy.context).contact.depth
+    numbers["depth after"] = window.part("blender_addon.check.session").current(bpy.context).contact.depth
     yield from window.screenshot("separated")
 
     # Another pair is separated while a check goes on that has read it before: that is not told as current.

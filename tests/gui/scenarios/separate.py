@@ -40,7 +40,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.close_splash()
     yield from window.install()
-    session = window.part("blender_addon.session")
+    session = window.part("blender_addon.check.session")
 
     def now() -> Any:
         return session.current(bpy.context)
@@ -94,7 +94,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.click_button("contact_lens.copy()")
     yield from window.until(lambda: "\t" in bpy.context.window_manager.clipboard, "Copy fills the clipboard")
     numbers["clipboard"] = bpy.context.window_manager.clipboard
-    report = window.part("blender_addon.report")
+    report = window.part("blender_addon.report.pair")
     numbers["report"] = [list(line) for line in report.report_lines(report.report(bpy.context))]
 
     start = {obj.name: obj.location.copy() for obj in (ramp, crate)}

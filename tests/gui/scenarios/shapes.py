@@ -14,7 +14,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
     yield from window.close_splash()
     yield from window.install()
-    session = window.part("blender_addon.session")
+    session = window.part("blender_addon.check.session")
 
     def now() -> Any:
         return session.current(bpy.context)

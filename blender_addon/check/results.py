@@ -1,0 +1,685 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`scene.contact_lens_check`: how a scene is checked, and the findings with what a person decided about each.
+
+Saved with the file and undone with it. Objects are stored by pointer property, instances by the pointer to what makes
+them and their number: names may change. What was found is stored as JSON text, because float properties are float32.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..draw import isolated_pair as exhibit
+from ..read.scene import Lists, Rules, frame_of, units_of
+from ..read.scene_objects import Approval, Item, Key, State, Subject
+from ..report.rows import OF_DEPTH, PairFound, Verdict, rows
+from ..ui import refresh, scene_follow, scene_show
+from .scene import Outcome
+
+STATUSES = (
+    ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
+    ("CHANGED", "Changed", "Approved before, and deeper or closer than that now", "NONE", 5),
+    ("ACTIVE", "Active", "Found before, and still there", "NONE", 1),
+    ("REVIEWED", "Reviewed", "Looked at; something is to be done about it", "NONE", 2),
+    ("APPROVED", "Approved", "Meant to be so, and no deeper or closer than it is", "NONE", 3),
+    ("RESOLVED", "Resolved", "Was found before, and is no longer", "NONE", 4),
+)
+"""In the order of their urgency. Files keep the numbers."""
+SCOPES = (
+    ("VISIBLE", "Visible", "All visible objects"),
+    ("SELECTED", "Selected", "The selected objects"),
+    ("COLLECTIONS", "Collections", "The objects of one collection against those of another"),
+    ("ONE", "One Against All", "One object against all other visible ones"),
+)
+SORTS = (
+    ("DEPTH", "Depth", "Deepest first, then the nearest"),
+    ("NAME", "Name", "By the first object's name"),
+    ("OBJECT", "Object", "Grouped by object, those with the most findings first"),
+    ("AREA", "Area", "Largest contact area first"),
+    ("RELATION", "Relation", "By what they do"),
+    ("STATUS", "Status", "New ones first"),
+)
+RELATIONS = (
+    "coincident",
+    "a_inside_b",
+    "b_inside_a",
+    "penetrating",
+    "touching",
+    "within_clearance",
+)
+"""In the order of their weight."""
+OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
+"""Those in which something is left to be done."""
+
+
+_silent = False
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Within it a change of the active finding moves neither selection nor view."""
+    global _silent
+    before, _silent = _silent, True
+    try:
+        yield
+    finally:
+        _silent = before
+
+
+def _went_to(self: Any, context: bpy.types.Context) -> None:
+    check = cast("ContactLensCheck", self)
+    if _silent:
+        return
+    if 0 <= check.active < len(check.findings):
+        scene_show.show(context, check.findings[check.active])
+    else:
+        scene_show.drop()
+        exhibit.show(context, None)
+
+
+def _filter_changed(self: Any, context: bpy.types.Context) -> None:
+    _forget_order()
+    refresh.redraw()
+
+
+def _decided(self: Any, context: bpy.types.Context) -> None:
+    finding = cast("ContactLensFinding", self)
+    if finding.status == "APPROVED" and finding.data:
+        finding.approval = _as_text(_approval_of_row(json.loads(finding.data)))
+    scene_follow.forget(cast(bpy.types.Scene, self.id_data))
+    _filter_changed(self, context)
+
+
+def _is_collection_of_scene(self: Any, collection: bpy.types.Collection) -> bool:
+    scene = cast(bpy.types.Scene, self.id_data)
+    return collection == scene.collection or collection in scene.collection.children_recursive
+
+
+class ContactLensFinding(bpy.types.PropertyGroup):
+    object_a: PointerProperty(type=bpy.types.Object)  # type: ignore[valid-type]
+    object_b: PointerProperty(type=bpy.types.Object)  # type: ignore[valid-type]
+    source_a: PointerProperty(type=bpy.types.Object)  # type: ignore[valid-type]
+    source_b: PointerProperty(type=bpy.types.Object)  # type: ignore[valid-type]
+    instance_a: StringProperty()  # type: ignore[valid-type]
+    instance_b: StringProperty()  # type: ignore[valid-type]
+    status: EnumProperty(  # type: ignore[valid-type]
+        name="Status",
+        description="What is decided about this pair",
+        items=STATUSES,
+        default="NEW",
+        update=_decided,
+    )
+    approval: StringProperty()  # type: ignore[valid-type]
+    relation: StringProperty()  # type: ignore[valid-type]
+    signed_distance: FloatProperty(unit="LENGTH")  # type: ignore[valid-type]
+    has_depth: BoolProperty(default=True)  # type: ignore[valid-type]
+    area: FloatProperty(unit="AREA")  # type: ignore[valid-type]
+    data: StringProperty()  # type: ignore[valid-type]
+    state_a: StringProperty()  # type: ignore[valid-type]
+    state_b: StringProperty()  # type: ignore[valid-type]
+    state_frame: StringProperty()  # type: ignore[valid-type]
+    is_apart: BoolProperty()  # type: ignore[valid-type]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is left to be done."""
+        return self.status in OPEN_STATUSES
+
+    def state(self, letter: str) -> State | None:
+        """The state of one side when the pair was looked at last; None in files saved by an earlier version."""
+        text: str = getattr(self, f"state_{letter}")
+        return State(*text.split(":")) if text else None
+
+    def frame_of_state(self, default: float) -> float:
+        """The frame at which the pair was looked at last."""
+        return float(json.loads(self.state_frame)) if self.state_frame else default
+
+    def row(self) -> dict[str, Any]:
+        """What was found, as plain data, with the names and the status of today."""
+        row: dict[str, Any] = json.loads(self.data)
+        if not row.get("has_depth", True):  # files saved earlier have zeros there
+            row.update(dict.fromkeys(OF_DEPTH))
+        if "center" not in row:  # files saved earlier do not have it
+            points = zip(row["point_on_a"], row["point_on_b"], strict=True)
+            row["center"] = row["centroid"] or [0.5 * x + 0.5 * y for x, y in points]
+        row["status"] = self.status.lower()
+        row["apart"] = self.is_apart
+        for letter in "ab":
+            row[letter] = {**row[letter], **self.names(letter)}
+        return row
+
+    def names(self, letter: str) -> dict[str, Any]:
+        """The names of today of one side, as in the report; nothing when the object is gone."""
+        owner, source = getattr(self, f"object_{letter}"), getattr(self, f"source_{letter}")
+        number: str = getattr(self, f"instance_{letter}")
+        if owner is None:
+            return {}
+        if not number:
+            return {"name": owner.name, "object": owner.name}
+        name = (source or owner).name
+        return {"name": f"{name} [{number}] of {owner.name}", "object": name, "instancer": owner.name}
+
+    def key(self, letter: str) -> Key | None:
+        """Which thing one side is; None when it is gone."""
+        owner, source = getattr(self, f"object_{letter}"), getattr(self, f"source_{letter}")
+        if owner is None:
+            return None
+        return owner.session_uid, 0 if source is None else source.session_uid, getattr(self, f"instance_{letter}")
+
+
+class ContactLensIgnored(bpy.types.PropertyGroup):
+    object_a: PointerProperty(name="A", type=bpy.types.Object)  # type: ignore[valid-type]
+    object_b: PointerProperty(name="B", type=bpy.types.Object)  # type: ignore[valid-type]
+
+
+class ContactLensCheck(bpy.types.PropertyGroup):
+    scope: EnumProperty(name="Scope", description="What is checked", items=SCOPES)  # type: ignore[valid-type]
+    collection_a: PointerProperty(  # type: ignore[valid-type]
+        name="A", description="Against collection B", type=bpy.types.Collection, poll=_is_collection_of_scene
+    )
+    collection_b: PointerProperty(  # type: ignore[valid-type]
+        name="B", description="Against collection A", type=bpy.types.Collection, poll=_is_collection_of_scene
+    )
+    object: PointerProperty(  # type: ignore[valid-type]
+        name="Object", description="Checked against all; the active one when empty", type=bpy.types.Object
+    )
+    clearance: FloatProperty(  # type: ignore[valid-type]
+        name="Clearance",
+        description="Pairs with a smaller gap are told too",
+        min=0.0,
+        default=0.0,
+        unit="LENGTH",
+        precision=4,
+    )
+    touching: BoolProperty(  # type: ignore[valid-type]
+        name="Touching", description="Tell pairs that only touch", default=True
+    )
+    instances: BoolProperty(  # type: ignore[valid-type]
+        name="Instances", description="Check instances of collections and Geometry Nodes too", default=True
+    )
+    ignore_parents: BoolProperty(  # type: ignore[valid-type]
+        name="Parent and Child", description="Leave out objects and what is parented to them", default=True
+    )
+    ignore_collections: BoolProperty(  # type: ignore[valid-type]
+        name="Same Collection", description="Leave out objects that are in one collection", default=False
+    )
+    ignore_joined: BoolProperty(  # type: ignore[valid-type]
+        name="Joined by Constraint", description="Leave out objects that a rigid-body constraint joins", default=True
+    )
+    ignore_listed: BoolProperty(  # type: ignore[valid-type]
+        name="Listed Pairs", description="Leave out the pairs in the list below", default=True
+    )
+    ignore_approved: BoolProperty(  # type: ignore[valid-type]
+        name="Approved Pairs",
+        description="Leave out the pairs that are approved, unless they are deeper or closer than that now",
+        default=True,
+    )
+    ignored: CollectionProperty(type=ContactLensIgnored)  # type: ignore[valid-type]
+    active_ignored: IntProperty()  # type: ignore[valid-type]
+
+    findings: CollectionProperty(type=ContactLensFinding)  # type: ignore[valid-type]
+    active: IntProperty(name="Finding", default=-1, update=_went_to)  # type: ignore[valid-type]
+    summary: StringProperty()  # type: ignore[valid-type]
+
+    search: StringProperty(  # type: ignore[valid-type]
+        name="Search", description="Only pairs with this in a name", update=_filter_changed, options={"TEXTEDIT_UPDATE"}
+    )
+    sort: EnumProperty(name="Sort", items=SORTS, update=_filter_changed)  # type: ignore[valid-type]
+    show_relation: EnumProperty(  # type: ignore[valid-type]
+        name="Relation",
+        description="Only pairs that do this",
+        items=(
+            ("ALL", "All Relations", ""),
+            ("PENETRATING", "Penetrating", "Those inside each other too"),
+            ("TOUCHING", "Touching", ""),
+            ("WITHIN_CLEARANCE", "Within Clearance", ""),
+        ),
+        update=_filter_changed,
+    )
+    show_approved: BoolProperty(  # type: ignore[valid-type]
+        name="Approved", description="Show approved pairs", default=True, update=_filter_changed
+    )
+    show_resolved: BoolProperty(  # type: ignore[valid-type]
+        name="Resolved", description="Show resolved pairs", default=True, update=_filter_changed
+    )
+    ghost: BoolProperty(  # type: ignore[valid-type]
+        name="Ghost the Rest",
+        description="While the pair of the finding is selected, everything else stands back",
+        default=True,
+        update=lambda self, context: refresh.redraw(),
+    )
+
+    def as_rules(self, context: bpy.types.Context) -> Rules:
+        """The settings as plain values."""
+        one = self.object or context.view_layer.objects.active
+        scope = self.scope.lower()
+        of_collections, of_one = scope == "collections", scope == "one"
+        return Rules(
+            scope=scope,
+            collection_a=self.collection_a.name if of_collections and self.collection_a else None,
+            collection_b=self.collection_b.name if of_collections and self.collection_b else None,
+            object=one.name if of_one and one is not None else None,
+            clearance=float(f"{self.clearance:.7g}"),  # a float32 property: seven digits are what the person typed
+            contact_tolerance=float(f"{context.scene.contact_lens.contact_tolerance:.7g}"),  # type: ignore[attr-defined]
+            touching=self.touching,
+            instances=self.instances,
+            ignore_parents=self.ignore_parents,
+            ignore_collections=self.ignore_collections,
+            ignore_joined=self.ignore_joined,
+            ignore_listed=self.ignore_listed,
+            ignore_approved=self.ignore_approved,
+        )
+
+
+CLASSES = (ContactLensFinding, ContactLensIgnored, ContactLensCheck)
+
+
+def of_scene(scene: bpy.types.Scene) -> ContactLensCheck:
+    """`scene.contact_lens_check`, with its type."""
+    return cast("ContactLensCheck", scene.contact_lens_check)  # type: ignore[attr-defined]
+
+
+def pair_key(finding: ContactLensFinding) -> frozenset[Key] | None:
+    """Which pair a finding is about; None when a thing of it is gone."""
+    a, b = finding.key("a"), finding.key("b")
+    return None if a is None or b is None else frozenset((a, b))
+
+
+def lists_of(scene: bpy.types.Scene) -> Lists:
+    """What the person decided about pairs before."""
+    check = of_scene(scene)
+    listed = set()
+    for entry in check.ignored:
+        uids = frozenset(obj.session_uid for obj in (entry.object_a, entry.object_b) if obj is not None)
+        if uids:
+            listed.add(uids)
+    return Lists(frozenset(listed), approvals(check))
+
+
+def approvals(check: ContactLensCheck) -> dict[frozenset[Key], Approval]:
+    """The pairs that the user approved, and what they were then."""
+    known = {}
+    for finding in check.findings:
+        approval, key = _approval(finding), pair_key(finding)
+        if approval is not None and key is not None:
+            known[key] = approval
+    return known
+
+
+def _approval(finding: ContactLensFinding) -> Approval | None:
+    if finding.status not in ("APPROVED", "CHANGED"):
+        return None
+    if finding.approval:
+        return Approval(json.loads(finding.approval)["signed_distance"])
+    if finding.status == "CHANGED":  # set by the user, and never approved
+        return None
+    row = finding.row()  # of a file saved earlier: what was found then is what was approved
+    return Approval(None, is_known=False) if row.get("signed_distance") is None else _approval_of_row(row)
+
+
+def _approval_of_row(row: dict[str, Any]) -> Approval:
+    return Approval(row["signed_distance"])
+
+
+def _as_text(approval: Approval) -> str:
+    return json.dumps({"signed_distance": approval.signed_distance})
+
+
+# --- one run after the other ----------------------------------------------------------------------------------------
+
+
+def statuses(scene: bpy.types.Scene) -> dict[frozenset[Key], str]:
+    """The status of each pair that is known."""
+    known = {}
+    for finding in of_scene(scene).findings:
+        key = pair_key(finding)
+        if key is not None:
+            known[key] = str(finding.status)
+    return known
+
+
+def next_status(before: str | None, verdict: Verdict | None) -> str:
+    """The status of a pair that is found, by the one it had before and how it stands to its approval."""
+    if before is None or before == "RESOLVED" or verdict == Verdict.UNKNOWN:
+        return "NEW"
+    if verdict is not None:
+        return "APPROVED" if verdict == Verdict.WITHIN else "CHANGED"
+    return "ACTIVE" if before in ("NEW", "CHANGED") else before
+
+
+def keys_of(items: list[Item], outcome: Outcome) -> list[frozenset[Key]]:
+    """The pair of each row of an outcome."""
+    return _keys_of(items, outcome.found)
+
+
+def _keys_of(items: list[Item], pairs: list[PairFound]) -> list[frozenset[Key]]:
+    return [frozenset((items[pair.a].key, items[pair.b].key)) for pair in pairs]
+
+
+def store(
+    scene: bpy.types.Scene,
+    subject: Subject,
+    outcome: Outcome,
+    told: dict[str, Any],
+    changed: frozenset[Key] = frozenset(),
+) -> None:
+    """Take what a check found into the scene's list, which keeps what was decided about pairs.
+
+    A pair that was in the list is resolved when the check looked at its things, one against the other, and did not find
+    it, or one of them is gone. What the check did not or could not look at stays as it was, and so does what is
+    `changed` since it was read.
+    """
+    check, items = of_scene(scene), subject.items
+    known = statuses(scene)
+    active_key = None
+    if 0 <= check.active < len(check.findings):
+        active_key = pair_key(check.findings[check.active])
+    by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+    in_scene = {obj.session_uid for obj in scene.objects}
+    pairs = [*outcome.found, *outcome.approved]
+    found = _keys_of(items, pairs)
+    kept = _kept(check, set(found), subject, outcome, told["frame"], in_scene, changed)
+    numbers = [*told["findings"], *({**row, "frame": told["frame"]} for row in rows(items, outcome.approved))]
+
+    entries: list[dict[str, Any]] = []
+    for pair, row, key in zip(pairs, numbers, found, strict=True):
+        status = next_status(known.get(key), pair.verdict)
+        entry: dict[str, Any] = {"status": status, **_numbers(row)}
+        if status in ("APPROVED", "CHANGED"):
+            entry["approval"] = _as_text(subject.approved[key])
+        for letter, k in (("a", pair.a), ("b", pair.b)):
+            owner, source, number = items[k].key
+            entry[f"object_{letter}"] = by_uid.get(owner)
+            entry[f"source_{letter}"] = by_uid.get(source)
+            entry[f"instance_{letter}"] = number
+            entry[f"state_{letter}"] = _text_of_state(items[k].state)
+        entry["state_frame"] = json.dumps(told["frame"])
+        entries.append(entry)
+    check.findings.clear()
+    _forget_order()
+    active = -1
+    for entry in entries + kept:
+        finding = check.findings.add()
+        for name, value in entry.items():
+            setattr(finding, name, value)
+        if active_key is not None and pair_key(finding) == active_key:
+            active = len(check.findings) - 1
+    with silent():
+        check.active = active
+    check.summary = json.dumps({name: value for name, value in told.items() if name != "findings"})
+    of_now = told["frame"] == frame_of(scene)
+    scene_follow.renew(scene, {item.key: item.state for item in items if of_now and item.key not in changed})
+
+
+def update(finding: ContactLensFinding, subject: Subject, outcome: Outcome, frame: float) -> None:
+    """Take what a check of the pair alone, at a frame, found into its finding."""
+    if outcome.partial or outcome.unchecked:
+        return
+    states = {item.key: item.state for item in subject.items}
+    for letter in "ab":
+        key = finding.key(letter)
+        assert key is not None
+        setattr(finding, f"state_{letter}", _text_of_state(states[key]))
+    finding.state_frame = json.dumps(frame)
+    finding.is_apart = not outcome.rows
+    if outcome.rows:
+        _take_row(finding, outcome, frame)
+    elif finding.is_open:
+        finding.status = "RESOLVED"
+    _forget_order()
+    scene_follow.renew(cast(bpy.types.Scene, finding.id_data), states)
+
+
+def _take_row(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
+    approval = _approval(finding)
+    verdict = outcome.found[0].verdict
+    if verdict is not None or finding.status == "RESOLVED":
+        finding.status = next_status(finding.status, verdict)
+    for name, value in _numbers({**outcome.rows[0], "frame": frame}).items():
+        setattr(finding, name, value)
+    if approval is not None and finding.status in ("APPROVED", "CHANGED"):
+        finding.approval = _as_text(approval)
+
+
+def _text_of_state(state: State) -> str:
+    return ":".join(state)
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a finding stores of a row of a check."""
+    return {
+        "relation": row["relation"],
+        "signed_distance": row["signed_distance"] or 0.0,
+        "has_depth": row["has_depth"],
+        "area": row["area"],
+        "data": json.dumps(row, ensure_ascii=False),
+    }
+
+
+def _kept(
+    check: ContactLensCheck,
+    found: set[frozenset[Key]],
+    subject: Subject,
+    outcome: Outcome,
+    frame: float,
+    in_scene: set[int],
+    changed: frozenset[Key],
+) -> list[dict[str, Any]]:
+    """Return the entries of the list that the check did not find again, with the status they have now."""
+    items = subject.items
+    states = {item.key: _text_of_state(item.state) for item in items}
+    cleared = {frozenset((items[i].key, items[j].key)) for i, j in outcome.cleared}
+
+    def on(side: list[Item]) -> Callable[[Key], bool]:
+        keys, makers = {item.key for item in side}, {item.key[0] for item in side if subject.instances}
+        # An instance of something that was looked at and has no such instance now is gone as well.
+        return lambda key: key in keys or bool(key[2] and key[0] in makers)
+
+    on_first, on_other = map(on, subject.sides())
+
+    def was_looked_at(pair: frozenset[Key]) -> bool:
+        a, b = min(pair), max(pair)
+        compared = (on_first(a) and on_other(b)) or (on_first(b) and on_other(a))
+        unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
+        return compared and not unchecked and changed.isdisjoint(pair)
+
+    kept = []
+    for finding in check.findings:
+        key = pair_key(finding)
+        if key in found:
+            continue
+        entry = {name: getattr(finding, name) for name in _STORED}
+        entry["data"] = json.dumps(finding.row(), ensure_ascii=False)
+        gone = key is None or any(part[0] not in in_scene for part in key)
+        if not gone:
+            for name in ("object_a", "object_b", "source_a", "source_b", "instance_a", "instance_b"):
+                entry[name] = getattr(finding, name)
+        apart = gone or key in cleared
+        if key is not None and not (apart or outcome.partial or key in outcome.ignored_pairs):
+            apart = was_looked_at(key)
+        if apart and entry["status"] in OPEN_STATUSES:
+            entry["status"] = "RESOLVED"
+        if apart and key is not None and all(finding.key(letter) in states for letter in "ab"):
+            # It is of now that they are apart.
+            entry |= {f"state_{letter}": states[finding.key(letter)] for letter in "ab"}
+            entry |= {"state_frame": json.dumps(frame), "is_apart": True}
+        if gone and entry["status"] == "APPROVED":
+            continue  # nothing is left that could be approved
+        kept.append(entry)
+    return kept
+
+
+_STORED = (
+    "status",
+    "relation",
+    "signed_distance",
+    "has_depth",
+    "area",
+    "approval",
+    "state_a",
+    "state_b",
+    "state_frame",
+    "is_apart",
+)
+
+
+def order(check: ContactLensCheck) -> list[int]:
+    """The findings that the list shows, in its order, as numbers."""
+    return _arranged(check)[0]
+
+
+def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str]]]:
+    """Return what `order` tells and, when findings are grouped by object, what `grouped` tells."""
+    wanted = check.search.casefold()
+    labels = {}
+    findings = list(check.findings)  # a finding is looked up by going through those before
+    for k, finding in enumerate(findings):
+        if finding.status == "APPROVED" and not check.show_approved:
+            continue
+        if finding.status == "RESOLVED" and not check.show_resolved:
+            continue
+        if check.show_relation != "ALL" and group_of(finding.relation) != check.show_relation:
+            continue
+        names = tuple(label(finding, letter) for letter in "ab")
+        if wanted and not any(wanted in name.casefold() for name in names):
+            continue
+        labels[k] = names
+    counts: dict[str, int] = {}
+    for names in labels.values():
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+    leaders = {k: min(names, key=lambda name: (-counts[name], name)) for k, names in labels.items()}
+    by_status = [status[0] for status in STATUSES]
+
+    def rank(k: int) -> tuple[Any, ...]:
+        finding, names = findings[k], labels[k]
+        depth = float(finding.signed_distance)
+        if check.sort == "NAME":
+            return (*names, depth)
+        if check.sort == "OBJECT":
+            return (-counts[leaders[k]], leaders[k], depth, *names)
+        if check.sort == "AREA":
+            return (-float(finding.area), depth, *names)
+        if check.sort == "RELATION":
+            return (RELATIONS.index(finding.relation), depth, *names)
+        if check.sort == "STATUS":
+            return (by_status.index(finding.status), depth, *names)
+        return (finding.status == "RESOLVED", depth, *names)
+
+    places = sorted(labels, key=rank)
+    if check.sort != "OBJECT":
+        return places, {}
+    sizes: dict[str, int] = {}
+    for leader in leaders.values():
+        sizes[leader] = sizes.get(leader, 0) + 1
+    heads: dict[int, tuple[str, str]] = {}
+    before = ""
+    for k in places:
+        leader, names = leaders[k], labels[k]
+        head = f"{leader} ({sizes[leader]})" if leader != before else ""
+        heads[k] = head, names[1] if names[0] == leader else names[0]
+        before = leader
+    return places, heads
+
+
+_shown: tuple[tuple[object, ...], float, list[int], dict[int, tuple[str, str]]] = ((), 0.0, [], {})
+FRESH = 1.0
+"""Seconds that an order is good for at least: names may change meanwhile, and a redraw must be fast."""
+SHARE = 0.05
+"""Of the time at most so much goes into putting a long list in order."""
+
+
+def _forget_order() -> None:
+    global _shown
+    _shown = (), 0.0, [], {}
+
+
+def shown(check: ContactLensCheck) -> list[int]:
+    """What `order` tells, or told a moment ago."""
+    return _fresh(check)[0]
+
+
+def grouped(check: ContactLensCheck, k: int) -> tuple[str, str] | None:
+    """When findings are grouped by object: the name of the group, if the finding is its first, and the other object's.
+
+    None when they are not.
+    """
+    return _fresh(check)[1].get(k)
+
+
+def _fresh(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str]]]:
+    global _shown
+    asked = (
+        check.id_data.session_uid,
+        len(check.findings),
+        check.search,
+        check.sort,
+        check.show_relation,
+        check.show_approved,
+        check.show_resolved,
+    )
+    begin = time.monotonic()
+    if _shown[0] != asked or begin > _shown[1]:
+        arranged = _arranged(check)
+        end = time.monotonic()
+        _shown = asked, end + max(FRESH, (end - begin) / SHARE), *arranged
+    return _shown[2], _shown[3]
+
+
+def label(finding: ContactLensFinding, letter: str) -> str:
+    """The name of one side."""
+    names = finding.names(letter)
+    return str(names["name"] if names else json.loads(finding.data)[letter]["name"])
+
+
+def group_of(relation: str) -> str:
+    """Which of three a relation counts as: PENETRATING, TOUCHING or WITHIN_CLEARANCE."""
+    return relation.upper() if relation in ("touching", "within_clearance") else "PENETRATING"
+
+
+def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
+    """The last check of the scene as plain data, with the names, statuses and unit settings of today.
+
+    Each finding says whether it is out of date. Empty when there was none.
+    """
+    check = of_scene(scene)
+    if not check.summary:
+        return []
+    told: dict[str, Any] = json.loads(check.summary)
+    # Findings of files saved earlier do not say of which frame they are.
+    rows = [{"frame": told["frame"], **finding.row()} for finding in check.findings]
+    if scene == bpy.context.scene:
+        scene_follow.settle(bpy.context)
+    for k, (row, finding) in enumerate(zip(rows, check.findings, strict=True)):
+        row["out_of_date"] = why_out_of_date(scene, k, finding) or None
+    outdated = sum(row["out_of_date"] is not None for row in rows)
+    return [{**told, "units": units_of(scene), "out_of_date": outdated, "findings": rows}]
+
+
+def why_out_of_date(scene: bpy.types.Scene, k: int, finding: ContactLensFinding) -> str:
+    """Why a finding, the k-th, may no longer be true, such as "'Cube' has moved"; empty when it is."""
+    letter, reason = scene_follow.reason(scene, k)
+    return f"'{label(finding, letter)}' {reason}" if reason else ""
+
+
+def register() -> None:
+    bpy.types.Scene.contact_lens_check = PointerProperty(type=ContactLensCheck)  # type: ignore[attr-defined]
+
+
+def unregister() -> None:
+    del bpy.types.Scene.contact_lens_check  # type: ignore[attr-defined]

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Move the objects of an inspected pair apart by the minimum translation vector.
+
+Constraints, drivers, physics and parents can undo or spread what a location says, so the outcome is looked at: when
+the objects did not move as asked, everything is put back and the reason told.
+
+Animation undoes a move only at the next frame change. With Auto Keying the move is keyed, as Blender's own Move is;
+else the person is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Vector
+from numpy.typing import NDArray
+
+from ...core.narrow_phase.contact import Contact
+from ..read.collision_solid import RESOLUTION_STEPS
+from .pair_contact import Found
+from .session import Inspection
+
+FloatArray = NDArray[np.float64]
+
+NEGLIGIBLE = 1e-6
+"""Relative to the way of the object: a locked channel that would change by less stays as it is."""
+
+
+class SeparateError(ValueError):
+    """Why the objects cannot be moved, as a sentence for the user."""
+
+
+@dataclass(frozen=True)
+class _Move:
+    obj: bpy.types.Object
+    way: FloatArray
+    """(3,) world space."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What came of it."""
+
+    words: str
+    """What was moved and how far."""
+    warnings: tuple[str, ...]
+    """What will move an object back, as sentences for the user."""
+
+
+def why_none(found: Contact | Found) -> str:
+    """Why there is nothing to separate by, as a sentence."""
+    if found.intersects and isinstance(found, Found) and not found.has_depth:
+        return "There is no depth to separate by: a surface is open"
+    return "The objects do not penetrate"
+
+
+def separate(
+    context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, moves: str, before: Inspection
+) -> Moved:
+    """Move B, A or half each out of the other; before: the two as they are.
+
+    Raises SeparateError, with nothing moved, when there is nothing to separate or an object cannot be moved.
+    """
+    if before.contact.depth == 0.0:
+        raise SeparateError(why_none(before.contact))
+    mtv = np.asarray(before.contact.mtv, dtype=np.float64)
+    plan = {
+        "B": [_Move(b, mtv)],
+        "A": [_Move(a, -mtv)],
+        "HALF": [_Move(a, -0.5 * mtv), _Move(b, 0.5 * mtv)],
+    }[moves]
+    changes = [_change_of_location(move) for move in plan]
+    old = [move.obj.location.copy() for move in plan]
+    gap = _translation(b) - _translation(a)
+    places = [_translation(move.obj) for move in plan]
+    for move, change in zip(plan, changes, strict=True):
+        move.obj.location = Vector((np.array(move.obj.location, dtype=np.float64) + change).tolist())
+    context.view_layer.update()
+    slack = 1e-3 * float(np.linalg.norm(mtv)) + RESOLUTION_STEPS * before.resolution
+    problem = ""
+    for move, place in zip(plan, places, strict=True):
+        if np.abs(_translation(move.obj) - place - move.way).max() > slack:
+            problem = f"'{move.obj.name}' does not go where it is moved: constraints, drivers or its parent hold it"
+    if not problem and np.abs(_translation(b) - _translation(a) - gap - mtv).max() > slack:
+        problem = f"'{a.name}' and '{b.name}' move together: one is attached to the other"
+    if problem:
+        for move, location in zip(plan, old, strict=True):
+            move.obj.location = location
+        context.view_layer.update()
+        raise SeparateError(problem)
+    words, warnings = [], []
+    for move, change in zip(plan, changes, strict=True):
+        text = f"'{move.obj.name}' by {before.units.length(float(np.linalg.norm(move.way)))}"
+        keyed = _auto_key(context, move.obj)
+        if keyed:
+            text += " (keyframe inserted)"
+        moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
+        if moved & _animated(move.obj) - keyed:
+            warnings.append(
+                f"'{move.obj.name}' has keyframes on its location: insert a keyframe, or the next frame change puts "
+                "it back"
+            )
+        words.append(text)
+    return Moved(" and ".join(words), tuple(warnings))
+
+
+def _translation(obj: bpy.types.Object) -> FloatArray:
+    return np.array(obj.matrix_world.translation, dtype=np.float64)
+
+
+def _change_of_location(move: _Move) -> FloatArray:
+    """What to add to the object's location so that it goes the way in world space. Raises SeparateError."""
+    obj = move.obj
+    if obj.library is not None:
+        raise SeparateError(f"'{obj.name}' is linked from {obj.library.filepath}: it cannot be moved here")
+    if obj.override_library is not None and obj.override_library.is_system_override:
+        raise SeparateError(f"'{obj.name}' is linked and its override is not editable: it cannot be moved here")
+    change = move.way
+    if obj.parent is not None:
+        linear = _frame_of_location(obj)
+        if np.linalg.matrix_rank(linear) < 3:
+            raise SeparateError(f"'{obj.name}' cannot go that way: its parent '{obj.parent.name}' has a scale of zero")
+        change = np.asarray(np.linalg.solve(linear, move.way), dtype=np.float64)
+    locks: Any = obj.lock_location
+    for axis, locked, changes in zip("XYZ", locks, _changes(change), strict=True):
+        if locked and changes:
+            raise SeparateError(f"'{obj.name}' cannot be moved: its location {axis} is locked")
+    return change
+
+
+def _changes(change: FloatArray) -> list[bool]:
+    """Which of the three channels of the location change."""
+    return [abs(step) > NEGLIGIBLE * float(np.linalg.norm(change)) for step in change.tolist()]
+
+
+def _frame_of_location(obj: bpy.types.Object) -> FloatArray:
+    """(3, 3) what a step of the location of a child becomes in world space."""
+    if obj.parent_type == "OBJECT":
+        frame = obj.parent.matrix_world @ obj.matrix_parent_inverse
+        return np.array(frame, dtype=np.float64)[:3, :3]
+    world = np.array(obj.matrix_world, dtype=np.float64)[:3, :3]
+    basis = np.array(obj.matrix_basis, dtype=np.float64)[:3, :3]
+    return world @ np.linalg.pinv(basis)
+
+
+# --- animation ------------------------------------------------------------------------------------------------------
+
+
+def _animated(obj: bpy.types.Object) -> set[int]:
+    """The channels of the location that keyframes hold, in the action or in the NLA."""
+    return {
+        curve.array_index
+        for curve in _curves(obj.animation_data)
+        if curve.data_path == "location" and not curve.mute and not (curve.group and curve.group.mute)
+    }
+
+
+def _curves(animation: Any) -> Iterator[Any]:
+    """The curves that act on an object, from its `animation_data`."""
+    if animation is None:
+        return
+    if animation.action is not None:
+        yield from _curves_of(animation)
+    if animation.use_nla:
+        soloed = [track for track in animation.nla_tracks if track.is_solo]
+        for track in soloed or animation.nla_tracks:
+            if not track.mute:
+                yield from _curves_of_strips(track.strips)
+
+
+def _curves_of_strips(strips: Any) -> Iterator[Any]:
+    for strip in strips:
+        if strip.mute:
+            continue
+        if strip.action is not None:
+            yield from _curves_of(strip)
+        yield from _curves_of_strips(strip.strips)  # of a meta strip
+
+
+def _curves_of(user: Any) -> Iterator[Any]:
+    """The curves in the action of an `animation_data` or of an NLA strip."""
+    if not hasattr(user, "action_slot"):  # before Blender 4.4 an action was for one object
+        yield from user.action.fcurves
+    elif user.action_slot is not None:
+        for layer in user.action.layers:
+            for strip in layer.strips:
+                bag = strip.channelbag(user.action_slot)
+                if bag is not None:
+                    yield from bag.fcurves
+
+
+KEY_TIME = 0.01
+"""Frames: keys nearer than this are at the same time, as in Blender."""
+
+
+def _auto_key(context: bpy.types.Context, obj: bpy.types.Object) -> set[int]:
+    """Insert the keyframes that Blender's own Move would. Returns the channels of the location that have one now.
+
+    With an active keying set it is that set's affair what is keyed: it is left alone.
+    """
+    scene, editing = context.scene, context.preferences.edit
+    tools, animation = scene.tool_settings, obj.animation_data
+    if not tools.use_keyframe_insert_auto or tools.use_keyframe_insert_keyingset:
+        return set()
+    curves = {}
+    if animation is not None and animation.action is not None:
+        curves = {curve.array_index: curve for curve in _curves_of(animation) if curve.data_path == "location"}
+    wanted = {0, 1, 2}
+    if editing.use_keyframe_insert_available:
+        wanted &= set(curves)
+    if tools.auto_keying_mode == "REPLACE_KEYS":
+        now = scene.frame_current_final
+        wanted &= {i for i, c in curves.items() if any(abs(key.co[0] - now) < KEY_TIME for key in c.keyframe_points)}
+    options: Any = {"INSERTKEY_CYCLE_AWARE"} if tools.use_keyframe_cycle_aware else set()
+    try:
+        keyed = {channel for channel in wanted if obj.keyframe_insert("location", index=channel, options=options)}
+        obj.update_tag()  # else an action that is new beside NLA strips counts only from the next edit on
+        return keyed
+    except (RuntimeError, TypeError):  # its animation cannot be changed: then the person is warned
+        return set()

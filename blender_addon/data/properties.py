@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`scene.contact_lens`: pair, settings, what the overlay shows; `object.contact_lens_shape`: what it collides as.
+
+Saved with the file and undone with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+
+from ..check import session
+from ..check.volumes import VolumeSettings
+from ..read import collision_shape
+from ..read import snapshot as read
+from ..ui import refresh, volumes_follow
+
+METHODS = (
+    ("AUTO", "Automatic", "The fastest: GJK and EPA"),
+    ("SAT", "SAT", "Separating axis test"),
+    ("GJK", "GJK + EPA", "Gilbert-Johnson-Keerthi and expanding polytope algorithms"),
+    ("BOTH", "Both", "Run both and show by how much they differ"),
+)
+DEFAULT_CONTACT_TOLERANCE = 1e-5
+NO_OPTIONS: set[Any] = set()
+
+VOLUMES_OF = (
+    ("OBJECTS", "Objects", "One volume around each selected object"),
+    (
+        "TRIANGLES",
+        "Triangles",
+        "A tree over the triangles of each selected object; of two objects what is left of them",
+    ),
+    ("SCENE", "Scene", "A tree over all visible objects"),
+)
+VOLUME_KINDS = (
+    ("AABB", "Box", "Axis-aligned bounding box"),
+    ("OBB", "Oriented Box", "Bounding box at any angle"),
+    ("SPHERE", "Sphere", "The smallest bounding sphere"),
+    ("KDOP", "k-DOP", "Discrete oriented polytope: k planes of fixed directions"),
+)
+VOLUME_PLANES = tuple((k, f"{k} Planes", f"k-DOP with {k} planes") for k in ("6", "14", "18", "26"))
+TREE_METHODS = (
+    ("LINEAR", "Linear", "Sorted along a space-filling curve and halved: the fastest to build"),
+    ("TOP_DOWN", "Top-Down", "Divided from the root down by the split rule"),
+    ("BOTTOM_UP", "Bottom-Up", "Near neighbours merged from the leaves up"),
+    ("INSERTION", "Insertion", "One item after the other, each where the tree grows least: slow"),
+)
+TREE_SPLITS = (
+    ("SAH", "Surface Area", "Least surface area times items: the tightest"),
+    ("MEDIAN", "Median", "Half of the items on each side"),
+    ("MEAN", "Mean", "At the mean of the middles"),
+    ("MIDDLE", "Middle", "At the middle of the space"),
+)
+
+Update = Callable[[Any, bpy.types.Context], None]
+
+
+def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
+    return EnumProperty(
+        name="Method",
+        description="Algorithm that decides",
+        items=METHODS,
+        default="AUTO",
+        options=options,
+        update=update,
+    )
+
+
+def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
+    return FloatProperty(
+        name="Clearance",
+        description="Gaps up to this length are reported as within clearance",
+        subtype="DISTANCE",
+        min=0.0,
+        precision=4,
+        default=0.0,
+        options=options,
+        update=update,
+    )
+
+
+def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
+    return FloatProperty(
+        name="Contact Tolerance",
+        description="Width of what counts as touching, relative to the size of the smaller object",
+        min=0.0,
+        max=0.1,
+        precision=6,
+        step=0.001,
+        default=DEFAULT_CONTACT_TOLERANCE,
+        options=options,
+        update=update,
+    )
+
+
+def flat(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
+    return BoolProperty(
+        name="2D",
+        description="Inspect two flat meshes that lie in one plane as shapes of that plane",
+        default=False,
+        options=options,
+        update=update,
+    )
+
+
+def as_settings(owner: Any) -> session.Settings:
+    """The settings of a scene or an operator as plain values: float32 properties give back the digits typed."""
+    return session.Settings(
+        owner.method.lower(),
+        float(f"{owner.clearance:.7g}"),
+        float(f"{owner.contact_tolerance:.7g}"),
+        owner.flat,
+    )
+
+
+def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    refresh.request(cast(bpy.types.Scene, self.id_data))
+
+
+def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    refresh.redraw()
+
+
+def _volumes_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+    volumes_follow.request(cast(bpy.types.Scene, self.id_data))
+
+
+def _choice(name: str, description: str, items: Sequence[tuple[str, str, str]], default: str = "") -> object:
+    return EnumProperty(
+        name=name, description=description, items=items, default=default or items[0][0], update=_volumes_changed
+    )
+
+
+def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
+    return not read.why_not(obj) and session.object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
+
+
+def _picker(name: str, description: str) -> object:
+    return PointerProperty(
+        name=name, description=description, type=bpy.types.Object, poll=_can_be_picked, update=_settings_changed
+    )
+
+
+def _toggle(name: str, description: str, default: bool = True) -> object:
+    return BoolProperty(name=name, description=description, default=default, update=_display_changed)
+
+
+def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
+    for scene in bpy.data.scenes:
+        if self in session.picked(scene):
+            refresh.request(scene)
+
+
+class ContactLensSettings(bpy.types.PropertyGroup):
+    object_a: _picker("A", "The object that stays: the active one when Inspect Contact was run")  # type: ignore
+    object_b: _picker("B", "The object that Separate moves: the other selected one")  # type: ignore
+    method: method({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    clearance: clearance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    flat: flat({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
+    show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
+    show_hulls: _toggle("Convex Hulls", "Wireframes of both convex hulls")  # type: ignore[valid-type]
+    show_region: _toggle("Region", "Contact region, filled")  # type: ignore[valid-type]
+    show_points: _toggle("Contact Points", "Center and corners of the contact region")  # type: ignore[valid-type]
+    show_witness: _toggle(  # type: ignore[valid-type]
+        "Witness Points",
+        "The points of A and B that realise the distance: where faces meet, one pair of many",
+        default=False,
+    )
+    show_vector: _toggle(  # type: ignore[valid-type]
+        "Vector", "Penetration vector in true length at the contact center, or the line across the gap"
+    )
+    show_labels: _toggle("Labels", "Lengths as text")  # type: ignore[valid-type]
+    show_ties: _toggle("Ties", "Other, equally short ways out, dimmed")  # type: ignore[valid-type]
+
+    show_volumes: BoolProperty(  # type: ignore[valid-type]
+        name="Bounding Volumes",
+        description="Show bounding volumes and their trees in the viewport",
+        default=False,
+        update=_volumes_changed,
+    )
+    volumes_of: _choice("Around", "What the volumes are around", VOLUMES_OF)  # type: ignore[valid-type]
+    volume_kind: _choice("Kind", "Kind of bounding volume", VOLUME_KINDS)  # type: ignore[valid-type]
+    volume_planes: _choice("Planes", "How many planes a k-DOP has", VOLUME_PLANES, "14")  # type: ignore[valid-type]
+    tree_method: _choice("Build", "How the tree is built", TREE_METHODS)  # type: ignore[valid-type]
+    tree_split: _choice("Split", "How a node's items are divided", TREE_SPLITS)  # type: ignore[valid-type]
+    tree_level: IntProperty(  # type: ignore[valid-type]
+        name="Level",
+        description="Level of the tree, 0 is the root",
+        min=0,
+        soft_max=20,
+        default=3,
+        update=_volumes_changed,
+    )
+    tree_above: BoolProperty(  # type: ignore[valid-type]
+        name="Levels Above", description="Show the levels above too", default=False, update=_volumes_changed
+    )
+
+    def as_volume_settings(self) -> VolumeSettings:
+        """What the bounding volumes are asked for, as plain values."""
+        return VolumeSettings(
+            of=self.volumes_of.lower(),
+            kind=self.volume_kind.lower(),
+            k=int(self.volume_planes),
+            method=self.tree_method.lower().replace("_", "-"),
+            split=self.tree_split.lower(),
+            level=self.tree_level,
+            above=self.tree_above,
+        )
+
+    def as_settings(self) -> session.Settings:
+        """The settings as plain values."""
+        return as_settings(self)
+
+
+CLASSES = (ContactLensSettings,)
+
+
+def register() -> None:
+    bpy.types.Scene.contact_lens = PointerProperty(type=ContactLensSettings)  # type: ignore[attr-defined]
+    # Not in a group: Blender 5 does not load library overrides of what is in a group of its own.
+    bpy.types.Object.contact_lens_shape = EnumProperty(  # type: ignore[attr-defined]
+        name="Collision Shape",
+        description="What the object is inspected as",
+        items=collision_shape.ITEMS,
+        default=collision_shape.AUTOMATIC,
+        options=set(),
+        override={"LIBRARY_OVERRIDABLE"},
+        update=_shape_changed,
+    )
+
+
+def unregister() -> None:
+    del bpy.types.Object.contact_lens_shape  # type: ignore[attr-defined]
+    del bpy.types.Scene.contact_lens  # type: ignore[attr-defined]

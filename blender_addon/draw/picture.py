@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A picture of the scene with the contact drawn over it, with or without a window."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import bpy
+import gpu
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ...core.shapes.polytope import FloatArray
+from ..check import session
+from ..ui import volumes_follow
+from .isolated_pair import Exhibit, draw_apart
+from .overlay import draw, draw_volumes, style_of
+from .overlay_geometry import Subject, origin
+from .shape_outline import stand_in
+
+NO_DRIVER = (
+    "No OpenGL driver was found, so there is no picture. On Debian and Ubuntu the packages libegl1 and "
+    "libgl1-mesa-dri bring a software driver."
+)
+
+BACKGROUND = (0.035, 0.036, 0.04)
+LENS_HALF_ANGLE = np.radians(18.0)
+"""Half the vertical opening of the camera: about 55 mm on a full frame, which bends boxes little."""
+ROOM = 1.28
+"""How much larger than the objects the picture's frame is: labels need room."""
+SHOWN_AROUND = 2.5
+"""When one object is much larger, the picture shows this many sizes of the smaller around the contact."""
+POINT_SIZE = 1e-4
+"""The size that two coinciding points are given, relative to their coordinates: float32 draws that well."""
+FROM_BELOW = 3.0
+"""What looking from below costs: more than all else together."""
+ENOUGH = 0.5
+"""The share of the smaller object that the larger one must leave free, if there is such a direction."""
+SIGHT_LINES = 64
+"""At most about as many corners are looked at to tell that share."""
+
+
+class GpuUnavailable(RuntimeError):  # noqa: N818
+    """There is no OpenGL driver; the message says which packages bring one."""
+
+
+# --- getting a GPU --------------------------------------------------------------------------------------------------
+
+_gpu_is_up = False
+
+
+def start_gpu() -> None:
+    """Make the `gpu` module usable in background mode. Raises GpuUnavailable without an OpenGL driver.
+
+    Blender ends the process when it finds no driver, so one is looked for before Blender is asked.
+    """
+    global _gpu_is_up
+    if _gpu_is_up or not bpy.app.background:
+        return
+    if sys.platform.startswith("linux") and not _egl_gives_a_context():
+        raise GpuUnavailable(NO_DRIVER)
+    try:
+        if hasattr(gpu, "init"):  # Blender 5.2
+            gpu.init()
+        else:
+            _render_a_speck()
+        gpu.types.GPUOffScreen(8, 8).free()
+    except (RuntimeError, SystemError) as error:
+        raise GpuUnavailable(f"{NO_DRIVER} ({error})") from error
+    _gpu_is_up = True
+
+
+def _egl_gives_a_context() -> bool:
+    """Whether EGL makes an OpenGL 4.3 context, on a display or without one: what Blender will ask for."""
+    default_display, surfaceless = None, 0x31DD
+    opengl, opengl_api = 0x30A2, (ctypes.c_int * 5)(0x3098, 4, 0x30FB, 3, 0x3038)
+    pointer = ctypes.c_void_p
+    try:
+        egl = ctypes.CDLL("libEGL.so.1")
+        egl.eglGetDisplay.restype = egl.eglGetPlatformDisplay.restype = egl.eglCreateContext.restype = pointer
+        egl.eglGetDisplay.argtypes = [pointer]
+        egl.eglGetPlatformDisplay.argtypes = [ctypes.c_uint, pointer, pointer]
+        egl.eglInitialize.argtypes = [pointer, pointer, pointer]
+        egl.eglCreateContext.argtypes = [pointer, pointer, pointer, pointer]
+        egl.eglDestroyContext.argtypes = [pointer, pointer]
+    except (OSError, AttributeError):  # no such library, or one before EGL 1.5
+        return False
+    for display in (egl.eglGetDisplay(default_display), egl.eglGetPlatformDisplay(surfaceless, None, None)):
+        if display and egl.eglInitialize(display, None, None) and egl.eglBindAPI(opengl):
+            made = egl.eglCreateContext(display, None, None, opengl_api)
+            if made:
+                egl.eglDestroyContext(display, made)
+                return True
+    return False
+
+
+def _render_a_speck() -> None:
+    """Before 5.2 a render is what brings the GPU up in background mode: 8 x 8 pixels of an empty scene."""
+    scene = bpy.data.scenes.new("Contact Lens")
+    camera_data = bpy.data.cameras.new("Contact Lens")
+    camera = bpy.data.objects.new("Contact Lens", camera_data)
+    try:
+        scene.collection.objects.link(camera)
+        scene.camera = camera
+        scene.render.engine = "BLENDER_WORKBENCH"  # type: ignore[assignment]
+        scene.render.resolution_x = scene.render.resolution_y = 8
+        scene.render.resolution_percentage = 100
+        bpy.ops.render.render(scene=scene.name)
+    finally:
+        bpy.data.objects.remove(camera)
+        bpy.data.cameras.remove(camera_data)
+        bpy.data.scenes.remove(scene)
+
+
+# --- where to look from ---------------------------------------------------------------------------------------------
+
+
+def camera(inspection: Subject, aspect: float) -> tuple[FloatArray, FloatArray]:
+    """View and projection matrix (4, 4) that show the contact well in a picture `aspect` times as wide as high.
+
+    The vector is seen from its side, the region at a slant, and neither object stands in front of the other. The eye
+    is not inside the larger object, unless the smaller one is too.
+    """
+    contact = inspection.contact
+    middle = origin(inspection)
+    hulls = (stand_in(inspection.shape_a), stand_in(inspection.shape_b))
+    a, b = (np.asarray(hull.vertices) for hull in hulls)
+    smaller = min(hull.extent for hull in hulls) or max(
+        *(hull.extent for hull in hulls),
+        abs(contact.signed_distance),
+        POINT_SIZE * float(np.abs(middle).max()),
+        1e-6,
+    )
+    reach = SHOWN_AROUND * max(smaller, contact.signed_distance)
+    shown = []
+    for points in (a, b):
+        offset = points - middle
+        far = np.linalg.norm(offset, axis=1, keepdims=True)
+        shown.append(middle + offset * np.minimum(1.0, reach / np.maximum(far, 1e-300)))
+    center_a, center_b = (0.5 * (p.min(axis=0) + p.max(axis=0)) for p in shown)
+    between = center_b - center_a
+    between /= max(float(np.linalg.norm(between)), 1e-300)
+
+    # All directions around, from a little to well above the horizon, and below it for what hangs under something
+    # large; the first of equals wins.
+    turns = np.radians(np.arange(0.0, 360.0, 7.5) - 60.0)
+    rises = np.radians([18.0, 26.0, 34.0, -18.0, -34.0])
+    turn, rise = (grid.ravel() for grid in np.meshgrid(turns, rises))
+    ways = np.stack([np.cos(turn) * np.cos(rise), np.sin(turn) * np.cos(rise), np.sin(rise)], axis=1)
+    along, depth = np.abs(ways @ contact.normal), np.abs(ways @ between)
+    harm = np.abs(along - 0.3) + 0.7 * np.maximum(depth - 0.25, 0.0) + 0.15 * np.abs(np.abs(rise) - rises[1])
+    harm += FROM_BELOW * (rise < 0.0)
+    harm += 0.12 * ways[:, 1]  # all else equal from the front, which in Blender is -Y
+    for shape, hull in zip((inspection.shape_a, inspection.shape_b), hulls, strict=True):
+        if shape is hull and len(hull.normals):  # a face seen from straight in front hides the shape
+            harm += 0.8 * np.maximum((ways @ np.asarray(hull.normals).T).max(axis=1) - 0.8, 0.0)
+    points = np.concatenate(shown)
+    best, most = None, -1.0
+    for way in ways[np.argsort(np.round(harm, 6), kind="stable")]:
+        turned, eye, distance = _step_back(way, points, aspect, 0.5 * smaller)
+        share = _seen_from(eye, inspection, shown)
+        if share > most:
+            best, most = (turned, eye, distance), share
+        if share >= ENOUGH:
+            break
+    assert best is not None
+    return _lens(*best, points, aspect)
+
+
+def _lens(
+    turned: FloatArray, eye: FloatArray, distance: float, points: FloatArray, aspect: float
+) -> tuple[FloatArray, FloatArray]:
+    """View and projection matrix (4, 4) of a camera turned (3, 3) at `eye` (3,), for points (n, 3) at a distance."""
+    view = np.eye(4)
+    view[:3, :3] = turned
+    view[:3, 3] = -turned @ eye
+    near, far_end = (0.02 * distance, distance + 4.0 * float(np.linalg.norm(np.ptp(points, axis=0))) + 20.0 * distance)
+    f = 1.0 / np.tan(LENS_HALF_ANGLE)
+    projection = np.zeros((4, 4))
+    projection[0, 0], projection[1, 1] = f / aspect, f
+    projection[2, 2], projection[2, 3] = (
+        -(far_end + near) / (far_end - near),
+        -2.0 * far_end * near / (far_end - near),
+    )
+    projection[3, 2] = -1.0
+    return view, projection
+
+
+def _step_back(
+    toward_viewer: FloatArray, points: FloatArray, aspect: float, nearest: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """How the camera is turned (3, 3), where it is (3,) and its distance, so that the points (n, 3) fill the picture.
+
+    It stays `nearest` away from the nearest point.
+    """
+    right = np.cross([0.0, 0.0, 1.0], toward_viewer)
+    right /= np.linalg.norm(right)
+    turned = np.stack([right, np.cross(toward_viewer, right), toward_viewer])
+    tangent = np.array([aspect, 1.0]) * np.tan(LENS_HALF_ANGLE) / ROOM
+    target = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    distance = nearest
+    for _ in range(8):  # centre what is seen, then step back until it fits
+        seen = (points - target) @ turned.T
+        fits = float((np.abs(seen[:, :2]) / tangent + seen[:, 2:]).max())
+        distance = max(fits, float(seen[:, 2].max()) + nearest)
+        on_screen = seen[:, :2] / (distance - seen[:, 2:])
+        shift = 0.5 * (on_screen.min(axis=0) + on_screen.max(axis=0)) * distance
+        target = target + shift @ turned[:2]
+    return turned, target + distance * toward_viewer, distance
+
+
+def _seen_from(eye: FloatArray, inspection: Subject, shown: list[FloatArray]) -> float:
+    """The share of the smaller hull's corners outside of the larger one that the larger one does not hide from the
+    eye (3,). 1 when there are none: what is inside is seen through the wall from anywhere.
+    """
+    hulls = (stand_in(inspection.shape_a), stand_in(inspection.shape_b))
+    small = int(hulls[1].extent < hulls[0].extent)
+    larger = hulls[1 - small]
+    if larger.rank < 3:
+        return 1.0
+    corners = shown[small][:: 1 + len(shown[small]) // SIGHT_LINES] - larger.center
+    above = corners @ larger.normals.T - larger.offsets
+    corners = corners[(above > 1e-6 * hulls[small].extent).any(axis=1)]
+    if len(corners) == 0:
+        return 1.0
+    # The part of each line of sight from the eye (0) to the corner (1) that is in the larger hull.
+    start = (eye - larger.center) @ larger.normals.T - larger.offsets
+    way = (corners - (eye - larger.center)) @ larger.normals.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = -start / way
+    enter = np.where(way < 0.0, crossing, np.where((way == 0.0) & (start > 0.0), np.inf, 0.0)).max(axis=1, initial=0.0)
+    leave = np.where(way > 0.0, crossing, 1.0).min(axis=1, initial=1.0)
+    return float((leave - enter < 1e-6).mean())
+
+
+# --- the picture ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:
+    """A 3D view to draw with, set up for a clear picture; as it was when done."""
+    window = context.window or next(iter(context.window_manager.windows), None)
+    screens = [window.screen, *bpy.data.screens] if window is not None else list(bpy.data.screens)
+    areas = [area for screen in screens for area in screen.areas]
+    area = next((area for area in areas if area.type == "VIEW_3D"), None) or next(iter(areas), None)
+    if area is None:
+        raise RuntimeError("The file has no screen to draw with")
+    kind = area.type
+    area.type = "VIEW_3D"
+    space = cast(bpy.types.SpaceView3D, area.spaces.active)
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    wanted = [
+        (space.shading, "type", "SOLID"),
+        (space.shading, "light", "STUDIO"),
+        (space.shading, "color_type", "SINGLE"),
+        (space.shading, "single_color", (0.62, 0.62, 0.63)),
+        (space.shading, "background_type", "VIEWPORT"),
+        (space.shading, "background_color", BACKGROUND),
+        (space.shading, "show_xray", False),
+        (space.shading, "show_cavity", False),
+        (space.shading, "show_shadows", False),
+        (space.overlay, "show_overlays", False),
+        (space, "show_gizmo", False),
+    ]
+    before = []
+    try:
+        for owner, name, value in wanted:
+            old = getattr(owner, name)
+            before.append((owner, name, tuple(old) if name.endswith("color") else old))
+            setattr(owner, name, value)
+        yield space, region
+    finally:
+        for owner, name, value in reversed(before):
+            setattr(owner, name, value)
+        area.type = kind
+
+
+def render_exhibit(context: Any, shown: Exhibit, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded.
+
+    Raises GpuUnavailable without an OpenGL driver.
+    """
+    view, projection = camera(shown, width / height)
+    size, style = (width, height), style_of(context)
+
+    def draw_over() -> None:
+        draw_apart(shown, style, BACKGROUND, view, projection, size)
+        draw(shown, style, view, projection, size, shown.units.length)
+
+    _render(context, filepath, size, view, projection, draw_over)
+
+
+def render_contact(context: Any, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of the scene with the current contact drawn over it, from where it is seen well.
+
+    Raises ValueError when nothing is inspected, and GpuUnavailable without an OpenGL driver.
+    """
+    inspection = session.current(context)
+    if inspection is None:
+        raise ValueError("There is no contact to draw: inspect two objects first")
+    view, projection = camera(inspection, width / height)
+    size, stale = (width, height), session.is_stale(context)
+    _render(
+        context,
+        filepath,
+        size,
+        view,
+        projection,
+        lambda: draw(inspection, style_of(context), view, projection, size, inspection.units.length, stale=stale),
+    )
+
+
+def render_volumes(context: Any, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of the scene with its bounding volumes drawn over it.
+
+    Raises ValueError when none are shown, and GpuUnavailable without an OpenGL driver.
+    """
+    volumes = volumes_follow.current(context.scene)
+    if volumes is None:
+        raise ValueError("There are no bounding volumes to draw: show them first")
+    aspect, points = width / height, volumes.segments.reshape(-1, 3)
+    way = np.array([0.5, -0.75, 0.45])
+    turned, eye, distance = _step_back(way / np.linalg.norm(way), points, aspect, 1e-6)
+    view, projection = _lens(turned, eye, distance, points, aspect)
+    size = (width, height)
+    _render(
+        context,
+        filepath,
+        size,
+        view,
+        projection,
+        lambda: draw_volumes(volumes, style_of(context), view, projection, size),
+    )
+
+
+def _render(
+    context: Any,
+    filepath: str,
+    size: tuple[int, int],
+    view: FloatArray,
+    projection: FloatArray,
+    draw_over: Callable[[], None],
+) -> None:
+    """Write a PNG of the scene in solid shading, with something drawn over it."""
+    start_gpu()
+    width, height = size
+    offscreen = gpu.types.GPUOffScreen(width, height)
+    try:
+        with _a_3d_view(context) as (space, region):
+            offscreen.draw_view3d(
+                context.scene,
+                context.view_layer,
+                space,
+                region,
+                Matrix(view.tolist()),
+                Matrix(projection.tolist()),
+                do_color_management=True,
+                draw_background=True,
+            )
+        with offscreen.bind():  # type: ignore[attr-defined]
+            draw_over()
+            pixels = read_pixels(width, height)
+    finally:
+        offscreen.free()
+    write_png(filepath, pixels)
+
+
+def read_pixels(width: int, height: int) -> NDArray[np.uint8]:
+    """(height, width, 3) colours of the active framebuffer, top row first."""
+    framebuffer = gpu.state.active_framebuffer_get()
+    read = framebuffer.read_color(0, 0, width, height, 4, 0, "UBYTE")
+    read.dimensions = width * height * 4  # type: ignore[assignment]
+    rgba = np.array(read, dtype=np.uint8).reshape(height, width, 4)
+    return np.ascontiguousarray(rgba[::-1, :, :3])
+
+
+def write_png(filepath: str, pixels: NDArray[np.uint8]) -> None:
+    """Write (height, width, 3) colours as a PNG file."""
+    height, width, _ = pixels.shape
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # 0: the row is stored as it is
+    path = Path(filepath)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+        + chunk(b"IDAT", zlib.compress(rows, 9))
+        + chunk(b"IEND", b"")
+    )

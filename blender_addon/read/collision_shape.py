@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an object collides as: the person's choice, or what Blender's rigid bodies say, and primitives fitted to it.
+
+A primitive is made from the local bounding box of the evaluated mesh, in one of two ways.
+
+Picked by a person, it is centred in the bounding box, and half sizes are measured in the world, so the object's scale
+counts as if it had been applied:
+
+* box: the bounding box itself, sheared where the object is;
+* sphere: the largest half size is the radius;
+* capsule, cylinder, cone: upright along local Z, the larger half size of X and Y is the radius. The height is that of
+  the bounding box, a capsule's round ends included; a capsule is never lower than a sphere.
+
+Taken over from a rigid body it is what the simulation has: centred at the object's origin, wherever the mesh is, with
+half sizes of the mesh as it is without its scale, and then scaled: heights by the scale along Z, radii by that along X
+(sphere, cylinder), along Y (capsule), or by the mean of both (cone).
+
+Sources: `rigidbody_validate_sim_shape_helper` in Blender's rigidbody.cc; `setLocalScaling` of Bullet's shapes, and
+measured with `RigidBodyWorld.convex_sweep_test`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.bounding.bounding_volumes import volumes_of_triangles
+from ...core.hierarchy.bvh_build import build_bvh
+from ...core.meshes.mesh_distance import points_to_mesh
+from ...core.meshes.winding import contains
+from ...core.shapes.box import Box
+from ...core.shapes.curved_shape import ConvexShape
+from ...core.shapes.cylinder import Cone, Cylinder
+from ...core.shapes.rounded import Capsule, Sphere
+from ...core.shapes.signed_distance import signed_distances
+from ..draw.shape_outline import surface_points
+
+if TYPE_CHECKING:
+    import bpy
+
+FloatArray = NDArray[np.float64]
+
+AUTOMATIC, CONVEX_HULL, BOX, SPHERE, CAPSULE, CYLINDER, CONE, COMPOUND, MESH = (
+    "AUTOMATIC",
+    "CONVEX_HULL",
+    "BOX",
+    "SPHERE",
+    "CAPSULE",
+    "CYLINDER",
+    "CONE",
+    "COMPOUND",
+    "MESH",
+)
+ITEMS = (
+    (
+        AUTOMATIC,
+        "Automatic",
+        "As the object's rigid body collides, if it has one; else its convex hull where it is convex, else its mesh",
+    ),
+    (CONVEX_HULL, "Convex Hull", "The smallest convex shape around the mesh"),
+    (BOX, "Box", "The local bounding box, wherever the origin is"),
+    (SPHERE, "Sphere", "A sphere as large as the longest side of the local bounding box"),
+    (CAPSULE, "Capsule", "A capsule along local Z, fitted to the local bounding box"),
+    (CYLINDER, "Cylinder", "A cylinder along local Z, fitted to the local bounding box"),
+    (CONE, "Cone", "A cone along local Z, its apex up, fitted to the local bounding box"),
+    (COMPOUND, "Compound", "Exact convex pieces of a closed mesh with few edges that bend inward"),
+    (MESH, "Mesh", "The mesh itself with all its dents: a solid where it is closed, else a bare surface"),
+)
+WORDS = {
+    CONVEX_HULL: "convex hull",
+    BOX: "box",
+    SPHERE: "sphere",
+    CAPSULE: "capsule",
+    CYLINDER: "cylinder",
+    CONE: "cone",
+    COMPOUND: "compound",
+    MESH: "mesh",
+}
+PRIMITIVES = frozenset({BOX, SPHERE, CAPSULE, CYLINDER, CONE})
+SIMULATED = PRIMITIVES | {CONVEX_HULL, MESH}
+"""The shapes of rigid bodies that are taken over."""
+WIDENED = frozenset({CONVEX_HULL, MESH, CONE})
+"""The shapes that the simulation widens by the collision margin; into the others it is worked in."""
+DEFORMING = frozenset(
+    {
+        "ARMATURE",
+        "CAST",
+        "CORRECTIVE_SMOOTH",
+        "CURVE",
+        "DISPLACE",
+        "HOOK",
+        "LAPLACIANDEFORM",
+        "LAPLACIANSMOOTH",
+        "LATTICE",
+        "MESH_DEFORM",
+        "SHRINKWRAP",
+        "SIMPLE_DEFORM",
+        "SMOOTH",
+        "SURFACE_DEFORM",
+        "WARP",
+        "WAVE",
+    }
+)
+"""Modifiers that only move vertices: a rigid body's source Deform has them."""
+FIT_SLACK = 1e-12
+"""Relative to a primitive: a corner of the mesh that far outside is on it, for it was made of these."""
+WHEN_CONVEX = CONVEX_HULL
+"""What Automatic takes for a mesh that is convex."""
+WHEN_DENTED = MESH
+"""What Automatic takes for a mesh that is not convex."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What an object is set to collide as."""
+
+    kind: str
+    """AUTOMATIC when that depends on the mesh, else a shape."""
+    source: str
+    """Who says so: "chosen" the person, "rigid_body" Blender's settings, "automatic" nobody."""
+    note: str = ""
+    """What is different from what was asked for, as the end of a sentence about the object."""
+
+
+def chosen(obj: bpy.types.Object) -> Choice:
+    """Return what the object is set to collide as; of its rigid body only the shape counts."""
+    kind: str = obj.contact_lens_shape  # type: ignore[attr-defined]
+    if kind != AUTOMATIC:
+        return Choice(kind, "chosen")
+    return Choice(AUTOMATIC, "automatic") if obj.rigid_body is None else of_rigid_body(obj)
+
+
+def of_rigid_body(obj: bpy.types.Object) -> Choice:
+    """Return what the object collides as in Blender's simulation."""
+    body = obj.rigid_body
+    shape = body.collision_shape
+    if shape == COMPOUND:
+        if children(obj):
+            return Choice(COMPOUND, "rigid_body")
+        return Choice(AUTOMATIC, "automatic", "is a compound parent as a rigid body, but no child of it is one")
+    if shape not in SIMULATED:
+        return Choice(AUTOMATIC, "automatic", f"collides as {shape.replace('_', ' ').lower()} as a rigid body")
+    notes = []
+    if shape in (CONVEX_HULL, MESH) and body.mesh_source != "FINAL" and _reshaped(obj, body.mesh_source):
+        notes.append(
+            f"simulates its mesh as it is before modifiers (Source: {body.mesh_source.capitalize()}), and here the "
+            "final mesh counts"
+        )
+    if shape in WIDENED and body.use_margin and body.collision_margin > 0.0:
+        notes.append("is simulated with a collision margin around it, which does not count here")
+    return Choice(shape, "rigid_body", " and ".join(notes))
+
+
+def in_words(obj: bpy.types.Object) -> str:
+    """Say what the object is inspected as, and where that is, as a sentence."""
+    choice = chosen(obj)
+    if choice.kind == AUTOMATIC:
+        body = "" if obj.rigid_body is None else f"'{obj.name}' {choice.note}. "
+        return f"{body}As the convex hull where the mesh is convex, else as the mesh"
+    words = WORDS[choice.kind]
+    if choice.source == "rigid_body":
+        place = ", centred at its origin" if choice.kind in PRIMITIVES else ""
+        return f"As its rigid body: {words}{place}{f'. It {choice.note}' if choice.note else ''}"
+    return f"As a {words}{', centred in its bounding box' if choice.kind in PRIMITIVES else ''}"
+
+
+def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return the children that are parts of a compound parent: rigid bodies themselves, in the order of their names.
+
+    One that is a compound parent without children is nothing to the simulation, and so no part, unless a person picked
+    a shape for it.
+    """
+    bodies = [child for child in obj.children if child.rigid_body is not None and not _is_hollow(child)]
+    return sorted(bodies, key=lambda child: child.name)
+
+
+def _is_hollow(obj: bpy.types.Object) -> bool:
+    kind: str = obj.contact_lens_shape  # type: ignore[attr-defined]
+    return kind == AUTOMATIC and obj.rigid_body.collision_shape == COMPOUND and not children(obj)
+
+
+def parts(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return the objects, besides itself, that decide what an object collides as: of a compound parent its children,
+    and what they are made of."""
+    choice = chosen(obj)
+    if choice.kind != COMPOUND or choice.source != "rigid_body":
+        return []
+    return [part for child in children(obj) for part in (child, *parts(child))]
+
+
+def _reshaped(obj: bpy.types.Object, source: str) -> bool:
+    """Whether modifiers make the final mesh another than the one simulated."""
+    shown = [modifier for modifier in obj.modifiers if modifier.show_viewport]
+    return any(source == "BASE" or modifier.type not in DEFORMING for modifier in shown)
+
+
+def why_fixed(obj: bpy.types.Object) -> str:
+    """Why the object's collision shape cannot be set here, as a sentence; empty when it can."""
+    if obj.library is not None:
+        return f"'{obj.name}' is linked from {obj.library.filepath}: make a library override to set its collision shape"
+    if obj.override_library is not None and obj.override_library.is_system_override:
+        return f"'{obj.name}' is linked and its override is not editable: make it editable to set its collision shape"
+    return ""
+
+
+def fitted(
+    kind: str,
+    low: FloatArray,
+    high: FloatArray,
+    linear: FloatArray,
+    translation: FloatArray,
+    at_origin: bool = False,
+) -> ConvexShape:
+    """Return a primitive fitted to a local bounding box, in world space.
+
+    kind: one of PRIMITIVES. low, high: (3,) corners of the box. linear, translation: (3, 3) and (3,) the world matrix.
+    at_origin: as Blender's simulation does it, instead of as it fits best.
+    Raises ValueError, as the end of a sentence about the object, when the box is too flat for the shape.
+    """
+    if kind == BOX:
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = linear, translation
+        half = 0.5 * (high - low)
+        return Box.from_matrix(matrix, -half, half) if at_origin else Box.from_matrix(matrix, low, high)
+    middle = translation if at_origin else linear @ (0.5 * low + 0.5 * high) + translation
+    half, scale = 0.5 * (high - low), np.linalg.norm(linear, axis=0)
+    if at_origin:
+        wide = max(half[0], half[1])
+        of_radius = {SPHERE: scale[0], CYLINDER: scale[0], CAPSULE: scale[1], CONE: 0.5 * (scale[0] + scale[1])}[kind]
+        radius = float((half.max() if kind == SPHERE else wide) * of_radius)
+        reach = float(half[2] * scale[2])
+        stem_length = float(max(half[2] - wide, 0.0) * scale[2])
+    else:
+        half = half * scale
+        radius = float(half.max() if kind == SPHERE else max(half[0], half[1]))
+        reach = float(half[2])
+        stem_length = max(reach - radius, 0.0)
+    if kind == SPHERE:
+        return Sphere(middle, radius)
+    up = linear[:, 2]
+    if kind == CAPSULE:
+        if not up.any():
+            return Sphere(middle, radius)
+        stem = stem_length * up / np.linalg.norm(up)
+        return Capsule(middle - stem, middle + stem, radius)
+    words = WORDS[kind]
+    if reach == 0.0:
+        raise ValueError(f"is flat along its local Z, and a {words} needs a height: choose another collision shape")
+    if radius == 0.0:
+        raise ValueError(
+            f"has no width across its local Z, and a {words} needs a radius: choose another collision shape"
+        )
+    axis = reach * up / np.linalg.norm(up)
+    if kind == CYLINDER:
+        return Cylinder(middle - axis, middle + axis, radius)
+    return Cone(middle - axis, middle + axis, radius)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How far a primitive is from the mesh that it stands for. Blender units."""
+
+    sticks_out: float
+    """How far the mesh sticks out of the primitive: of its farthest vertex, to rounding."""
+    reaches_beyond: float
+    """How far the primitive reaches beyond the mesh: the largest distance found at some hundred points of its surface,
+    so it may be a little more."""
+
+
+def fit_of(shape: ConvexShape, corners: FloatArray, points: FloatArray, triangles: NDArray[np.integer]) -> Fit:
+    """Measure how far a primitive is from a mesh, both in world space.
+
+    corners: (k, 3) the corners of the mesh's hull, one of which sticks out farthest. points (n, 3), triangles (t, 3).
+    """
+    if len(triangles) == 0:
+        triangles = np.repeat(np.arange(len(points))[:, None], 3, axis=1)
+    surface = surface_points(shape)
+    tree = build_bvh(volumes_of_triangles("aabb", points, triangles))
+    far = points_to_mesh(surface, points, triangles, tree).distance
+    beyond = far[~contains(surface, points, triangles)]
+    return Fit(sticks_out(shape, corners), float(beyond.max(initial=0.0)))
+
+
+def sticks_out(shape: ConvexShape, corners: FloatArray) -> float:
+    """Return how far the farthest of the corners (k, 3) is outside of a primitive; 0.0 when none is."""
+    farthest = float(signed_distances(shape, corners).max(initial=0.0))
+    # The corners that a primitive was fitted to are on it, but for rounding.
+    return farthest if farthest > FIT_SLACK * shape.extent else 0.0

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Blender could not evaluate (missing libraries, files and caches, invalid drivers), and what that affects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+
+from .visibility import INSTANCING
+
+SOURCES = (
+    "objects",
+    "meshes",
+    "curves",
+    "hair_curves",
+    "metaballs",
+    "lattices",
+    "armatures",
+    "pointclouds",
+    "volumes",
+    "shape_keys",
+    "node_groups",
+    "collections",
+    "actions",
+    "cache_files",
+    "particles",
+    "textures",
+    "images",
+    "fonts",
+    "cameras",
+    "lights",
+    "speakers",
+    "scenes",
+)
+"""The data-blocks that are looked at, as `bpy.data` names them. Materials and worlds move nothing."""
+PASS_ON = frozenset(
+    {
+        "OBJECT",
+        "MESH",
+        "CURVE",
+        "CURVES",
+        "META",
+        "LATTICE",
+        "ARMATURE",
+        "POINTCLOUD",
+        "VOLUME",
+        "KEY",
+        "NODETREE",
+        "COLLECTION",
+        "ACTION",
+        "CACHEFILE",
+        "PARTICLE",
+        "TEXTURE",
+        "IMAGE",
+        "FONT",
+    }
+)
+"""The types of data-blocks whose users are affected with them. Not scenes, which use all their objects."""
+SIMULATIONS = frozenset({"CLOTH", "SOFT_BODY"})
+"""Modifiers with a point cache."""
+DISPLACING = frozenset({"DISPLACE", "WAVE"})
+"""Surfaces of Dynamic Paint that move vertices."""
+
+
+class Fault(NamedTuple):
+    """Why a data-block may not be as its author meant it."""
+
+    kind: str
+    """"library", "file", "driver" or "cache"."""
+    reason: str
+    """A sentence that names the data-block."""
+    is_own: bool
+    """Whether the fault is that of the data-block itself, not of one that it depends on."""
+
+
+class _What(NamedTuple):
+    kind: str
+    what: str
+    """What is to be said of the data-block, without its name."""
+
+
+def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
+    """Return all data-blocks that Blender may have evaluated wrong in the scene as it is now, each with one reason."""
+    scene = context.scene
+    depsgraph = context.evaluated_depsgraph_get()
+    own: dict[bpy.types.ID, _What] = {}
+    for name in SOURCES:
+        for block in getattr(bpy.data, name, ()):
+            found = _library(block) or _file(block) or _driver(block)
+            if found is None and isinstance(block, bpy.types.Object):
+                found = _cache(block, scene, depsgraph)
+            if found is not None:
+                own[block] = found
+    if not own:
+        return {}
+    faults = {block: Fault(kind, f"{_named(block)} {what}", is_own=True) for block, (kind, what) in own.items()}
+    users = bpy.data.user_map()
+    reached = [(block, block) for block in own]
+    for block, source in reached:  # it grows
+        for user in users.get(block, ()):
+            if user.id_type in PASS_ON and user not in faults:
+                kind, what = own[source]
+                reason = f"{_named(user)} depends on {_kind(source)} '{source.name}', which {what}"
+                faults[user] = Fault(kind, reason, is_own=False)
+                reached.append((user, source))
+    return faults
+
+
+def _named(block: bpy.types.ID) -> str:
+    return f"'{block.name}'" if isinstance(block, bpy.types.Object) else f"{_kind(block)} '{block.name}'"
+
+
+def _kind(block: Any) -> str:
+    return "the node group" if isinstance(block, bpy.types.NodeTree) else f"the {block.bl_rna.name.lower()}"
+
+
+# --- libraries ------------------------------------------------------------------------------------------------------
+
+
+def _library(block: bpy.types.ID) -> _What | None:
+    """What to say of a linked data-block that is missing, or of an override whose source is."""
+    if block.is_missing:
+        return _What("library", f"is missing from {_library_words(block.library)}")
+    override = block.override_library
+    if override is None or not (override.reference is None or override.reference.is_missing):
+        return None
+    if override.reference is None:
+        return _What("library", "overrides what is no longer linked")
+    return _What(
+        "library",
+        f"overrides '{override.reference.name}', which is missing from {_library_words(override.reference.library)}",
+    )
+
+
+def _library_words(library: bpy.types.Library | None) -> str:
+    if library is None:
+        return "its library"
+    words = f"the library '{library.filepath}'"
+    if not library.is_missing:
+        return words
+    there = _exists(library.filepath, library.parent)
+    return f"{words}, {'which cannot be read' if there else 'a file that does not exist'}"
+
+
+def _exists(path: str, library: bpy.types.Library | None) -> bool:
+    return Path(bpy.path.abspath(path, library=library)).is_file()
+
+
+def _file(block: Any) -> _What | None:
+    """What to say of an image or a font whose file is missing: both may shape geometry."""
+    is_image = isinstance(block, bpy.types.Image) and block.source == "FILE"
+    is_font = isinstance(block, bpy.types.VectorFont) and block.filepath != "<builtin>"
+    if not (is_image or is_font) or block.packed_file is not None or _exists(block.filepath, block.library):
+        return None
+    return _What("file", f"has a file '{block.filepath}' that does not exist")
+
+
+# --- drivers --------------------------------------------------------------------------------------------------------
+
+
+def _driver(block: bpy.types.ID) -> _What | None:
+    """What to say of a data-block with drivers that Blender could not evaluate."""
+    animation = getattr(block, "animation_data", None)
+    if animation is None:
+        return None
+    invalid = [
+        curve for curve in animation.drivers if not curve.mute and not (curve.driver.is_valid and curve.is_valid)
+    ]
+    if not invalid:
+        return None
+    more = f", and {len(invalid) - 1} more" if len(invalid) > 1 else ""
+    return _What("driver", f"has a driver on {_place(block, invalid[0])} that {_why(block, invalid[0])}{more}")
+
+
+def _place(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
+    value = _value(block, curve)
+    is_array = hasattr(value, "__len__") and not isinstance(value, str)
+    return f"{curve.data_path}[{curve.array_index}]" if is_array else curve.data_path
+
+
+def _why(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
+    driver = curve.driver
+    if _value(block, curve) is None:
+        return "has no such property"
+    if driver.type != "SCRIPTED":
+        return "has an invalid variable"
+    if bpy.app.autoexec_fail and not driver.is_simple_expression:
+        return (
+            f"was not run, because Blender runs no scripts of this file ('{driver.expression}'): allow them with "
+            "--enable-autoexec or Auto Run Python Scripts"
+        )
+    return f"is invalid ('{driver.expression}')"
+
+
+def _value(block: bpy.types.ID, curve: bpy.types.FCurve) -> Any:
+    """The value that is driven; None where there is none."""
+    try:
+        return block.path_resolve(curve.data_path)
+    except ValueError:
+        return None
+
+
+# --- caches ---------------------------------------------------------------------------------------------------------
+
+
+def _cache(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> _What | None:
+    """What to say of an object with a cache that is missing or ends before the scene's frame."""
+    return next((_What("cache", what) for what in _caches(obj, scene, depsgraph)), None)
+
+
+def _caches(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Iterator[str]:
+    modifiers: Iterable[Any] = obj.modifiers
+    constraints: Iterable[Any] = obj.constraints
+    for modifier in modifiers:
+        if not modifier.show_viewport:
+            continue
+        if modifier.type == "MESH_SEQUENCE_CACHE":
+            yield from _of_cache_file(modifier.cache_file, modifier.name, depsgraph, modifier.object_path)
+        elif modifier.type == "MESH_CACHE" and not _exists(modifier.filepath, obj.library):
+            yield f"has a cache '{modifier.filepath}' ({modifier.name}), a file that does not exist"
+        elif modifier.type in SIMULATIONS:
+            yield from _of_points(modifier.point_cache, modifier.name, obj, scene)
+        elif modifier.type == "FLUID" and modifier.fluid_type == "DOMAIN":
+            yield from _of_fluid(modifier, obj, scene)
+        elif modifier.type == "DYNAMIC_PAINT" and modifier.canvas_settings is not None:
+            for surface in modifier.canvas_settings.canvas_surfaces:
+                if surface.is_active and surface.surface_type in DISPLACING:
+                    yield from _of_points(surface.point_cache, modifier.name, obj, scene)
+        elif modifier.type == "PARTICLE_INSTANCE" and modifier.particle_system is not None:
+            yield from _of_particles(modifier.particle_system, modifier.object, scene)
+        elif modifier.type == "NODES":
+            yield from _of_nodes(modifier, obj, scene)
+    for constraint in constraints:
+        if constraint.type == "TRANSFORM_CACHE" and not constraint.mute:
+            yield from _of_cache_file(constraint.cache_file, constraint.name, depsgraph)
+    explodes = any(modifier.type == "EXPLODE" and modifier.show_viewport for modifier in modifiers)
+    for system in obj.particle_systems:
+        if system.settings is not None and (explodes or system.settings.render_type in INSTANCING):
+            yield from _of_particles(system, obj, scene)
+    world, body = scene.rigidbody_world, obj.rigid_body
+    if world is not None and world.enabled and body is not None and body.type == "ACTIVE" and not body.kinematic:
+        yield from _of_points(world.point_cache, "Rigid Body World", obj, scene)
+
+
+def _of_cache_file(
+    file: bpy.types.CacheFile | None, name: str, depsgraph: bpy.types.Depsgraph, place: str = ""
+) -> Iterator[str]:
+    if file is None:
+        return
+    paths = {path.path for path in file.evaluated_get(depsgraph).object_paths}
+    if not paths:
+        why = "cannot be read" if _exists(file.filepath, file.library) or file.is_sequence else "does not exist"
+        yield f"has a cache '{file.filepath}' ({name}), a file that {why}"
+    elif place and place not in paths:
+        yield f"has a cache '{file.filepath}' ({name}) without '{place}'"
+
+
+def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
+    """Without all frames until now Blender shows some other state."""
+    frame = min(scene.frame_current, cache.frame_end)
+    if frame <= cache.frame_start:
+        return
+    if cache.is_baked and (cache.use_disk_cache or cache.use_external):
+        if not _has_files(cache, obj):
+            yield f"has a simulation ({name}) whose baked files are missing"
+        return
+    # Blender tells the number of frames in a sentence only.
+    count = re.search(r"\d+", cache.info)
+    needed = (frame - cache.frame_start) // max(1, cache.frame_step) + 1
+    if cache.is_frame_skip or count is None or int(count[0]) < needed:
+        yield f"has a simulation ({name}) that is not baked up to frame {frame}"
+
+
+def _of_particles(system: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
+    if system.settings.type != "HAIR" or system.use_hair_dynamics:  # else they stay on their surface
+        yield from _of_points(system.point_cache, system.name, obj, scene)
+
+
+def _of_nodes(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
+    """Of an unbaked simulation zone Blender does not report which frames it has simulated, nor of a packed bake."""
+    for bake in modifier.bakes:
+        own_range = bake.use_custom_simulation_frame_range
+        start, end = (bake.frame_start, bake.frame_end) if own_range else (scene.frame_start, scene.frame_end)
+        frame = min(scene.frame_current, end)
+        if frame <= start or getattr(bake.node, "bl_idname", "") != "GeometryNodeSimulationOutput":
+            continue
+        folder = bake.directory if bake.use_custom_path else f"{modifier.bake_directory}/{bake.bake_id}"
+        if not _exists(f"{folder}/meta/{frame:05}_00000.json", obj.library):
+            yield f"has a simulation zone ({modifier.name}) that is not baked to disk up to frame {frame}"
+
+
+def _has_files(cache: Any, obj: bpy.types.Object) -> bool:
+    # As `ptcache_filename` in Blender's pointcache.cc names them.
+    prefix = cache.name or "".join(f"{byte:02X}" for byte in obj.name.encode())
+    own = f"//blendcache_{Path(bpy.data.filepath).stem}"
+    folder = Path(bpy.path.abspath(cache.filepath if cache.use_external else own))
+    return folder.is_dir() and any(path.name.startswith(f"{prefix}_") for path in folder.glob("*.bphys"))
+
+
+def _of_fluid(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
+    domain = modifier.domain_settings
+    if domain is None or domain.domain_type != "LIQUID" or not domain.use_mesh:
+        return
+    frame = min(scene.frame_current, domain.cache_frame_end)
+    folder = Path(bpy.path.abspath(domain.cache_directory, library=obj.library)) / "mesh"
+    if frame >= domain.cache_frame_start and not any(folder.glob(f"fluid_mesh_{frame:04d}.*")):
+        yield f"has a liquid ({modifier.name}) that is not baked at frame {frame}"
+
+
+# --- scripts --------------------------------------------------------------------------------------------------------
+
+
+def texts_not_run() -> Iterable[str]:
+    """Return the names of the file's scripts that Blender would have run when it opened the file, and did not."""
+    if not bpy.app.autoexec_fail:
+        return []
+    return [text.name for text in bpy.data.texts if text.use_module and text.name.endswith(".py")]

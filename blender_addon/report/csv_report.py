@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A document of scene checks as a table for spreadsheets: one row a finding, its unit in a column, RFC 4180.
+
+What a finding does not have is an empty field: the writer's way with None. Whatever could not be checked has a row that
+says so: a table without rows is that of a clean scene.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from typing import Any
+
+from ..data.names import visible
+from . import messages as answer_words
+from .scene_units import in_scene_units
+
+COLUMNS = (
+    "file",
+    "scene",
+    "frame",
+    "status",
+    "a",
+    "b",
+    "relation",
+    "signed_distance",
+    "depth",
+    "area",
+    "normal_x",
+    "normal_y",
+    "normal_z",
+    "center_x",
+    "center_y",
+    "center_z",
+    "point_on_a_x",
+    "point_on_a_y",
+    "point_on_a_z",
+    "point_on_b_x",
+    "point_on_b_y",
+    "point_on_b_z",
+    "lower_bound",
+    "upper_bound",
+    "a_checked_as",
+    "b_checked_as",
+    "length_unit",
+    "area_unit",
+    "blender_units_per_unit",
+    "notes",
+    "out_of_date",
+    "path",
+    "sha256",
+)
+BEGINNING = "file,scene,frame,status,a,b,relation,"
+"""How a table begins."""
+FORMULA = frozenset("=+-@\N{MINUS SIGN}")
+"""What makes a spreadsheet take a text for a formula, wide, small and raised forms included."""
+CONTROL = frozenset("\t\r\n")
+"""What does so where a text begins with it."""
+
+
+def to_csv(document: dict[str, Any]) -> str:
+    """Return the findings as CSV text."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(COLUMNS)
+    digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
+    if document["partial"]:
+        writer.writerow(_not_checked({}, answer_words.STOPPED_EARLY))
+    for entry in document["inputs"]:
+        if entry["error"] is not None:
+            writer.writerow(_not_checked(entry, entry["error"], entry["sha256"]))
+    for check in in_scene_units(document)["checks"]:
+        for entry in check["skipped"]:
+            if entry["unchecked"]:
+                writer.writerow(_not_checked(check, entry["reason"], digests.get(check.get("path"))))
+        for row in check["findings"]:
+            writer.writerow(
+                [
+                    _text(check["file"] or ""),
+                    _text(check["scene"]),
+                    row.get("frame", check["frame"]),
+                    row.get("status", ""),
+                    _text(row["a"]["name"]),
+                    _text(row["b"]["name"]),
+                    row["relation"],
+                    row["signed_distance"],
+                    row["depth"],
+                    row["area"],
+                    *(row["normal"] or ("", "", "")),
+                    *row["center"],
+                    *row["point_on_a"],
+                    *row["point_on_b"],
+                    row["lower_bound"],
+                    row["upper_bound"],
+                    row["a"]["checked_as"],
+                    row["b"]["checked_as"],
+                    check["units"]["length"],
+                    check["units"]["area"],
+                    check["units"]["blender_units_per_unit"],
+                    _text("; ".join(row["notes"])),
+                    _text(row["out_of_date"] or ""),
+                    _text(check.get("path") or ""),
+                    digests.get(check.get("path")),
+                ]
+            )
+    return file.getvalue()
+
+
+def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> list[Any]:
+    """A row of what could not be checked; where: the file or the check."""
+    told = {
+        **{column: _text(where.get(column) or "") for column in ("file", "scene", "path")},
+        "frame": where.get("frame"),
+        "status": "not checked",
+        "notes": _text(reason),
+        "sha256": digest,
+    }
+    return [told.get(column) for column in COLUMNS]
+
+
+def _text(text: str) -> str:
+    """A name as a text that no spreadsheet runs as a formula, with what cannot be seen as escapes.
+
+    A spreadsheet may take a semicolon for the end of a cell: what follows could be a formula too.
+    """
+    return ";".join(map(_cell, text.split(";")))
+
+
+def _cell(text: str) -> str:
+    seen = next((letter for letter in text if not _is_blank(letter)), "")
+    formula = text[:1] in CONTROL or unicodedata.normalize("NFKC", seen)[:1] in FORMULA
+    return f"'{visible(text)}" if formula else visible(text)
+
+
+def _is_blank(letter: str) -> bool:
+    return letter.isspace() or unicodedata.category(letter) in ("Cc", "Cf")

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where reports are written to: nothing else is written over, and what is there stays whole until the new one is.
+
+A report that is a file is written beside its place under a name of its own and then takes that place in one step. While
+a run lasts, `PATH.partial` has what is done so far. Pipes, devices and open descriptors are written to as they are.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from . import csv_report as report_csv
+from . import html_report as report_html
+from . import json_report as report_json
+from . import pair as report
+
+BEGINNINGS = tuple(
+    text.encode()
+    for text in (
+        report_json.BEGINNING,
+        report_json.LINE_BEGINNING,
+        *report.BEGINNINGS,
+        report_csv.BEGINNING,
+        report_html.BEGINNING,
+        report_html.BEGINNING_0_1,
+    )
+)
+"""What a file has to begin with to be replaced by a report."""
+LONGEST_BEGINNING = max(map(len, BEGINNINGS))
+MOST_LINKS = 40
+"""How many symbolic links are followed, one to the next."""
+
+
+class ReportFileError(Exception):
+    """Why a report is not written to a path, in one sentence that names it."""
+
+
+def reason(error: Exception) -> str:
+    """Return what was wrong, in one sentence that names the file where there is one."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a report goes: a file that it replaces, an open descriptor, or a pipe or device that is written to."""
+
+    path: str
+    """As the user named it."""
+    file: str | None
+    """Absolute, with links followed; None for a descriptor."""
+    descriptor: int | None
+    """Of this process; 1 is the standard output."""
+    replaced: bool
+    """Whether it is a file, or is to become one."""
+
+
+def place_of(path: str) -> Place:
+    """Return where a path leads, '-' being the standard output. Raises ReportFileError where nothing can be written."""
+    descriptor = 1 if path == "-" else _descriptor(path)
+    try:
+        if descriptor is not None:
+            _refuse_descriptor(path, descriptor)
+            return Place(path, None, descriptor, replaced=False)
+        if not path:
+            raise ReportFileError("the path of a report is empty")
+        if path.endswith(os.sep) or os.path.isdir(path):
+            raise ReportFileError(f"{path}: is a folder, and a file is to be written")
+        file = os.path.realpath(path)
+        if not os.path.isdir(os.path.dirname(file)):
+            raise ReportFileError(f"{path}: there is no folder {os.path.dirname(file)}")
+        _refuse_file(path, file)
+        return Place(path, file, None, replaced=not os.path.exists(file) or os.path.isfile(file))
+    except OSError as error:
+        raise ReportFileError(f"{path}: {error.strerror or error}") from error
+
+
+def share_a_file(places: Iterable[Place]) -> bool:
+    """Return whether two of the places are one, partial reports included. A device such as /dev/null is no file."""
+    found: list[object] = []
+    for place in places:
+        if place.descriptor is not None:
+            found.append(place.descriptor)
+            continue
+        assert place.file is not None
+        for file in (place.file, partial_path(place)) if place.replaced else (place.file,):
+            if os.path.exists(file):
+                state = os.stat(file)
+                if not stat.S_ISCHR(state.st_mode):
+                    found.append((state.st_dev, state.st_ino))
+            else:
+                found.append(os.path.realpath(file))
+    return len(set(found)) < len(found)
+
+
+def write(place: Place, text: str, standard_output: int = 1) -> None:
+    """Write a report to its place. Raises ReportFileError; what was there is whole then.
+
+    standard_output: the descriptor that stands for it now.
+    """
+    data = text.encode("utf-8")
+    try:
+        if place.descriptor is not None:
+            descriptor = standard_output if place.descriptor == 1 else place.descriptor
+            with os.fdopen(os.dup(descriptor), "wb") as stream:
+                stream.write(data)
+        elif place.replaced:
+            assert place.file is not None
+            _refuse_file(place.path, place.file)  # time has passed
+            _replace(place.file, data)
+        else:
+            assert place.file is not None
+            with open(place.file, "wb") as stream:
+                stream.write(data)
+    except OSError as error:
+        name = "standard output" if place.path == "-" else place.path
+        raise ReportFileError(f"{name}: {error.strerror or error}") from error
+
+
+def _replace(file: str, data: bytes) -> None:
+    folder = os.path.dirname(file)
+    beside = os.path.join(folder, f".contact_lens-{secrets.token_hex(8)}")
+    try:
+        with open(beside, "xb") as stream:
+            if os.path.exists(file):
+                shutil.copymode(file, beside)
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(beside, file)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+        raise
+    if os.name == "posix":
+        with suppress(OSError):  # not all folders can be read or synced; the report is in its place
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _descriptor(path: str) -> int | None:
+    """Return which descriptor of this process a path names, as /dev/stdout and /dev/fd/3 do; else None."""
+    for _ in range(MOST_LINKS):
+        folder = os.path.realpath(os.path.dirname(path) or ".")
+        path = os.path.join(folder, os.path.basename(path))
+        named = re.fullmatch(rf"(?:/dev|/proc/(?:self|{os.getpid()})(?:/task/\d+)?)/fd/(\d+)", path)
+        if named:
+            return int(named[1])
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(folder, os.readlink(path))
+    return None
+
+
+def _refuse_descriptor(path: str, descriptor: int) -> None:
+    """Raise ReportFileError when writing to a descriptor would be over what a file has there."""
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode) or state.st_size <= os.lseek(descriptor, 0, os.SEEK_CUR):
+        return
+    if os.name == "nt":  # a file that is open like this can only be one to append to
+        return
+    import fcntl
+
+    if not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:
+        _refuse_content(path, os.pread(descriptor, LONGEST_BEGINNING, 0))
+
+
+def _refuse_file(path: str, file: str) -> None:
+    """Raise ReportFileError or OSError when a file is no report of this program, or must not be written."""
+    if os.path.isfile(file):
+        with open(file, "r+b") as stream:
+            _refuse_content(path, stream.read(LONGEST_BEGINNING))
+
+
+def _refuse_content(path: str, head: bytes, kind: str = "report", beginnings: tuple[bytes, ...] = BEGINNINGS) -> None:
+    if head and not head.startswith(beginnings):
+        raise ReportFileError(
+            f"{path}: a file is there that is not a {kind} of Contact Lens: name another path, or remove it first"
+        )
+
+
+# --- while a run lasts ----------------------------------------------------------------------------------------------
+
+
+def partial_path(place: Place) -> str:
+    """Return where the report of a place grows: beside the path as it was named."""
+    return f"{place.path}.partial"
+
+
+class Partials:
+    """The partial reports of a run: in each a line of JSON for each check that is done.
+
+    A full disk cuts no line; when the run is killed the last one may be cut.
+    What is still there in the end stays, unless it is empty.
+    """
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._places = [place for place in places if place.replaced]
+        self._files: dict[Place, io.FileIO] = {}
+
+    def __enter__(self) -> Partials:
+        """Begin them. Raises ReportFileError."""
+        try:
+            for place in self._places:
+                self._files[place] = _open(partial_path(place))
+            for file in self._files.values():  # only now: a run that is refused leaves what an earlier one has done
+                file.truncate(0)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for place, file in list(self._files.items()):
+            file.close()
+            if not os.path.exists(partial_path(place)) or os.path.getsize(partial_path(place)) == 0:
+                self.remove(place)
+
+    @property
+    def grow(self) -> bool:
+        """Whether a line can be added to any."""
+        return not all(file.closed for file in self._files.values())
+
+    def add(self, line: str) -> list[str]:
+        """Add a line to all but those in which that failed before. Returns why it fails now, each with its path."""
+        problems = []
+        for place, file in self._files.items():
+            if file.closed:
+                continue
+            end, data = file.seek(0, os.SEEK_END), f"{line}\n".encode()
+            try:
+                while data:
+                    data = data[file.write(data) :]
+            except OSError as error:
+                problems.append(f"{partial_path(place)}: {error.strerror or error}")
+                with suppress(OSError):  # a line that is cut stays then
+                    file.truncate(end)
+                file.close()
+        return problems
+
+    def remove(self, place: Place) -> list[str]:
+        """Remove one, if the place has one: what is in it is elsewhere now. Returns why it stays, with its path."""
+        file = self._files.pop(place, None)
+        if file is not None:
+            file.close()
+            try:
+                os.unlink(partial_path(place))
+            except FileNotFoundError:
+                return []
+            except OSError as error:  # on Windows, while another program reads it
+                return [f"{partial_path(place)}: {error.strerror or error}"]
+        return []
+
+    def hint(self, place: Place) -> str:
+        """Return where what was done can be read, as the end of a sentence."""
+        return f"; what was done is in {partial_path(place)}" if place in self._files else ""
+
+
+def _open(path: str) -> io.FileIO:
+    """Open a partial report as it is. Raises ReportFileError where something else is."""
+    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        raise ReportFileError(f"{path}: is not a regular file, and the partial report goes there: remove it first")
+    try:
+        if os.path.exists(path):
+            with open(path, "rb") as stream:
+                head = stream.read(LONGEST_BEGINNING)
+            _refuse_content(path, head, "partial report", (report_json.LINE_BEGINNING.encode(),))
+        return open(path, "ab", buffering=0)
+    except OSError as error:
+        raise ReportFileError(f"{path}: {error.strerror or error}") from error

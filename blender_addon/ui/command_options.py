@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options of the command line, and what is wrong with them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..check import results as scene_results
+from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
+from ..read import visibility as scene_visibility
+
+MOST_FRAMES = 1_000_000
+LAST_FRAME = 1_048_574
+"""Blender goes to no later frame, nor to one before its negative."""
+
+FAIL_ON = {
+    "any": frozenset(scene_results.RELATIONS),
+    "touching": frozenset(scene_results.RELATIONS) - {"within_clearance"},
+    "penetrating": frozenset(scene_results.RELATIONS) - {"within_clearance", "touching"},
+    "never": frozenset(),
+}
+
+
+class UsageError(Exception):
+    """What is wrong with the command or its files, in one sentence; the exit code is 2."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    made = _Parser(
+        prog=prog,
+        description="Find the objects of a scene that collide or come closer than a clearance. For example: "
+        f"{prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html",
+        epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, "
+        "or an error that nobody foresaw, 3 no findings, but something could not be checked (see --allow-skipped), 130 "
+        "stopped by Ctrl-C, SIGTERM or SIGHUP: the reports then hold what was done until then. What is not given is as "
+        "set in the file's panel Scene Check.",
+        allow_abbrev=False,
+    )
+    made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
+    what = made.add_argument_group("what is checked")
+    what.add_argument(
+        "--enable-autoexec",
+        action="store_true",
+        help="run the scripts of the files, as Blender does with Auto Run Python Scripts: only for files you trust. "
+        "Without it, what depends on a driver that needs them is not checked",
+    )
+    what.add_argument("--scene", metavar="NAME", help="the scene (default: the file's active one)")
+    side = what.add_mutually_exclusive_group()
+    side.add_argument("--visible", action="store_true", help="all visible objects")
+    side.add_argument("--selected", action="store_true", help="the objects that are selected in the file")
+    side.add_argument("--collections", nargs=2, metavar=("A", "B"), help="collection A against collection B")
+    side.add_argument("--object", metavar="NAME", help="one object against all other visible ones")
+    what.add_argument(
+        "--visibility",
+        choices=(scene_visibility.VIEWPORT, scene_visibility.RENDER, scene_visibility.ALL),
+        default=scene_visibility.VIEWPORT,
+        help="which objects are visible. viewport (default): as the file shows them; render: as in a render, with the "
+        "modifiers and levels of renders; all: hidden and excluded objects too. Nothing of it is saved",
+    )
+    what.add_argument(
+        "--clearance",
+        type=_length,
+        metavar="LENGTH",
+        help="gaps up to this are findings. 2mm, 0.1in and so on are what they say, in any file; a number alone, such "
+        "as 0.002, is in the scene's own unit as the reports name it (metres or feet where that is Adaptive; Blender "
+        f"units where it is None). Units: {' '.join(filter(str.isascii, WRITTEN_UNITS))}",
+    )
+    what.add_argument(
+        "--frames", type=frames, metavar="LIST", help="check each of these frames, as in 1-100 or 1,5,9-20:2"
+    )
+    what.add_argument("--instances", action=argparse.BooleanOptionalAction, help="check instances too")
+    what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="tell pairs that only touch")
+    what.add_argument(
+        "--ignore",
+        action="append",
+        choices=("parents", "collections", "joined", "listed", "approved", "none"),
+        help="leave out these pairs, and no others; may be given several times. parents: a thing and one it hangs on; "
+        "collections: two in one collection; joined: by a rigid-body constraint; listed: in the file's own list; "
+        "approved: by a person, in the file",
+    )
+    out = made.add_argument_group("what comes out")
+    out.add_argument(
+        "--json", metavar="PATH", help="write a JSON report; - for standard output, and nothing else there"
+    )
+    out.add_argument("--csv", metavar="PATH", help="write a CSV table; - for standard output")
+    out.add_argument("--html", metavar="PATH", help="write an HTML page with pictures; - for standard output")
+    out.add_argument(
+        "--pictures",
+        type=int,
+        default=20,
+        metavar="N",
+        help="at most so many pictures a frame on the page (default 20)",
+    )
+    out.add_argument(
+        "--fail-on",
+        choices=tuple(FAIL_ON),
+        default="any",
+        help="which findings make the exit code 1 (default: any). Approved ones never do",
+    )
+    out.add_argument(
+        "--allow-skipped",
+        action="store_true",
+        help="exit code 0, not 3, when a pair or an object could not be checked. What has no geometry, or is left out "
+        "by an option, never counts",
+    )
+    out.add_argument(
+        "--allow-empty", action="store_true", help="exit code 0, not 3, when there was no object to check at all"
+    )
+    out.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
+    return made
+
+
+def _length(text: str) -> WrittenLength:
+    try:
+        return written_length(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def frames(text: str) -> list[int]:
+    """Return the frames that a list such as '1-100', '5' or '1,5,9-20:2' names, each once, in its order."""
+    found: list[int] = []
+    for part in text.split(","):
+        span, _, step_text = part.strip().partition(":")
+        begin_text, dash, end_text = span[1:].partition("-") if span.startswith("-") else span.partition("-")
+        if span.startswith("-"):
+            begin_text = f"-{begin_text}"
+        try:
+            begin = int(begin_text)
+            end = int(end_text) if dash else begin
+            step = int(step_text) if step_text else 1
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"frames such as 1-100 or 1,5,9-20:2 expected, not {text!r}") from None
+        if end < begin:
+            raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards")
+        if step < 1:
+            raise argparse.ArgumentTypeError(f"frames {part.strip()!r}: a step of 1 or more expected")
+        if begin < -LAST_FRAME or end > LAST_FRAME:
+            raise argparse.ArgumentTypeError(
+                f"frames {part.strip()!r}: Blender has those from {-LAST_FRAME} to {LAST_FRAME}"
+            )
+        if (end - begin) // step + len(found) > MOST_FRAMES:
+            raise argparse.ArgumentTypeError(f"more than {MOST_FRAMES:,} frames")
+        found.extend(range(begin, end + 1, step))
+    return list(dict.fromkeys(found))

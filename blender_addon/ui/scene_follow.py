@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether findings are still true: their things compared with the scene as it is.
+
+Each finding keeps the state of its two things: a digest of where they were, and one of what they were made of. Handlers
+only note which objects Blender reports. When the list is drawn, places are compared at once, of what was reported; what
+things are made of is read and compared a moment later by a timer, a few at a time. So drawing takes the same time
+however many findings there are, and a change costs what hangs on the changed object.
+
+A finding of another frame is of that frame: it is out of date only when a thing of it is gone, or was changed since at
+a frame other than its own, where it cannot be compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..check.session import matrix_numbers
+from ..read import collision_shape
+from ..read import scene as scene_check
+from ..read.scene_objects import Key, State, place_of
+from . import handlers, refresh
+
+if TYPE_CHECKING:
+    from ..check.results import ContactLensCheck, ContactLensFinding
+
+QUIET = 0.1
+"""Seconds after the last change until things are read to be compared."""
+UNNOTICED = 0.3
+"""Seconds for which a thing that is to be compared is taken to be as it was."""
+SLICE = 0.02
+"""Seconds that things are read for at once; one is read in any case."""
+REST = 4.0
+"""Times as long Blender then has for itself."""
+POLL = 0.05
+"""Seconds between two of these at least."""
+
+MOVED, EDITED, GONE = "has moved", "has changed", "is gone"
+ELSEWHERE = "was changed at another frame"
+UNREADABLE = "is hidden or cannot be read"
+UNKNOWN = "was checked by an earlier version, which did not keep its state"
+COMPARING = "is being compared"
+"""What is known of a thing, as the end of a sentence."""
+
+
+@dataclass(eq=False)
+class _Thing:
+    """One side of findings, in the state they were found in."""
+
+    key: Key | None
+    """None when it is gone from the file."""
+    state: State | None
+    """None in a file saved by an earlier version."""
+    frame: float
+    rows: list[int] = field(default_factory=list)
+    """The findings it is a side of."""
+
+
+class _Row(NamedTuple):
+    """What of a finding is needed to tell whether it is out of date."""
+
+    sides: tuple[int, int]
+    """Numbers of things."""
+    word: str
+    """What it counts as: its relation while it is open, else its status."""
+    is_resolved: bool
+
+
+class Totals(NamedTuple):
+    """How many findings there are, and how many are out of date."""
+
+    words: Mapping[str, int]
+    """By relation of those that are open, by status of the others."""
+    changed: Mapping[str, int]
+    """How many of these are known to be out of date; the others by the same words."""
+    comparing: int
+    """How many have not been compared since something was reported of their things."""
+
+
+class _Table:
+    """The findings of a scene and what is known of their things."""
+
+    def __init__(self, scene: bpy.types.Scene, known: Mapping[Key, str]) -> None:
+        self.outdated = False
+        """Whether the findings are others by now."""
+        self.things: list[_Thing] = []
+        self.rows: list[_Row] = []
+        self.of_pair: dict[frozenset[Key], int] = {}
+        """The finding of each pair."""
+        self.known = dict(known)
+        """What things are made of now, empty of what cannot be read."""
+        self.since: dict[Key, float] = {}
+        """When a thing of which that is not known was reported first."""
+        self.reported = time.monotonic()
+        """When something was reported last."""
+        self.reasons: dict[int, str] = {}
+        """Why things are not as they were; those that are, are not in it."""
+        self.pending: set[int] = set()
+        """Things to be looked at again."""
+        self.uncompared: dict[int, None] = {}
+        """Things whose places are the same and of which it is not known what they are made of; those last drawn come
+        first."""
+        self.edited_elsewhere: set[int] = set()
+        self.frame = scene_check.frame_of(scene)
+        self._hanging: dict[int, set[int]] = {}
+        self._at_frame: dict[float, list[int]] = {}
+        self._places: dict[int, str] | None = None
+        self._there: set[int] | None = None
+        self._totals: Totals | None = None
+        self._read(_check_of(scene))
+        self.pending.update(range(len(self.things)))
+        words: dict[str, int] = {}
+        for row in self.rows:
+            words[row.word] = words.get(row.word, 0) + 1
+        self._words = words
+
+    def _read(self, check: ContactLensCheck) -> None:
+        numbers: dict[tuple[Key | None, State | None, float], int] = {}
+        deciding: dict[tuple[int, int], set[int]] = {}
+        for k, finding in enumerate(check.findings):
+            keys, frame = (finding.key("a"), finding.key("b")), finding.frame_of_state(self.frame)
+            sides = []
+            for letter, key in zip("ab", keys, strict=True):
+                identity = key, finding.state(letter), frame
+                number = numbers.setdefault(identity, len(self.things))
+                if number == len(self.things):
+                    self.things.append(_Thing(*identity))
+                    self._at_frame.setdefault(frame, []).append(number)
+                    if key is not None:
+                        if key[:2] not in deciding:
+                            deciding[key[:2]] = _watched(finding, letter)
+                        for uid in deciding[key[:2]]:
+                            self._hanging.setdefault(uid, set()).add(number)
+                self.things[number].rows.append(k)
+                sides.append(number)
+            a, b = keys
+            if a is not None and b is not None:
+                self.of_pair[frozenset((a, b))] = k
+            is_open = finding.is_open
+            word = finding.relation if is_open else finding.status.lower()
+            self.rows.append(_Row((sides[0], sides[1]), word, finding.status == "RESOLVED"))
+
+    # what is reported ---------------------------------------------------------------------------------------------
+
+    def note(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool) -> None:
+        """Note what Blender reports. of_frame: that the frame has changed."""
+        self._follow_frame(scene)
+        for update in depsgraph.updates:
+            if isinstance(update.id, bpy.types.Object):
+                obj = update.id.original
+                uid = obj.session_uid
+                if uid not in self._hanging:
+                    continue
+                if self._places is not None and update.is_updated_transform:
+                    self._places[uid] = place_of(matrix_numbers(obj))
+                self._note(uid, update.is_updated_transform, handlers.is_edited(update), of_frame)
+            elif isinstance(update.id, bpy.types.Collection):
+                self._there = None
+                self._note(update.id.original.session_uid, True, True, of_frame)
+            elif isinstance(update.id, bpy.types.Scene):  # something may be hidden, shown or gone
+                self._there = None
+                for key in [key for key, made in self.known.items() if not made]:
+                    self._forget(key)
+                self.pending.update(i for i, reason in self.reasons.items() if reason == UNREADABLE)
+
+    def _follow_frame(self, scene: bpy.types.Scene) -> None:
+        frame = scene_check.frame_of(scene)
+        if frame != self.frame:
+            self.pending.update(self._at_frame.get(self.frame, ()), self._at_frame.get(frame, ()))
+            self.frame, self._places = frame, None
+
+    def _note(self, uid: int, moved: bool, edited: bool, of_frame: bool) -> None:
+        for i in self._hanging.get(uid, ()):
+            key, frame = self.things[i].key, self.things[i].frame
+            assert key is not None
+            # What a thing is made of holds the places of its parts, and that of an instance its own.
+            if edited or (moved and (key[2] or uid != key[0])):
+                self._forget(key)
+            if frame != self.frame and not of_frame and (moved or edited):
+                self.edited_elsewhere.add(i)
+            self.pending.add(i)
+
+    def _forget(self, key: Key) -> None:
+        self.reported = time.monotonic()
+        self.known.pop(key, None)
+        self.since.setdefault(key, self.reported)
+
+    # what is known ------------------------------------------------------------------------------------------------
+
+    def look(self, scene: bpy.types.Scene) -> None:
+        """Compare the places of what was reported."""
+        self._follow_frame(scene)
+        if self._there is None:
+            there = {obj.session_uid for obj in scene.objects}
+            gone = {i for i, reason in self.reasons.items() if reason == GONE}
+            self.pending.update(gone)
+            self.pending.update(
+                i for i, thing in enumerate(self.things) if thing.key is not None and thing.key[0] not in there
+            )
+            self._there = there
+        if self.pending:
+            self._totals = None
+        for i in self.pending:
+            reason = self._reason(i)
+            self.uncompared.pop(i, None)
+            self.reasons.pop(i, None)
+            if reason == COMPARING:
+                self.uncompared[i] = None
+            elif reason:
+                self.reasons[i] = reason
+        self.pending.clear()
+
+    def _place(self, uid: int) -> str | None:
+        if self._places is None:
+            self._places = {
+                obj.session_uid: place_of(matrix_numbers(obj))
+                for obj in bpy.data.objects
+                if obj.session_uid in self._hanging
+            }
+        return self._places.get(uid)
+
+    def _reason(self, i: int) -> str:
+        thing = self.things[i]
+        assert self._there is not None
+        if thing.key is None or thing.key[0] not in self._there:
+            return GONE
+        if thing.frame != self.frame:
+            return ELSEWHERE if i in self.edited_elsewhere else ""
+        self.edited_elsewhere.discard(i)
+        if thing.state is None:
+            return UNKNOWN
+        if thing.state.place != self._place(thing.key[0]):
+            return MOVED
+        made = self.known.get(thing.key)
+        if made is None:
+            self.since.setdefault(thing.key, self.reported)
+            return COMPARING
+        return "" if made == thing.state.made else EDITED if made else UNREADABLE
+
+    def take(self, key: Key, made: str) -> None:
+        """Take what a thing is made of now."""
+        self.known[key] = made
+        self.since.pop(key, None)
+        self.pending.update(i for i in list(self.uncompared) if self.things[i].key == key)
+
+    def is_overdue(self, i: int) -> bool:
+        """Whether a thing that is to be compared has been so for longer than nobody notices."""
+        key = self.things[i].key
+        return key is not None and time.monotonic() - self.since.get(key, 0.0) > UNNOTICED
+
+    def reason(self, k: int) -> tuple[str, str]:
+        """Return which side of a finding, "a" or "b", is not as it was, and why; empty when it is as it was."""
+        row = self.rows[k]
+        for letter, i in zip("ab", row.sides, strict=True):
+            reason = self.reasons.get(i, "")
+            if reason in (GONE, UNREADABLE) and row.is_resolved:
+                continue  # that it is no longer there is what the finding says
+            if reason:
+                return letter, reason
+        for letter, i in zip("ab", row.sides, strict=True):
+            if i in self.uncompared and self.is_overdue(i):
+                return letter, COMPARING
+        return "", ""
+
+    def want(self, k: int) -> None:
+        """Compare the things of a finding before others."""
+        for i in self.rows[k].sides:
+            if i in self.uncompared:
+                del self.uncompared[i]
+                self.uncompared = {i: None, **self.uncompared}
+
+    def totals(self) -> Totals:
+        """Count the findings."""
+        if self._totals is not None:
+            return self._totals
+        changed: dict[str, int] = {}
+        comparing = 0
+        overdue = {i for i in self.uncompared if self.is_overdue(i)}
+        for k in {k for i in (*self.reasons, *overdue) for k in self.things[i].rows}:
+            reason = self.reason(k)[1]
+            if reason == COMPARING:
+                comparing += 1
+            elif reason:
+                changed[self.rows[k].word] = changed.get(self.rows[k].word, 0) + 1
+        totals = Totals(self._words, changed, comparing)
+        if not self.uncompared:  # else it changes with time
+            self._totals = totals
+        return totals
+
+
+def _watched(finding: ContactLensFinding, letter: str) -> set[int]:
+    """Return the `session_uid` of what decides about one side."""
+    owner, source = getattr(finding, f"object_{letter}"), getattr(finding, f"source_{letter}")
+    return watched(owner, source if source is not None else owner)
+
+
+def watched(owner: bpy.types.Object, source: bpy.types.Object) -> set[int]:
+    """Return the `session_uid` of the objects and collections that decide where a thing is and what it is made of.
+
+    owner: the object, or what makes the instance; source: what is instanced.
+    """
+    objects = [owner, source, *collision_shape.parts(owner), *collision_shape.parts(source)]
+    collections: list[bpy.types.Collection] = []
+    if owner.instance_type == "COLLECTION" and owner.instance_collection is not None:
+        collections = [owner.instance_collection, *owner.instance_collection.children_recursive]
+    return {each.session_uid for each in (*objects, *collections)}
+
+
+_tables: dict[int, _Table] = {}
+
+
+def _check_of(scene: bpy.types.Scene) -> ContactLensCheck:
+    return cast("ContactLensCheck", scene.contact_lens_check)  # type: ignore[attr-defined]
+
+
+def _table(scene: bpy.types.Scene) -> _Table:
+    table = _tables.get(scene.session_uid)
+    if table is None or table.outdated or len(table.rows) != len(_check_of(scene).findings):
+        table = renew(scene)
+    table.look(scene)
+    if table.uncompared:
+        if not bpy.app.background:
+            if not bpy.app.timers.is_registered(_tick):
+                bpy.app.timers.register(_tick, first_interval=POLL)
+        elif bpy.context.scene == scene:
+            _compare(bpy.context, table, table.uncompared)
+            table.look(scene)
+    return table
+
+
+def renew(scene: bpy.types.Scene, states: Mapping[Key, State] | None = None) -> _Table:
+    """Begin anew: the findings are others now. states: of things, just read."""
+    before = _tables.get(scene.session_uid)
+    known = {} if before is None else before.known
+    made = {key: state.made for key, state in (states or {}).items()}
+    table = _tables[scene.session_uid] = _Table(scene, {**known, **made})
+    if before is not None:
+        table.since.update(before.since)
+    return table
+
+
+def forget(scene: bpy.types.Scene) -> None:
+    """The scene's findings, or what is decided about them, are others now."""
+    table = _tables.get(scene.session_uid)
+    if table is not None:
+        table.outdated = True
+
+
+def reason(scene: bpy.types.Scene, k: int) -> tuple[str, str]:
+    """Return which side of a finding, "a" or "b", is not as it was found, and why; two empty texts when both are."""
+    table = _table(scene)
+    table.want(k)
+    return table.reason(k)
+
+
+def totals(scene: bpy.types.Scene) -> Totals:
+    """Return how many findings there are, and how many are out of date."""
+    return _table(scene).totals()
+
+
+def row_of_pair(scene: bpy.types.Scene, pair: frozenset[Key]) -> int | None:
+    """Return the number of the finding of a pair; None without one."""
+    return _table(scene).of_pair.get(pair)
+
+
+def can_be_renewed(context: bpy.types.Context, k: int) -> bool:
+    """Return whether a finding is out of date and its things are there at its frame, to be looked at again."""
+    table = _table(context.scene)
+    wanted = [i for i in table.rows[k].sides if i in table.uncompared]
+    _compare(context, table, wanted)
+    table.look(context.scene)
+    return table.reason(k)[1] in (MOVED, EDITED, UNKNOWN)
+
+
+def settle(context: bpy.types.Context) -> None:
+    """Compare all that is to be compared, now: what is written down must be known."""
+    table = _table(context.scene)
+    while table.uncompared:
+        _compare(context, table, table.uncompared)
+        table.look(context.scene)
+
+
+def _compare(context: bpy.types.Context, table: _Table, things: Iterable[int], seconds: float = float("inf")) -> None:
+    """Read what things, by their numbers, are made of, for about so long."""
+    begin = time.monotonic()
+    keys = dict.fromkeys(key for i in things if (key := table.things[i].key) is not None)
+    objects, instances = ([key for key in keys if bool(key[2]) == is_instance] for is_instance in (False, True))
+    size = 1 if seconds < float("inf") else max(1, len(objects))
+    spent = 0.0
+    while (objects or instances) and spent < seconds:
+        if objects:
+            some, objects = objects[:size], objects[size:]
+        else:  # all together, for each time all of the scene's are walked
+            some, instances = instances, []
+        states = scene_check.states_of(context, some)
+        for key in some:
+            state = states.get(key)
+            table.take(key, "" if state is None else state.made)
+        spent = time.monotonic() - begin
+        if spent < 0.25 * seconds:
+            size *= 2
+
+
+def _tick() -> float | None:
+    """The timer: compare some more in every scene that is in a window. Returns when to come again."""
+    begin = time.monotonic()
+    waits = False
+    seen: set[int] = set()
+    for manager in bpy.data.window_managers:
+        for window in manager.windows:
+            scene = window.scene
+            table = _tables.get(scene.session_uid)
+            if table is None or not table.uncompared or scene.session_uid in seen:
+                continue
+            seen.add(scene.session_uid)
+            if bpy.app.is_job_running("RENDER") or begin - table.reported < QUIET:
+                waits = True
+                continue
+            with bpy.context.temp_override(window=window):
+                _compare(bpy.context, table, table.uncompared, SLICE)
+            table.look(scene)
+            waits = waits or bool(table.uncompared)
+    if seen:
+        refresh.redraw()
+    return max(POLL, REST * (time.monotonic() - begin)) if waits else None
+
+
+# --- what Blender reports -------------------------------------------------------------------------------------------
+
+
+def _note(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool) -> None:
+    table = _tables.get(scene.session_uid)
+    if table is not None and table.rows and depsgraph.mode == "VIEWPORT":
+        table.note(scene, depsgraph, of_frame)
+        if table.pending:
+            refresh.redraw()
+
+
+@persistent
+def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    _note(scene, depsgraph, of_frame=False)
+
+
+@persistent
+def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    _note(scene, depsgraph, of_frame=True)
+
+
+@persistent
+def _clear(*_: object) -> None:
+    _tables.clear()
+
+
+_HANDLERS: handlers.Handlers = (
+    ("depsgraph_update_post", _changed),
+    ("frame_change_post", _frame_changed),
+    ("undo_post", _clear),
+    ("redo_post", _clear),
+    ("load_pre", _clear),
+    ("load_post", _clear),
+)
+
+
+def register() -> None:
+    handlers.add(_HANDLERS)
+
+
+def unregister() -> None:
+    handlers.remove(_HANDLERS)
+    if bpy.app.timers.is_registered(_tick):
+        bpy.app.timers.unregister(_tick)
+    _clear()

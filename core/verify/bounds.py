@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the certificate of a contact of two convex shapes proves about their signed distance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..curved.curved_contact import inner_polytope
+from ..curved.curved_inside import support_points
+from ..curved.curved_section import beside_section, section_of, section_plane
+from ..curved.direction_cover import cover, cover_axis
+from ..curved.ellipsoid_ball import ball_pair, proven_above
+from ..curved.ellipsoid_hull import pieces_of
+from ..narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
+from ..narrow_phase.contact import Contact
+from ..narrow_phase.gjk import size_of_difference
+from ..shapes.curved_shape import ConvexShape, CurvedShape
+from ..shapes.polytope import FloatArray, Polytope, intervals
+from ..tolerance import CURVED_ROUNDING, EPS, VERIFY_ROUNDING, VERIFY_UNIT
+from .polytope import proven_upper
+
+
+class Proven(NamedTuple):
+    """Two numbers, in world units, that the signed distance is surely not below and not above."""
+
+    lower: float
+    upper: float
+    by: str
+    """What proves the upper one."""
+
+
+def overlap_along(a: ConvexShape, b: ConvexShape, normals: FloatArray) -> FloatArray:
+    """Return how far A reaches past B along each of the unit `normals` (k, dim): (k,) `max n.a - min n.b`, < 0 for a
+    gap."""
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        shift = (a.center - b.center) @ normals.T
+        overlap: FloatArray = intervals(normals, a.centred)[1] - intervals(normals, b.centred)[0] + shift
+        return overlap
+    curved: FloatArray = ((support_points(a, normals) - support_points(b, -normals)) * normals).sum(axis=1)
+    return curved
+
+
+def rounding_of(a: ConvexShape, b: ConvexShape) -> float:
+    """Return what measuring along a unit vector may be wrong by: less than bounds are widened by."""
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        return VERIFY_ROUNDING * EPS * size_of_difference(a, b)
+    size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
+    return 0.5 * CURVED_ROUNDING * EPS * (size + max(a.magnitude, b.magnitude))
+
+
+def proven_bounds(contact: Contact, a: ConvexShape, b: ConvexShape) -> Proven | str:
+    """Return what the certificate of `contact`, which must be well-formed, proves about A and B; or what is wrong with
+    it, in words."""
+    proof = contact.certificate
+    rounding = rounding_of(a, b)
+    lower = -float(overlap_along(a, b, (proof.normal / np.linalg.norm(proof.normal))[None])[0]) - rounding
+    above = _proven_above(proof, a, b)
+    return above if isinstance(above, str) else Proven(lower, above[0] + rounding, above[1])
+
+
+def _proven_above(
+    proof: Certificate | SupportCertificate | BallCertificate, a: ConvexShape, b: ConvexShape
+) -> tuple[float, str] | str:
+    """Return what the signed distance is not above, to rounding, and what proves it; or what is wrong, in words."""
+    if isinstance(proof, Certificate):
+        assert isinstance(a, Polytope)
+        assert isinstance(b, Polytope)
+        return proven_upper(proof, a, b) or "the polytope is torn or inside out"
+    radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    if isinstance(proof, BallCertificate):
+        pair = ball_pair(a, b)
+        if pair is None:
+            return "the pair is not of an ellipsoid and a ball"
+        outward = (1.0 if pair.ellipsoid_first else -1.0) * proof.normal / np.linalg.norm(proof.normal)
+        above = proven_above(pair.ellipsoid, pair.point, outward, proof.gap)
+        return above - radii, "two points" if proof.gap is None else "ball"
+    cores = cores_of(proof, a, b)
+    if isinstance(cores, str):
+        return cores
+    found = _proven_above(proof.inner.certificate, *cores)
+    if isinstance(found, str):
+        return found
+    beside = 0.0 if proof.section is None else beside_section(a, b, proof.section)
+    above, by = found[0] + beside, found[1]
+    if proof.depth is not None and -proof.depth < above:
+        pieces = pieces_of(a, b)
+        if pieces is None or not cover(pieces, cover_axis(a, b), proof.depth).complete:
+            return "cells of directions do not prove the depth"
+        above, by = -proof.depth, "cells of directions"
+    return above - radii, by
+
+
+def cores_of(
+    proof: SupportCertificate, a: ConvexShape, b: ConvexShape
+) -> tuple[Polytope, Polytope] | tuple[ConvexShape, ConvexShape] | str:
+    """Return the polytopes inside the cores, or the sections of these, or what is wrong with what they are made of."""
+    if proof.section is not None:
+        plane = section_plane(a, b)
+        if plane is None or not np.array_equal(plane, proof.section):
+            return "the pair is not round about axes in the plane of the section"
+        assert isinstance(a, CurvedShape)
+        assert isinstance(b, CurvedShape)
+        sections = section_of(a, plane), section_of(b, plane)
+        if sections[0] is None or sections[1] is None:
+            return "the sections are not known"
+        return sections[0], sections[1]
+    found: list[Polytope] = []
+    for shape, ways in ((a, proof.directions_a), (b, proof.directions_b)):
+        if isinstance(shape, Polytope):
+            found.append(shape)
+        elif shape.skeleton is not None:
+            found.append(shape.skeleton)
+        else:
+            if ways.ndim != 2 or ways.shape[1] != shape.dim or len(ways) == 0:
+                return f"directions of the shape {ways.shape}"
+            off = float(np.abs(np.linalg.norm(ways, axis=1) - 1.0).max())
+            if not off <= VERIFY_UNIT * EPS:
+                return f"off by {off:.3g}"
+            found.append(inner_polytope(shape, ways))
+    return found[0], found[1]

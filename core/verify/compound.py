@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check a contact of compounds, without the search that found it.
+
+Pairs of pieces are contacts of convex shapes, each with its own certificate, and are measured by it. What is told of
+the whole follows from that: apart, no pair is nearer than the lower bound and two points are as near as the upper one;
+penetrating, after the translation no pair overlaps. That no shorter translation separates is proved again by covering
+all shorter ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus, contains_compound, pair_tolerance
+from ..compounds.compound_planes import Planes
+from ..compounds.compound_region import MergedRegion, Patch
+from ..curved.curved_inside import sticks_out, support_points
+from ..narrow_phase.contact import Contact, contact
+from ..narrow_phase.relation import Relation, contact_band
+from ..note import NOTCH, Note
+from ..region.region import RegionKind
+from ..shapes.curved_shape import ConvexShape, CurvedShape
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray, Polytope, extreme_exponent
+from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT, promised
+from .bounds import Proven, overlap_along, proven_bounds
+from .check import Check, Verification
+from .escape import covered, difference, many_differences
+from .form import are_indices, first, is_array, is_infinite, is_number, region_faults
+
+_MOST_SETS = 4_000
+"""Sets of translations that are looked at to prove a depth again: some seconds."""
+_SHORTER = 1.0 - 1e-6
+"""Times a length that no translation is to be below: a translation that would show that it is not so."""
+_TIES = 8
+"""Ties that are tried as translations."""
+_ARCS = 1e-4
+"""Of the area and the length: how far an outline of short straight sides may be from one with arcs."""
+
+
+def verify_compound(told: CompoundContact, a: Compound, b: Compound) -> Verification:
+    """Return what `verify` does, for two compounds."""
+    form = [
+        first("the contact is well-formed", _contact_faults(told, a, b)),
+        first("the regions are well-formed", _regions_faults(told, a, b)),
+    ]
+    if not all(check.ok for check in form):
+        return Verification(tuple(form), float("nan"))
+    width = told.upper_bound - told.lower_bound
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        told, a, b = told.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
+    return Verification((*form, *_Pair(told, a, b, exponent != 0).checks()), width)
+
+
+def _contact_faults(c: CompoundContact, a: Compound, b: Compound) -> Iterator[str]:
+    for name, kind in (("relation", Relation), ("status", CompoundStatus), ("contact", Contact)):
+        if not isinstance(getattr(c, name), kind):
+            yield f"{name} is {getattr(c, name)!r}"
+    for name in ("signed_distance", "lower_bound", "upper_bound"):
+        if not is_number(getattr(c, name)):
+            yield f"{name} is {getattr(c, name)!r}"
+    for name in ("overlap", "length", "tolerance", "clearance", "contact_tolerance"):
+        if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
+            yield f"{name} is {getattr(c, name)!r}"
+    if not ((is_number(c.area) and c.area >= 0.0) or is_infinite(c.area)):
+        yield f"area is {c.area!r}"
+    for name in ("normal", "point_on_a", "point_on_b"):
+        if not is_array(getattr(c, name), (a.dim,)):
+            yield f"{name} is not {a.dim} finite numbers: {getattr(c, name)!r}"
+    if not is_array(c.ties, (None, a.dim)) or len(c.ties) == 0:
+        yield f"ties is not one finite vector or more: {c.ties!r}"
+    if c.centroid is not None and not is_array(c.centroid, (a.dim,)):
+        yield f"centroid is {c.centroid!r}"
+    if not is_array(c.directions, (None, a.dim)):
+        yield f"directions are not finite vectors: {c.directions!r}"
+    if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
+        yield f"notes are {c.notes!r}"
+    if not are_indices((c.nodes,), np.inf):
+        yield f"nodes is {c.nodes!r}"
+    if not (isinstance(c.pieces, tuple) and len(c.pieces) == 2 and _are_pieces([c.pieces], a, b)):
+        yield f"pieces are {c.pieces!r}"
+    pairs = c.pairs
+    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
+        yield f"pairs are {pairs!r}"
+    elif not _are_pieces([tuple(row) for row in pairs.tolist()], a, b):
+        yield "pairs have an index that is none of the pieces"
+    if isinstance(c.contact, Contact) and not is_number(c.contact.signed_distance):
+        yield f"the deciding contact's signed distance is {c.contact.signed_distance!r}"
+
+
+def _are_pieces(pairs: list[tuple[int, ...]], a: Compound, b: Compound) -> bool:
+    return all(
+        are_indices([pair[side] for pair in pairs], len(shape.pieces)) for side, shape in enumerate((a, b)) if pairs
+    )
+
+
+def _regions_faults(c: CompoundContact, a: Compound, b: Compound) -> Iterator[str]:
+    if not isinstance(c.regions, tuple):
+        yield f"regions are {c.regions!r}"
+        return
+    for region in c.regions:
+        if not (isinstance(region, MergedRegion) and isinstance(region.kind, RegionKind)):
+            yield f"a region is {region!r}"
+            return
+        if not (isinstance(region.patches, tuple) and region.patches):
+            yield f"patches are {region.patches!r}"
+            return
+        if not (is_array(region.normal, (a.dim,)) and is_array(region.centroid, (a.dim,))):
+            yield f"normal or centroid are {region.normal!r}, {region.centroid!r}"
+        if not is_array(region.outline, (None, 2, a.dim)):
+            yield f"outline is {region.outline!r}"
+        if not (is_number(region.length) and (is_number(region.area) or is_infinite(region.area))):
+            yield f"area is {region.area!r}, length {region.length!r}"
+        for patch in region.patches:
+            if not (isinstance(patch, Patch) and _are_pieces([(patch.piece_a, patch.piece_b)], a, b)):
+                yield f"a patch is {patch!r}"
+                return
+            if not is_array(patch.normal, (a.dim,)):
+                yield f"a patch's normal is {patch.normal!r}"
+            yield from region_faults(patch.region, a.pieces[patch.piece_a], b.pieces[patch.piece_b])
+            if patch.region is None:
+                yield "a patch has no region"
+
+
+class _Measured(NamedTuple):
+    """What is proved of the pairs of pieces; all others are farther apart than was asked."""
+
+    pairs: list[tuple[int, int]]
+    bounds: list[Proven]
+
+    @property
+    def lower(self) -> float:
+        return min((proven.lower for proven in self.bounds), default=np.inf)
+
+    @property
+    def upper(self) -> float:
+        return min((proven.upper for proven in self.bounds), default=np.inf)
+
+
+class _Pair:
+    """Two compounds of ordinary size and what was told of them."""
+
+    def __init__(self, told: CompoundContact, a: Compound, b: Compound, scaled: bool) -> None:
+        """Get ready; of compounds that were `scaled`, areas may have been beyond float64."""
+        self.told, self.a, self.b, self.scaled = told, a, b, scaled
+        self.tolerance = pair_tolerance(a, b)
+        self.promised = self.tolerance + promised(told.signed_distance, 0.0, 0.0)
+        self.band = contact_band(a, b, told.contact_tolerance)
+        self.moved = told.signed_distance < -self.tolerance
+        self.near = _measured(a, b, max(self.band, told.lower_bound), told.normal, told.pieces)
+
+    def checks(self) -> list[Check]:
+        told = self.told
+        return [
+            Check(
+                "the tolerance is that of the pair",
+                abs(told.tolerance - self.tolerance) <= 1e-9 * self.tolerance,
+                f"{told.tolerance:.3g}, found {self.tolerance:.3g}",
+            ),
+            *self._normals(),
+            *self._witness(),
+            self._ties(),
+            self._deciding(),
+            *(self._translation() if self.moved else [self._lower()]),
+            self._upper(),
+            self._meeting(),
+            *self._touching(),
+            self._relation(),
+            *self._regions(),
+        ]
+
+    def _normals(self) -> list[Check]:
+        normals = np.vstack((self.told.normal, self.told.ties))
+        error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
+        return [
+            Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
+            Check(
+                "the chosen normal is the first tie",
+                bool(np.array_equal(self.told.normal, self.told.ties[0])),
+                f"{self.told.normal} and {self.told.ties[0]}",
+            ),
+        ]
+
+    def _witness(self) -> list[Check]:
+        told = self.told
+        off = max(
+            _off(point, shape.pieces[piece])
+            for point, shape, piece in zip(
+                (told.point_on_a, told.point_on_b), (self.a, self.b), told.pieces, strict=True
+            )
+        )
+        between = told.point_on_b - told.point_on_a
+        miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
+        return [
+            Check("witness points lie on their pieces", off <= 2.0 * self.promised, f"off by {off:.3g}"),
+            Check(
+                "witness points realise the signed distance",
+                miss <= self.promised,
+                f"off by {miss:.3g}, tolerance {self.promised:.3g}",
+            ),
+        ]
+
+    def _ties(self) -> Check:
+        """Each tie must be as good as the chosen normal: for the deciding pieces, or as a way out."""
+        told, name = self.told, "normal and ties separate by the signed distance"
+        if self.moved:
+            after = [
+                _measured(self.a, self.b.moved(told.depth * tie), -self.tolerance, tie).lower
+                for tie in told.ties[:_TIES]
+            ]
+            worst = max(0.0, -min(after))
+            ok = worst <= 2.5 * self.tolerance or told.status is CompoundStatus.UNVERIFIED
+        else:
+            i, j = told.pieces
+            rows = told.ties / np.linalg.norm(told.ties, axis=1, keepdims=True)
+            overlap = overlap_along(self.a.pieces[i], self.b.pieces[j], rows)
+            worst = float(np.abs(overlap + told.signed_distance).max())
+            ok = worst <= self.promised
+        return Check(name, ok, f"off by {worst:.3g}, tolerance {self.promised:.3g}")
+
+    def _deciding(self) -> Check:
+        told = self.told
+        i, j = told.pieces
+        other = self.b.pieces[j]
+        proven = _proved(self.a.pieces[i], other.moved(told.mtv) if self.moved else other)
+        distance = told.contact.signed_distance
+        ok = proven.lower - self.promised <= distance <= proven.upper + self.promised
+        ok = ok and (self.moved or abs(distance - told.signed_distance) <= self.promised)
+        return Check(
+            "the deciding pieces are as far apart as told",
+            ok,
+            f"{distance:.9g}, proven {proven.lower:.9g} to {proven.upper:.9g}",
+        )
+
+    def _lower(self) -> Check:
+        told, lower = self.told, self.near.lower
+        return Check(
+            "no pair of pieces is nearer than the lower bound",
+            told.lower_bound <= min(lower + self.tolerance, told.signed_distance),
+            f"bound {told.lower_bound:.17g}, the nearest pair {lower:.17g}",
+        )
+
+    def _translation(self) -> list[Check]:
+        told = self.told
+        after = _measured(self.a, self.b.moved(told.mtv), -self.tolerance, told.normal)
+        apart = after.lower >= -1.5 * self.tolerance
+        check = Check(
+            "the translation separates all pairs of pieces",
+            apart != (told.status is CompoundStatus.UNVERIFIED)
+            and told.lower_bound <= told.signed_distance + 2.0 * self.tolerance,
+            f"status {told.status}, overlap after it {max(0.0, -after.lower):.3g}, tolerance {self.tolerance:.3g}",
+        )
+        if not apart or NOTCH in told.notes or told.depth <= self.band + self.tolerance:
+            return [check]
+        more = max(self.band, told.contact_tolerance * told.depth)
+        free = all(self._separates(told.mtv + share * more * told.normal) for share in BEYOND)
+        return [check, Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}")]
+
+    def _upper(self) -> Check:
+        """Prove that the signed distance is not above the upper bound, by a pair or by covering translations."""
+        told, name = self.told, "points or a covering prove the upper bound"
+        by_pair = self.near.upper
+        if told.upper_bound >= told.signed_distance and told.upper_bound >= by_pair - self.tolerance:
+            return Check(name, True, f"bound {told.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
+        target = -told.upper_bound - self.tolerance
+        if told.upper_bound < told.signed_distance or target <= 0.0:
+            return Check(name, False, f"bound {told.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
+        for tie in told.ties[:_TIES]:
+            shorter = (_SHORTER * target - 16.0 * self.tolerance) * tie
+            if self._separates(shorter):
+                way = shorter.tolist()
+                return Check(name, False, f"bound {-told.upper_bound:.9g}, but a shorter translation separates: {way}")
+        bodies, same = self._bodies(-told.upper_bound)
+        found = covered(bodies, target, self.tolerance, _MOST_SETS)
+        detail = f"bound {-told.upper_bound:.9g}, proved {found.least:.9g} by {found.sets} sets of translations"
+        if found.counterexample is not None and not self._separates(found.counterexample):
+            found = found._replace(counterexample=None)
+        if found.counterexample is not None:
+            way = found.counterexample[: self.a.dim].tolist()
+            return Check(name, False, f"{detail}, but a shorter translation separates: {way}")
+        if found.least >= target:
+            note = f"; {same} differences of very many corners are as the search has them" if same else ""
+            return Check(name, True, detail + note)
+        return Check("not checked: that no shorter translation separates", True, detail)
+
+    def _bodies(self, reach: float) -> tuple[list[Planes], int]:
+        a, b = self.a, self.b
+        bodies: list[Planes] = []
+        same = 0
+        gaps = _box_gaps(a, b)
+        for i, j in np.argwhere(gaps <= reach).tolist():
+            one, other = a.pieces[i], b.pieces[j]
+            body = difference(one, other, self.told.directions, self.tolerance)
+            if body is not None:
+                same += many_differences(one, other)
+                bodies.append(body)
+        return bodies, same
+
+    def _separates(self, translation: FloatArray) -> bool:
+        moved = self.b.moved(translation[: self.a.dim])
+        return _measured(self.a, moved, -self.tolerance, self.told.normal).lower >= -1.5 * self.tolerance
+
+    def _meeting(self) -> Check:
+        told = self.told
+        width = told.upper_bound - told.lower_bound
+        certified = told.status is CompoundStatus.CERTIFIED
+        return Check(
+            "the bounds meet",
+            width >= 0.0 and certified <= (width <= 2.0 * self.promised),
+            f"status {told.status}, width {width:.3g}, tolerance {self.promised:.3g}",
+        )
+
+    def _touching(self) -> list[Check]:
+        told = self.told
+        overlap = max(0.0, -self.near.lower)
+        least = max(0.0, -self.near.upper)
+        named = set(map(tuple, told.pairs.tolist()))
+        surely, maybe = set(), set()
+        if told.signed_distance <= self.band:
+            for pair, proven in zip(self.near.pairs, self.near.bounds, strict=True):
+                if proven.upper <= self.band - self.tolerance:
+                    surely.add(pair)
+                if proven.lower <= self.band + self.tolerance:
+                    maybe.add(pair)
+        return [
+            Check(
+                "the overlap is that of the deepest pair",
+                least - self.tolerance <= told.overlap <= overlap + self.tolerance,
+                f"{told.overlap:.9g}, found {least:.9g} to {overlap:.9g}",
+            ),
+            Check(
+                "the pairs are those that touch",
+                surely <= named <= maybe and len(named) == len(told.pairs),
+                f"{len(named)} named, {len(surely)} to {len(maybe)} found",
+            ),
+        ]
+
+    def _relation(self) -> Check:
+        """Derive the relation from the distance, from the deepest pair, and from what covers what."""
+        told, a, b, band = self.told, self.a, self.b, self.band
+        possible: set[Relation] = set()
+        if told.signed_distance > band:
+            near = told.signed_distance <= told.clearance
+            possible.add(Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED)
+        elif len(a.pieces) == len(b.pieces) == 1:
+            possible.add(contact(a.pieces[0], b.pieces[0], contact_tolerance=told.contact_tolerance).relation)
+        else:
+            deepest = told.overlap if told.overlap > self.tolerance else told.depth
+            if deepest <= band + self.tolerance:
+                possible.add(Relation.TOUCHING)
+            in_b, in_a = contains_compound(b, a, band), contains_compound(a, b, band)
+            if in_a and in_b:
+                possible = {Relation.COINCIDENT}
+            elif deepest >= band - self.tolerance:
+                inside = Relation.A_INSIDE_B if in_b else Relation.B_INSIDE_A
+                possible.add(inside if in_a or in_b else Relation.PENETRATING)
+        found = " or ".join(sorted(possible))
+        return Check("the relation fits", told.relation in possible, f"{told.relation}, found {found}")
+
+    def _regions(self) -> list[Check]:
+        told, a, b = self.told, self.a, self.b
+        wanted = told.signed_distance <= self.band
+        checks = [
+            Check("regions where the compounds meet", bool(told.regions) == wanted, f"{len(told.regions)} regions")
+        ]
+        if not told.regions:
+            nothing = told.area == 0.0 and told.length == 0.0 and told.centroid is None
+            detail = f"area {told.area:.9g}, length {told.length:.9g}, centroid {told.centroid}"
+            return [*checks, Check("without regions there is no area, length or centroid", nothing, detail)]
+        deepest = told.overlap if told.overlap > self.tolerance else told.depth
+        shift = 0.5 * told.mtv if self.moved and deepest > self.band else np.zeros(a.dim)
+        off = 0.0
+        for patch in (patch for region in told.regions for patch in region.patches):
+            for vertex in patch.region.vertices:
+                off = max(
+                    off, _off(vertex + shift, a.pieces[patch.piece_a]), _off(vertex - shift, b.pieces[patch.piece_b])
+                )
+        limit = 2.0 * self.band + self.promised
+        checks.append(Check("the regions are on both compounds", off <= limit, f"off by {off:.3g}, limit {limit:.3g}"))
+        worst, what = 0.0, "fits"
+        for region in told.regions:
+            for name, miss, size in _differences(region):
+                if name == "area" and self.scaled and region.area in (0.0, np.inf):
+                    continue
+                if miss > worst * size:
+                    worst, what = miss / size if size else np.inf, name
+        slack = VERIFY_REGION
+        if any(patch.region.arcs for region in told.regions for patch in region.patches):
+            slack = _ARCS
+        total = sum(region.area for region in told.regions)
+        lines = sum(region.length for region in told.regions if region.kind is RegionKind.SEGMENT)
+        same = abs(told.area - total) <= VERIFY_REGION * total and abs(told.length - lines) <= VERIFY_REGION * lines
+        same = same and self._is_centroid(told.centroid)
+        checks.append(
+            Check(
+                "areas, lengths and centroids are those of the outlines",
+                worst <= slack and (same or (self.scaled and is_infinite(total))),
+                f"off by {worst:.3g} of it ({what}); area {told.area:.9g}, of the regions {total:.9g}",
+            )
+        )
+        return checks
+
+    def _is_centroid(self, point: FloatArray | None) -> bool:
+        """Return whether a point is the centroid of the regions' area, of their length, or of points alone."""
+        regions = self.told.regions
+        kinds = {region.kind for region in regions}
+        kind = next(kind for kind in (RegionKind.POLYGON, RegionKind.SEGMENT, RegionKind.POINT) if kind in kinds)
+        weights = np.array([_content(region, kind) for region in regions])
+        if point is None or not 0.0 < weights.sum() < np.inf:
+            return point is not None  # areas beyond float64: each region's own centroid is checked
+        centroid = weights @ np.array([region.centroid for region in regions]) / weights.sum()
+        return bool(np.abs(point - centroid).max() <= VERIFY_REGION * self.a.extent + self.promised)
+
+
+def _proved(a: ConvexShape, b: ConvexShape) -> Proven:
+    """Return what the certificate of the contact of two pieces proves."""
+    proven = proven_bounds(contact(a, b), a, b)
+    if isinstance(proven, str):  # not even the solver's own: nothing is proved
+        return Proven(-np.inf, np.inf, proven)
+    return proven
+
+
+def _box_gaps(a: Compound, b: Compound) -> FloatArray:
+    """Return (n, m) how far the boxes of the pieces of A and B are apart, a little less than they are."""
+    gaps = np.empty((len(a.pieces), len(b.pieces)))
+    for i, (low, high) in enumerate(zip(a.lows, a.highs, strict=True)):
+        apart = np.maximum(np.maximum(b.lows - high, low - b.highs), 0.0)
+        gaps[i] = np.sqrt((apart * apart).sum(axis=1)) * (1.0 - 8.0 * EPS)
+    return gaps
+
+
+def _measured(
+    a: Compound, b: Compound, reach: float, normal: FloatArray, always: tuple[int, int] | None = None
+) -> _Measured:
+    """Measure all pairs of pieces that may be no farther apart than `reach`, and one of them in any case.
+
+    Most are shown to be farther by their boxes, or by a plane across `normal`.
+    """
+    norm = float(np.linalg.norm(normal))
+    way = (normal / norm if norm > 0.0 else normal)[None]
+    top = np.array([float(support_points(piece, way)[0] @ way[0]) for piece in a.pieces])
+    bottom = np.array([float(support_points(piece, -way)[0] @ way[0]) for piece in b.pieces])
+    rounding = VERIFY_UNIT * EPS * (max(a.magnitude, b.magnitude) + a.extent + b.extent)
+    far = bottom - top[:, None] - rounding > max(reach, 0.0)
+    near = (_box_gaps(a, b) <= max(reach, 0.0)) & ~far
+    if always is not None:
+        near[always] = True
+    pairs = [(i, j) for i, j in np.argwhere(near).tolist()]
+    return _Measured(pairs, [_proved(a.pieces[i], b.pieces[j]) for i, j in pairs])
+
+
+def _off(point: FloatArray, piece: ConvexShape) -> float:
+    """Return how far a point is from a piece; < 0 or 0 on it."""
+    if isinstance(piece, CurvedShape) or piece.rank == piece.dim:
+        return sticks_out(ConvexHull(point[None]), piece, np.inf)
+    assert isinstance(piece, Polytope)
+    return _proved(ConvexHull(point[None]), piece).upper
+
+
+def _content(region: MergedRegion, kind: RegionKind) -> float:
+    """Return the area, the length or, for a point, 1.0 of a region of this kind; 0.0 of any other."""
+    if region.kind is not kind:
+        return 0.0
+    return {RegionKind.POLYGON: region.area, RegionKind.SEGMENT: region.length, RegionKind.POINT: 1.0}[kind]
+
+
+def _differences(region: MergedRegion) -> Iterator[tuple[str, float, float]]:
+    """Return by how much area, length and centroid differ from those of the outline, and what that is relative to."""
+    ends = region.outline
+    if region.kind is RegionKind.POINT:
+        yield "area of a point", abs(region.area) + abs(region.length), 1.0
+        return
+    origin = region.centroid
+    start, stop = ends[:, 0] - origin, ends[:, 1] - origin
+    lengths = np.linalg.norm(stop - start, axis=1)
+    total = float(lengths.sum())
+    # Where corners are rounded to the width of a sliver, or the length of an outline, so are area and centroid.
+    rounding = VERIFY_SLIVER * EPS * float(np.abs(ends).max())
+    yield "length", max(0.0, abs(total - region.length) - rounding), total
+    if region.kind is RegionKind.SEGMENT:
+        middle = (lengths @ (start + stop)) / (2.0 * total)
+        yield "centroid", max(0.0, float(np.linalg.norm(middle)) - rounding), total
+        yield "area of a segment", abs(region.area), total * total
+        return
+    twice = np.cross(start, stop) @ region.normal
+    area = 0.5 * float(twice.sum())
+    yield "area", max(0.0, abs(area - region.area) - rounding * total), area
+    if area > rounding * total:
+        off = float(np.linalg.norm((twice @ (start + stop)) / (6.0 * area)))
+        yield "centroid", max(0.0, off - rounding * total * total / area), total
+    else:
+        middle = (lengths @ (start + stop)) / (2.0 * total)
+        yield "centroid of a sliver", max(0.0, float(np.linalg.norm(middle)) - 0.5 * total), total

@@ -1,0 +1,526 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check a contact of meshes, without the searches that found it.
+
+Points are measured against all triangles, crossings against their two triangles, containment by the sum of solid
+angles, the pieces' contact as one of compounds. What cannot be proved again this way is named in a check that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cached_property
+
+import numpy as np
+
+from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus
+from ..compounds.compound_region import MergedRegion
+from ..curved.curved_inside import support_points
+from ..decomposition.decompose_mesh import Decomposition
+from ..meshes.contact_curves import ContactCurve
+from ..meshes.mesh import Mesh
+from ..meshes.mesh_contact import MeshContact
+from ..meshes.mesh_depth import Body, share_nothing
+from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
+from ..meshes.triangle_distance import triangle_distances
+from ..meshes.triangle_pairs import Crossings, Meeting
+from ..narrow_phase.contact import contact
+from ..narrow_phase.relation import Relation
+from ..note import NOTCH, Note
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import FloatArray
+from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
+from .check import Check, Verification
+from .compound import verify_compound
+from .form import first, is_array, is_number
+from .inside import Side, check_inside, distances, off_surface, parts_inside, turns
+
+_MOST_PAIRS = 400_000
+"""Pairs of triangles that are all measured where no plane proves a distance."""
+_MOST_CURVED = 400
+"""Triangles that curved pieces are measured against one by one."""
+_CHUNK = 20_000
+"""Pairs of triangles measured in one go."""
+
+
+def verify_mesh(told: MeshContact, a: Solid, b: Solid) -> Verification:
+    """Return what `verify` does, for a mesh and any other solid."""
+    facets = solid_facets("a", a), solid_facets("b", b)
+    form = first("the contact is well-formed", _faults(told, facets[0].mesh, facets[1].mesh))
+    if not form.ok:
+        return Verification((form,), float("nan"))
+    return Verification((form, *_Pair(told, (a, b), facets).checks()), told.upper_bound - told.lower_bound)
+
+
+def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
+    if not isinstance(c.relation, Relation):
+        yield f"relation is {c.relation!r}"
+    for name in ("intersects", "a_solid", "b_solid", "compound_of_facets"):
+        if not isinstance(getattr(c, name), bool | np.bool_):
+            yield f"{name} is {getattr(c, name)!r}"
+    for name in ("signed_distance", "upper_bound"):
+        if not is_number(getattr(c, name)):
+            yield f"{name} is {getattr(c, name)!r}"
+    if not (is_number(c.lower_bound) or (isinstance(c.lower_bound, float) and c.lower_bound == -np.inf)):
+        yield f"lower_bound is {c.lower_bound!r}"
+    for name in ("distance", "surface_distance", "slack_a", "slack_b", "clearance", "contact_tolerance"):
+        if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
+            yield f"{name} is {getattr(c, name)!r}"
+    for name in ("point_on_a", "point_on_b"):
+        if not is_array(getattr(c, name), (3,)):
+            yield f"{name} is not 3 finite numbers: {getattr(c, name)!r}"
+    if not is_array(c.normal, (3,)) and (c.normal is not None or c.signed_distance != 0.0):
+        yield f"normal is {c.normal!r}"
+    if not isinstance(c.crossings, Crossings):
+        yield f"crossings are {c.crossings!r}"
+        return
+    pairs, ends = c.crossings.pairs, c.crossings.segments
+    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
+        yield f"pairs of triangles are {pairs!r}"
+    elif len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= [len(a.triangles), len(b.triangles)]).any()):
+        yield "a crossing is of a triangle that is not there"
+    elif not is_array(ends, (len(pairs), 2, 3)):
+        yield "segments are not two finite points for each pair of triangles"
+    if not (isinstance(c.curves, tuple) and all(isinstance(curve, ContactCurve) for curve in c.curves)):
+        yield f"curves are {c.curves!r}"
+    elif not all(is_array(curve.points, (None, 3)) for curve in c.curves):
+        yield "a curve has points that are not finite"
+    for name, kind in (("compound", CompoundContact), ("pieces_a", Decomposition), ("pieces_b", Decomposition)):
+        if getattr(c, name) is not None and not isinstance(getattr(c, name), kind):
+            yield f"{name} is {getattr(c, name)!r}"
+    if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
+        yield f"notes are {c.notes!r}"
+    if not isinstance(c.regions, tuple):
+        yield f"regions are {c.regions!r}"
+
+
+class _Pair:
+    """A mesh and another solid and what was told of them."""
+
+    def __init__(self, told: MeshContact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
+        self.told, self.solids, self.facets = told, solids, facets
+        self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
+        self.curved = facets[0].curved > 0 or facets[1].curved > 0
+        a, b = solids
+        small, large = sorted(x.diagonal if isinstance(x, Mesh) else x.extent for x in solids)
+        self.magnitude = max(a.magnitude, b.magnitude)
+        self.promise = promised(told.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
+        if self.curved:
+            self.promise += CURVED_ROUNDING * EPS * self.magnitude
+        self.band = max(told.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
+        self.fit = all(found is not None and found.exact for found in (told.pieces_a, told.pieces_b))
+
+    def checks(self) -> list[Check]:
+        told = self.told
+        checks = [
+            Check(
+                "solids are closed meshes",
+                (bool(told.a_solid), bool(told.b_solid)) == (self.a.solid, self.b.solid),
+                f"A {self.a.solid}, B {self.b.solid}",
+            ),
+            Check(
+                "the bounds hold the signed distance",
+                told.lower_bound <= told.signed_distance <= told.upper_bound,
+                f"{told.lower_bound:.9g} to {told.upper_bound:.9g}, told {told.signed_distance:.9g}",
+            ),
+            *self._slack(),
+            self._crossings(),
+            *self._curves(),
+            self._meeting(),
+            self._witness(),
+            *self._normal(),
+            *self._relation(),
+            self._surface_distance(),
+            *self._regions(),
+        ]
+        if not told.intersects:
+            checks += self._apart()
+        checks += self._pieces()
+        if told.depth > 0.0:
+            checks += self._depth()
+        return checks
+
+    def _slack(self) -> list[Check]:
+        """Facets of curved solids are made alike again, and their distance from the surface is certain."""
+        if not self.curved:
+            return []
+        told, found = (self.told.slack_a, self.told.slack_b), tuple(facets.slack for facets in self.facets)
+        unused = told == (0.0, 0.0) and not len(self.told.crossings) and self.told.depth == 0.0
+        ok = unused or told == found
+        return [Check("facets are as far inside as told", ok, f"{told}, found {found}")]
+
+    def _crossings(self) -> Check:
+        found = self.told.crossings
+        off = 0.0
+        for side, mesh in ((0, self.a.mesh), (1, self.b.mesh)):
+            corners = mesh.points[mesh.triangles[found.pairs[:, side]]]
+            for end in range(2):
+                off = max(off, float(distances(found.segments[:, end], corners).max(initial=0.0)))
+        return Check("crossings lie on both of their triangles", off <= self.promise, f"off by {off:.3g}")
+
+    def _curves(self) -> list[Check]:
+        """Curves lie on both surfaces, and each segment in which triangles meet at an angle is on one of them."""
+        crossings = self.told.crossings
+        links = [np.zeros((0, 2, 3))]
+        for curve in self.told.curves:
+            follows = np.roll(curve.points, -1, axis=0)
+            kept = len(follows) if curve.is_closed or len(follows) == 1 else -1
+            links.append(np.stack([curve.points, follows], axis=1)[:kept])
+        steps = np.concatenate(links)
+        found, names = np.unique(
+            np.concatenate([steps, crossings.segments]).reshape(-1, 3) + 0.0, axis=0, return_inverse=True
+        )
+        pairs = np.sort(names.reshape(-1, 2), axis=1)
+        codes = pairs[:, 0] * len(found) + pairs[:, 1]
+        of_steps, of_segments = codes[: len(steps)], codes[len(steps) :]
+        strange = steps[~np.isin(of_steps, of_segments)]
+        off = 0.0
+        for body in (self.a, self.b):
+            for start, end in strange:
+                for point in (start, 0.5 * start + 0.5 * end):
+                    off = max(off, off_surface(point, body.mesh))
+        checks = [Check("curves lie on both surfaces", off <= self.promise, f"{len(steps)} steps, off by {off:.3g}")]
+        at_angle = crossings.kinds < Meeting.COPLANAR
+        open_ones = crossings.segments[at_angle & ~np.isin(of_segments, of_steps)]
+        name = "curves hold all segments in which triangles cross"
+        if len(open_ones) and not len(steps):
+            return [*checks, Check(name, False, f"{len(open_ones)} segments and no curve")]
+        # The same point, found from two triangles, may be rounded in two ways.
+        most = max(1, _MOST_PAIRS // max(1, len(steps)))
+        off = 0.0
+        for segment in open_ones[:most]:
+            for point in (segment[0], 0.5 * segment[0] + 0.5 * segment[1], segment[1]):
+                off = max(off, float(_off_steps(point, steps).min()))
+        checks.append(Check(name, off <= 4.0 * self.promise, f"{len(open_ones)} of others, off by {off:.3g}"))
+        if len(open_ones) > most:
+            words = f"{most} of {len(open_ones)} were measured"
+            checks.append(Check("not checked: that curves hold all other segments", True, words))
+        if len(crossings):
+            words = "each one told is checked, those not told are not looked for"
+            checks.append(Check("not checked: that no crossing is missing", True, words))
+        return checks
+
+    def _meeting(self) -> Check:
+        """Tell again whether they intersect: crossings are checked one by one, containment by solid angles."""
+        held = any(parts_inside(self.a, self.b)) or any(parts_inside(self.b, self.a))
+        found = held or bool(len(self.told.crossings))
+        if self.curved and not found:
+            # Facets do not tell of what is between them and the surface.
+            gap = self._gap(np.zeros(3), 0.0)
+            found = bool(self.told.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
+        same = bool(self.told.intersects) == found and (self.told.distance == 0.0 or not found)
+        return Check("they intersect where they cross or one is inside", same, f"told {self.told.intersects}")
+
+    def _witness(self) -> Check:
+        off = 0.0
+        points = (self.told.point_on_a, self.told.point_on_b)
+        for point, body, solid, facets in zip(points, (self.a, self.b), self.solids, self.facets, strict=True):
+            if facets.curved:
+                assert not isinstance(solid, Mesh)
+                spot = ConvexHull(point[None])
+                off = max(off, min(contact(spot, piece).signed_distance for piece in pieces_of(solid)))
+            elif not (body.solid and abs(turns(point, body.mesh)) > 0.5):
+                off = max(off, off_surface(point, body.mesh))
+        limit = 2.0 * self.promise + self._spare() + (self.told.compound.tolerance if self.told.compound else 0.0)
+        return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
+
+    def _spare(self) -> float:
+        return sum(found.distance for found in (self.told.pieces_a, self.told.pieces_b) if found is not None)
+
+    def _normal(self) -> list[Check]:
+        told = self.told
+        if told.normal is None:
+            return []
+        error = abs(float(np.linalg.norm(told.normal)) - 1.0)
+        checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
+        if told.signed_distance > 0.0 or (self._of_pieces and told.depth > 0.0):
+            between = told.point_on_b - told.point_on_a
+            miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
+            limit = 2.0 * self.promise + (told.compound.tolerance if told.compound else 0.0)
+            checks.append(Check("witness points realise the signed distance", miss <= limit, f"off by {miss:.3g}"))
+        return checks
+
+    def _relation(self) -> list[Check]:
+        told = self.told
+        name = "the relation fits the distance"
+        if told.signed_distance > self.band:
+            near = told.signed_distance <= told.clearance
+            wanted = Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED
+            return [Check(name, told.relation is wanted, f"{told.relation}, of {wanted}")]
+        possible = {Relation.TOUCHING, Relation.COINCIDENT}
+        if told.intersects:
+            possible |= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A}
+        if told.depth > self.band:
+            possible -= {Relation.TOUCHING}
+        ok = told.relation in possible
+        checks = [Check(name, ok, f"{told.relation}, of {', '.join(sorted(possible))}")]
+        one, other = (
+            Side(solid, body, facets.curved > 0)
+            for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
+        )
+        limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
+        return [*checks, *check_inside(told, one, other, self.band, limit)]
+
+    def _surface_distance(self) -> Check:
+        told = self.told
+        name = "the surfaces are as far apart as told"
+        if not told.intersects:
+            off = abs(told.surface_distance - told.distance)
+            return Check(name, off <= self.promise, f"off by {off:.3g} from the distance")
+        if len(told.crossings):
+            # A curved solid may be apart from what its facets, those inside of it, meet.
+            ok = told.surface_distance == 0.0 or self.curved
+            return Check(name, ok, f"they cross, told {told.surface_distance:.9g}")
+        found = self._least_and_most
+        if found is None or (self.curved and told.surface_distance == 0.0):
+            return Check("not checked: how far apart the surfaces are", True, f"told {told.surface_distance:.9g}")
+        least = found[0] - max(facets.slack for facets in self.facets)
+        ok = least - self.promise <= told.surface_distance <= found[1] + self.promise
+        return Check(name, ok, f"told {told.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
+
+    @cached_property
+    def _least_and_most(self) -> tuple[float, float] | None:
+        """What all pairs of triangles prove about the distance of the surfaces; None when there are too many."""
+        a, b = self.a.mesh, self.b.mesh
+        return None if len(a.triangles) * len(b.triangles) > _MOST_PAIRS else _least_and_most(a, b)
+
+    def _regions(self) -> list[Check]:
+        """The regions are those of the pieces' contact, unless the depth told is another than that of the pieces."""
+        told, of_pieces = self.told, self.told.compound
+        name = "the regions are those of the pieces"
+        if of_pieces is None:
+            return [Check(name, not told.regions, f"{len(told.regions)} without a contact of pieces")]
+        if told.regions:
+            same = len(told.regions) == len(of_pieces.regions) and all(
+                map(_same_region, told.regions, of_pieces.regions)
+            )
+            return [Check(name, same, f"{len(told.regions)} and {len(of_pieces.regions)}")]
+        along = told.normal is not None and float(told.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
+        if not of_pieces.regions or not along:
+            return [Check(name, True, f"{len(of_pieces.regions)} of the pieces, along another normal")]
+        if self.fit and of_pieces.status is not CompoundStatus.UNVERIFIED:
+            return [Check(name, False, f"{len(of_pieces.regions)} of the pieces are missing")]
+        return [Check("not checked: that no region is missing", True, "the pieces are not the solids")]
+
+    def _apart(self) -> list[Check]:
+        told = self.told
+        across = told.point_on_b - told.point_on_a
+        reach = float(np.linalg.norm(across))
+        checks = [
+            Check(
+                "two points prove the upper bound",
+                told.upper_bound >= reach - self.promise and abs(told.distance - told.signed_distance) <= self.promise,
+                f"{reach:.9g}",
+            )
+        ]
+        name = "a plane or all pairs of triangles prove the lower bound"
+        a, b = self.a.mesh, self.b.mesh
+        if reach > 0.0:
+            way = across / reach
+            gap = -_farthest(self.solids[1], b, -way) - _farthest(self.solids[0], a, way)
+            if gap >= told.lower_bound - self.promise:
+                return [*checks, Check(name, True, f"bound {told.lower_bound:.9g}, plane {gap:.9g}")]
+        if self.curved:
+            found = self._gap(np.zeros(3), told.lower_bound)
+            if found is None:
+                words = f"more than {_MOST_CURVED} triangles are near, and no plane parts them"
+                return [*checks, Check("not checked: the lower bound of the distance", True, words)]
+            return [*checks, Check(name, told.lower_bound <= found[0] + self.promise, f"triangles {found[0]:.9g}")]
+        least = self._least_and_most
+        if least is None:
+            words = f"{len(a.triangles)} by {len(b.triangles)} triangles, and no plane parts them"
+            return [*checks, Check("not checked: the lower bound of the distance", True, words)]
+        return [*checks, Check(name, told.lower_bound <= least[0] + self.promise, f"triangles {least[0]:.9g}")]
+
+    def _pieces(self) -> list[Check]:
+        told = self.told
+        name = "the contact of the pieces holds"
+        needed = self.a.solid and self.b.solid and told.signed_distance <= self.band
+        if told.compound is None and not needed:
+            return []
+        if told.pieces_a is None or told.pieces_b is None:
+            return [Check(name, False, "pieces are missing")]
+        if told.compound is None:
+            return [Check("not checked: the contact of the pieces", True, "none was told, as of pieces of many edges")]
+        one, other = (
+            Compound(pieces_of(solid) if facets.curved and not told.compound_of_facets else pieces.pieces)  # type: ignore
+            for solid, facets, pieces in zip(self.solids, self.facets, (told.pieces_a, told.pieces_b), strict=True)
+        )
+        found = verify_compound(told.compound, one, other)
+        words = "; ".join(f"{check.name}: {check.detail}" for check in found.failed)
+        if not found.failed:
+            words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
+        return [Check(name, found.ok, words or f"{len(found.checks)} checks")]
+
+    def _depth(self) -> list[Check]:
+        told = self.told
+        checks = []
+        if self.fit:
+            for name, body, solid, pieces in (
+                ("A", self.a, self.solids[0], told.pieces_a),
+                ("B", self.b, self.solids[1], told.pieces_b),
+            ):
+                assert pieces is not None
+                if not isinstance(solid, Mesh):
+                    continue
+                volume, wanted = sum(piece.volume for piece in pieces.pieces), _volume(body.mesh)
+                room = 4.0 * DECOMPOSE_VOLUME * wanted + self._spare() * body.mesh.area + self.promise * body.mesh.area
+                checks.append(
+                    Check(
+                        f"the pieces of {name} have the volume of the mesh",
+                        abs(volume - wanted) <= room,
+                        f"{volume:.9g} and {wanted:.9g}",
+                    )
+                )
+        of_pieces = told.compound
+        if of_pieces is not None and self.fit and not told.compound_of_facets:
+            slack = self._spare() + of_pieces.tolerance + self.promise
+            longer = told.depth - of_pieces.depth
+            least = told.least_depth <= of_pieces.least_depth + slack
+            checks.append(
+                Check(
+                    "the depth is no longer than that of the pieces",
+                    longer <= 8.0 * slack and least,
+                    f"{of_pieces.depth:.9g}",
+                )
+            )
+            if not self._of_pieces:
+                checks += self._translation()
+            elif NOTCH in of_pieces.notes:
+                checks.append(Check("the note of the pieces is told", NOTCH in told.notes, str(NOTCH)))
+        else:
+            checks += self._translation()
+            if self.curved:
+                checks.append(self._curved_apart())
+            words = "balls, pairs of triangles and inner pieces prove it; none of them is kept"
+            checks.append(Check("not checked: that no shorter translation separates", True, words))
+            over = told.least_depth * (1.0 - 1e-6) - self.promise
+            if over > 0.0 and told.normal is not None and not self.curved:
+                shorter = share_nothing(self.a, self.b.moved(over * told.normal))
+                checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
+        return checks
+
+    @cached_property
+    def _of_pieces(self) -> bool:
+        """Whether the translation told is that of exact pieces."""
+        told, of_pieces = self.told, self.told.compound
+        if of_pieces is None or told.normal is None or told.compound_of_facets or not self.fit:
+            return False
+        slack = self._spare() + of_pieces.tolerance + self.promise
+        along = float(told.normal @ of_pieces.normal) > 1.0 - 1e-9
+        return along and abs(of_pieces.signed_distance - told.signed_distance) <= 8.0 * slack
+
+    def _beyond(self) -> list[FloatArray]:
+        """Return what is promised to separate, too, when it is moved besides: none where a note says so."""
+        told = self.told
+        if NOTCH in told.notes or told.depth <= self.band + self.promise:
+            return []
+        more = max(self.band, told.contact_tolerance * told.depth)
+        return [share * more * self._way() for share in BEYOND]
+
+    def _translation(self) -> list[Check]:
+        """The translation must separate the meshes, and so must moving on in the same direction."""
+        told, way = self.told, self._way()
+        if told.lower_bound == -np.inf:
+            return []
+        # What it ends in may be narrower than rounding.
+        apart = any(share_nothing(self.a, self.b.moved(told.mtv + more * way)) for more in (0.0, self.promise))
+        checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
+        free = all(share_nothing(self.a, self.b.moved(told.mtv + more)) for more in self._beyond())
+        if not self.curved:
+            checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}"))
+        return checks
+
+    def _curved_apart(self) -> Check:
+        """The translation must separate the curved surface itself, not only its facets."""
+        least = np.inf
+        for more in (np.zeros(3), *self._beyond()):
+            found = self._gap(self.told.mtv + more, -self.promise)
+            if found is None:
+                words = f"more than {_MOST_CURVED} triangles are near the pieces"
+                return Check("not checked: that the translation separates the curved surface", True, words)
+            least = min(least, found[0])
+        name = "the translation separates the curved surface from all triangles"
+        return Check(name, least >= -2.0 * self.promise, f"{least:.3g}")
+
+    def _gap(self, translation: FloatArray, reach: float) -> tuple[float, float] | None:
+        """Return what is proved of the signed distance of the pieces of the solid that is no mesh, and of all triangles
+        within `reach`, B moved by a vector (3,): least and most; infinite when none is near. None when too many are."""
+        of_a = not isinstance(self.solids[0], Mesh)
+        solid, mesh = self.solids if of_a else self.solids[::-1]
+        assert not isinstance(solid, Mesh)
+        assert isinstance(mesh, Mesh)
+        corners = mesh.points[mesh.triangles] + (translation if of_a else -translation)
+        lows, highs = bounds_of(corners)
+        least, most, count = np.inf, np.inf, 0
+        for piece in pieces_of(solid):
+            low, high = piece.bounds
+            between = np.maximum(np.maximum(lows - high, low - highs), 0.0)
+            near = np.flatnonzero(np.sqrt((between * between).sum(axis=1)) <= reach)
+            count += len(near)
+            if count > _MOST_CURVED:
+                return None
+            for k in near.tolist():
+                found = contact(piece, ConvexHull(corners[k]))
+                least, most = min(least, found.lower_bound), min(most, found.upper_bound)
+        return least, most
+
+    def _way(self) -> FloatArray:
+        return np.zeros(3) if self.told.normal is None else self.told.normal
+
+
+def _volume(mesh: Mesh) -> float:
+    """Return the volume inside a closed mesh: parts turned against the others count as hollows only inside of these."""
+    parts = mesh.loose_parts
+    volumes = np.bincount(parts, mesh._contents) * mesh._unit**3
+    total = float(volumes.sum())
+    turned = volumes < 0.0 if total >= 0.0 else volumes > 0.0
+    wanted = abs(total)
+    for k in np.flatnonzero(turned).tolist():
+        start = mesh.points[mesh.triangles[parts == k][0, 0]]
+        if abs(turns(start, Mesh(mesh.points, mesh.triangles[parts != k]))) < 0.5:
+            wanted += 2.0 * abs(float(volumes[k]))
+    return wanted
+
+
+def _farthest(solid: Solid, facets: Mesh, way: FloatArray) -> float:
+    """Return how far a solid reaches along a unit vector; its facets where it is no curved one."""
+    if isinstance(solid, Mesh):
+        return float((facets.points[np.unique(facets.triangles)] @ way).max())
+    return max(float(support_points(piece, way[None])[0] @ way) for piece in pieces_of(solid))
+
+
+def _off_steps(point: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return how far a point is from segments (k, 2, 3), of which some are points."""
+    way, off = steps[:, 1] - steps[:, 0], point - steps[:, 0]
+    square = (way * way).sum(axis=1)
+    share = np.clip((off * way).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
+    off = off - share[:, None] * way
+    result: FloatArray = np.sqrt((off * off).sum(axis=1))
+    return result
+
+
+def _same_region(one: object, other: object) -> bool:
+    """Tell whether two regions are the same in all that they hold."""
+    if one is other:
+        return True
+    if not (isinstance(one, MergedRegion) and isinstance(other, MergedRegion)):
+        return False
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        if isinstance(getattr(other, field.name), np.ndarray)
+        else getattr(one, field.name) is getattr(other, field.name)
+        or getattr(one, field.name) == getattr(other, field.name)
+        for field in fields(MergedRegion)
+    )
+
+
+def _least_and_most(a: Mesh, b: Mesh) -> tuple[float, float]:
+    """Return what all pairs of triangles prove about the distance of two meshes: at least, and two points at most."""
+    of_a, of_b = a.points[a.triangles], b.points[b.triangles]
+    i, j = (index.reshape(-1) for index in np.indices((len(of_a), len(of_b))))
+    least = most = np.inf
+    for k in range(0, len(i), _CHUNK):
+        found = triangle_distances(of_a[i[k : k + _CHUNK]], of_b[j[k : k + _CHUNK]])
+        least, most = min(least, float(found.lower_bound.min())), min(most, float(found.distance.min()))
+    return least, most

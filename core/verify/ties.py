@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the normals of a contact are right, and the ties all of what is known to be as good, of the kind told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..curved.curved_inside import spread
+from ..curved.curved_section import common_axis
+from ..narrow_phase.contact import Contact, TieKind
+from ..shapes.curved_shape import ConvexShape, CurvedShape
+from ..shapes.polytope import FloatArray, Polytope
+from ..tolerance import CURVED_AXIS, EPS, VERIFY_TIE_ANGLE, VERIFY_TIE_CLEAR, VERIFY_UNIT
+from .bounds import overlap_along
+from .check import Check
+
+_AROUND = 100
+"""Directions in which a circle or a sphere of ties is looked at."""
+
+_KIND = "the ties are of the kind told"
+_ALL = "all normals known to be equally good are told"
+
+
+def check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
+    """Return whether the told normals are unit vectors across which the pair is as far apart as is told."""
+    normals = np.vstack((contact.normal, contact.certificate.normal, contact.ties))
+    error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
+    worst = float(np.abs(overlap_along(a, b, normals) + contact.signed_distance).max())
+    return [
+        Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
+        Check(
+            "normal and ties separate the pair by the signed distance",
+            worst <= tolerance,
+            f"off by {worst:.3g}, tolerance {tolerance:.3g}",
+        ),
+        Check(
+            "the chosen normal is the first tie",
+            bool(np.array_equal(contact.normal, contact.ties[0])),
+            f"{contact.normal} and {contact.ties[0]}",
+        ),
+    ]
+
+
+def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
+    """Return the checks of `tie_kind` and of what `ties` lacks. `tolerance` is the promised one."""
+    ties, dim = contact.ties, a.dim
+    axis = common_axis(a, b)
+    cosines = ties @ ties.T - np.eye(len(ties))
+    if float(cosines.max(initial=-1.0)) > 1.0 - VERIFY_TIE_ANGLE * VERIFY_TIE_ANGLE:
+        return [Check(_KIND, False, "a tie is told twice")]
+    if contact.tie_kind is TieKind.FINITE:
+        around = axis is not None and (len(axis) == 0 or float(_sideways(ties, axis[1]).max()) > VERIFY_TIE_ANGLE)
+        checks = [Check(_KIND, not around, "the pair may be turned about an axis" if around else "finite")]
+    elif contact.tie_kind is TieKind.SPHERE or dim == 2:
+        worst = _worst(contact, a, b, spread(dim, _AROUND))
+        full = len(ties) == 2 * dim and (contact.tie_kind is TieKind.SPHERE) == (dim == 3)
+        full = full and float(np.abs(ties.T @ ties - 2.0 * np.eye(dim)).max()) <= VERIFY_TIE_ANGLE
+        return [Check(_KIND, full and worst <= tolerance, f"{contact.tie_kind}, all around off by {worst:.3g}")]
+    else:
+        checks = [_check_circle(contact, a, b, axis, tolerance)]
+    return [*checks, *_check_missing(contact, a, b, tolerance)]
+
+
+def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatArray | None, tolerance: float) -> Check:
+    ties = contact.ties
+    if axis is not None and len(axis) == 0:
+        return Check(_KIND, False, "a circle, but all directions are as good")
+    # Four ties of each circle: the first and third are mirrored at the axis.
+    way = axis[1] if axis is not None else None
+    if way is None:
+        if len(ties) != 4:
+            return Check(_KIND, False, f"{len(ties)} ties of a circle")
+        way = np.cross(ties[0], ties[1])
+        way = way / max(float(np.linalg.norm(way)), float(np.finfo(np.float64).tiny))
+    sideways = _sideways(ties, way)
+    level = ties[sideways > CURVED_AXIS]
+    if not len(level) or len(level) % 4:
+        return Check(_KIND, False, f"{len(level)} ties of circles")
+    worst = 0.0
+    for start in range(0, len(level), 4):
+        four = level[start : start + 4]
+        along = four @ way
+        off = float(np.ptp(along)) + float(np.abs(four.sum(axis=0) - along.sum() * way).max())
+        if off > VERIFY_TIE_ANGLE:
+            return Check(_KIND, False, f"four ties are off a circle by {off:.3g}")
+        out = four[0] - along[0] * way
+        turn = 2.0 * np.pi * np.arange(_AROUND)[:, None] / _AROUND
+        ways = along[0] * way + np.cos(turn) * out + np.sin(turn) * np.cross(way, out)
+        worst = max(worst, _worst(contact, a, b, ways / np.linalg.norm(ways, axis=1)[:, None]))
+    return Check(_KIND, worst <= tolerance, f"circle, off by {worst:.3g}")
+
+
+def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
+    """Look among the normals of facets for one that is as good and not told."""
+    if contact.signed_distance > tolerance:
+        return [Check(_ALL, len(contact.ties) >= 1, "apart: there is one way only")]
+    cores = [shape if isinstance(shape, Polytope) else shape.skeleton for shape in (a, b)]
+    name = "not checked: that no other normal is as good"
+    if cores[0] is None or cores[1] is None:
+        return [Check(name, True, "smooth shapes have no list of normals")]
+    radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
+    if contact.signed_distance + radii > -tolerance:
+        # Cores apart have one way only; of cores that only touch it is told which way the balls leave.
+        return [Check(name, True, "the cores are not inside each other")]
+    normals = [sign * core.normals for sign, core in ((1.0, cores[0]), (-1.0, cores[1])) if core.rank == core.dim]
+    if not normals:
+        return [Check(name, True, "the cores are flat")]
+    ways = np.concatenate(normals)
+    good = ways[np.abs(overlap_along(a, b, ways) + contact.signed_distance) <= VERIFY_TIE_CLEAR * tolerance]
+    missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - VERIFY_TIE_ANGLE).sum()) if len(good) else 0
+    checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not told")]
+    return [*checks, Check(name, True, "only facets were looked at, not pairs of edges")]
+
+
+def _sideways(ties: FloatArray, way: FloatArray) -> FloatArray:
+    result: FloatArray = np.linalg.norm(ties - (ties @ way)[:, None] * way, axis=1)
+    return result
+
+
+def _worst(contact: Contact, a: ConvexShape, b: ConvexShape, ways: FloatArray) -> float:
+    return float(np.abs(overlap_along(a, b, ways) + contact.signed_distance).max())

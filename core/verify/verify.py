@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Check a contact against its shapes, without the solver.
+
+Everything follows from the shapes' vertices and the certificate, most of it in time linear in both: a plane with a gap
+proves the lower bound of the signed distance; two points of the shapes, or a closed polytope around the origin whose
+corners are differences of vertices, prove the upper bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compounds.compound import CompoundContact, checked_compound
+from ..meshes.mesh import Mesh
+from ..meshes.mesh_contact import MeshContact
+from ..meshes.solid_facets import Solid
+from ..narrow_phase.certificate import Certificate
+from ..narrow_phase.contact import Contact, Status
+from ..narrow_phase.gjk import size_of_difference
+from ..narrow_phase.relation import Relation, contact_band
+from ..shapes.curved_shape import checked_convex_shapes
+from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, intervals
+from ..tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
+from .bounds import overlap_along, rounding_of
+from .check import Check, Verification
+from .compound import verify_compound
+from .curved import verify_curved
+from .form import check_form
+from .mesh import verify_mesh
+from .polytope import proven_upper
+from .region import check_region, check_support_features
+from .ties import check_normals
+
+__all__ = ["Check", "Verification", "verify"]
+
+_PRODUCTS = 1 << 18  # held in memory at a time
+
+
+def verify(
+    contact: Contact | CompoundContact | MeshContact,
+    a: Solid,
+    b: Solid,
+) -> Verification:
+    """Return, check by check, whether `contact` is a true statement about the shapes A and B.
+
+    The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
+    scaled depth, a bound that rounding can break, a wrong relation, a torn polytope, a region that is not the
+    intersection of the support features: each fails a check. A contact with fields that cannot be read (wrong types,
+    sizes, indices) fails the checks of its form, and no others are made.
+
+    Of a curved shape the support points are taken as they are, and containment is looked for among many directions.
+
+    Linear in vertices and certificate, but for three things: "inside" takes vertices times facets when the bounding
+    boxes are nested, a region its corners times the features', ties their number times the vertices.
+
+    Curved solids beside a mesh are measured against the triangles near them one by one, up to some hundreds.
+
+    Compounds are checked pair of pieces by pair, and that no shorter translation separates by covering all shorter ones
+    with differences of pieces made anew; meshes triangle by triangle and by their pieces. What cannot be proved again
+    is named in a check that begins with "not checked", and such a check holds. Whether pieces cover a compound is
+    decided as the contact decides it.
+
+    Not checked: that `ties` has all equally good normals (of curved shapes: but those of facets);
+    that `method`, `iterations` and `cross_check` are what
+    happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
+    `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
+
+    Raises ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
+    """
+    if isinstance(contact, CompoundContact):
+        one, two = checked_compound("a", a), checked_compound("b", b)
+        if one.dim != two.dim:
+            raise ValueError(f"a and b must have the same dimension, but a has {one.dim} and b has {two.dim}")
+        return verify_compound(contact, one, two)
+    if isinstance(contact, MeshContact):
+        if not isinstance(a, Mesh) and not isinstance(b, Mesh):
+            raise ValueError(f"a or b must be a Mesh, not {type(a).__name__} and {type(b).__name__}")
+        return verify_mesh(contact, a, b)
+    if not isinstance(contact, Contact):
+        raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
+    checked_convex_shapes(a, b)
+    if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
+        return verify_curved(contact, a, b)  # type: ignore[arg-type]
+    form = check_form(contact, a, b)
+    if not all(check.ok for check in form):
+        return Verification(tuple(form), float("nan"))
+    width = contact.upper_bound - contact.lower_bound
+    area = 0.0 if contact.region is None else contact.region.area
+    exponent = extreme_exponent(a, b)
+    if exponent:
+        contact, a, b = contact.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
+    size = size_of_difference(a, b)
+    # Between the smallest numbers of float64 the widening of the bounds is lost.
+    grain = float(np.ldexp(np.finfo(np.float64).smallest_subnormal, -exponent)) if exponent < 0 else 0.0
+    tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude)) + grain
+    own = rounding_of(a, b) if grain == 0.0 else -grain
+    rounding = SUPPORT_ROUNDING * EPS * size + grain
+    checks = [
+        *form,
+        *check_normals(contact, a, b, tolerance),
+        *_check_witness(contact, a, b, tolerance),
+        _check_lower(contact, a, b, own),
+        _check_upper(contact, a, b, own),
+        _check_meeting(contact, tolerance),
+        _check_method(contact, tolerance),
+        _check_relation(contact, a, b, rounding),
+        check_support_features(contact, a, b, rounding),
+        *check_region(contact, a, b, tolerance, grain, exponent, area),
+    ]
+    return Verification(tuple(checks), width)
+
+
+def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float) -> list[Check]:
+    proof = contact.certificate
+    assert isinstance(proof, Certificate)
+    weights = np.array(proof.weights)
+    valid = bool((weights >= 0.0).all()) and abs(float(weights.sum()) - 1.0) <= VERIFY_UNIT * EPS
+    off = max(
+        float(np.abs(_mean(shape, indices, weights) - point).max())
+        for shape, indices, point in ((a, proof.index_a, contact.point_on_a), (b, proof.index_b, contact.point_on_b))
+    )
+    between = contact.point_on_b - contact.point_on_a
+    miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
+    return [
+        Check("witness points lie on their shapes", valid and off <= tolerance, f"off by {off:.3g}"),
+        Check(
+            "witness points realise the signed distance",
+            miss <= tolerance,
+            f"off by {miss:.3g}, tolerance {tolerance:.3g}",
+        ),
+    ]
+
+
+def _mean(shape: Polytope, indices: tuple[int, ...], weights: FloatArray) -> FloatArray:
+    corners = shape.vertices[list(indices)]
+    mean: FloatArray = corners[0] + weights @ (corners - corners[0])
+    return mean
+
+
+def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+    normals = np.vstack((contact.certificate.normal, contact.ties))
+    unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    proven = -float(overlap_along(a, b, unit).min()) - rounding
+    return Check(
+        "a plane proves the lower bound",
+        contact.lower_bound <= proven and contact.lower_bound <= contact.signed_distance,
+        f"bound {contact.lower_bound:.17g}, plane {proven:.17g}",
+    )
+
+
+def _check_upper(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+    assert isinstance(contact.certificate, Certificate)
+    found = proven_upper(contact.certificate, a, b)
+    if found is None:
+        return Check("points or a polytope prove the upper bound", False, "the polytope is torn or inside out")
+    proven, by = found
+    proven += rounding
+    return Check(
+        "points or a polytope prove the upper bound",
+        contact.upper_bound >= proven and contact.upper_bound >= contact.signed_distance,
+        f"bound {contact.upper_bound:.17g}, {by} {proven:.17g}",
+    )
+
+
+def _check_meeting(contact: Contact, tolerance: float) -> Check:
+    width = contact.upper_bound - contact.lower_bound
+    return Check(
+        "the bounds meet",
+        contact.status is Status.CERTIFIED and 0.0 <= width <= tolerance,
+        f"status {contact.status}, width {width:.3g}, tolerance {tolerance:.3g}",
+    )
+
+
+def _check_method(contact: Contact, tolerance: float) -> Check:
+    compared = contact.method in ("gjk+sat", "gjk+epa+sat")
+    told = (contact.cross_check is not None) == compared
+    agree = contact.cross_check is None or contact.cross_check <= tolerance
+    return Check(
+        "the methods agree when two were compared",
+        told and agree,
+        f"method {contact.method}, difference {contact.cross_check}",
+    )
+
+
+def _check_relation(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
+    """Derive the relation from the signed distance and from how far the shapes stick out of each other.
+
+    Where that is the band up to rounding, both answers are right.
+    """
+    band = contact_band(a, b, contact.contact_tolerance)
+    sd = contact.signed_distance
+    possible: set[Relation] = set()
+    detail = f"signed distance {sd:.3g}, band {band:.3g}"
+    if sd > band:
+        possible.add(Relation.WITHIN_CLEARANCE if sd <= contact.clearance else Relation.SEPARATED)
+    else:
+        limit = band + rounding
+        a_out, b_out = _sticks_out(a, b, limit), _sticks_out(b, a, limit)
+        differ = max(a_out, b_out)
+        if a.rank == b.rank < a.dim:
+            differ = max(_corner_off(a, b, limit), _corner_off(b, a, limit))
+        for off, relation in (
+            (differ, Relation.COINCIDENT),
+            (a_out, Relation.A_INSIDE_B),
+            (b_out, Relation.B_INSIDE_A),
+        ):
+            if relation is not Relation.COINCIDENT and sd >= -band:
+                break
+            if off <= limit:
+                possible.add(relation)
+            if off <= band - rounding:
+                break
+        else:
+            possible.add(Relation.PENETRATING)
+        if sd >= -band and differ > band - rounding:
+            possible.add(Relation.TOUCHING)
+        detail += f", A sticks out of B by {a_out:.3g}, B out of A by {b_out:.3g}"
+    found = " or ".join(sorted(possible))
+    return Check("the relation fits", contact.relation in possible, f"{contact.relation}, found {found}; {detail}")
+
+
+def _sticks_out(inner: Polytope, outer: Polytope, limit: float) -> float:
+    """Return how far `inner` reaches beyond the worst facet of `outer`, or something above `limit` when that is.
+
+    Of a shape that does not fill its space everything sticks out.
+    """
+    if outer.rank < outer.dim:
+        return np.inf
+    (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
+    most = float(max((outer_low - low).max(), (high - outer_high).max()))
+    shift = inner.center - outer.center
+    step = max(1, _PRODUCTS // len(inner.vertices))
+    for k in range(0, len(outer.normals), step):
+        if most > limit:
+            break
+        normals = outer.normals[k : k + step]
+        reach = intervals(normals, inner.centred)[1] + normals @ shift
+        most = max(most, float((reach - outer.offsets[k : k + step]).max()))
+    return most
+
+
+def _corner_off(a: Polytope, b: Polytope, limit: float) -> float:
+    """Return how far the worst vertex of A is from the nearest of B, or something above `limit` when that is."""
+    most = float(max(np.abs(mine - other).max() for mine, other in zip(a.bounds, b.bounds, strict=True)))
+    shift = a.center - b.center
+    step = max(1, _PRODUCTS // len(b.vertices))
+    for k in range(0, len(a.vertices), step):
+        if most > limit:
+            break
+        between = (a.centred[k : k + step] + shift)[:, None, :] - b.centred
+        most = max(most, float(np.sqrt((between * between).sum(axis=2)).min(axis=1).max()))
+    return most
