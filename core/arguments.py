@@ -13,15 +13,15 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .shapes.polytope import FloatArray, Polytope
 from .tolerance import EPS, LARGEST_COORDINATE, UNIT_LENGTH
+from .types import FloatArray
 
 _FLOAT64 = np.dtype(np.float64)
 _UNIT_SQUARE = 2.0 * UNIT_LENGTH * EPS
 _REAL = "fiu"  # kinds of numpy types that are real numbers: no text, no truth values, no complex numbers, no objects
 
 
-def checked_array(name: str, value: ArrayLike, expected: str) -> FloatArray:
+def as_array(name: str, value: ArrayLike, expected: str) -> FloatArray:
     """Return a float64 array of finite real numbers, the given one itself where it is that already.
 
     `expected` says in words what was expected: "an array (n, 3)". The shape is the caller's to check.
@@ -40,20 +40,19 @@ def checked_array(name: str, value: ArrayLike, expected: str) -> FloatArray:
     return array
 
 
-def checked_magnitude(name: str, coordinates: FloatArray) -> None:
+def validate_magnitude(name: str, coordinates: FloatArray) -> None:
     """Ask for coordinates that leave room for their differences and sums."""
     if not (np.abs(coordinates) <= LARGEST_COORDINATE).all():
         raise ValueError(f"{name}: no coordinate may be beyond {LARGEST_COORDINATE:.3g}, or distances are infinite")
 
 
-def checked_floats(name: str, value: ArrayLike, dim: int) -> list[float]:
+def as_floats(name: str, value: ArrayLike, dim: int) -> list[float]:
     """Return `dim` finite real numbers as plain floats."""
     if type(value) is not np.ndarray or value.dtype is not _FLOAT64 or value.shape != (dim,):
-        array = checked_array(name, value, f"{dim} numbers")
+        array = as_array(name, value, f"{dim} numbers")
         if array.shape != (dim,):
             raise ValueError(f"{name}: {dim} numbers expected, got the shape {array.shape}")
-        floats: list[float] = array.tolist()
-        return floats
+        return array.tolist()
     floats = value.tolist()
     if not isfinite(sum(floats)):  # the sum of finite numbers may overflow
         for x in floats:
@@ -62,23 +61,23 @@ def checked_floats(name: str, value: ArrayLike, dim: int) -> list[float]:
     return floats
 
 
-def checked_vector(name: str, value: ArrayLike, dim: int) -> FloatArray:
+def as_vector(name: str, value: ArrayLike, dim: int) -> FloatArray:
     """Return a vector (dim,) of finite real numbers as a float64 array, the given one itself where it is that."""
-    floats = checked_floats(name, value, dim)
+    floats = as_floats(name, value, dim)
     if type(value) is np.ndarray and value.dtype is _FLOAT64:
         return value
     return np.array(floats)
 
 
-def checked_direction(name: str, value: ArrayLike, dim: int) -> FloatArray:
-    """Return what `checked_vector` does, but no zero vector: it has no direction."""
-    vector = checked_vector(name, value, dim)
+def as_direction(name: str, value: ArrayLike, dim: int) -> FloatArray:
+    """Return what `as_vector` does, but no zero vector: it has no direction."""
+    vector = as_vector(name, value, dim)
     if not vector.any():
         raise ValueError(f"{name} must not be zero: a zero vector has no direction")
     return vector
 
 
-def checked_unit(name: str, value: ArrayLike, dim: int) -> FloatArray:
+def as_unit(name: str, value: ArrayLike, dim: int) -> FloatArray:
     """Return a direction (dim,) as a unit vector; an array that is one already, to rounding, as it is."""
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (dim,):
         square = 0.0
@@ -86,16 +85,15 @@ def checked_unit(name: str, value: ArrayLike, dim: int) -> FloatArray:
             square += x * x
         if abs(square - 1.0) <= _UNIT_SQUARE:
             return value
-    direction = checked_direction(name, value, dim)
+    direction = as_direction(name, value, dim)
     direction = direction / np.abs(direction).max()  # squares neither overflow nor vanish
-    result: FloatArray = direction / sqrt(float(direction @ direction))
-    return result
+    return direction / sqrt(float(direction @ direction))
 
 
-def checked_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
+def as_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
     """Return directions (k, dim), finite and none of them zero, as a float64 array."""
     expected = f"an array (k, {dim})"
-    array = checked_array(name, value, expected)
+    array = as_array(name, value, expected)
     if array.ndim != 2 or array.shape[1] != dim:
         raise ValueError(f"{name}: {expected} expected, got the shape {array.shape}")
     zero = np.flatnonzero(~array.any(axis=1))
@@ -104,7 +102,7 @@ def checked_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
     return array
 
 
-def checked_length(name: str, value: object) -> float:
+def as_length(name: str, value: object) -> float:
     """Return a finite number that is not negative as a plain float."""
     # Asking for `float` first: to ask an abstract class takes ten times as long.
     if isinstance(value, float | Real) and not isinstance(value, bool):
@@ -115,20 +113,3 @@ def checked_length(name: str, value: object) -> float:
         if isfinite(number) and number >= 0.0:
             return number
     raise ValueError(f"{name} must be a finite number that is not negative, not {value!r}")
-
-
-def checked_shape(name: str, value: object) -> Polytope:
-    """Return a shape: a `Polytope` such as `ConvexHull` or `Box`."""
-    if not isinstance(value, Polytope):
-        raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(value).__name__}")
-    return value
-
-
-def checked_shapes(a: object, b: object) -> None:
-    """Ask for two shapes, called a and b, of the same dimension."""
-    if not isinstance(a, Polytope):
-        checked_shape("a", a)
-    elif not isinstance(b, Polytope):
-        checked_shape("b", b)
-    elif a.dim != b.dim:
-        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")

@@ -276,8 +276,8 @@ MUTATIONS = (
     Mutation(
         "contact-witness-points-swapped",
         "contact.py",
-        "point_on_a=frozen(point_on_a),\n        point_on_b=frozen(point_on_b),",
-        "point_on_a=frozen(point_on_b),\n        point_on_b=frozen(point_on_a),",
+        "point_on_a=read_only(point_on_a),\n        point_on_b=read_only(point_on_b),",
+        "point_on_a=read_only(point_on_b),\n        point_on_b=read_only(point_on_a),",
         "contact",
     ),
     Mutation("contact-witness-not-in-the-middle", "contact.py", "if len(region.vertices) > 1:", "if False:", "witness"),

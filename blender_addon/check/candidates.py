@@ -6,17 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.broad_phase.candidate_pairs import candidate_pairs
 from ...core.progress import Progress, tell
 from ...core.tolerance import PIECES_OUT
+from ...core.types import FloatArray
 from ..read.collision_shape import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
 from ..read.collision_solid import RESOLUTION_STEPS
 from ..read.scene_objects import Item, Subject, by_geometry
 from ..read.world_shape import Ready
-
-FloatArray = NDArray[np.float64]
 
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.progress import Progress, tell
+from ...core.types import BoolArray, FloatArray
 from ..read.collision_shape import COMPOUND, CONVEX_HULL, MESH
 from ..read.scene_objects import Item, all_parts, by_geometry
-
-FloatArray = NDArray[np.float64]
 
 BOUNDS = 0.02
 """Share of a check that bounds and candidate pairs are, about."""
@@ -90,7 +88,7 @@ class Costs:
     """(p,) of each looked at together with the others."""
     alone: FloatArray
     """(p,) of each looked at by itself, where that is needed."""
-    is_convex: NDArray[np.bool_]
+    is_convex: BoolArray
     """(p,) whether both are: such pairs are settled together where there are some."""
 
     @classmethod
@@ -101,7 +99,7 @@ class Costs:
             item = items[k]
             convex[k] = item.kind not in (MESH, COMPOUND) and not item.parts
             box[k] = item.kind == CONVEX_HULL and item.geometry.is_box
-        both: NDArray[np.bool_] = np.all(convex[numbers], axis=1)
+        both: BoolArray = np.all(convex[numbers], axis=1)
         together = np.where(box[numbers].all(axis=1), COST_OF_BOXES, COST_OF_HULLS)
         return cls(together, np.where(both, COST_ALONE, COST_OF_MESHES), both)
 
@@ -109,8 +107,7 @@ class Costs:
     def total(self) -> FloatArray:
         """(p,) of each, all that is to be expected."""
         alone = self.alone if self.convex < FEW else np.where(self.is_convex, 0.0, self.alone)
-        total: FloatArray = self.together + alone
-        return total
+        return self.together + alone
 
     @cached_property
     def convex(self) -> int:

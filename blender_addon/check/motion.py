@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...core.types import FloatArray
 from ..read.scene_objects import Item
 from ..report.scene_units import unit_format
-
-FloatArray = NDArray[np.float64]
 
 
 class Sample(NamedTuple):
@@ -61,13 +59,11 @@ def _step(before: Item, now: Item) -> FloatArray:
     else:  # vertices cannot be told apart: the corners of the bounds
         ends = [(points.min(axis=0), points.max(axis=0)) for points in (_world(before), _world(now))]
         steps = np.array(ends[1]) - np.array(ends[0])
-    fastest: FloatArray = steps[np.einsum("ij,ij->i", steps, steps).argmax()]
-    return fastest
+    return steps[np.einsum("ij,ij->i", steps, steps).argmax()]
 
 
 def _world(item: Item) -> FloatArray:
-    points: FloatArray = item.geometry.points @ item.linear.T + item.translation
-    return points
+    return item.geometry.points @ item.linear.T + item.translation
 
 
 def _extent(item: Item, direction: FloatArray) -> float:

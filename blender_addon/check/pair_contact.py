@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from ...core.compounds.compound_region import MergedRegion
@@ -23,11 +22,11 @@ from ...core.narrow_phase.relation import Relation
 from ...core.note import Note
 from ...core.progress import Progress
 from ...core.shapes.curved_shape import ConvexShape
+from ...core.types import FloatArray
 from ...core.verify.check import Verification
 from ...core.verify.verify import verify
 from ..draw.shape_outline import extent_of
 
-FloatArray = NDArray[np.float64]
 BOUNDS_MEET = 1e-6
 """Relative to the size of the larger object: bounds that differ by no more meet."""
 NO_INSIDE = "an open surface has no inside"

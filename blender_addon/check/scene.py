@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.batched.contacts import contacts
 from ...core.narrow_phase.contact import Contact
@@ -24,8 +23,6 @@ from ..report.rows import Answer, PairFound, Verdict, answer_of, judged, row_of,
 from .candidates import bounds_of, candidates
 from .costs import BOUNDS, COST_ALONE, COST_OF_WORDS, FEW, FOUND, Costs, find_kinds
 from .pair_contact import Found, find
-
-FloatArray = NDArray[np.float64]
 
 BATCH = 2_000
 """At most so many pairs' bounds are looked at together."""

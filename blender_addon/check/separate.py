@@ -17,14 +17,12 @@ from typing import Any
 import bpy
 import numpy as np
 from mathutils import Vector
-from numpy.typing import NDArray
 
 from ...core.narrow_phase.contact import Contact
+from ...core.types import FloatArray
 from ..read.collision_solid import RESOLUTION_STEPS
 from .pair_contact import Found
 from .session import Inspection
-
-FloatArray = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-6
 """Relative to the way of the object: a locked channel that would change by less stays as it is."""

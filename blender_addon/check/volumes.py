@@ -23,7 +23,7 @@ from ...core.hierarchy.bvh import Bvh
 from ...core.hierarchy.bvh_build import build_bvh
 from ...core.hierarchy.bvh_pairs import TreePairs, tree_pairs
 from ...core.progress import Progress, part_of
-from ...core.shapes.polytope import FloatArray, IntArray
+from ...core.types import FloatArray, IntArray
 from ..data.units import UnitFormat, counted
 from ..read import snapshot as read
 from ..read.snapshot import EmptyError, ReadError

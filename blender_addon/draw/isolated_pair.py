@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ...core.meshes.solid_facets import Solid
 from ...core.narrow_phase.contact import Contact
 from ...core.progress import Progress
+from ...core.types import FloatArray
 from ..check.pair_contact import Found
 from ..check.scene import contact_between
 from ..check.session import Inspection, matrix_numbers
@@ -29,8 +30,6 @@ from ..read.scene_objects import Item
 from ..ui import handlers
 from .overlay_geometry import GLYPH, Layer, Style
 from .overlay_shader import Pen, layers_on_gpu
-
-FloatArray = NDArray[np.float64]
 
 FADED = 0.75
 """How much of the background's colour lies over the rest of the scene."""

@@ -18,7 +18,7 @@ import gpu
 import numpy as np
 from mathutils import Matrix
 
-from ...core.shapes.polytope import FloatArray
+from ...core.types import FloatArray
 from ..check import session
 from ..check.volumes import VolumesView
 from ..data import preferences

@@ -21,7 +21,8 @@ from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.narrow_phase.contact import Contact
 from ...core.narrow_phase.relation import Relation
-from ...core.shapes.polytope import FloatArray, Polytope
+from ...core.shapes.polytope import Polytope
+from ...core.types import BoolArray, FloatArray
 from ..check.pair_contact import Found, curves, outlines, vector_ends
 from .shape_outline import bent_edges, stand_in, wires
 
@@ -381,7 +382,7 @@ MOST_CORNERS = 64
 # --- what depends on the view ---------------------------------------------------------------------------------------
 
 
-def project(points: FloatArray, matrix: FloatArray, size: tuple[int, int]) -> tuple[FloatArray, NDArray[np.bool_]]:
+def project(points: FloatArray, matrix: FloatArray, size: tuple[int, int]) -> tuple[FloatArray, BoolArray]:
     """Pixels (n, 2) of world points (n, 3), and which of them are in front of the viewer."""
     points = np.atleast_2d(points)
     clip = points @ matrix[:, :3].T + matrix[:, 3]
@@ -409,7 +410,7 @@ def _visible_part(p: FloatArray, q: FloatArray, view: Box) -> tuple[FloatArray, 
     return None if low > high else (p + low * way, p + high * way)
 
 
-def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
+def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> BoolArray:
     """(c, s) which of the c boxes (left, bottom, right, top) which of the s segments pass through."""
     way = ends - starts
     still = way == 0.0
@@ -420,8 +421,7 @@ def _crossed(boxes: FloatArray, starts: FloatArray, ends: FloatArray) -> NDArray
     within = (boxes[:, None, :2] <= starts) & (starts <= boxes[:, None, 2:])
     enter = np.where(still, np.where(within, -np.inf, np.inf), np.minimum(first, last)).max(axis=2)
     leave = np.where(still, np.where(within, np.inf, -np.inf), np.maximum(first, last)).min(axis=2)
-    crossed: NDArray[np.bool_] = np.maximum(enter, 0.0) <= np.minimum(leave, 1.0)
-    return crossed
+    return np.maximum(enter, 0.0) <= np.minimum(leave, 1.0)
 
 
 # How bad it is for a plate to be in the wrong place, per object in its way; the sums are compared.

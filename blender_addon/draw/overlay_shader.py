@@ -10,7 +10,7 @@ import gpu
 import numpy as np
 from mathutils import Matrix
 
-from ...core.shapes.polytope import FloatArray
+from ...core.types import FloatArray
 from .overlay_geometry import FAINTEST, GLYPH, HALO_COLOR, GlyphArray, Layer
 
 _VERTEX = """

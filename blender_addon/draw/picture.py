@@ -18,7 +18,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ...core.shapes.polytope import FloatArray
+from ...core.types import FloatArray
 from ..check import session
 from ..ui import volumes_follow
 from .isolated_pair import Exhibit, draw_apart

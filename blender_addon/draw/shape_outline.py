@@ -13,8 +13,9 @@ from ...core.shapes.curved_shape import ConvexShape, across
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.ellipsoid import Ellipsoid
 from ...core.shapes.hull import ConvexHull
-from ...core.shapes.polytope import FloatArray, Polytope
+from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Rounded
+from ...core.types import FloatArray
 
 STEPS = 72
 """Straight pieces of a full circle; a multiple of 24."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.shapes.polytope import FloatArray
+from ...core.types import FloatArray
 from ..check.volumes import LEFT, VolumesView
 from .overlay_geometry import QUAD, Color, Colors, Layer, strokes
 
@@ -25,8 +25,7 @@ def tint(share: FloatArray) -> FloatArray:
     place = np.clip(share, 0.0, 1.0) * (len(_TINTS) - 1)
     first = np.minimum(place.astype(int), len(_TINTS) - 2)
     part = (place - first)[:, None]
-    result: FloatArray = (1.0 - part) * _TINTS[first] + part * _TINTS[first + 1]
-    return result
+    return (1.0 - part) * _TINTS[first] + part * _TINTS[first + 1]
 
 
 def middle(view: VolumesView) -> FloatArray:
@@ -34,8 +33,7 @@ def middle(view: VolumesView) -> FloatArray:
     points = view.segments.reshape(-1, 3)
     if not len(points):
         return np.zeros(3)
-    result: FloatArray = 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
-    return result
+    return 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
 
 
 def volume_layers(view: VolumesView, look: Colors, scale: float) -> list[Layer]:

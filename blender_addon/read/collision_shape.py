@@ -36,12 +36,12 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.rounded import Capsule, Sphere
 from ...core.shapes.signed_distance import signed_distances
+from ...core.types import FloatArray
 from ..draw.shape_outline import surface_points
 
 if TYPE_CHECKING:
     import bpy
 
-FloatArray = NDArray[np.float64]
 
 AUTOMATIC, CONVEX_HULL, BOX, SPHERE, CAPSULE, CYLINDER, CONE, COMPOUND, MESH = (
     "AUTOMATIC",

@@ -20,10 +20,9 @@ from ...core.decomposition.decompose_mesh import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid, pieces_of
 from ...core.shapes.curved_shape import ConvexShape
+from ...core.types import FloatArray
 from . import collision_shape
 from .collision_shape import Choice
-
-FloatArray = NDArray[np.float64]
 
 RESOLUTION_STEPS = 4.0
 """Steps of a float32 coordinate that two readings of the same place may differ by."""

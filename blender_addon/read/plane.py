@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.compounds.compound import Compound
 from ...core.decomposition.decompose_polygon import decomposed_polygon
@@ -17,9 +16,8 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Capsule, Circle, Rounded
+from ...core.types import FloatArray
 from . import collision_shape
-
-FloatArray = NDArray[np.float64]
 
 STEPS = 72
 """Corners that a round shape is drawn with."""
@@ -41,8 +39,7 @@ class Plane:
 
     def flat(self, points: FloatArray) -> FloatArray:
         """Return points (n, 2) of the plane's frame from points (n, 3) of the world."""
-        result: FloatArray = (points - self.point) @ self.axes.T
-        return result
+        return (points - self.point) @ self.axes.T
 
     def off(self, points: FloatArray) -> float:
         """Return how far the farthest of points (n, 3) is from the plane."""

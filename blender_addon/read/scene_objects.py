@@ -18,11 +18,11 @@ from ...core.decomposition.mesh_pieces import mesh_pieces
 from ...core.meshes.mesh import Mesh
 from ...core.progress import Progress
 from ...core.shapes.hull import ConvexHull
+from ...core.types import FloatArray
 from ..data.units import UnitFormat
 from .collision_shape import Choice
 from .collision_solid import RESOLUTION_STEPS, covers_hull, float32_step, kind_for
 
-FloatArray = NDArray[np.float64]
 Key = tuple[int, int, str]
 """Which thing: `session_uid` of the object, or of what makes the instance; that of the instanced object, else 0; the
 instance's number, else empty."""

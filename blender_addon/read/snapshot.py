@@ -30,12 +30,11 @@ from ...core.meshes.solid_facets import Solid, solid_facets
 from ...core.progress import Progress
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
+from ...core.types import FloatArray
 from ..check.session import State, matrix_numbers
 from . import collision_shape
 from .collision_shape import Choice, Fit
 from .collision_solid import Part, compound_of, covers_hull, joined, kind_for, placed_mesh, placed_pieces, step_at
-
-FloatArray = NDArray[np.float64]
 
 TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
 _NO_NUMBER = 0x7FFFFFFF

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.decomposition.decompose_mesh import Decomposition
 from ...core.meshes.solid_facets import Solid
@@ -24,8 +23,6 @@ from . import collision_shape
 from .collision_shape import COMPOUND, MESH, PRIMITIVES
 from .collision_solid import Joined, Part, compound_of, joined, placed_mesh, placed_pieces, step_at
 from .scene_objects import Item
-
-FloatArray = NDArray[np.float64]
 
 KEPT = 4_000
 """Things kept as they collide, as many as a batch may need; the least recently used go first."""

@@ -94,7 +94,7 @@ def _build(inspection: Inspection) -> Report:
     found = inspection.contact
     deep = not isinstance(found, Found) or found.has_depth
     verification = inspection.verification
-    data: Report = _plain(
+    return _plain(
         {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
@@ -155,7 +155,6 @@ def _build(inspection: Inspection) -> Report:
             },
         }
     )
-    return data
 
 
 def _plane(inspection: Inspection) -> Report | None:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...core.narrow_phase.contact import Contact
 from ...core.narrow_phase.relation import Relation
 from ...core.note import Note
 from ...core.region.region import Region
+from ...core.types import FloatArray
 from ..check.pair_contact import Found, checked
 from ..data.units import UnitFormat
 from ..read import collision_shape
@@ -23,8 +21,6 @@ from ..read.collision_solid import RESOLUTION_STEPS
 from ..read.scene_objects import Approval, Item
 from ..read.world_shape import Ready
 from . import messages as answer_words
-
-FloatArray = NDArray[np.float64]
 
 
 class Verdict(Enum):

@@ -453,8 +453,7 @@ class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
         inspection = session.current(context)
         if inspection is not None and not self.filepath:
             self.filepath = proposed_path(inspection.name_a, inspection.name_b)
-        result: set[str] = ExportHelper.invoke(self, context, event)
-        return result
+        return ExportHelper.invoke(self, context, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = str(Path(bpy.path.abspath(self.filepath)).absolute())

@@ -225,8 +225,7 @@ def active_finding(context: bpy.types.Context) -> ContactLensFinding | None:
     check = _check(context)
     if not 0 <= check.active < len(check.findings):
         return None
-    finding: ContactLensFinding = check.findings[check.active]
-    return finding
+    return check.findings[check.active]
 
 
 class _OfFinding:
@@ -333,8 +332,7 @@ class CONTACT_LENS_OT_previous_finding(bpy.types.Operator):
     poll = CONTACT_LENS_OT_go_to_finding.poll
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        result: set[str] = bpy.ops.contact_lens.go_to_finding(step=-1)  # type: ignore[attr-defined]
-        return result
+        return bpy.ops.contact_lens.go_to_finding(step=-1)  # type: ignore[attr-defined]
 
 
 class CONTACT_LENS_OT_set_status(_OfFinding, bpy.types.Operator):
@@ -556,8 +554,7 @@ class CONTACT_LENS_OT_save_scene_report(bpy.types.Operator, ExportHelper):
         if not self.filepath:
             stem = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]', "_", Path(bpy.data.filepath).stem or context.scene.name)
             self.filepath = str(Path(bpy.data.filepath).parent / f"{stem} contacts.html")
-        result: set[str] = ExportHelper.invoke(self, context, event)
-        return result
+        return ExportHelper.invoke(self, context, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = Path(bpy.path.abspath(self.filepath)).absolute()

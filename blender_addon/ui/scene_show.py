@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import bpy
 import numpy as np
 from mathutils import Vector
-from numpy.typing import NDArray
 
 from ...core.progress import Cancelled, Progress
+from ...core.types import FloatArray
 from ..check import results as scene_results
 from ..check import session
 from ..check.inspection import begun, overtaken
@@ -31,7 +31,6 @@ from .background import Job
 if TYPE_CHECKING:
     from ..check.results import ContactLensFinding
 
-FloatArray = NDArray[np.float64]
 
 PATIENCE = 0.3
 """Seconds Blender waits for the contact of a pair; after that it goes on and shows the progress."""

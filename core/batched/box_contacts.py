@@ -11,13 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import BATCH_FLAT, BATCH_MISS
+from ..types import BoolArray, FloatArray, IntArray
 from .boxes import OF_A, OF_B, BoxAxes, OrientedBoxes, by_feature
-
-BoolArray = NDArray[np.bool_]
 
 _CHUNK = 20_480
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
@@ -159,8 +156,7 @@ def _share(starts: FloatArray, steps: FloatArray, halves: FloatArray, tolerance:
         first, last = (-half - start) / step, (half - start) / step
         low = np.where(flat, low, np.maximum(low, np.minimum(first, last)))
         high = np.where(flat, high, np.minimum(high, np.maximum(first, last)))
-    result: FloatArray = np.clip(0.5 * (low + high), -1.0, 1.0)
-    return result
+    return np.clip(0.5 * (low + high), -1.0, 1.0)
 
 
 def _common(
@@ -211,8 +207,7 @@ def _common(
             points = corners_q + share[:, None] * (ends - corners_q)
             inside = (share > 0.0) & (share < 1.0) & (step != 0.0)
             take(points, inside & (np.abs(points[:, 1 - c]) <= half[1 - c]))
-    mean: FloatArray = np.where(number > 0, total / np.maximum(number, 1.0), middle)
-    return mean
+    return np.where(number > 0, total / np.maximum(number, 1.0), middle)
 
 
 def _edges(

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked_array, checked_magnitude
+from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, tell
 from ..shapes.box import Box
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import (
     BATCH_BALL,
     BATCH_CORNERS,
@@ -35,8 +34,8 @@ from ..tolerance import (
     EPS,
     SINGLE_EPS,
 )
+from ..types import BoolArray, FloatArray, IntArray, read_only
 
-BoolArray = NDArray[np.bool_]
 SingleArray = NDArray[np.float32]
 
 CHUNK = 10_240
@@ -86,10 +85,10 @@ class OrientedBoxes:
             ("half", half, (3,), 12),
         ):
             expected = "an array (n, 3, 3)" if len(tail) == 2 else "an array (n, 3)"
-            array = checked_array(name, value, expected)
+            array = as_array(name, value, expected)
             if array.shape[1:] != tail or (first and len(array) != rows.shape[1]):
                 raise ValueError(f"{name}: {expected} expected, one row a box, got the shape {array.shape}")
-            checked_magnitude(name, array)
+            validate_magnitude(name, array)
             if not first:
                 rows = np.empty((15, len(array)))
             width = 3 ** len(tail)
@@ -117,7 +116,7 @@ class OrientedBoxes:
         frames[17] = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[18]
         frames[17] *= BATCH_CORNERS * EPS
         frames[17] += BATCH_ROUNDING * EPS * frames[18]
-        return cls(frozen(frames))
+        return cls(read_only(frames))
 
     @cached_property
     def scale(self) -> float:
@@ -151,7 +150,7 @@ class OrientedBoxes:
         sides[:3, :3] = self.frames[3:12].reshape(3, 3, -1).transpose(1, 0, 2)
         sides[:3, 3:] = sides[:3, :2]
         sides[3] = self.frames[12:17]
-        return frozen(sides.reshape(4, -1))
+        return read_only(sides.reshape(4, -1))
 
     def sides(self, axis: IntArray, numbers: IntArray, *steps: int) -> tuple[FloatArray, ...]:
         """Return (4, m) the unit vectors and half sizes of axes 0 to 2 of boxes `numbers` (m,), 0, 1 or 2 axes further
@@ -257,8 +256,7 @@ class _Chunk:
         for rows, half in ((outside[:3], self.half_a), (outside[3:], self.half_b)):
             rows -= half
             rows -= half
-        result: NDArray[Any] = np.maximum.reduce(outside, axis=0)
-        return result
+        return np.maximum.reduce(outside, axis=0)
 
     def edges(self, careful: bool) -> None:
         """Fill rows 6 to 14 of the overlap, times the sines of the edges, and the squares of the sines.
@@ -304,8 +302,7 @@ class _Chunk:
         # The first one within the limit: the largest of numbers that go down.
         good = np.less_equal(overlap, limit).view(np.int8)
         good *= _LEFT
-        axis: NDArray[np.int8] = 15 - np.maximum.reduce(good, axis=0)
-        return axis
+        return 15 - np.maximum.reduce(good, axis=0)
 
     def only_axis(self) -> tuple[NDArray[np.int8], SingleArray]:
         """Return, in single precision, the axis that decides if it overlaps by no more than (n,) so much.

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, part_of
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import BATCH_CORNERS, EPS
+from ..types import FloatArray, IntArray
 from .hulls import (
     APART,
     MEET,

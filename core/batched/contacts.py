@@ -15,18 +15,17 @@ from typing import get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..narrow_phase.contact import Contact, Method, Status, contact
 from ..narrow_phase.gjk import gjk_intersects
 from ..narrow_phase.relation import Relation, relation_of
 from ..progress import Progress, Stages, part_of, tell
-from ..read_only import ReadOnlyArrays
 from ..region.center import middle
 from ..region.region import Region, region_between
 from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape, CurvedShape
-from ..shapes.polytope import FloatArray, IntArray, Polytope, frozen
+from ..shapes.polytope import Polytope
 from ..tolerance import (
     BATCH_MISS,
     BOX_PARALLEL,
@@ -40,6 +39,7 @@ from ..tolerance import (
     PROMISE_ROUNDING,
     SUPPORT_ROUNDING,
 )
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .box_contacts import box_witnesses, boxes_inside
 from .boxes import OrientedBoxes, box_axes, boxes_overlap
 from .depth import hulls_depth
@@ -47,7 +47,6 @@ from .distance import hulls_distance
 from .hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
 from .regions import BoxRegions, box_regions
 
-BoolArray = NDArray[np.bool_]
 CodeArray = NDArray[np.int8]
 
 RELATIONS = tuple(Relation)
@@ -193,22 +192,19 @@ class Contacts(ReadOnlyArrays):
         return [STATUSES[k] for k in self.status.tolist()]
 
     @property
-    def intersects(self) -> NDArray[np.bool_]:
+    def intersects(self) -> BoolArray:
         """(p,) the bare truth, no tolerance: `signed_distance <= 0`."""
-        result: NDArray[np.bool_] = self.signed_distance <= 0.0
-        return result
+        return self.signed_distance <= 0.0
 
     @property
     def depth(self) -> FloatArray:
         """(p,) penetration depths, 0.0 when apart."""
-        result: FloatArray = np.maximum(-self.signed_distance, 0.0)
-        return result
+        return np.maximum(-self.signed_distance, 0.0)
 
     @property
     def mtv(self) -> FloatArray:
         """(p, dim) minimum translation vectors: moving B by it separates the pair; zero when apart."""
-        result: FloatArray = self.depth[:, None] * self.normal
-        return result
+        return self.depth[:, None] * self.normal
 
     @cached_property
     def center(self) -> FloatArray:
@@ -216,9 +212,9 @@ class Contacts(ReadOnlyArrays):
         not asked for: where status is BOUNDS_ONLY, and without regions where a pair is not apart."""
         result = middle(self.point_on_a, self.point_on_b)
         if self.region is not None:
-            return frozen(self.region.centroids(result))
+            return read_only(self.region.centroids(result))
         result[~np.isin(self.relation, _APART)] = np.nan
-        return frozen(result)
+        return read_only(result)
 
     def contact(self, row: int) -> Contact:
         """Return the contact of one row with everything `contact` tells, its certificate too; computed when asked.
@@ -274,8 +270,8 @@ def contacts(
     known = first if second is None else first + second
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
-    clearance = checked_length("clearance", clearance)
-    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    clearance = as_length("clearance", clearance)
+    contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     if start is not None and not isinstance(start, Contacts):
         raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
     tell(progress, 0.0)
@@ -298,14 +294,14 @@ def contacts(
     numbers = numbers.copy()
     numbers[:, 1] -= offset
     return Contacts(
-        pairs=frozen(numbers),
+        pairs=read_only(numbers),
         relation=_read_only(rows.relation),
-        signed_distance=frozen(rows.signed_distance),
-        normal=frozen(rows.normal),
-        point_on_a=frozen(rows.point_on_a),
-        point_on_b=frozen(rows.point_on_b),
-        lower_bound=frozen(rows.lower_bound),
-        upper_bound=frozen(rows.upper_bound),
+        signed_distance=read_only(rows.signed_distance),
+        normal=read_only(rows.normal),
+        point_on_a=read_only(rows.point_on_a),
+        point_on_b=read_only(rows.point_on_b),
+        lower_bound=read_only(rows.lower_bound),
+        upper_bound=read_only(rows.upper_bound),
         status=_read_only(rows.status),
         region=Regions(rows.region) if regions else None,
         clearance=clearance,
@@ -660,8 +656,7 @@ def _realised(
 ) -> BoolArray:
     """Tell which witness points (3, n) realise the signed distances (n,)."""
     miss = on_b - on_a - signed_distance * normal
-    result: BoolArray = np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
-    return result
+    return np.einsum("cn,cn->n", miss, miss) <= (BATCH_MISS * tolerance) ** 2
 
 
 def _table_of(
@@ -812,8 +807,7 @@ def _relation_codes(
         Relation.A_INSIDE_B,
         Relation.B_INSIDE_A,
     )
-    result: CodeArray = np.select(conditions, [codes[w] for w in words], codes[Relation.PENETRATING]).astype(np.int8)
-    return result
+    return np.select(conditions, [codes[w] for w in words], codes[Relation.PENETRATING]).astype(np.int8)
 
 
 class _Sizes:
@@ -840,10 +834,7 @@ class _Sizes:
 
 def promised_many(signed_distance: FloatArray, extent: FloatArray, magnitude: FloatArray) -> FloatArray:
     """Return what `promised` says of each of many pairs (n,)."""
-    result: FloatArray = (
-        PROMISE_RELATIVE * np.abs(signed_distance) + PROMISE_EXTENT * extent + PROMISE_ROUNDING * EPS * magnitude
-    )
-    return result
+    return PROMISE_RELATIVE * np.abs(signed_distance) + PROMISE_EXTENT * extent + PROMISE_ROUNDING * EPS * magnitude
 
 
 def _read_only(codes: CodeArray) -> CodeArray:

@@ -19,12 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, rising, tell
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
+from ..types import BoolArray, FloatArray, IntArray, read_only
 from .first_hulls import CORNERS, FACETS, first_hulls
 from .hulls import HullPairs, HullTable, cross_rows, fans, room_for
-
-BoolArray = NDArray[np.bool_]
 
 _AT_ONCE = 4_096
 """Polytopes that grow at a time: of fewer numpy's calls cost more, of more the way to memory."""
@@ -58,7 +56,7 @@ def _inward() -> FloatArray:
     """Return weights of corners, one row a point, with which points are inside of their hull and no four in a plane."""
     golden = 0.5 * (np.sqrt(5.0) - 1.0)
     weights = 0.5 + np.arange(CORNERS**2).reshape(CORNERS, CORNERS) * golden % 1.0
-    return frozen(weights / weights.sum(axis=1)[:, None])
+    return read_only(weights / weights.sum(axis=1)[:, None])
 
 
 _INWARD = _inward()
@@ -71,8 +69,7 @@ def _corners(codes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 def _code(corners: IntArray) -> IntArray:
     """Return faces with the corners (..., 3) as one number each."""
-    result: IntArray = corners[..., 0] | corners[..., 1] << _BITS | corners[..., 2] << 2 * _BITS
-    return result
+    return corners[..., 0] | corners[..., 1] << _BITS | corners[..., 2] << 2 * _BITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +214,7 @@ class _First:
 
 def _name(corners: Sequence[NDArray[np.int32]] | NDArray[np.int32]) -> IntArray:
     """Return one number for corners of A and B (2, ...)."""
-    result: IntArray = corners[0] | corners[1].astype(np.intp) << 32
-    return result
+    return corners[0] | corners[1].astype(np.intp) << 32
 
 
 class _Polytopes(HullPairs):

@@ -13,14 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, tell
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPS, GJK_GAP, GJK_SLIVER, GJK_TOUCH, PARALLEL_EDGES
+from ..types import BoolArray, FloatArray, IntArray
 from .hulls import HullPairs, HullTable, cross_rows, fans, room_for
-
-BoolArray = NDArray[np.bool_]
 
 _CHUNK = 16_384
 """Pairs that are searched in one go: of fewer numpy's calls cost more."""
@@ -149,8 +146,7 @@ class _Search(HullPairs):
     def name(self) -> FloatArray:
         """Return one number for each of the last support points."""
         assert self.named is not None
-        result: FloatArray = self.named[0] + float(_NAMES) * self.named[1]
-        return result
+        return self.named[0] + float(_NAMES) * self.named[1]
 
     def note(self, at: IntArray) -> None:
         """Keep what was found of columns `at`."""
@@ -282,8 +278,7 @@ def _parallel(u: FloatArray, v: FloatArray) -> BoolArray:
     across = cross_rows(u, v)
     sine = np.einsum("cm,cm->m", across, across)
     both = np.einsum("cm,cm->m", u, u) * np.einsum("cm,cm->m", v, v)
-    result: BoolArray = sine <= (2.0 * PARALLEL_EDGES) ** 2 * both
-    return result
+    return sine <= (2.0 * PARALLEL_EDGES) ** 2 * both
 
 
 def _level(

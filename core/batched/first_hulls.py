@@ -11,11 +11,8 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..shapes.polytope import FloatArray, IntArray, frozen
-
-BoolArray = NDArray[np.bool_]
+from ..types import BoolArray, FloatArray, IntArray, read_only
 
 CORNERS = 6
 """Points of each hull."""
@@ -27,7 +24,7 @@ _Combination = tuple[int, ...]
 _PAIRS: list[_Combination] = list(combinations(range(CORNERS), 2))
 _TRIPLES: list[_Combination] = list(combinations(range(CORNERS), 3))
 _FOURS: list[_Combination] = list(combinations(range(CORNERS), 4))
-_CORNERS_OF = frozen(np.array(_TRIPLES, dtype=np.intp))
+_CORNERS_OF = read_only(np.array(_TRIPLES, dtype=np.intp))
 _OTHERS = [[k for k in range(CORNERS) if k not in triple] for triple in _TRIPLES]
 _OVER: IntArray = np.array(
     [[_FOURS.index(tuple(sorted((*t, k)))) for k in others] for t, others in zip(_TRIPLES, _OTHERS, strict=True)]

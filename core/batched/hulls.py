@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, tell
-from ..shapes.polytope import FloatArray, IntArray, Polytope, frozen
+from ..shapes.polytope import Polytope
 from ..tolerance import (
     BATCH_CORNERS,
     BATCH_SLAB,
@@ -28,8 +28,8 @@ from ..tolerance import (
     SINGLE_EPS,
     SUPPORT_ROUNDING,
 )
+from ..types import BoolArray, FloatArray, IntArray, read_only
 
-BoolArray = NDArray[np.bool_]
 SingleArray = NDArray[np.float32]
 
 AXES = 32
@@ -80,7 +80,7 @@ def _spread(count: int) -> FloatArray:
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(rest)
     ring = np.sqrt(1.0 - z * z)
     spiral = np.stack([ring * np.cos(turn), ring * np.sin(turn), z], axis=1)
-    return frozen(np.concatenate([np.eye(3), spiral]))
+    return read_only(np.concatenate([np.eye(3), spiral]))
 
 
 def _octahedron() -> FloatArray:
@@ -91,7 +91,7 @@ def _octahedron() -> FloatArray:
     """
     x, y = np.meshgrid(*[np.arange(-STEPS, STEPS + 1) / STEPS] * 2, indexing="ij")
     z = 1.0 - np.abs(x) - np.abs(y)
-    return frozen(np.concatenate([np.stack([x, y, sign * z], axis=2).reshape(-1, 3) for sign in (1.0, -1.0)]))
+    return read_only(np.concatenate([np.stack([x, y, sign * z], axis=2).reshape(-1, 3) for sign in (1.0, -1.0)]))
 
 
 _DIRECTIONS = _spread(AXES)
@@ -156,7 +156,7 @@ class HullTable:
             block -= mean[:, :, None]
             centers[3:, members] = mean.T
             balls[0, members] = np.sqrt(np.einsum("kcv,kcv->kv", block, block).max(axis=1))
-            corners.append(frozen(block))
+            corners.append(read_only(block))
         tell(progress, _CORNERS_READ)
         for k, shape in enumerate(shapes):
             centers[:3, k] = shape.center
@@ -173,12 +173,12 @@ class HullTable:
         balls[1] -= 2.0 * balls[2]
         balls[1, balls[1] < _THINNEST] = 0.0
         return cls(
-            frozen(centers),
-            frozen(balls),
+            read_only(centers),
+            read_only(balls),
             *_slabs_around(centers, balls, corners, size),
             tuple(corners),
-            frozen(size),
-            frozen(place),
+            read_only(size),
+            read_only(place),
             _gauges_of(owner, normals, offsets, balls, part_of(progress, _BEFORE_GAUGES, 1.0)),
         )
 
@@ -193,15 +193,15 @@ class HullTable:
         corners = []
         turns = np.ascontiguousarray(axes.transpose(0, 2, 1))
         for members, block in zip(_members(self.size, len(self.corners)), self.corners, strict=True):
-            corners.append(frozen(np.matmul(turns.take(members, axis=0), block)))
+            corners.append(read_only(np.matmul(turns.take(members, axis=0), block)))
         balls = self.balls.copy()
         reach = np.abs(middle).max(axis=1, initial=0.0) + balls[0]
         balls[2] = EPS * (4.0 * SUPPORT_ROUNDING * balls[0] + BATCH_CORNERS * reach)
         balls[0] += balls[2]
         balls[1] = np.maximum(balls[1] - balls[2], 0.0)
         return HullTable(
-            frozen(moved),
-            frozen(balls),
+            read_only(moved),
+            read_only(balls),
             *_slabs_around(moved, balls, corners, self.size),
             tuple(corners),
             self.size,
@@ -302,8 +302,7 @@ def _slabs_around(
 def _rooms(counts: IntArray) -> IntArray:
     """Return for how many corners or facets there is to be room: 8, 12, 16, 24, 32 and so on."""
     steps = np.array([k << n for n in range(3, 40) for k in (2, 3)]) >> 1
-    result: IntArray = steps[np.searchsorted(steps, counts)]
-    return result
+    return steps[np.searchsorted(steps, counts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,8 +471,7 @@ def _gauges(table: HullTable, numbers: IntArray, ways: FloatArray) -> FloatArray
     high -= low
     high *= u
     low += high
-    result: FloatArray = low * length
-    return result
+    return low * length
 
 
 def _ways(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:

@@ -16,8 +16,8 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..progress import Progress, part_of, tell
 from ..shapes.curved_shape import ConvexShape
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
+from ..types import FloatArray, IntArray
 from .contacts import Contacts, checked_many, contacts
 
 _AROUND = 4
@@ -160,8 +160,7 @@ def _nearest(
         more = at[active] < ends[active]
         active = active[more]
         active = active[least[at[active]] <= best[active]]
-    result: IntArray = nearest
-    return result
+    return nearest
 
 
 def _distances(

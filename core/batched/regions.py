@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from ..region.region import Region, RegionKind
 from ..shapes.box import Box
 from ..shapes.feature import Feature, FeatureKind
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import (
     BATCH_CLOSE,
     BATCH_CLOSED,
@@ -32,10 +31,9 @@ from ..tolerance import (
     REGION_SUPPORT,
     REGION_TILT,
 )
+from ..types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import OrientedBoxes
 from .hulls import cross_rows
-
-BoolArray = NDArray[np.bool_]
 
 _CHUNK = 8_192
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
@@ -125,8 +123,7 @@ class _Patches:
             share = shares[k]
             on = (self.count > k) & ((1.0 - np.abs(share)) * width <= near)
             ends[self.axes[k, on], columns[on]] = np.where(share[on] > 0.0, 1.0, -1.0)
-        result: IntArray = (9.0 * ends[0] + 3.0 * ends[1] + ends[2] + 13.0).astype(np.intp)
-        return result
+        return (9.0 * ends[0] + 3.0 * ends[1] + ends[2] + 13.0).astype(np.intp)
 
 
 _Places = tuple[FloatArray, IntArray, _Patches, _Patches, FloatArray, BoolArray]
@@ -172,7 +169,7 @@ class BoxRegions:
                 own = patches.taken(pair)
                 codes.append(own.codes(corners[0], corners[1], near.take(pair)) + 27 * mirrored.take(own.boxes))
             numbers.append(np.where(turned.take(pair), codes[::-1], codes))
-        return frozen(np.concatenate(numbers, axis=1))
+        return read_only(np.concatenate(numbers, axis=1))
 
     @cached_property
     def _made(self) -> dict[int, Region]:
@@ -239,7 +236,7 @@ def box_regions(
     for array in (vertices, depths, area, length, centroid):
         array.flags.writeable = False
     return BoxRegions(
-        found, frozen(first), vertices, depths, area, length, centroid, [part[1] for part in parts], boxes
+        found, read_only(first), vertices, depths, area, length, centroid, [part[1] for part in parts], boxes
     )
 
 
@@ -460,8 +457,7 @@ def _along_face(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outli
 
 def _length(way: FloatArray) -> FloatArray:
     """Return the lengths (...) of vectors (2, ...)."""
-    result: FloatArray = np.sqrt(np.einsum("c...,c...->...", way, way))
-    return result
+    return np.sqrt(np.einsum("c...,c...->...", way, way))
 
 
 def _cut(

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..progress import Progress, part_of, tell
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
+from ..types import BoolArray, FloatArray, IntArray
 from .volumes import (
-    BoolArray,
     Volumes,
     check_partner,
     checked_index,
@@ -114,10 +113,7 @@ class Spheres(Volumes):
         check_partner(self, other)
         distance = _length((other.center - self.center).T)
         radii = self.radius + other.radius
-        result: FloatArray = np.maximum(
-            distance - radii - (SPHERE_ROUNDING * EPS * (distance + radii) + _SUBNORMAL), 0.0
-        )
-        return result
+        return np.maximum(distance - radii - (SPHERE_ROUNDING * EPS * (distance + radii) + _SUBNORMAL), 0.0)
 
     def grown(self, margin: float) -> Spheres:
         """Return spheres that hold everything within a distance `margin` >= 0 of these."""

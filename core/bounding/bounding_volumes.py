@@ -12,9 +12,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_magnitude, checked_shape
+from ..arguments import as_array, validate_magnitude
 from ..progress import Progress
-from ..shapes.polytope import FloatArray, IntArray, Polytope
+from ..shapes.polytope import Polytope, as_polytope
+from ..types import FloatArray, IntArray
 from .bounding_sphere import bounding_spheres
 from .kdop import bounding_kdops, kdops_of_triangles
 from .obb import bounding_obbs, obbs_of_shapes
@@ -97,7 +98,7 @@ def volumes_of_shapes(
     _check_kind(kind, k)
     if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
         raise ValueError(f"shapes must be a list of shapes, not {type(shapes).__name__}")
-    shapes = [checked_shape(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
+    shapes = [as_polytope(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
     dims = {shape.dim for shape in shapes}
     if len(dims) > 1:
         raise ValueError("shapes: all must have the same dimension, but there are some of 2 and some of 3")
@@ -129,10 +130,10 @@ def _count_of_planes(kind: Kind, k: int | None, dim: int) -> int:
 
 def _checked_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatArray, IntArray]:
     """Return points (N, 2) or (N, 3), and the index (g,) of the first point of each group."""
-    array = checked_array("points", points, "an array (n, 2) or (n, 3)")
+    array = as_array("points", points, "an array (n, 2) or (n, 3)")
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got the shape {array.shape}")
-    checked_magnitude("points", array)
+    validate_magnitude("points", array)
     if starts is None:
         if not len(array):
             raise ValueError("points: at least one point expected, got none")

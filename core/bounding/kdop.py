@@ -16,10 +16,9 @@ from numpy.typing import ArrayLike
 
 from ..progress import Progress, tell
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, KDOP_CORNER, KDOP_GAP, KDOP_SUM
+from ..types import BoolArray, FloatArray, IntArray, read_only
 from .volumes import (
-    BoolArray,
     Volumes,
     check_partner,
     checked_index,
@@ -65,7 +64,7 @@ def kdop_directions(k: int, dim: int) -> FloatArray:
 
 @cache
 def _directions(k: int, dim: int) -> FloatArray:
-    return frozen(np.array(_DIRECTIONS[dim][k], dtype=np.float64))
+    return read_only(np.array(_DIRECTIONS[dim][k], dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +238,7 @@ class KDops(Volumes):
     def _norms(self) -> FloatArray:
         """(h,) lengths of the directions, not less than they are."""
         norms = np.sqrt((self.directions * self.directions).sum(axis=1))
-        result: FloatArray = np.where(norms > 1.0, np.nextafter(norms, np.inf), norms)
-        return result
+        return np.where(norms > 1.0, np.nextafter(norms, np.inf), norms)
 
     def _contents(self, low: FloatArray, high: FloatArray) -> FloatArray:
         """Return the contents (m,) of volumes given by their bounds (h, m)."""
@@ -300,8 +298,7 @@ def _sum_and_bound(values: FloatArray, by: float, outward: float) -> FloatArray:
     """Return `values + by`, moved outward (up for 1, down for -1) where it had to be rounded."""
     total = values + by
     inexact = (total - values != by) | (total - by != values)
-    result: FloatArray = np.where(inexact, np.nextafter(total, outward * np.inf), total)
-    return result
+    return np.where(inexact, np.nextafter(total, outward * np.inf), total)
 
 
 def bounding_kdops(points: FloatArray, starts: IntArray, k: int, progress: Progress | None = None) -> KDops:
@@ -429,7 +426,7 @@ def _unit_normals(k: int, dim: int) -> FloatArray:
     """Return the outward unit normals (k, dim) of the planes, first those of `high`."""
     directions = _directions(k, dim)
     unit = directions / np.sqrt((directions * directions).sum(axis=1))[:, None]
-    return frozen(np.concatenate([unit, -unit]))
+    return read_only(np.concatenate([unit, -unit]))
 
 
 @cache
@@ -489,4 +486,4 @@ def _corners(k: int, dim: int) -> tuple[FloatArray, IntArray, FloatArray]:
     choices = np.array(list(combinations(range(k), dim)), dtype=np.intp)
     regular = np.abs(np.linalg.det(normals[choices])) > 0.5  # determinants of whole numbers
     choices = choices[regular]
-    return frozen(normals), frozen(choices), frozen(np.linalg.inv(normals[choices]))
+    return read_only(normals), read_only(choices), read_only(np.linalg.inv(normals[choices]))

@@ -15,13 +15,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_shape
+from ..arguments import as_array
 from ..progress import Progress, part_of, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import FloatArray, IntArray, Polytope, frozen
+from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_CLIMB, KDOP_SUM, LARGEST_COORDINATE
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .kdop import KDops, kdop_directions, slab
-from .volumes import BoolArray
 
 _POINTS = 16_384
 """Vertices moved in one go."""
@@ -83,7 +82,7 @@ def hull_graph(shapes: Iterable[Polytope], *, progress: Progress | None = None) 
     for i, shape in enumerate(shapes):
         if i % _SHAPES == 0:
             tell(progress, 0.2 * i / len(shapes))
-        checked_shape(f"shapes[{i}]", shape)
+        as_polytope(f"shapes[{i}]", shape)
     dims = {shape.dim for shape in shapes} or {3}
     if len(dims) > 1:
         raise ValueError("shapes: all must have the same dimension, but there are some of 2 and some of 3")
@@ -103,12 +102,12 @@ def hull_graph(shapes: Iterable[Polytope], *, progress: Progress | None = None) 
     degrees = np.bincount(ends[:, 0], minlength=total)
     points = np.concatenate([np.empty((0, dims.pop())), *(shape.vertices for shape in shapes)])
     graph = HullGraph(
-        frozen(np.ascontiguousarray(points.T)),
-        frozen(starts),
-        frozen(counts),
-        frozen(np.ascontiguousarray(ends[:, 1])),
-        frozen(np.concatenate([[0], np.cumsum(degrees)]).astype(np.intp)),
-        frozen(np.array([shape.magnitude for shape in shapes], dtype=np.float64)),
+        read_only(np.ascontiguousarray(points.T)),
+        read_only(starts),
+        read_only(counts),
+        read_only(np.ascontiguousarray(ends[:, 1])),
+        read_only(np.concatenate([[0], np.cumsum(degrees)]).astype(np.intp)),
+        read_only(np.array([shape.magnitude for shape in shapes], dtype=np.float64)),
     )
     tell(progress, 1.0)
     return graph
@@ -137,7 +136,7 @@ def moved_extremes(
     directions = kdop_directions(k, hulls.dim)
     ids = np.empty((len(hulls), 2 * len(directions)), dtype=np.intp)
     kdops = _recomputed(hulls, matrices, ways, directions, ids, progress)
-    return kdops, Extremes(2 * len(directions), frozen(ids))
+    return kdops, Extremes(2 * len(directions), read_only(ids))
 
 
 def climbed_kdops(
@@ -175,7 +174,7 @@ def climbed_kdops(
     else:
         _climb_in_stretches(hulls, matrices, ways, ids, low, high, progress)
     tell(progress, 1.0)
-    return KDops(directions, low, high), Extremes(extremes.k, frozen(ids))
+    return KDops(directions, low, high), Extremes(extremes.k, read_only(ids))
 
 
 def _checked_motion(hulls: HullGraph, rotations: ArrayLike, translations: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -185,7 +184,7 @@ def _checked_motion(hulls: HullGraph, rotations: ArrayLike, translations: ArrayL
     b, dim = len(hulls), hulls.dim
     motion = []
     for name, value, shape in (("rotations", rotations, (b, dim, dim)), ("translations", translations, (b, dim))):
-        array = checked_array(name, value, f"an array {shape}")
+        array = as_array(name, value, f"an array {shape}")
         if array.shape != shape:
             raise ValueError(f"{name}: an array {shape} expected, got the shape {array.shape}")
         motion.append(array)
@@ -284,7 +283,7 @@ def _climbing_directions(k: int, dim: int) -> tuple[FloatArray, BoolArray]:
     rows[:dim] = np.concatenate([-directions, directions]).T
     used = rows != 0.0
     sums = np.stack([np.zeros(k, dtype=np.bool_), used[0] & used[1], (used[0] | used[1]) & used[2]])
-    return frozen(rows), sums
+    return read_only(rows), sums
 
 
 def _climb_in_stretches(

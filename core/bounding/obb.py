@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 
 from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray, Polytope, intervals
+from ..shapes.polytope import Polytope, intervals
 from ..tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING, SMALLEST_STEP, SUBNORMAL_SUM
+from ..types import BoolArray, FloatArray, IntArray
 from .volumes import (
-    BoolArray,
     Volumes,
     check_partner,
     checked_index,
@@ -163,8 +163,7 @@ class Obbs(Volumes):
         away = checked_points(points, len(self), self.dim) - self.center
         along = np.abs((self.axes * away[:, None, :]).sum(axis=2))
         slack = OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True) + _STEPS
-        result: BoolArray = (along <= self.half + slack).all(axis=1)
-        return result
+        return (along <= self.half + slack).all(axis=1)
 
     def polytope(self, index: int) -> ConvexHull:
         """Return the hull of the corners of one box."""
@@ -294,15 +293,13 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
         return np.eye(shape.dim)
     points = np.ldexp(shape.centred, -int(np.frexp(largest)[1]))
     if shape.rank == 1:
-        along: FloatArray = _completed((points[1] - points[0])[None])[0]
-        return along
+        return _completed((points[1] - points[0])[None])[0]
     if shape.dim == 2:
         turned = np.stack([-shape.normals[:, 1], shape.normals[:, 0]], axis=1)
         frames = np.stack([shape.normals, turned], axis=1)
         if len(points) <= _OUTLINE:
             return _least(frames, points)[0]
-        frame: FloatArray = frames[int(_score(_outline_sides(points, shape.normals, progress)).argmin())]
-        return frame
+        return frames[int(_score(_outline_sides(points, shape.normals, progress)).argmin())]
     covariance = points - points.mean(axis=0)
     principal = np.linalg.eigh(covariance.T @ covariance)[1].T
     found = [_least(principal[None], points)]
@@ -543,8 +540,7 @@ def _unit(vectors: FloatArray, otherwise: FloatArray) -> FloatArray:
     largest = np.abs(vectors).max(axis=1)[:, None]
     scaled = vectors / np.where(largest > 0.0, largest, 1.0)
     length = np.sqrt((scaled * scaled).sum(axis=1))[:, None]
-    result: FloatArray = np.where(length > 0.0, scaled / np.where(length > 0.0, length, 1.0), otherwise)
-    return result
+    return np.where(length > 0.0, scaled / np.where(length > 0.0, length, 1.0), otherwise)
 
 
 @dataclass(eq=False)

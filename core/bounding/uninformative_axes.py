@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..shapes.polytope import FloatArray, IntArray
-from .volumes import BoolArray
+from ..types import BoolArray, FloatArray, IntArray
 
 SAMPLE = 128
 """Boxes that are looked at."""
@@ -42,5 +41,4 @@ def sample(count: int, most: int) -> IntArray:
     """Return up to `most` of the numbers 0 to count - 1, in steps of the golden section: no pattern is hit by them."""
     if count <= most:
         return np.arange(count)
-    result: IntArray = (np.arange(most) * 0.6180339887498949 % 1.0 * count).astype(np.intp)
-    return result
+    return (np.arange(most) * 0.6180339887498949 % 1.0 * count).astype(np.intp)

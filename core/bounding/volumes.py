@@ -13,13 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked_array, checked_length, checked_magnitude
-from ..read_only import ReadOnlyArrays
+from ..arguments import as_array, as_length, validate_magnitude
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import LARGEST_COORDINATE
-
-BoolArray = NDArray[np.bool_]
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
 
 _V = TypeVar("_V", bound="Volumes")
 
@@ -161,15 +158,15 @@ def whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[Any]:
 
 def checked_margin(margin: float) -> float:
     """Return by how much volumes are to grow; no more than there is between any two coordinates."""
-    return min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)
+    return min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)
 
 
 def checked_points(points: ArrayLike, count: int, dim: int) -> FloatArray:
     """Return points (count, dim), finite, one for each volume."""
-    array = checked_array("points", points, f"an array ({count}, {dim})")
+    array = as_array("points", points, f"an array ({count}, {dim})")
     if array.shape != (count, dim):
         raise ValueError(f"points: an array ({count}, {dim}) expected, one for each volume, got {array.shape}")
-    checked_magnitude("points", array)
+    validate_magnitude("points", array)
     return array
 
 

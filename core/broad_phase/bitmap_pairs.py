@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, tell
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import FloatArray, IntArray
 from .box_pairs import BATCH, Boxes, PairList
 
 WordArray = NDArray[np.uint64]

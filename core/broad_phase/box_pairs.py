@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..shapes.polytope import FloatArray, IntArray, frozen
+from ..types import FloatArray, IntArray, read_only
 
 BATCH = 15_000
 """Pairs of boxes looked at in one go: what is made of them on the way fits the cache."""
@@ -27,14 +27,12 @@ class Boxes:
     @property
     def low(self) -> FloatArray:
         """(dim, n) lowest coordinates."""
-        low: FloatArray = self.corners[0]
-        return low
+        return self.corners[0]
 
     @property
     def high(self) -> FloatArray:
         """(dim, n) highest coordinates."""
-        high: FloatArray = self.corners[1]
-        return high
+        return self.corners[1]
 
     @property
     def dim(self) -> int:
@@ -159,7 +157,7 @@ class PairList:
         codes = self._sorted()
         pairs = np.empty((len(codes), 2), dtype=np.intp)
         self._split(codes, pairs[:, 0], pairs[:, 1])
-        return frozen(pairs)
+        return read_only(pairs)
 
     def columns(self) -> IntArray:
         """Return the same as (2, p)."""

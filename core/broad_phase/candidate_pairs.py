@@ -15,16 +15,15 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_length, checked_magnitude
+from ..arguments import as_array, as_length, validate_magnitude
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import alike
 from ..hierarchy.bvh_build import build_bvh
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, part_of, rising, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import IntArray
 from ..tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
+from ..types import IntArray, ReadOnlyArrays
 from .bitmap_pairs import bitmap
 from .box_pairs import Boxes, PairList
 from .grid_pairs import grid
@@ -80,7 +79,7 @@ def candidate_pairs(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if (other_low is None) != (other_high is None):
         raise ValueError("other_low and other_high must be given both or neither")
-    margin = min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no boxes are further apart
+    margin = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no boxes are further apart
     a = _boxes_of_corners("low", low, "high", high)
     b = None
     if other_low is not None and other_high is not None:
@@ -127,7 +126,7 @@ def overlapping_pairs(
         return candidate_pairs(low, high, margin=margin, method=method, progress=progress)
     if method not in ("auto", "bvh"):
         raise ValueError(f'method must be "auto" or "bvh" but for axis-aligned boxes, not {method!r}')
-    checked_length("margin", margin)
+    as_length("margin", margin)
     a = build_bvh(volumes, progress=part_of(progress, 0.0, 0.2))
     b = None if other is None else build_bvh(other, progress=part_of(progress, 0.2, 0.4))
     found = tree_pairs(a, b, margin, part_of(progress, 0.4, 1.0))
@@ -138,7 +137,7 @@ def _boxes_of_corners(name: str, low: ArrayLike, name_high: str, high: ArrayLike
     """Return both corners as rows of coordinates (dim, n)."""
     corners = []
     for word, value in ((name, low), (name_high, high)):
-        array = checked_array(word, value, "an array (n, 2) or (n, 3)")
+        array = as_array(word, value, "an array (n, 2) or (n, 3)")
         if array.ndim != 2 or array.shape[1] not in (2, 3):
             raise ValueError(f"{word}: an array (n, 2) or (n, 3) expected, got the shape {array.shape}")
         corners.append(array)
@@ -151,8 +150,8 @@ def _boxes_of_corners(name: str, low: ArrayLike, name_high: str, high: ArrayLike
         wrong = np.flatnonzero((corners[0] > corners[1]).any(axis=1))
         raise ValueError(f"{name}: row {wrong[0]} is above that of {name_high}")
     if boxes.count and boxes.magnitude > LARGEST_COORDINATE:
-        checked_magnitude(name, boxes.low)
-        checked_magnitude(name_high, boxes.high)
+        validate_magnitude(name, boxes.low)
+        validate_magnitude(name_high, boxes.high)
     return boxes
 
 

@@ -20,7 +20,7 @@ from math import floor, inf
 import numpy as np
 
 from ..progress import Progress, tell
-from ..shapes.polytope import FloatArray, IntArray, frozen
+from ..types import FloatArray, IntArray, read_only
 from .box_pairs import BATCH, Boxes, PairList, Room, ranges
 
 _STEPS = 128  # of a cell along each axis
@@ -247,4 +247,4 @@ def _ways(axes: int, itself: bool) -> tuple[tuple[tuple[int, ...], ...], tuple[I
     own = len(around) // 2
     ways = [around[own], *([] if itself else around[:own]), *around[own + 1 :]]
     above = [np.array([row for row, way in enumerate(ways) if way[axis] > 0], dtype=np.intp) for axis in range(axes)]
-    return tuple(ways), tuple(frozen(rows) for rows in above)
+    return tuple(ways), tuple(read_only(rows) for rows in above)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..bounding.uninformative_axes import SAMPLE, dull_axes, sample
 from ..progress import Progress, tell
 from ..shapes.hilbert_curve import DIGITS, turn
-from ..shapes.polytope import IntArray
+from ..types import BoolArray, IntArray
 from .box_pairs import BATCH, Boxes, PairList, Room
 
 StepArray = NDArray[np.int32]
@@ -341,7 +341,7 @@ class _Descent:
             i, j = i.take(some), j.take(some)
         self._found.keep(i, j)
 
-    def _overlap(self, ends: IntArray, other_ends: IntArray, some: IntArray) -> NDArray[np.bool_]:
+    def _overlap(self, ends: IntArray, other_ends: IntArray, some: IntArray) -> BoolArray:
         """Return which differences of high and low corners are at least one step in all fields.
 
         Rounding keeps the order, so such corners differ the same way before it.
@@ -352,8 +352,7 @@ class _Descent:
         other -= self._a.one
         met &= other
         met &= self._a.spare
-        result: NDArray[np.bool_] = met == self._a.spare
-        return result
+        return met == self._a.spare
 
     def _ahead(self) -> float:
         """Return how much work waits, roughly: a pair has about twice as many pairs below it as one a level lower."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..bounding.uninformative_axes import sample
 from ..progress import Progress, tell
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import FloatArray, IntArray
 from .box_pairs import Boxes, PairList, Room, ranges
 
 _SAMPLE = 64
@@ -59,8 +59,7 @@ def _axis(sets: list[Boxes]) -> int:
 def _sampled(boxes: Boxes) -> FloatArray:
     """Return the corners (2, dim, m) of some of the boxes."""
     most = _SAMPLE if boxes.count <= _FEW else 16 * _SAMPLE
-    corners: FloatArray = boxes.corners.take(sample(boxes.count, most), axis=2)
-    return corners
+    return boxes.corners.take(sample(boxes.count, most), axis=2)
 
 
 def _sorted(boxes: Boxes, axis: int) -> tuple[IntArray, Boxes]:

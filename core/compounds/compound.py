@@ -17,7 +17,7 @@ from math import inf, sqrt
 
 import numpy as np
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..curved.curved_inside import sticks_out
 from ..narrow_phase.contact import Contact, contact
@@ -30,8 +30,9 @@ from ..region.center import middle, weighted_center
 from ..shapes.bounded import Bounded
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray, Polytope, extreme_exponent, frozen
+from ..shapes.polytope import Polytope, extreme_exponent
 from ..tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
+from ..types import FloatArray, IntArray, read_only
 from .compound_depth import Escape, shortest_escape
 from .compound_planes import Planes, difference_planes
 from .compound_region import MergedRegion, Patch, merged_regions
@@ -107,17 +108,17 @@ class Compound(Bounded):
     @cached_property
     def lows(self) -> FloatArray:
         """(n, dim) lowest corners of the pieces' axis-aligned boxes, world frame."""
-        return frozen(np.array([piece.bounds[0] for piece in self.pieces]))
+        return read_only(np.array([piece.bounds[0] for piece in self.pieces]))
 
     @cached_property
     def highs(self) -> FloatArray:
         """(n, dim) highest corners of the pieces' axis-aligned boxes, world frame."""
-        return frozen(np.array([piece.bounds[1] for piece in self.pieces]))
+        return read_only(np.array([piece.bounds[1] for piece in self.pieces]))
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame."""
-        return frozen(self.lows.min(axis=0)), frozen(self.highs.max(axis=0))
+        return read_only(self.lows.min(axis=0)), read_only(self.highs.max(axis=0))
 
     @cached_property
     def curved(self) -> bool:
@@ -212,7 +213,7 @@ class CompoundContact(SignedSeparation):
     def center(self) -> FloatArray:
         """(dim,) contact centre, world frame: `centroid`, that of all regions; the middle of the witness points where
         there is none. Always valid."""
-        return frozen(middle(self.point_on_a, self.point_on_b)) if self.centroid is None else self.centroid
+        return read_only(middle(self.point_on_a, self.point_on_b)) if self.centroid is None else self.centroid
 
     def scaled(self, exponent: int) -> CompoundContact:
         """Return the contact of the compounds scaled by 2**exponent; the clearance scales too."""
@@ -225,8 +226,8 @@ class CompoundContact(SignedSeparation):
         return replace(
             self,
             signed_distance=times(self.signed_distance),
-            point_on_a=frozen(np.ldexp(self.point_on_a, exponent)),
-            point_on_b=frozen(np.ldexp(self.point_on_b, exponent)),
+            point_on_a=read_only(np.ldexp(self.point_on_a, exponent)),
+            point_on_b=read_only(np.ldexp(self.point_on_b, exponent)),
             lower_bound=times(self.lower_bound),
             upper_bound=times(self.upper_bound),
             overlap=times(self.overlap),
@@ -234,7 +235,7 @@ class CompoundContact(SignedSeparation):
             regions=tuple(region.scaled(exponent) for region in self.regions),
             area=area,
             length=times(self.length),
-            centroid=None if self.centroid is None else frozen(np.ldexp(self.centroid, exponent)),
+            centroid=None if self.centroid is None else read_only(np.ldexp(self.centroid, exponent)),
             tolerance=times(self.tolerance),
             clearance=times(self.clearance),
         )
@@ -264,8 +265,8 @@ def compound_contact(
         raise ValueError(f"a and b must have the same dimension, but a has {one.dim} and b has {two.dim}")
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
-    clearance = checked_length("clearance", clearance)
-    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    clearance = as_length("clearance", clearance)
+    contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     exponent = extreme_exponent(one, two)
     if exponent:
         one, two = one.scaled(-exponent), two.scaled(-exponent)
@@ -586,10 +587,10 @@ class _Pair:
             if translation is not None:
                 region = replace(
                     region,
-                    vertices=frozen(region.vertices - 0.5 * translation),
-                    centroid=frozen(region.centroid - 0.5 * translation),
-                    depths=frozen(region.depths + float(c.normal @ translation)),
-                    arcs=tuple(replace(arc, center=frozen(arc.center - 0.5 * translation)) for arc in region.arcs),
+                    vertices=read_only(region.vertices - 0.5 * translation),
+                    centroid=read_only(region.centroid - 0.5 * translation),
+                    depths=read_only(region.depths + float(c.normal @ translation)),
+                    arcs=tuple(replace(arc, center=read_only(arc.center - 0.5 * translation)) for arc in region.arcs),
                 )
             patches.append(Patch(i, j, c.normal, region))
         return patches
@@ -625,16 +626,16 @@ class _Pair:
         return CompoundContact(
             relation=relation,
             signed_distance=signed_distance,
-            normal=frozen((deciding.normal if normal is None else normal) + 0.0),
-            point_on_a=frozen(on_a),
-            point_on_b=frozen(on_b),
+            normal=read_only((deciding.normal if normal is None else normal) + 0.0),
+            point_on_a=read_only(on_a),
+            point_on_b=read_only(on_b),
             lower_bound=min(lower, signed_distance),
             upper_bound=max(upper, signed_distance),
-            ties=frozen((deciding.ties if ties is None else ties) + 0.0),
+            ties=read_only((deciding.ties if ties is None else ties) + 0.0),
             overlap=overlap,
             pieces=pieces,
             contact=deciding,
-            pairs=frozen(np.array(pairs, dtype=np.intp).reshape(-1, 2)),
+            pairs=read_only(np.array(pairs, dtype=np.intp).reshape(-1, 2)),
             regions=regions,
             area=area,
             length=length,
@@ -644,7 +645,7 @@ class _Pair:
             status=status,
             clearance=self.clearance,
             contact_tolerance=self.contact_tolerance,
-            directions=frozen(self.directions),
+            directions=read_only(self.directions),
             notes=tuple(self.notes),
         )
 
@@ -652,8 +653,7 @@ class _Pair:
 def _gaps(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> FloatArray:
     """Return the distances (n,) of boxes, a little less than they are."""
     apart = np.maximum(np.maximum(other_low - high, low - other_high), 0.0)
-    result: FloatArray = np.sqrt((apart * apart).sum(axis=1)) * (1.0 - 8.0 * EPS)
-    return result
+    return np.sqrt((apart * apart).sum(axis=1)) * (1.0 - 8.0 * EPS)
 
 
 def _totals(regions: tuple[MergedRegion, ...]) -> tuple[float, float, FloatArray | None]:

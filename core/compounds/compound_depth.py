@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..progress import Progress, part_of, tell
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import COMPOUND_ALIKE, COMPOUND_DUAL, COMPOUND_SAME, COMPOUND_TURN, EPS
+from ..types import FloatArray, IntArray
 from .compound_planes import Planes
 
 _SAMPLES = 256  # directions tried before the search
@@ -400,8 +400,7 @@ def _least(values: FloatArray, count: int, unit: float) -> IntArray:
     if len(values) > count:
         last = np.partition(steps, count - 1)[count - 1]
         chosen = np.concatenate((np.flatnonzero(steps < last), np.flatnonzero(steps == last)))[:count]
-    result: IntArray = chosen[np.argsort(steps[chosen], kind="stable")]
-    return result
+    return chosen[np.argsort(steps[chosen], kind="stable")]
 
 
 _SUBSETS = ((0,), (0, 1), (0, 2), (0, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1, 2, 3))
@@ -469,8 +468,7 @@ def _weights(n: FloatArray, g: FloatArray) -> FloatArray:
         # Rows of the inverse: x = sum g_i u_i with u_0 = n_1 x n_2 / det; the weights of x are w_i = u_i . x.
         u = np.stack([np.cross(n[:, 1], n[:, 2]), np.cross(n[:, 2], n[:, 0]), np.cross(n[:, 0], n[:, 1])], axis=1)
         x = np.einsum("mi,mik->mk", g, u)
-        result: FloatArray = np.einsum("mik,mk->mi", u, x)
-        return result
+        return np.einsum("mik,mk->mi", u, x)
     minors = []
     for i in range(4):
         p, q, r = (n[:, j] for j in range(4) if j != i)
@@ -491,10 +489,8 @@ def _sphere_directions(flat: bool) -> FloatArray:
     k = np.arange(_SAMPLES)
     if flat:
         angle = 2.0 * pi * k / _SAMPLES
-        circle: FloatArray = np.stack((np.cos(angle), np.sin(angle), np.zeros(_SAMPLES)), axis=1)
-        return circle
+        return np.stack((np.cos(angle), np.sin(angle), np.zeros(_SAMPLES)), axis=1)
     z = (2.0 * k + 1.0) / _SAMPLES - 1.0
     turn = pi * (1.0 + sqrt(5.0)) * k
     r = np.sqrt(1.0 - z * z)
-    directions: FloatArray = np.concatenate((axes, np.stack((r * np.cos(turn), r * np.sin(turn), z), axis=1)))
-    return directions
+    return np.concatenate((axes, np.stack((r * np.cos(turn), r * np.sin(turn), z), axis=1)))

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.sat import _careful_cross
-from ..shapes.polytope import PRODUCTS, FloatArray, Polytope, intervals
+from ..shapes.polytope import PRODUCTS, Polytope, intervals
 from ..tolerance import COMPOUND_PLANE, COMPOUND_SUPPORT, EPS, SAME_AXIS, SAT_PARALLEL, SAT_PLAIN_CROSS
+from ..types import FloatArray
 
 _EDGES = PRODUCTS // 16  # pairs of edges measured in one go
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..narrow_phase.gjk import gjk
-from ..read_only import ReadOnlyArrays
 from ..region.region import Region, RegionKind
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, frozen
+from ..types import FloatArray, ReadOnlyArrays, read_only
 
 _ARC_STEPS = 360  # the area of a disk made of pieces is 5e-5 of it too small
 _SAME_WAY = 0.999  # cosine between the normals of patches that may be one plane; their distances decide
@@ -66,8 +65,8 @@ class MergedRegion(ReadOnlyArrays):
             patches=tuple(patch.scaled(exponent) for patch in self.patches),
             area=area,
             length=float(np.ldexp(self.length, exponent)),
-            centroid=frozen(np.ldexp(self.centroid, exponent)),
-            outline=frozen(np.ldexp(self.outline, exponent)),
+            centroid=read_only(np.ldexp(self.centroid, exponent)),
+            outline=read_only(np.ldexp(self.outline, exponent)),
         )
 
 
@@ -159,7 +158,7 @@ def _merged(patches: list[Patch], rounding: float) -> MergedRegion:
     else:
         outline, area, length, centroid = _union_of_polygons(same, rounding)
     return MergedRegion(
-        kind, first.normal, tuple(patches), area, length, frozen(np.array(centroid)), frozen(np.array(outline))
+        kind, first.normal, tuple(patches), area, length, read_only(np.array(centroid)), read_only(np.array(outline))
     )
 
 

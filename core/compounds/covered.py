@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
+from ..types import FloatArray
 
 _MOST_CELLS = 4_000
 
@@ -84,5 +85,4 @@ def _cut(cell: Polytope, level: FloatArray) -> FloatArray:
     p, q = p[crossing], q[crossing]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.clip(level[p] / (level[p] - level[q]), 0.0, 1.0)
-    points: FloatArray = cell.vertices[p] + share[:, None] * (cell.vertices[q] - cell.vertices[p])
-    return points
+    return cell.vertices[p] + share[:, None] * (cell.vertices[q] - cell.vertices[p])

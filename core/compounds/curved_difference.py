@@ -8,8 +8,9 @@ import numpy as np
 from ..curved.curved_inside import spread
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_LEVEL, EPS
+from ..types import FloatArray
 
 _AROUND = 60
 _MOST_CORNERS = 4096
@@ -53,5 +54,4 @@ def _corners(shape: ConvexShape, directions: FloatArray) -> FloatArray:
 def _farthest(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     if isinstance(shape, CurvedShape):
         return shape.core_supports(directions)
-    chosen: FloatArray = shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
-    return chosen
+    return shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]

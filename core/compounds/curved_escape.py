@@ -22,8 +22,9 @@ from ..curved.curved_inside import spread
 from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
 from ..shapes.curved_shape import ConvexShape
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_PLANE, CURVED_RINGS, EPS
+from ..types import FloatArray
 from .compound_depth import Escape, nearest_beyond, shortest_escape
 from .compound_planes import Planes
 from .curved_difference import inner_difference
@@ -214,5 +215,4 @@ def _shortest_beyond(planes: list[tuple[FloatArray, float]], near: FloatArray) -
     if not len(good):
         return None
     lengths = (points[good] ** 2).sum(axis=1)
-    found: FloatArray = points[good[int(lengths.argmin())], :dim]
-    return found
+    return points[good[int(lengths.argmin())], :dim]

@@ -12,8 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..shapes.curved_shape import ConvexShape
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import FRAME_ALIKE, FRAME_PARALLEL
+from ..types import FloatArray
 
 _CANDIDATES = 64  # lines whose directions are compared
 
@@ -49,8 +50,7 @@ def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray
     # Where the middles do not tell, third moments do.
     moments = [_third_moments(ends, middle, axes, size) for ends, middle in zip(lines, middles, strict=True)]
     ahead = np.where(np.abs(ahead) > FRAME_ALIKE, ahead, moments[1] - moments[0])
-    result: FloatArray = axes * np.where(ahead < -FRAME_ALIKE, -1.0, 1.0)[:, None] + 0.0
-    return result
+    return axes * np.where(ahead < -FRAME_ALIKE, -1.0, 1.0)[:, None] + 0.0
 
 
 def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
@@ -70,8 +70,7 @@ def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
 
 
 def _lengths(ways: FloatArray) -> FloatArray:
-    result: FloatArray = np.sqrt((ways * ways).sum(axis=1))
-    return result
+    return np.sqrt((ways * ways).sum(axis=1))
 
 
 def _middle(ends: FloatArray) -> FloatArray:
@@ -80,14 +79,12 @@ def _middle(ends: FloatArray) -> FloatArray:
     weights = _lengths(ends[:, 1] - ends[:, 0])
     if not weights.sum() > 0.0:
         weights = np.ones(len(ends))
-    result: FloatArray = first + weights @ ((ends - first).mean(axis=1)) / weights.sum()
-    return result
+    return first + weights @ ((ends - first).mean(axis=1)) / weights.sum()
 
 
 def _third_moments(ends: FloatArray, middle: FloatArray, axes: FloatArray, size: float) -> FloatArray:
     weights = _lengths((ends[:, 1] - ends[:, 0]) / size)
-    result: FloatArray = weights @ (((ends.mean(axis=1) - middle) / size) @ axes.T) ** 3 / max(weights.sum(), 1.0)
-    return result
+    return weights @ (((ends.mean(axis=1) - middle) / size) @ axes.T) ** 3 / max(weights.sum(), 1.0)
 
 
 def _main_direction(ways: FloatArray, apart: FloatArray) -> FloatArray | None:
@@ -102,5 +99,4 @@ def _main_direction(ways: FloatArray, apart: FloatArray) -> FloatArray | None:
     totals = along @ lengths
     best = np.flatnonzero(totals >= totals.max() * (1.0 - FRAME_ALIKE))
     ahead = np.abs(units[best] @ apart)
-    chosen: FloatArray = units[best[int((ahead >= ahead.max() * (1.0 - FRAME_ALIKE)).argmax())]]
-    return chosen
+    return units[best[int((ahead >= ahead.max() * (1.0 - FRAME_ALIKE)).argmax())]]

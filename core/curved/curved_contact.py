@@ -34,7 +34,7 @@ from ..narrow_phase.relation import contact_band
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature, across
 from ..shapes.feature import Feature
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope, frozen
+from ..shapes.polytope import Polytope
 from ..shapes.rounded import polytope_feature
 from ..shapes.support import support_feature
 from ..tolerance import (
@@ -53,6 +53,7 @@ from ..tolerance import (
     TIE_WIDTH,
     promised,
 )
+from ..types import FloatArray, read_only
 from .curved_inside import curved_relation
 from .curved_region import curved_region, whole_feature
 from .curved_section import beside_section, common_axis, in_space, section_of, section_plane
@@ -90,7 +91,7 @@ class _Core:
     """(k, dim) the directions whose points the inner polytope is of; none when the core is that polytope."""
 
     def __post_init__(self) -> None:
-        frozen(self.directions)
+        read_only(self.directions)
 
     @property
     def smooth(self) -> bool:
@@ -110,8 +111,7 @@ class _Core:
         """Return support points (k, dim) of the core."""
         if isinstance(self.shape, CurvedShape):
             return self.shape.core_supports(directions)
-        chosen: FloatArray = self.shape.vertices[np.argmax(directions @ self.shape.centred.T, axis=1)]
-        return chosen
+        return self.shape.vertices[np.argmax(directions @ self.shape.centred.T, axis=1)]
 
     def grown(self, directions: FloatArray) -> _Core:
         """Return the core with more points in its inner polytope."""
@@ -135,7 +135,7 @@ def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:
     dim = directions.shape[1]
     pairs, nothing = np.zeros((0, 2), dtype=np.intp), np.zeros(0)
     return Polytope(
-        frozen(np.unique(shape.core_points(directions), axis=0)), dim, pairs, pairs, (), np.zeros((0, dim)), nothing
+        read_only(np.unique(shape.core_points(directions), axis=0)), dim, pairs, pairs, (), np.zeros((0, dim)), nothing
     )
 
 
@@ -182,13 +182,13 @@ def curved_contact(
     return Contact(
         relation=curved_relation(a, b, signed_distance, band, clearance),
         signed_distance=signed_distance,
-        normal=frozen(normal),
-        point_on_a=frozen(point_on_a),
-        point_on_b=frozen(point_on_b),
+        normal=read_only(normal),
+        point_on_a=read_only(point_on_a),
+        point_on_b=read_only(point_on_b),
         region=region if signed_distance <= band else None,
         lower_bound=lower,
         upper_bound=upper,
-        ties=frozen(ties),
+        ties=read_only(ties),
         feature_a=_named(a, feature_a, normal, width),
         feature_b=_named(b, feature_b, -normal, width),
         method=f"{found.method}, curved",
@@ -472,14 +472,12 @@ def _too_near(one: _Core, other: _Core, inner: Contact, depth: float) -> FloatAr
     normals, corners = normals[good] / lengths[good, None], corners[good]
     heights = (normals * corners[:, 0]).sum(axis=1)
     near = np.flatnonzero(heights < depth)
-    nearest: FloatArray = normals[near[np.argsort(heights[near], kind="stable")[:_FACETS]]]
-    return nearest
+    return normals[near[np.argsort(heights[near], kind="stable")[:_FACETS]]]
 
 
 def _slabs(one: _Core, other: _Core, normals: FloatArray) -> FloatArray:
     """Return how wide the empty slab across each of the unit `normals` (k, dim) is; negative when they overlap."""
-    result: FloatArray = ((other.supports(-normals) - one.supports(normals)) * normals).sum(axis=1)
-    return result
+    return ((other.supports(-normals) - one.supports(normals)) * normals).sum(axis=1)
 
 
 def _flat_directions(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
@@ -502,8 +500,7 @@ def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
         turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
         around = np.cos(turn) * u + np.sin(turn) * v
     ways = np.concatenate([normal + angle * around for angle in angles])
-    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
-    return result
+    return ways / np.linalg.norm(ways, axis=1)[:, None]
 
 
 def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
@@ -670,8 +667,7 @@ def _one_sided(found: _Solved, axis: FloatArray) -> FloatArray:
     out = out / length if length > CURVED_AXIS else across(axis)[0]
     along = (found.others @ axis)[:, None]
     ways = along * axis + np.linalg.norm(found.others - along * axis, axis=1)[:, None] * out
-    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
-    return result
+    return ways / np.linalg.norm(ways, axis=1)[:, None]
 
 
 def _turned(ways: FloatArray, axis: FloatArray) -> tuple[FloatArray, TieKind]:
@@ -700,8 +696,7 @@ def _across_all(normal: FloatArray) -> FloatArray:
 
 def _direction(a: Polytope, b: Polytope) -> FloatArray:
     ways = [shape.edge_directions[0] for shape in (a, b) if shape.rank == 1]
-    direction: FloatArray = ways[0]
-    return direction
+    return ways[0]
 
 
 def _rank(a: Polytope, b: Polytope) -> int:

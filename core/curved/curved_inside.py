@@ -23,9 +23,10 @@ from ..narrow_phase.relation import Relation
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.cylinder import Cone, Cylinder
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
 from ..shapes.signed_distance import core_distances, heights_above, secular_root, signed_distances
+from ..types import FloatArray
 
 _MOST = 300_000
 """Cells looked at in all; with more it is given up."""
@@ -175,8 +176,7 @@ def _divided(cells: FloatArray) -> FloatArray:
 def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     """Return the support points (k, dim) of any convex shape for unit `directions` (k, dim)."""
     if isinstance(shape, Polytope):
-        chosen: FloatArray = shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
-        return chosen
+        return shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
     return shape.core_supports(directions) + shape.radius * directions
 
 

@@ -15,8 +15,8 @@ from ..region.region import Arc, Region, RegionKind, region_between
 from ..shapes.curved_shape import ConvexShape, FlatFeature, across
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, frozen
 from ..tolerance import EPS, REGION_ROUNDING
+from ..types import FloatArray, read_only
 from .disk_region import Disk, RoundOutline, disk_and_disk, disk_and_points, measures
 
 
@@ -61,22 +61,21 @@ def curved_region(
     middle = origin + 0.5 * height * normal
 
     def place(u: float, v: float) -> FloatArray:
-        found: FloatArray = middle + u * one + v * other
-        return found
+        return middle + u * one + v * other
 
     corners = outline.corners if kind is not RegionKind.POINT else outline.corners[:1]
     arcs = tuple(
-        Arc(side, frozen(place(disk.x, disk.y)), disk.radius)
+        Arc(side, read_only(place(disk.x, disk.y)), disk.radius)
         for side, disk in enumerate(outline.arcs)
         if disk is not None and kind is RegionKind.POLYGON
     )
     return Region(
         kind,
-        frozen(np.array([place(u, v) for u, v in corners])),
+        read_only(np.array([place(u, v) for u, v in corners])),
         area,
         length if kind is not RegionKind.POINT else 0.0,
-        frozen(place(x, y)),
-        frozen(np.full(len(corners), -height)),
+        read_only(place(x, y)),
+        read_only(np.full(len(corners), -height)),
         ((whole_feature(feature_a), whole_feature(feature_b)),) * len(corners),
         arcs,
     )

@@ -15,8 +15,9 @@ import numpy as np
 from ..shapes.curved_shape import ConvexShape, CurvedShape, across
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope, frozen
+from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_AXIS, CURVED_LEAN, EPS
+from ..types import FloatArray, read_only
 
 
 def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
@@ -69,7 +70,7 @@ def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
         side = sideways / length
         side = side - float(side @ axis) * axis
         side = side / np.linalg.norm(side)
-    return frozen(np.stack([origin, axis, side]))
+    return read_only(np.stack([origin, axis, side]))
 
 
 def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:

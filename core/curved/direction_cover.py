@@ -20,16 +20,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
 from ..tolerance import COVER_OVERLAP, COVER_PATCH, COVER_ROUNDING, EPS
+from ..types import BoolArray, FloatArray
 from .ellipsoid_hull import Pieces
-
-BoolArray = NDArray[np.bool_]
 
 _MOST = 300_000
 """Cells looked at in all; with more it is given up."""
@@ -86,8 +84,7 @@ def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
     for shape in (a, b):
         core = shape.core if isinstance(shape, Rounded) else shape
         if isinstance(core, Ellipsoid):
-            longest: FloatArray = core.axes[int(core.semi.argmax())]
-            return longest
+            return core.axes[int(core.semi.argmax())]
     return np.array([0.0, 0.0, 1.0])
 
 
@@ -99,8 +96,7 @@ def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatAr
     turn = 2.0 * np.pi * np.arange(_STARTS)[:, None] / _STARTS
     out = np.sqrt(max(0.0, 1.0 - along * along))
     ways = along * axis + out * (np.cos(turn) * u + np.sin(turn) * v)
-    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
-    return result
+    return ways / np.linalg.norm(ways, axis=1)[:, None]
 
 
 def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
@@ -285,12 +281,10 @@ def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArr
             heights.append(value + 0.5 * ((p + g) * x + (q + h) * y))
             fall = np.minimum(g * (x0 - x), g * (x1 - x)) + np.minimum(h * (y0 - y), h * (y1 - y))
             tangents.append(heights[-1] + fall)
-    result: FloatArray = np.where(convex, np.max(tangents, axis=0), np.min(heights, axis=0))
-    return result
+    return np.where(convex, np.max(tangents, axis=0), np.min(heights, axis=0))
 
 
 def _least_place(slope: FloatArray, bend: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return where in intervals quadratic forms of one variable (n,) are least."""
     end = np.where(slope + 0.5 * bend * (low + high) >= 0.0, low, high)
-    result: FloatArray = np.where(bend > 0.0, np.clip(-slope / bend, low, high), end)
-    return result
+    return np.where(bend > 0.0, np.clip(-slope / bend, low, high), end)

@@ -25,8 +25,9 @@ import numpy as np
 
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
+from ..types import FloatArray
 
 _HALVINGS = 2200
 """More than it takes to halve any range of float64 down to neighbours."""

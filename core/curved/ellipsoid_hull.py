@@ -22,8 +22,9 @@ import numpy as np
 from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.cylinder import Cone, Cylinder
 from ..shapes.ellipsoid import Ellipsoid
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
+from ..types import FloatArray
 
 _MOST = 4
 """Pieces of a difference; with more it is not taken apart."""
@@ -49,8 +50,7 @@ class Pieces(NamedTuple):
     def heights(self, ways: FloatArray) -> FloatArray:
         """Return how far the difference reaches along each of the vectors `ways` (n, 3), times its length."""
         reach = np.linalg.norm(np.einsum("mkij,nj->mnki", self.maps, ways), axis=3).sum(axis=0)
-        result: FloatArray = (ways @ self.centers.T + reach).max(axis=1)
-        return result
+        return (ways @ self.centers.T + reach).max(axis=1)
 
 
 def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
@@ -139,5 +139,4 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
             steps.append(np.linalg.solve(rows, np.array([values[j] - values[i], values[k] - values[i]])))
     found = np.array(steps).reshape(-1, 2)
     lengths = np.linalg.norm(found, axis=1)
-    useful: FloatArray = found[np.isfinite(lengths) & (lengths > 0.0) & (lengths < 1.0)]
-    return useful
+    return found[np.isfinite(lengths) & (lengths > 0.0) & (lengths < 1.0)]

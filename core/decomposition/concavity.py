@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import DENT_FLOOR, DENT_RELATIVE, EPS
+from ..types import FloatArray, IntArray, ReadOnlyArrays
 
 _CHUNK = 2_000_000  # plane-by-point products at a time
 _DIRECTIONS = 256  # planes to start with
@@ -89,7 +89,7 @@ def deepest_dent(
     return Dent(depth if depth > floor else 0.0, point + hull.center, closed, share, open_share)
 
 
-def _is_closed(triangles: NDArray[np.intp]) -> bool:
+def _is_closed(triangles: IntArray) -> bool:
     if len(triangles) == 0:
         return False
     count = int(triangles.max()) + 1
@@ -98,12 +98,11 @@ def _is_closed(triangles: NDArray[np.intp]) -> bool:
     return bool((forward[1:] != forward[:-1]).all()) and np.array_equal(forward, np.sort(end * count + start))
 
 
-def _outline(triangles: NDArray[np.intp]) -> NDArray[np.intp]:
+def _outline(triangles: IntArray) -> IntArray:
     """(k, 2) the edges that only one triangle uses."""
     edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
     unique, count = np.unique(edges, axis=0, return_counts=True)
-    outline: NDArray[np.intp] = unique[count == 1].reshape(-1, 2)
-    return outline
+    return unique[count == 1].reshape(-1, 2)
 
 
 def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
@@ -125,9 +124,9 @@ def _bounds_at_corners(
     hull: Polytope,
     normals: FloatArray,
     offsets: FloatArray,
-    on_hull: NDArray[np.intp],
+    on_hull: IntArray,
     points: FloatArray,
-    pieces: NDArray[np.intp],
+    pieces: IntArray,
 ) -> FloatArray:
     """(m,) depth that no point of a piece can exceed under the planes around one of its corners that is a corner of
     the hull; inf for a piece without. About zero for a piece that lies on the hull."""
@@ -203,7 +202,7 @@ def _deepest(
             bound = np.concatenate([bound, _bounds(normals, offsets, halves)])
 
 
-def _spread(normals: FloatArray) -> NDArray[np.intp]:
+def _spread(normals: FloatArray) -> IntArray:
     """Indices of planes that face every way: all of them when they are few."""
     if len(normals) <= _DIRECTIONS:
         return np.arange(len(normals))
@@ -238,18 +237,18 @@ def _split(piece: FloatArray) -> FloatArray:
     return np.stack([first, second])
 
 
-def _volume(points: FloatArray, triangles: NDArray[np.intp]) -> float:
+def _volume(points: FloatArray, triangles: IntArray) -> float:
     a, b, c = (points[triangles[:, k]] for k in range(3))
     return float((a * np.cross(b, c)).sum() / 6.0)
 
 
-def _area(points: FloatArray, triangles: NDArray[np.intp]) -> float:
+def _area(points: FloatArray, triangles: IntArray) -> float:
     start = points[triangles[:, 0]]
     products = np.cross(points[triangles[:, 1]] - start, points[triangles[:, 2]] - start)
     return 0.5 * float(np.linalg.norm(products, axis=1).sum())
 
 
-def _fans(hull: Polytope) -> NDArray[np.intp]:
+def _fans(hull: Polytope) -> IntArray:
     """(m, 3) the facets of a hull in space as triangles, with some of no area."""
     sizes = np.array([len(loop) for loop in hull.facets])
     start = np.concatenate(hull.facets)

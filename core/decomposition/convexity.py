@@ -16,13 +16,13 @@ from math import frexp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked_array, checked_length, checked_magnitude
+from ..arguments import as_array, as_length, validate_magnitude
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.mesh import checked_mesh, signed_volume
-from ..read_only import ReadOnlyArrays
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import PRODUCTS, FloatArray, IntArray, frozen
+from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_COVERED, CONVEX_FLAT, CONVEX_TURN, EPS, HULL_STRAIGHT
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .concavity import deepest_dent
 
 _CHUNK = 16_000
@@ -122,12 +122,12 @@ class WholePoints:
 
 def checked_polygon(points: ArrayLike) -> FloatArray:
     """Return the points (n, 2), n >= 1, of a polygon. Raises ValueError that names the argument."""
-    array = checked_array("points", points, "an array (n, 2)")
+    array = as_array("points", points, "an array (n, 2)")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"points: an array (n, 2) expected, got the shape {array.shape}")
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
-    checked_magnitude("points", array)
+    validate_magnitude("points", array)
     return np.array(array)
 
 
@@ -155,7 +155,7 @@ def polygon_convexity(points: ArrayLike, tolerance: float = 0.0) -> Convexity:
     Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
     cross or touch (the message names them), or when the tolerance is negative.
     """
-    return outline_of(checked_polygon(points), checked_length("tolerance", tolerance)).convexity
+    return outline_of(checked_polygon(points), as_length("tolerance", tolerance)).convexity
 
 
 def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
@@ -163,7 +163,7 @@ def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
     whole, hull = WholePoints(points), ConvexHull(points)
     loop = np.arange(len(points))
     loop = loop[(points != np.roll(points, 1, axis=0)).any(axis=1)]
-    none, no_depths = frozen(np.empty(0, dtype=np.intp)), frozen(np.empty(0))
+    none, no_depths = read_only(np.empty(0, dtype=np.intp)), read_only(np.empty(0))
     if hull.rank < 2:
         flat = Convexity(True, none, no_depths, 0.0, True)
         return Outline(points, whole, hull, loop, np.zeros(len(loop), dtype=np.int8), flat)
@@ -197,7 +197,7 @@ def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
     elif not len(dents):
         dents = np.array([int(depths.argmax())])
     dents = dents[np.argsort(loop[dents])]
-    convexity = Convexity(False, frozen(loop[dents]), frozen(depths[dents]), depth, left)
+    convexity = Convexity(False, read_only(loop[dents]), read_only(depths[dents]), depth, left)
     return Outline(points, whole, hull, loop, turns, convexity)
 
 
@@ -267,8 +267,7 @@ def _distance_to_line(p: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray
     way = way / np.where(largest > 0.0, largest, 1.0)
     length = np.sqrt((way * way).sum(axis=1))
     across = np.abs(way[:, 0] * to[:, 1] - way[:, 1] * to[:, 0]) / np.where(length > 0.0, length, 1.0)
-    result: FloatArray = np.where(length > 0.0, across, np.hypot(to[:, 0], to[:, 1]))
-    return result
+    return np.where(length > 0.0, across, np.hypot(to[:, 0], to[:, 1]))
 
 
 def _refuse_crossings(points: FloatArray, whole: WholePoints, loop: IntArray, turns: NDArray[np.int8]) -> None:
@@ -316,7 +315,7 @@ def mesh_convexity(points: ArrayLike, triangles: ArrayLike, tolerance: float = 0
     tolerance is negative.
     """
     array, corners = checked_mesh(points, triangles)
-    tolerance = checked_length("tolerance", tolerance)
+    tolerance = as_length("tolerance", tolerance)
     used, inverse = np.unique(corners, return_inverse=True)
     array, corners = array[used], inverse.reshape(-1, 3).astype(np.intp)
     hull = ConvexHull(array)
@@ -346,7 +345,7 @@ def mesh_convexity(points: ArrayLike, triangles: ArrayLike, tolerance: float = 0
         edges, bends = edges[:0], bends[:0]
     numbers: IntArray = used.astype(np.intp)[edges].reshape(-1, 2)
     return MeshConvexity(
-        not reason, dent.closed, frozen(numbers), frozen(bends), depth if depth > rounding else 0.0, point, reason
+        not reason, dent.closed, read_only(numbers), read_only(bends), depth if depth > rounding else 0.0, point, reason
     )
 
 

@@ -21,15 +21,15 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.mesh import checked_mesh, separated, signed_volume
 from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
-from ..read_only import ReadOnlyArrays
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import PRODUCTS, FloatArray, IntArray
+from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_ALIKE, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
+from ..types import FloatArray, IntArray, ReadOnlyArrays
 from .convexity import WholePoints, dented_edges, is_balanced, mesh_convexity
 
 _CANDIDATES = 48  # planes that are compared closely before a cell is cut
@@ -90,7 +90,7 @@ def decomposed_mesh(
     Source: S1.2.
     """
     array, corners = checked_mesh(points, triangles)
-    tolerance = checked_length("tolerance", tolerance)
+    tolerance = as_length("tolerance", tolerance)
     if not isinstance(most_reflex, Integral) or isinstance(most_reflex, bool) or most_reflex < 0:
         raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
     tell(progress, 0.0)
@@ -329,8 +329,7 @@ class _Cutting:
         """Return the heights (planes, points) of points above planes, in units of the size."""
         p = np.array([self._floats[v] for v in points])
         n = np.array([self._plane_floats[h] for h in planes])
-        heights: FloatArray = n[:, :3] @ p.T - n[:, 3:]
-        return heights
+        return n[:, :3] @ p.T - n[:, 3:]
 
     def _signs(self, plane: int, points: list[int]) -> dict[int, int]:
         """Return on which side of a plane points are, exactly."""

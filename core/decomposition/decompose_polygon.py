@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import CONVEX_TURN, EPS, HULL_STRAIGHT
+from ..types import FloatArray, IntArray
 from .convexity import UNDERFLOW, Outline, checked_polygon, outline_of
 
 _Turn = Callable[[int, int, int], int]
@@ -39,7 +39,7 @@ def decomposed_polygon(points: ArrayLike, tolerance: float = 0.0) -> list[FloatA
     cross or touch (the message names them), or when the tolerance is negative.
     """
     array = checked_polygon(points)
-    return [array[piece] for piece in pieces_of(outline_of(array, checked_length("tolerance", tolerance)), tolerance)]
+    return [array[piece] for piece in pieces_of(outline_of(array, as_length("tolerance", tolerance)), tolerance)]
 
 
 def pieces_of(outline: Outline, tolerance: float = 0.0) -> list[IntArray]:

@@ -12,8 +12,8 @@ from ..narrow_phase.contact import contact
 from ..note import Note
 from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray
 from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE, PIECES_OUT
+from ..types import FloatArray
 from .concavity import deepest_dent
 from .convexity import dented_edges
 from .decompose_mesh import Decomposition, decomposed_mesh

@@ -16,11 +16,10 @@ import numpy as np
 from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.obb import Obbs
-from ..bounding.volumes import BoolArray, Volumes, checked_items
+from ..bounding.volumes import Volumes, checked_items
 from ..progress import Progress, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EXTREME_EXPONENT
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 
 REBUILD_COST = 1.5
 """Times the cost of the tree when it was built: a refitted tree that costs more is better built anew."""
@@ -58,14 +57,12 @@ class Bvh(ReadOnlyArrays):
     @property
     def right(self) -> IntArray:
         """(m,) the second child of each node, -1 in a leaf."""
-        result: IntArray = np.where(self.left < 0, -1, self.left + 1)
-        return result
+        return np.where(self.left < 0, -1, self.left + 1)
 
     @property
     def is_leaf(self) -> BoolArray:
         """(m,) whether a node has no children."""
-        result: BoolArray = self.left < 0
-        return result
+        return self.left < 0
 
     @property
     def depth(self) -> int:
@@ -223,19 +220,18 @@ def ranges(first: IntArray, count: IntArray) -> IntArray:
     """Return first[0], first[0] + 1 ... count[0] of them, then those of the next range, and so on."""
     ends = np.cumsum(count)
     total = int(ends[-1]) if len(ends) else 0
-    result: IntArray = np.arange(total) + np.repeat(first - (ends - count), count)
-    return result
+    return np.arange(total) + np.repeat(first - (ends - count), count)
 
 
 def assembled(volumes: Volumes, layout: Layout, progress: Progress | None = None) -> Bvh:
     """Return the tree with this layout over volumes of items."""
     return Bvh(
         node_volumes(volumes, layout, progress),
-        frozen(layout.left),
-        frozen(layout.first),
-        frozen(layout.count),
-        frozen(layout.items),
-        frozen(layout.level),
+        read_only(layout.left),
+        read_only(layout.first),
+        read_only(layout.count),
+        read_only(layout.items),
+        read_only(layout.level),
         volumes,
     )
 

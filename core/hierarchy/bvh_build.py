@@ -12,10 +12,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..bounding.uninformative_axes import dull_axes
-from ..bounding.volumes import BoolArray, Volumes
+from ..bounding.volumes import Volumes
 from ..progress import Progress, part_of, tell
 from ..shapes.hilbert_curve import curve_order
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 from .bvh import Bvh, Layout, assembled, enclosing_boxes, half_surfaces, handy, ranges
 from .bvh_insert import insertion_layout, layout_of_children, pruned
 from .bvh_linear import linear_layout
@@ -272,8 +272,7 @@ def _cheapest_border(
     # Of equally good borders the one nearest to the middle: boxes that are all alike make no chain.
     uneven = np.abs(2.0 * np.cumsum(number, axis=1)[:, :-1] - number.sum(axis=1)[:, None])
     uneven[cost > cost.min(axis=1)[:, None]] = np.inf
-    result: IntArray = uneven.argmin(axis=1)
-    return result
+    return uneven.argmin(axis=1)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

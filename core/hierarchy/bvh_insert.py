@@ -19,7 +19,7 @@ import numpy as np
 
 from ..bounding.volumes import Volumes
 from ..progress import Progress, part_of, tell
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import FloatArray, IntArray
 from .bvh import Bvh, Layout, alike, assembled, checked_tree, enclosing_boxes, handy, ranges
 
 _OFTEN = 64

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..shapes.hilbert_curve import curve_order
-from ..shapes.polytope import FloatArray
+from ..types import FloatArray
 from .bvh import Layout
 
 

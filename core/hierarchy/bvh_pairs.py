@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..progress import Progress, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import IntArray, frozen
 from ..tolerance import BVH_WIDER, EPS, LARGEST_COORDINATE
+from ..types import IntArray, ReadOnlyArrays, read_only
 from .bvh import Bvh, alike, checked_tree, enclosing_boxes
 
 _BATCH = 1 << 16
@@ -62,7 +61,7 @@ def tree_pairs(a: Bvh, b: Bvh | None = None, margin: float = 0.0, progress: Prog
         checked_tree(name, tree)
     if b is not None and not alike(a.volumes, b.volumes):
         raise ValueError("b must hold volumes of the same kind and dimension as a")
-    width = min(checked_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
+    width = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
     descent = _Descent(a, b, width, progress)
     descent.run()
     count = len(a.items)
@@ -238,13 +237,12 @@ class _Descent:
         for begin in range(0, len(pairs), _BATCH):
             part = slice(begin, begin + _BATCH)
             pairs[part, 1] = numbers[part] - pairs[part, 0] * len(self.b.items)
-        return frozen(pairs)
+        return read_only(pairs)
 
 
 def _twins(left: IntArray) -> IntArray:
     """Return both children, one after the other, of nodes with these first children."""
-    result: IntArray = (left[:, None] + np.arange(2)).ravel()
-    return result
+    return (left[:, None] + np.arange(2)).ravel()
 
 
 def _crossed(left_i: IntArray, left_j: IntArray) -> tuple[IntArray, IntArray]:

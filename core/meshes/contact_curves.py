@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..read_only import ReadOnlyArrays
 from ..region.center import weighted_center
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EXTREME_EXPONENT
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_segments
 from .mesh import Mesh, scaled
 from .triangle_pairs import FACE, Crossings, Meeting
@@ -95,10 +94,12 @@ def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]
     joined = links[real][kept]
     alone = np.ones(len(places), dtype=np.bool_)
     alone[joined] = False
-    result = [ContactCurve(frozen(points.take(path, axis=0)), closed) for path, closed in _paths(joined, len(places))]
+    result = [
+        ContactCurve(read_only(points.take(path, axis=0)), closed) for path, closed in _paths(joined, len(places))
+    ]
     order = np.flatnonzero(alone)
     order = order.take(np.argsort(first.take(order)))
-    result += [ContactCurve(frozen(points.take([k], axis=0)), False) for k in order.tolist()]
+    result += [ContactCurve(read_only(points.take([k], axis=0)), False) for k in order.tolist()]
     return result
 
 
@@ -143,14 +144,13 @@ def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
     return _Rims(*(np.concatenate(column) for column in zip(*rims, strict=True)))
 
 
-def _open_sides(mesh: Mesh) -> NDArray[np.bool_]:
+def _open_sides(mesh: Mesh) -> BoolArray:
     """Return (m, 3) whether no other triangle has the side from a corner to the next, points of one place being one."""
     corners = mesh._welded_ids.take(mesh.triangles)
     after = np.roll(corners, -1, axis=1)
     codes = np.minimum(corners, after) * len(mesh.points) + np.maximum(corners, after)
     _, place, uses = np.unique(codes, return_inverse=True, return_counts=True)
-    result: NDArray[np.bool_] = (uses.take(place) == 1).reshape(codes.shape)
-    return result
+    return (uses.take(place) == 1).reshape(codes.shape)
 
 
 def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntArray:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..shapes.orientation import SignArray, signs_of_areas
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 
 _COPLANAR, _BESIDE = 2, 3  # numbers of `triangle_pairs.Meeting`
 _FACE = 6
@@ -141,7 +141,7 @@ def _with_other_axes(
 
 def _corners(
     a: FloatArray, b: FloatArray, inside: list[SignArray], areas: FloatArray
-) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.uint8]]:
+) -> tuple[FloatArray, BoolArray, NDArray[np.uint8]]:
     """Return 15 points (15, 3, k), some of which are the corners of the common polygon, which these are (15, k), and
     their features (15, 2, k)."""
     count = a.shape[1]
@@ -184,7 +184,7 @@ def _feature(signs: SignArray) -> NDArray[np.uint8]:
 
 
 def _farthest(
-    points: FloatArray, valid: NDArray[np.bool_], features: NDArray[np.uint8]
+    points: FloatArray, valid: BoolArray, features: NDArray[np.uint8]
 ) -> tuple[FloatArray, NDArray[np.uint8]]:
     """Return the two of some points (n, 3, k) that are farthest from each other (2, 3, k), and their features."""
     count = valid.shape[1]

@@ -18,8 +18,9 @@ from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_BRACKET, CURVED_ROUNDING, EPS, MESH_APART, MESH_GAP
+from ..types import FloatArray
 from .mesh_depth import Body, length_of
 from .mesh_distance import mesh_distance
 from .solid_facets import bounds_of, inner_hull, mesh_of
@@ -220,5 +221,4 @@ def _of_curved(
 def _ahead(shape: CurvedShape, corners: FloatArray, normal: FloatArray) -> FloatArray:
     """Return how far all of each triangle (t, 3, 3) is beyond the support plane of a shape along a unit normal."""
     front = shape.supports(normal[None])[0]
-    ahead: FloatArray = ((corners - front) @ normal).min(axis=1)
-    return ahead
+    return ((corners - front) @ normal).min(axis=1)

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import FloatArray, IntArray
 
 Point = tuple[Fraction, Fraction, Fraction]
 Corners = Sequence[Sequence[float]]

@@ -9,14 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_magnitude
+from ..arguments import as_array, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_build import build_bvh
-from ..read_only import ReadOnlyArrays
 from ..shapes.orientation import signs_of_areas
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 
 _BATCH = 1 << 14
 _ROW = 64  # points
@@ -42,9 +41,9 @@ class Mesh(ReadOnlyArrays):
     def __post_init__(self) -> None:
         """Check and copy what was given."""
         points, triangles, (low, high) = _checked("points", self.points, "triangles", self.triangles)
-        object.__setattr__(self, "points", frozen(np.array(points)))
-        object.__setattr__(self, "triangles", frozen(np.array(triangles)))
-        object.__setattr__(self, "reach", (frozen(low), frozen(high)))  # the check had to look for them
+        object.__setattr__(self, "points", read_only(np.array(points)))
+        object.__setattr__(self, "triangles", read_only(np.array(triangles)))
+        object.__setattr__(self, "reach", (read_only(low), read_only(high)))  # the check had to look for them
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -53,13 +52,13 @@ class Mesh(ReadOnlyArrays):
         used[self.triangles] = True
         points = self.points if used.all() else self.points[used]
         columns = np.ascontiguousarray(points.T)
-        return frozen(columns.min(axis=1)), frozen(columns.max(axis=1))
+        return read_only(columns.min(axis=1)), read_only(columns.max(axis=1))
 
     @cached_property
     def reach(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest coordinates (3,) of all points, those that no triangle uses included: faster to get."""
         low, high = lowest_highest(self.points)
-        return frozen(low), frozen(high)
+        return read_only(low), read_only(high)
 
     @cached_property
     def diagonal(self) -> float:
@@ -101,9 +100,9 @@ class Mesh(ReadOnlyArrays):
         elif float(self._areas.sum()) > 64.0 * EPS * size**2:
             weights, parts = self._areas, 3.0
         else:
-            return frozen(middle)
+            return read_only(middle)
         total = float(weights.sum())
-        return frozen(middle + self._unit * (columns.sum(axis=0) @ weights) / (parts * total))
+        return read_only(middle + self._unit * (columns.sum(axis=0) @ weights) / (parts * total))
 
     @cached_property
     def tree(self) -> Bvh:
@@ -119,18 +118,18 @@ class Mesh(ReadOnlyArrays):
     @cached_property
     def boundary_edges(self) -> IntArray:
         """(k, 2) the edges of one triangle only: where an open surface ends."""
-        return frozen(self.edges[self._edge_table[1] == 1])
+        return read_only(self.edges[self._edge_table[1] == 1])
 
     @cached_property
     def nonmanifold_edges(self) -> IntArray:
         """(k, 2) the edges of three or more triangles."""
-        return frozen(self.edges[self._edge_table[1] > 2])
+        return read_only(self.edges[self._edge_table[1] > 2])
 
     @cached_property
     def flipped_edges(self) -> IntArray:
         """(k, 2) the edges of two triangles that run along it the same way: one of them is turned over."""
         _, uses, forward = self._edge_table
-        return frozen(self.edges[(uses == 2) & (forward != 1)])
+        return read_only(self.edges[(uses == 2) & (forward != 1)])
 
     @cached_property
     def is_closed(self) -> bool:
@@ -145,7 +144,7 @@ class Mesh(ReadOnlyArrays):
         order = np.lexsort((np.arange(len(corners)), corners[:, 2], corners[:, 1], corners[:, 0]))
         ranked = corners.take(order, axis=0)
         again = (ranked[1:] == ranked[:-1]).all(axis=1)
-        return frozen(np.sort(order[1:][again]))
+        return read_only(np.sort(order[1:][again]))
 
     @cached_property
     def degenerate_faces(self) -> IntArray:
@@ -154,7 +153,7 @@ class Mesh(ReadOnlyArrays):
         for begin in range(0, len(self.triangles), _BATCH):
             flat = no_area(scaled(self.points, self._scale), self.triangles[begin : begin + _BATCH])
             result.append(np.flatnonzero(flat) + begin)
-        return frozen(np.concatenate(result))
+        return read_only(np.concatenate(result))
 
     @cached_property
     def loose_parts(self) -> IntArray:
@@ -162,7 +161,7 @@ class Mesh(ReadOnlyArrays):
 
         Triangles are connected where they name the same vertex; see `welded` for meshes with doubled vertices.
         """
-        return frozen(_connected(self.triangles, len(self.points)))
+        return read_only(_connected(self.triangles, len(self.points)))
 
     def welded(self) -> Mesh:
         """Return the mesh with points of exactly the same coordinates made one; the triangles keep their numbers."""
@@ -173,7 +172,7 @@ class Mesh(ReadOnlyArrays):
     @cached_property
     def _welded_ids(self) -> IntArray:
         """(n,) for each point the number of the first point with the same coordinates."""
-        return frozen(same_place(self.points))
+        return read_only(same_place(self.points))
 
     @cached_property
     def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -192,7 +191,7 @@ class Mesh(ReadOnlyArrays):
         forward = np.add.reduceat(codes & 1, first) if len(first) else np.zeros(0, dtype=np.intp)
         edge = edge.take(first)
         edges = np.stack([edge // count, edge % count], axis=1)
-        return frozen(edges), frozen(uses), frozen(forward)
+        return read_only(edges), read_only(uses), read_only(forward)
 
     @cached_property
     def _scale(self) -> int:
@@ -215,8 +214,7 @@ class Mesh(ReadOnlyArrays):
     @cached_property
     def _areas(self) -> FloatArray:
         p, q, r = self._local
-        result: FloatArray = 0.5 * np.sqrt((_across(q - p, r - p) ** 2).sum(axis=0))
-        return result
+        return 0.5 * np.sqrt((_across(q - p, r - p) ** 2).sum(axis=0))
 
     @cached_property
     def _contents(self) -> FloatArray:
@@ -269,8 +267,7 @@ def _connected(triangles: IntArray, count: int) -> IntArray:
     _, first, part = np.unique(root.take(triangles[:, 0]), return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.argsort(first)] = np.arange(len(first))
-    result: IntArray = rank.take(part.ravel())
-    return result
+    return rank.take(part.ravel())
 
 
 def same_place(points: FloatArray) -> IntArray:
@@ -306,8 +303,7 @@ def signed_volume(points: FloatArray, triangles: IntArray) -> float:
 def _tetrahedra(corners: FloatArray) -> FloatArray:
     """Return the signed volumes (m,) of the tetrahedra over triangles (corner, axis, m) whose tip is the origin."""
     p, q, r = corners
-    result: FloatArray = (_across(q, r) * p).sum(axis=0) / 6.0
-    return result
+    return (_across(q, r) * p).sum(axis=0) / 6.0
 
 
 def _across(u: FloatArray, v: FloatArray) -> FloatArray:
@@ -352,14 +348,14 @@ def _checked(
 ) -> tuple[FloatArray, IntArray, tuple[FloatArray, FloatArray]]:
     """Do the work of `checked_mesh`; return the lowest and highest coordinates of the points, too."""
     expected = "an array (n, 3)"
-    array = checked_array(of_points, points, expected)
+    array = as_array(of_points, points, expected)
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{of_points}: {expected} expected, got the shape {array.shape}")
     if not len(array):
         raise ValueError(f"{of_points}: at least one point expected, got none")
     reach = lowest_highest(array)
     for corner in reach:
-        checked_magnitude(of_points, corner)
+        validate_magnitude(of_points, corner)
     corners = _checked_triangles(of_triangles, triangles)
     if not len(corners):
         raise ValueError(f"{of_triangles}: at least one triangle expected, got none")

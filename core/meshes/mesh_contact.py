@@ -20,7 +20,7 @@ from math import inf
 
 import numpy as np
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..compounds.compound import BEYOND, DEFAULT_BUDGET, Compound, CompoundContact, CompoundStatus, compound_contact
 from ..compounds.compound_region import MergedRegion
 from ..compounds.covered import is_covered
@@ -35,7 +35,7 @@ from ..progress import Progress, part_of, rising, tell
 from ..region.center import middle
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope, frozen
+from ..shapes.polytope import Polytope
 from ..tolerance import (
     CONVEX_COVERED,
     CURVED_ROUNDING,
@@ -45,6 +45,7 @@ from ..tolerance import (
     MESH_GAP,
     promised,
 )
+from ..types import FloatArray, read_only
 from .contact_curves import ContactCurve, contact_curves, curves_center
 from .curved_nearest import Nearest, all_inside, has_entered, nearest_to_mesh, way_out
 from .mesh import Mesh
@@ -149,7 +150,7 @@ class MeshContact(Separation):
             return self.compound.center
         if self.curves:
             return curves_center(self.curves)
-        return frozen(middle(self.point_on_a, self.point_on_b))
+        return read_only(middle(self.point_on_a, self.point_on_b))
 
 
 def mesh_contact(
@@ -184,8 +185,8 @@ def mesh_contact(
         by = "compound_contact()" if isinstance(a, Compound) or isinstance(b, Compound) else "contact()"
         raise ValueError(f"a or b must be a Mesh; for a {type(a).__name__} and a {type(b).__name__} use {by}")
     facets = solid_facets("a", a), solid_facets("b", b)
-    clearance = checked_length("clearance", clearance)
-    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    clearance = as_length("clearance", clearance)
+    contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
         raise ValueError(f"budget must be a whole number that is not negative, not {budget!r}")
     for name, given, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
@@ -307,9 +308,9 @@ class _Pair:
             signed_distance=deep.signed_distance + 0.0,
             lower_bound=min(deep.lower, deep.signed_distance) + 0.0,
             upper_bound=max(deep.upper, deep.signed_distance) + 0.0,
-            normal=None if deep.normal is None else frozen(deep.normal + 0.0),
-            point_on_a=frozen(np.array(on_a)),
-            point_on_b=frozen(np.array(on_b)),
+            normal=None if deep.normal is None else read_only(deep.normal + 0.0),
+            point_on_a=read_only(np.array(on_a)),
+            point_on_b=read_only(np.array(on_b)),
             surface_distance=surface,
             crossings=crossings,
             curves=curves,
@@ -722,9 +723,9 @@ class _Curved:
             signed_distance=gap,
             lower_bound=min(near.lower_bound, gap),
             upper_bound=max(near.upper_bound, gap),
-            normal=frozen(self._signed(near.normal) + 0.0),
-            point_on_a=frozen(np.array(points[0])),
-            point_on_b=frozen(np.array(points[1])),
+            normal=read_only(self._signed(near.normal) + 0.0),
+            point_on_a=read_only(np.array(points[0])),
+            point_on_b=read_only(np.array(points[1])),
             surface_distance=gap,
             crossings=Crossings.none(),
             curves=(),
@@ -852,9 +853,9 @@ class _Curved:
             signed_distance=-length,
             lower_bound=-length - self.tolerance,
             upper_bound=max(-length, min(upper, 0.0)),
-            normal=None if way is None else frozen(way + 0.0),
-            point_on_a=frozen(np.array(a)),
-            point_on_b=frozen(np.array(b)),
+            normal=None if way is None else read_only(way + 0.0),
+            point_on_a=read_only(np.array(a)),
+            point_on_b=read_only(np.array(b)),
             regions=found.regions if kept else (),
             notes=notes,
         )
@@ -878,13 +879,13 @@ class _Curved:
             signed_distance=0.0,
             lower_bound=0.0,
             upper_bound=0.0,
-            point_on_a=frozen(np.array(point)),
-            point_on_b=frozen(np.array(point)),
+            point_on_a=read_only(np.array(point)),
+            point_on_b=read_only(np.array(point)),
             regions=(),
         )
         if translation is not None and 0.0 < length_of(translation) <= self.band:
             way = self._signed(-translation) / length_of(translation)
-            return replace(told, relation=Relation.TOUCHING, normal=frozen(way + 0.0))
+            return replace(told, relation=Relation.TOUCHING, normal=read_only(way + 0.0))
         notes = (*(note for note in found.notes if note != NO_DEPTH), NO_DEPTH)
         relation = self._relation(found.relation, near, inf, inf)
         return replace(told, relation=relation, normal=None, notes=notes)
@@ -938,8 +939,7 @@ class _Curved:
         """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
         middles = np.array([piece.center for piece in self.pieces])
         held = self.mesh.holds(middles)
-        found: FloatArray = middles[held][0] if held.any() else self.mesh.starts[0]
-        return found
+        return middles[held][0] if held.any() else self.mesh.starts[0]
 
 
 def _work(one: Compound, other: Compound) -> int:

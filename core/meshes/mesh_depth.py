@@ -16,21 +16,18 @@ from functools import cached_property
 from math import hypot, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..compounds.compound_depth import nearest_beyond
 from ..narrow_phase.contact import contact
 from ..progress import Progress, part_of, tell
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, MESH_ALIKE, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
+from ..types import BoolArray, FloatArray, IntArray, read_only
 from .mesh import Mesh
 from .mesh_distance import points_to_mesh
 from .mesh_sweep import first_impact, gaps_between, shifted
 from .triangle_pairs import Crossings, Meeting, crossing_triangles
 from .winding import contains, winding_numbers
-
-BoolArray = NDArray[np.bool_]
 
 _PARTS = 32  # of a mesh that are looked at for room inside
 _BESIDE = 1e-3  # of a triangle's size: how far beside it that is
@@ -171,15 +168,14 @@ class Body:
         n = np.cross(u / size[:, None], v / size[:, None])
         length = np.sqrt((n * n).sum(axis=1))
         length[length == 0.0] = 1.0
-        result: FloatArray = n * (self.outward / length)[:, None]
-        return result
+        return n * (self.outward / length)[:, None]
 
     def moved(self, translation: FloatArray) -> Body:
         """Return it moved. What is known of it is kept: its tree, bounds and loose parts are the same, moved."""
         mesh = Mesh(self.mesh.points + translation, self.mesh.triangles)
         low, high = self.mesh.bounds
         # Sums are rounded alike, so these are exactly what the moved points would give.
-        mesh.__dict__["bounds"] = frozen(low + translation), frozen(high + translation)
+        mesh.__dict__["bounds"] = read_only(low + translation), read_only(high + translation)
         mesh.__dict__["tree"] = shifted(self.mesh.tree, translation, translation)
         body = Body(mesh, self.solid)
         body.__dict__["first_vertices"] = self.first_vertices
@@ -285,8 +281,7 @@ class EscapeSearch:
             out[:] = -np.inf
             for begin in range(0, len(mesh.points), _ROWS):
                 np.maximum(out, (mesh.points[begin : begin + _ROWS] @ (turn * rows)).max(axis=0), out=out)
-        result: FloatArray = np.maximum(most[0] + most[1], 0.0)
-        return result
+        return np.maximum(most[0] + most[1], 0.0)
 
     @property
     def room(self) -> float:
@@ -488,8 +483,7 @@ class _Stops:
             return None
         kept = carrying[0][carrying[0] >= 0]
         self._normals, self._offsets = normals.take(kept, axis=0), offsets.take(kept)
-        nearest: FloatArray = points[0]
-        return nearest
+        return points[0]
 
 
 def directions_between(a: Body, b: Body, crossings: Crossings, most: int = 12) -> list[FloatArray]:
@@ -534,8 +528,7 @@ def _grid() -> FloatArray:
     """Return (26, 3) unit vectors along axes and between them."""
     grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
-    result: FloatArray = grid / np.sqrt((grid**2).sum(axis=1))[:, None]
-    return result
+    return grid / np.sqrt((grid**2).sum(axis=1))[:, None]
 
 
 def _spread(crossings: Crossings, most: int) -> IntArray:
@@ -653,8 +646,7 @@ def _held(body: Body, points: FloatArray, distance: FloatArray, progress: Progre
     asked = np.unique(of)
     told = np.zeros(len(points), dtype=np.bool_)
     told[asked] = body.holds(points.take(asked, axis=0), progress)
-    result: BoolArray = told.take(of)
-    return result
+    return told.take(of)
 
 
 def ball_in_both(

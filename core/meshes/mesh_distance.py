@@ -13,16 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_magnitude
+from ..arguments import as_array, validate_magnitude
 from ..bounding.bounding_sphere import Spheres
 from ..bounding.bounding_volumes import bounding_volumes
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import Bvh, alike, ranges
 from ..progress import Progress, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP, MESH_SLIVER, SMALLEST_STEP
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh import checked_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
 
@@ -125,12 +124,12 @@ def points_to_mesh(
     Raises ValueError, naming the argument, when one is of another kind or shape, not finite or empty, when an index
     has no point or the tree is not of as many triangles; Cancelled when `progress` says so. Source: S3.4.
     """
-    array = checked_array("points", points, "an array (q, 3)")
+    array = as_array("points", points, "an array (q, 3)")
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
-    checked_magnitude("points", array)
+    validate_magnitude("points", array)
     surface = _Surface.checked("", vertices, triangles, tree)
-    least = np.zeros(len(array)) if enough is None else checked_array("enough", enough, "an array (q,)")
+    least = np.zeros(len(array)) if enough is None else as_array("enough", enough, "an array (q,)")
     if least.shape != (len(array),):
         raise ValueError(f"enough: an array ({len(array)},) expected, got the shape {least.shape}")
     distance, nearest, which = np.empty(len(array)), np.empty((len(array), 3)), np.empty(len(array), dtype=np.intp)
@@ -140,7 +139,7 @@ def points_to_mesh(
         _nearest(array[part], surface, least[part], distance[part], nearest[part], which[part])
         tell(progress, min(begin + _BATCH, len(array)) / len(array))
     tell(progress, 1.0)
-    return MeshPoints(frozen(distance), frozen(nearest), frozen(which))
+    return MeshPoints(read_only(distance), read_only(nearest), read_only(which))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +173,11 @@ class _Surface:
     def rows(self, chosen: IntArray) -> FloatArray:
         """Return the corners of some triangles as rows (corner, axis, n)."""
         corners = self.triangles.take(chosen, axis=0)
-        result: FloatArray = np.ascontiguousarray(self.points.take(corners.T, axis=0).transpose(0, 2, 1))
-        return result
+        return np.ascontiguousarray(self.points.take(corners.T, axis=0).transpose(0, 2, 1))
 
     def corners(self, chosen: int) -> FloatArray:
         """Return the corners (3, 3) of a triangle."""
-        result: FloatArray = self.points[self.triangles[chosen]]
-        return result
+        return self.points[self.triangles[chosen]]
 
 
 def _hold(volumes: Volumes, points: FloatArray, triangles: IntArray) -> bool:
@@ -274,8 +271,8 @@ class _Search:
         """Return what was found."""
         return MeshDistance(
             self.best,
-            frozen(np.array(self.on_a)),
-            frozen(np.array(self.on_b)),
+            read_only(np.array(self.on_a)),
+            read_only(np.array(self.on_b)),
             *self.pair,
             min(self.lower, self.best),
             self.measured,
@@ -405,8 +402,7 @@ def _least(values: FloatArray, count: int) -> IntArray:
     """Return where the smallest values are, no more than `count`."""
     if len(values) <= count:
         return np.arange(len(values))
-    result: IntArray = np.argpartition(values, count)[:count]
-    return result
+    return np.argpartition(values, count)[:count]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -481,8 +477,7 @@ def _nearest(
         gap = corner.take(nodes, axis=1)
         gap -= rows.take(of, axis=1)
         np.abs(gap, out=gap)
-        result: FloatArray = np.hypot(np.hypot(gap[0], gap[1]), gap[2]) * (1.0 + MESH_GAP * EPS)
-        return result
+        return np.hypot(np.hypot(gap[0], gap[1]), gap[2]) * (1.0 + MESH_GAP * EPS)
 
     # Every point first goes down to the child with the nearer corner until it is at a leaf.
     of, nodes = np.arange(len(points)), np.zeros(len(points), dtype=np.intp)

@@ -14,14 +14,13 @@ from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, tell
-from ..shapes.polytope import FloatArray, IntArray
 from ..tolerance import EPS, MESH_APART
+from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
@@ -237,9 +236,9 @@ def _entries(a: FloatArray, b: FloatArray, way: FloatArray) -> tuple[FloatArray,
     return shares, leaves, normals, gaps
 
 
-def _missed(shares: FloatArray, leaves: FloatArray) -> NDArray[np.bool_]:
+def _missed(shares: FloatArray, leaves: FloatArray) -> BoolArray:
     """Return which triangles do not meet from now on: they are passed, left already, or are together from before."""
-    missed: NDArray[np.bool_] = (shares > leaves) | (leaves <= 0.0)
+    missed: BoolArray = (shares > leaves) | (leaves <= 0.0)
     # In each other at the start, by more than rounding: nothing stops what is not outside.
     missed |= (shares < 0.0) & (-shares > leaves * 2.0**-20)
     return missed

@@ -12,8 +12,9 @@ from ..curved.curved_inside import spread
 from ..decomposition.decompose_mesh import Decomposition
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, IntArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, EPS
+from ..types import FloatArray, IntArray
 from .mesh import Mesh
 
 Solid = Mesh | Compound | ConvexShape

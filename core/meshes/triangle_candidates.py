@@ -20,7 +20,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..broad_phase.linear_bvh import tree
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, rising
-from ..shapes.polytope import FloatArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
 
 PackedArray = NDArray[np.int32]
@@ -179,7 +179,7 @@ def _cells(low: PackedArray, widths: list[int], counts: list[int]) -> PackedArra
     return result
 
 
-def _around(cells: PackedArray, counts: list[int]) -> NDArray[np.bool_]:
+def _around(cells: PackedArray, counts: list[int]) -> BoolArray:
     """Return for each cell of a grid whether it or a neighbour is among some."""
     full = np.zeros(tuple(counts), dtype=np.bool_)
     full.ravel()[cells] = True

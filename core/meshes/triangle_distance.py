@@ -15,10 +15,8 @@ from math import isqrt, ldexp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_magnitude
-from ..bounding.volumes import BoolArray
+from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, tell
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import (
     EPS,
     TRIANGLE_CROSSING,
@@ -26,6 +24,7 @@ from ..tolerance import (
     TRIANGLE_LOOSE_RELATIVE,
     TRIANGLE_ROUNDING,
 )
+from ..types import BoolArray, FloatArray, IntArray, read_only
 
 _BATCH = 1024
 """Pairs measured in one go: the nine pairs of edges of all of them fit the cache."""
@@ -97,15 +96,15 @@ def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = N
             distance[k], lower[k], on_a[k], on_b[k] = distance_exactly(corners_a[k], corners_b[k])
         tell(progress, min(begin + _BATCH, count) / count)
     tell(progress, 1.0)
-    return TriangleDistances(frozen(distance), frozen(lower), frozen(on_a), frozen(on_b))
+    return TriangleDistances(read_only(distance), read_only(lower), read_only(on_a), read_only(on_b))
 
 
 def checked_corners(name: str, value: ArrayLike) -> FloatArray:
     """Return the corners (n, 3, 3) of triangles."""
-    array = checked_array(name, value, "an array (n, 3, 3)")
+    array = as_array(name, value, "an array (n, 3, 3)")
     if array.ndim != 3 or array.shape[1:] != (3, 3):
         raise ValueError(f"{name}: an array (n, 3, 3) expected, three corners for each, got the shape {array.shape}")
-    checked_magnitude(name, array)
+    validate_magnitude(name, array)
     return array
 
 
@@ -131,8 +130,7 @@ def slabs(rows_a: FloatArray, rows_b: FloatArray) -> FloatArray:
     lower = _parted(a, b, b.sum(axis=0) - a.sum(axis=0))
     lower -= TRIANGLE_ROUNDING * EPS
     np.maximum(lower, 0.0, out=lower)
-    result: FloatArray = np.ldexp(lower, exponent)
-    return result
+    return np.ldexp(lower, exponent)
 
 
 def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
@@ -266,8 +264,7 @@ def _parted(a: FloatArray, b: FloatArray, direction: FloatArray) -> FloatArray:
     along_a = a[:, 0] * x + a[:, 1] * y + a[:, 2] * z
     along_b = b[:, 0] * x + b[:, 1] * y + b[:, 2] * z
     gap = np.maximum(along_b.min(axis=0) - along_a.max(axis=0), along_a.min(axis=0) - along_b.max(axis=0))
-    result: FloatArray = np.maximum(gap, 0.0)
-    return result
+    return np.maximum(gap, 0.0)
 
 
 def _cross_certainly(
@@ -349,8 +346,7 @@ def _across(w: FloatArray, u: FloatArray) -> FloatArray:
     """Return what is left of w across u, vectors in rows (3, n)."""
     square = _dot(u, u)
     share = np.divide(_dot(w, u), square, out=np.zeros_like(square), where=square > 0.0)
-    result: FloatArray = w - share * u
-    return result
+    return w - share * u
 
 
 # ---------------------------------------------------------------------------------------------------------------------

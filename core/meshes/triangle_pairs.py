@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, tell
-from ..read_only import ReadOnlyArrays
 from ..shapes.orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, MESH_SIEVE, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_meetings
 from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
 from .mesh import Mesh, no_area, scaled
@@ -165,9 +164,9 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     chosen = np.concatenate([part.chosen for part in parts])
     ends = np.concatenate([part.ends for part in parts], axis=2)
     result = Crossings(
-        frozen(np.ascontiguousarray(pairs.take(chosen, axis=1).T)),
+        read_only(np.ascontiguousarray(pairs.take(chosen, axis=1).T)),
         np.concatenate([part.kinds for part in parts]),
-        frozen(np.ascontiguousarray(scaled(ends, -exponent).transpose(2, 0, 1))),
+        read_only(np.ascontiguousarray(scaled(ends, -exponent).transpose(2, 0, 1))),
         np.ascontiguousarray(np.concatenate([part.features for part in parts], axis=2).transpose(2, 0, 1)),
         total,
         sum(part.unclear for part in parts),
@@ -192,7 +191,7 @@ class _Side(NamedTuple):
     """(4, k) normal, and the sum of the sizes of the products it consists of."""
     size: FloatArray
     """(k,) the longest side of the box."""
-    flat: NDArray[np.bool_]
+    flat: BoolArray
     """(k,) whether a triangle has no area."""
 
     def take(self, chosen: IntArray) -> _Side:
@@ -399,18 +398,17 @@ def _tested(a: _Side, b: _Side) -> _Part:
     )
 
 
-def _one_side(heights: FloatArray, error: FloatArray) -> NDArray[np.bool_]:
+def _one_side(heights: FloatArray, error: FloatArray) -> BoolArray:
     """Return whether all three heights are positive, or all negative, beyond doubt."""
     least = np.minimum(np.minimum(heights[0], heights[1]), heights[2])
     most = np.maximum(np.maximum(heights[0], heights[1]), heights[2])
-    result: NDArray[np.bool_] = least > error
+    result: BoolArray = least > error
     result |= most < -error
     return result
 
 
-def _strictly(signs: SignArray) -> NDArray[np.bool_]:
-    result: NDArray[np.bool_] = (signs[0] != 0) & (signs[0] == signs[1]) & (signs[1] == signs[2])
-    return result
+def _strictly(signs: SignArray) -> BoolArray:
+    return (signs[0] != 0) & (signs[0] == signs[1]) & (signs[1] == signs[2])
 
 
 def _signs(heights: FloatArray, error: FloatArray, below: _Side, above: _Side) -> tuple[SignArray, int]:
@@ -436,9 +434,9 @@ class _Cut(NamedTuple):
     feature_up: FeatureArray
     inside: FeatureArray
     """What is between: the inside of the triangle, or of the side that is in the plane."""
-    through: NDArray[np.bool_]
+    through: BoolArray
     """Whether there are corners on both sides."""
-    point: NDArray[np.bool_]
+    point: BoolArray
     """Whether only a corner is in the plane."""
 
 
@@ -555,9 +553,7 @@ class _Line(NamedTuple):
         kinds = np.where(through, Meeting.CROSSING, Meeting.TOUCHING).astype(np.uint8)
         return _Part(met, kinds, ends_found, features, unclear)
 
-    def _place(
-        self, out: FloatArray, features: FeatureArray, of_a: _Ends, of_b: _Ends, from_a: NDArray[np.bool_]
-    ) -> None:
+    def _place(self, out: FloatArray, features: FeatureArray, of_a: _Ends, of_b: _Ends, from_a: BoolArray) -> None:
         """Compute the points where intervals begin or end: corners as they are, others on their sides.
 
         A point on sides of both meshes is taken on that of B, whichever triangles it is found from.

@@ -19,16 +19,14 @@ from math import atan2, isqrt, pi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_magnitude
+from ..arguments import as_array, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
-from ..bounding.volumes import BoolArray
 from ..hierarchy.bvh import Bvh, ranges
 from ..hierarchy.bvh_build import build_bvh
 from ..progress import Progress, part_of, tell
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import FloatArray, IntArray, frozen
 from ..tolerance import EPS, EXTREME_EXPONENT, WINDING_ROUNDING, WINDING_SHARP
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh import checked_mesh, same_place
 
 _BATCH = 1 << 14
@@ -73,10 +71,10 @@ def winding_numbers(
     Numbers are right to about 1e-9. Raises ValueError, naming the argument, when one is of another kind or shape, not
     finite or empty, or an index has no vertex; Cancelled when `progress` says so. Source: S3.4.
     """
-    array = checked_array("points", points, "an array (q, 3)")
+    array = as_array("points", points, "an array (q, 3)")
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
-    checked_magnitude("points", array)
+    validate_magnitude("points", array)
     corners, faces = checked_mesh(vertices, triangles, "vertices")
     tell(progress, 0.0)
     count = len(array)
@@ -95,7 +93,7 @@ def winding_numbers(
     tell(progress, 1.0)
     total /= 4.0 * pi
     touching.flags.writeable = False
-    return Winding(frozen(total), touching)
+    return Winding(read_only(total), touching)
 
 
 def contains(

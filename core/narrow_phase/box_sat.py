@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-from ..shapes.box import Box, checked_boxes
+from ..shapes.box import Box, validate_boxes
 from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE, BOX_WIDE
 
 _PREFER = (1.0 - BOX_PREFER_FACE) ** 2
@@ -44,7 +44,7 @@ def boxes_intersect(a: Box, b: Box) -> bool:
     slab along a face of A. Raises ValueError when one is no box, or a sheared one: use `sat`.
     """
     if not (type(a) is Box is type(b) and a.orthogonal and b.orthogonal):
-        checked_boxes(a, b)
+        validate_boxes(a, b)
     ax, ay, az, a00, a01, a02, a10, a11, a12, a20, a21, a22, h0, h1, h2 = a.frame
     bx, by, bz, b00, b01, b02, b10, b11, b12, b20, b21, b22, g0, g1, g2 = b.frame
     x, y, z = bx - ax, by - ay, bz - az
@@ -83,7 +83,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
     need to be scaled first.
     """
     if not (type(a) is Box is type(b) and a.orthogonal and b.orthogonal):
-        checked_boxes(a, b)
+        validate_boxes(a, b)
     ax, ay, az, a00, a01, a02, a10, a11, a12, a20, a21, a22, h0, h1, h2 = a.frame
     bx, by, bz, b00, b01, b02, b10, b11, b12, b20, b21, b22, g0, g1, g2 = b.frame
     x, y, z = bx - ax, by - ay, bz - az

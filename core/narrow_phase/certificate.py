@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..read_only import ReadOnlyArrays
-from ..shapes.polytope import FloatArray
+from ..types import FloatArray, ReadOnlyArrays
 
 if TYPE_CHECKING:
     from .contact import Contact

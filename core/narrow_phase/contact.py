@@ -10,16 +10,17 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ..arguments import checked_length
+from ..arguments import as_length
 from ..region.center import middle
 from ..region.region import Region, region_between
 from ..region.witness import can_slide, central_witness
-from ..shapes.curved_shape import ConvexShape, CurvedShape, checked_convex_shapes
+from ..shapes.curved_shape import ConvexShape, CurvedShape, validate_convex_shapes
 from ..shapes.feature import Feature
-from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, frozen
+from ..shapes.polytope import Polytope, extreme_exponent
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..shapes.support import support_feature
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
+from ..types import FloatArray, read_only
 from .certificate import BallCertificate, Certificate, SupportCertificate
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
@@ -132,7 +133,7 @@ class Contact(SignedSeparation):
         """(dim,) contact centre, world frame: the centroid of the region; the middle of the witness points where there
         is none. Always valid; the same in either order of the shapes, and steady where witness points are not unique.
         """
-        return frozen(middle(self.point_on_a, self.point_on_b)) if self.region is None else self.region.centroid
+        return read_only(middle(self.point_on_a, self.point_on_b)) if self.region is None else self.region.centroid
 
     def scaled(self, exponent: int) -> Contact:
         """Return the contact of the shapes scaled by 2**exponent; the clearance scales too."""
@@ -143,8 +144,8 @@ class Contact(SignedSeparation):
         return replace(
             self,
             signed_distance=times(self.signed_distance),
-            point_on_a=frozen(np.ldexp(self.point_on_a, exponent)),
-            point_on_b=frozen(np.ldexp(self.point_on_b, exponent)),
+            point_on_a=read_only(np.ldexp(self.point_on_a, exponent)),
+            point_on_b=read_only(np.ldexp(self.point_on_b, exponent)),
             region=None if self.region is None else self.region.scaled(exponent),
             lower_bound=times(self.lower_bound),
             upper_bound=times(self.upper_bound),
@@ -174,11 +175,11 @@ def contact(
 
     Raises ValueError, naming the argument, when the shapes' dimensions differ or an option is not valid.
     """
-    checked_convex_shapes(a, b)
+    validate_convex_shapes(a, b)
     if not (isinstance(method, str) and method in _METHODS):
         raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
-    clearance = checked_length("clearance", clearance)
-    contact_tolerance = checked_length("contact_tolerance", contact_tolerance)
+    clearance = as_length("clearance", clearance)
+    contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     if start is not None and not isinstance(start, Contact):
         raise ValueError(f"start must be what contact(a, b) returned, not {type(start).__name__}")
     exponent = extreme_exponent(a, b)
@@ -260,13 +261,13 @@ def _contact(
     return Contact(
         relation=relation_of(a, b, signed_distance, band, clearance),
         signed_distance=signed_distance,
-        normal=frozen(normal),
-        point_on_a=frozen(point_on_a),
-        point_on_b=frozen(point_on_b),
+        normal=read_only(normal),
+        point_on_a=read_only(point_on_a),
+        point_on_b=read_only(point_on_b),
         region=region if signed_distance <= band else None,
         lower_bound=lower_bound,
         upper_bound=upper_bound,
-        ties=frozen(ties),
+        ties=read_only(ties),
         feature_a=feature_a,
         feature_b=feature_b,
         method=name,

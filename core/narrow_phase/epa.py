@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arguments import checked_shapes
-from ..shapes.polytope import Polytope, extreme_exponent
+from ..shapes.polytope import Polytope, extreme_exponent, validate_polytopes
 from ..shapes.simplex import Vector, Vertex, barycentric, nearest_on_segment, triangle_normal, weighted_mean
 from ..tolerance import (
     COPLANAR,
@@ -115,7 +114,7 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or `simplex` is none.
     Source: S2.1.
     """
-    checked_shapes(a, b)
+    validate_polytopes(a, b)
     if not isinstance(simplex, Simplex):
         raise ValueError(f"simplex must be what gjk(a, b) returns, not {type(simplex).__name__}")
     size = size_of_difference(a, b)

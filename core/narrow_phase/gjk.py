@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked_direction, checked_floats, checked_shapes
-from ..shapes.polytope import FloatArray, Polytope, extreme_exponent
+from ..arguments import as_direction, as_floats
+from ..shapes.polytope import Polytope, extreme_exponent, validate_polytopes
 from ..shapes.simplex import (
     Nearest,
     Vector,
@@ -28,6 +28,7 @@ from ..shapes.simplex import (
     weighted_mean,
 )
 from ..tolerance import DIRECTION_ROUNDING, EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
+from ..types import FloatArray
 from .exact import nearest_on_simplex_exactly, weights_exactly
 
 
@@ -106,9 +107,9 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or the direction has another
     length or is not finite.
     """
-    checked_shapes(a, b)
+    validate_polytopes(a, b)
     if direction is not None:
-        x, y, *rest = checked_floats("direction", direction, a.dim)
+        x, y, *rest = as_floats("direction", direction, a.dim)
         if _parts(a, b, np.asarray(direction), x, y, rest[0] if rest else 0.0):
             return False
     return _gjk(a, b, distance=False, direction=direction).intersects
@@ -123,8 +124,7 @@ def _parts(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float
     gap = heights_a.item(heights_a.argmin()) - heights_b.item(heights_b.argmax())
     gap += x * (ax - bx) + y * (ay - by) + z * (az - bz)
     size = size_of_difference(a, b)
-    separates: bool = gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
-    return separates
+    return gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
 
 
 def gjk(
@@ -140,7 +140,7 @@ def gjk(
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, the direction has another
     length or is not finite, or there are more points or no such vertices.
     """
-    checked_shapes(a, b)
+    validate_polytopes(a, b)
     if len(start) > 3 or not all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start):
         raise ValueError(f"start: up to three pairs of a vertex of A and one of B expected, not {start!r}")
     return _gjk(a, b, distance=True, direction=direction, start=tuple(start))
@@ -180,7 +180,7 @@ def _gjk(
         bx, by, bz = b.middle
         x, y, z = ax - bx, ay - by, az - bz
     else:
-        x, y, z = (*checked_direction("direction", direction, a.dim).tolist(), 0.0)[:3]
+        x, y, z = (*as_direction("direction", direction, a.dim).tolist(), 0.0)[:3]
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         x = largest = 1.0

@@ -19,10 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arguments import checked_shapes
-from ..read_only import ReadOnlyArrays
 from ..shapes.feature import Feature, FeatureKind
-from ..shapes.polytope import PRODUCTS, FloatArray, IntArray, Polytope, intervals
+from ..shapes.polytope import PRODUCTS, Polytope, intervals, validate_polytopes
 from ..tolerance import (
     EPS,
     SAME_AXIS,
@@ -37,6 +35,7 @@ from ..tolerance import (
     TIE_WIDTH,
     promised,
 )
+from ..types import FloatArray, IntArray, ReadOnlyArrays
 
 _BATCH = 32  # axes of edge pairs measured in one go
 _KINDS = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
@@ -76,7 +75,7 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
     Raises ValueError, naming the argument, when a shape is none or the dimensions of the two differ. Source: S0.3 to
     S0.5, S1.3, S1.4, S1.6, S1.7.
     """
-    checked_shapes(a, b)
+    validate_polytopes(a, b)
     search = _Search(a, b, early_exit)
     search.facets()
     if not search.done and a.dim == 3:
@@ -399,8 +398,7 @@ def _units(vectors: FloatArray) -> FloatArray:
     """Return the vectors that are not zero, with length 1."""
     largest = np.abs(vectors).max(axis=1)
     vectors = vectors[largest > 0.0] / largest[largest > 0.0, None]
-    result: FloatArray = vectors / np.sqrt((vectors * vectors).sum(axis=1))[:, None]
-    return result
+    return vectors / np.sqrt((vectors * vectors).sum(axis=1))[:, None]
 
 
 def _cross(u: FloatArray, v: FloatArray) -> FloatArray:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..read_only import ReadOnlyArrays
+from ..types import FloatArray, ReadOnlyArrays
 
 
 class Separation(ReadOnlyArrays):
@@ -14,7 +13,7 @@ class Separation(ReadOnlyArrays):
     better."""
 
     signed_distance: float
-    normal: NDArray[np.float64] | None
+    normal: FloatArray | None
     upper_bound: float
 
     @property
@@ -28,7 +27,7 @@ class Separation(ReadOnlyArrays):
         return max(0.0, -self.upper_bound)
 
     @property
-    def mtv(self) -> NDArray[np.float64]:
+    def mtv(self) -> FloatArray:
         """(dim,) minimum translation vector: moving B by it separates the pair; zero when apart or where no depth is
         known."""
         return np.zeros(3) if self.normal is None else self.depth * self.normal
@@ -37,7 +36,7 @@ class Separation(ReadOnlyArrays):
 class SignedSeparation(Separation):
     """One whose sign tells whether the shapes meet."""
 
-    normal: NDArray[np.float64]
+    normal: FloatArray
 
     @property
     def intersects(self) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..shapes.polytope import FloatArray, frozen
+from ..types import FloatArray, read_only
 
 
 def middle(point_on_a: FloatArray, point_on_b: FloatArray) -> FloatArray:
@@ -33,4 +33,4 @@ def weighted_center(centroids: ArrayLike, areas: ArrayLike, lengths: ArrayLike) 
         weights = np.ones(len(points))
     weights = weights / weights.max()  # sums neither overflow nor vanish
     # About the first one: no digits are lost far from the world origin.
-    return frozen(points[0] + weights @ (points - points[0]) / weights.sum())
+    return read_only(points[0] + weights @ (points - points[0]) / weights.sum())

@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import hypot, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..shapes.polytope import PRODUCTS, FloatArray, IntArray
+from ..shapes.polytope import PRODUCTS
 from ..tolerance import REGION_SHARP
+from ..types import BoolArray, FloatArray, IntArray
 from .outline import INSIDE, OutlinePoint, without_straight_corners, wound
 
 Corner = tuple[float, float, int, int, int]
@@ -378,7 +378,7 @@ def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[i
     result: list[int] = []
     step = max(1, PRODUCTS // len(outline))
     for begin in range(0, len(points), step):
-        on_side: NDArray[np.bool_] = np.abs(_left_of(points[begin : begin + step, None], outline, ways)) <= tolerance
+        on_side: BoolArray = np.abs(_left_of(points[begin : begin + step, None], outline, ways)) <= tolerance
         at_corner = on_side & np.concatenate([on_side[:, -1:], on_side[:, :-1]], axis=1)
         places = np.where(on_side.any(axis=1), 2 * on_side.argmax(axis=1) + 1, INSIDE)
         result += np.where(at_corner.any(axis=1), 2 * at_corner.argmax(axis=1), places).tolist()
@@ -391,8 +391,7 @@ def _before_sharp_corners(points: FloatArray, outline: list[OutlinePoint]) -> Fl
     if not planes:
         return np.full(len(points), inf)
     gx, gy, x0, y0 = np.array(planes).T
-    result: FloatArray = (gx * (points[:, 0, None] - x0) + gy * (points[:, 1, None] - y0)).min(axis=1)
-    return result
+    return (gx * (points[:, 0, None] - x0) + gy * (points[:, 1, None] - y0)).min(axis=1)
 
 
 def tidied(corners: list[Corner], tolerance: float) -> list[Corner]:

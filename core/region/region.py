@@ -10,11 +10,11 @@ from math import hypot, inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_floats, checked_length, checked_shapes, checked_unit
-from ..read_only import ReadOnlyArrays
+from ..arguments import as_floats, as_length, as_unit
 from ..shapes.feature import Feature
-from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, frozen
+from ..shapes.polytope import Polytope, extreme_exponent, validate_polytopes
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
+from ..types import FloatArray, ReadOnlyArrays, read_only
 from .clip import Corner, intersection, tidied
 from .outline import INSIDE, Outline, OutlinePoint
 
@@ -95,13 +95,13 @@ class Region(ReadOnlyArrays):
             area = float(np.ldexp(self.area, 2 * exponent))
         return replace(
             self,
-            vertices=frozen(np.ldexp(self.vertices, exponent)),
+            vertices=read_only(np.ldexp(self.vertices, exponent)),
             area=area,
             length=float(np.ldexp(self.length, exponent)),
-            centroid=frozen(np.ldexp(self.centroid, exponent)),
-            depths=frozen(np.ldexp(self.depths, exponent)),
+            centroid=read_only(np.ldexp(self.centroid, exponent)),
+            depths=read_only(np.ldexp(self.depths, exponent)),
             arcs=tuple(
-                Arc(arc.side, frozen(np.ldexp(arc.center, exponent)), float(np.ldexp(arc.radius, exponent)))
+                Arc(arc.side, read_only(np.ldexp(arc.center, exponent)), float(np.ldexp(arc.radius, exponent)))
                 for arc in self.arcs
             ),
         )
@@ -143,11 +143,11 @@ def contact_region(
             point has another length or is not finite, when `normal` is zero, or when `feature_width` is negative or
             not finite.
     """
-    checked_shapes(a, b)
-    unit = checked_unit("normal", normal, a.dim)
-    width = checked_length("feature_width", feature_width)
-    on_a = checked_floats("point_on_a", point_on_a, a.dim)
-    on_b = checked_floats("point_on_b", point_on_b, a.dim)
+    validate_polytopes(a, b)
+    unit = as_unit("normal", normal, a.dim)
+    width = as_length("feature_width", feature_width)
+    on_a = as_floats("point_on_a", point_on_a, a.dim)
+    on_b = as_floats("point_on_b", point_on_b, a.dim)
     exponent = extreme_exponent(a, b)
     if exponent:
         a, b = a.scaled(-exponent), b.scaled(-exponent)
@@ -250,11 +250,11 @@ def region_between(
         centroid = [ox + x * sx + y * tx, oy + x * sy + y * ty, oz + x * sz + y * tz]
     return Region(
         kind,
-        frozen(np.array(vertices)),
+        read_only(np.array(vertices)),
         area,
         length,
-        frozen(np.array(centroid)),
-        frozen(np.array(depths)),
+        read_only(np.array(centroid)),
+        read_only(np.array(depths)),
         tuple(pairs),
     )
 

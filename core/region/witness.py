@@ -9,9 +9,10 @@ show, and does not depend on order or frame. Source: S2.3.
 from __future__ import annotations
 
 from ..shapes.feature import Feature
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, barycentric, weighted_mean
 from ..tolerance import PARALLEL_EDGES
+from ..types import FloatArray
 
 _MOST_PAIRS = 2_000
 """Of corners of two faces apart, up to which their common part is looked for: half a millisecond."""

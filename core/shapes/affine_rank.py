@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..tolerance import HULL_MAYBE_FLAT
+from ..types import FloatArray
 from .hull_grid import HullGrid, dots, squares_of
 from .polygon_hull import flat_hull
-from .polytope import FloatArray
 
 
 class LowerRank(NamedTuple):

@@ -7,16 +7,15 @@ import math
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..read_only import ReadOnlyArrays
+from ..types import FloatArray, ReadOnlyArrays
 
 
 class Bounded(ReadOnlyArrays):
     """What has an axis-aligned bounding box, in the plane or in space."""
 
     @property
-    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame."""
         raise NotImplementedError
 
@@ -27,10 +26,10 @@ class Bounded(ReadOnlyArrays):
         return tuple(low.tolist()), tuple(high.tolist())
 
     @cached_property
-    def center(self) -> NDArray[np.float64]:
+    def center(self) -> FloatArray:
         """(dim,) centre of the axis-aligned bounding box, world frame."""
         low, high = self.bounds
-        middle: NDArray[np.float64] = 0.5 * low + 0.5 * high
+        middle: FloatArray = 0.5 * low + 0.5 * high
         middle.flags.writeable = False
         return middle
 

@@ -11,10 +11,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_floats, checked_magnitude
+from ..arguments import as_array, as_floats, validate_magnitude
 from ..tolerance import BOX_ORTHOGONAL, BOX_SOLID, EPS, SLIVER
+from ..types import FloatArray, IntArray, read_only
 from .hull import ConvexHull
-from .polytope import FloatArray, IntArray, Polytope
+from .polytope import Polytope
 
 _SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """(8, 3) corner k is at low (-1) or high (+1) of each axis: bit 2 of k is x, bit 1 is y, bit 0 is z."""
@@ -23,10 +24,8 @@ _LOOPS = ((4, 6, 7, 5), (0, 1, 3, 2), (2, 3, 7, 6), (0, 4, 5, 1), (1, 5, 7, 3), 
 """Facets +x, -x, +y, -y, +z, -z, counter-clockwise seen from outside of a box that is not mirrored."""
 
 
-def _frozen(array: ArrayLike) -> IntArray:
-    result = np.array(array, dtype=np.intp)
-    result.flags.writeable = False
-    return result
+def _indices(values: ArrayLike) -> IntArray:
+    return read_only(np.array(values, dtype=np.intp))
 
 
 def _topology(loops: tuple[tuple[int, ...], ...]) -> tuple[tuple[IntArray, ...], IntArray, IntArray]:
@@ -34,7 +33,7 @@ def _topology(loops: tuple[tuple[int, ...], ...]) -> tuple[tuple[IntArray, ...],
     owner = {(loop[k - 1], loop[k]): f for f, loop in enumerate(loops) for k in range(4)}
     edges = [(p, q) for p, q in owner if p < q]
     beside = [(owner[p, q], owner[q, p]) for p, q in edges]
-    return tuple(_frozen(loop) for loop in loops), _frozen(edges), _frozen(beside)
+    return tuple(_indices(loop) for loop in loops), _indices(edges), _indices(beside)
 
 
 _PLAIN = _topology(_LOOPS)
@@ -66,11 +65,11 @@ class Box(Polytope):
         World frame and units. Sizes may be zero; the quaternion need not be a unit one. Raises ValueError, naming the
         argument, when one has another shape or is not finite, when a size is negative or the quaternion zero.
         """
-        middle = checked_floats("center", center, 3)
-        full = checked_floats("size", size, 3)
+        middle = as_floats("center", center, 3)
+        full = as_floats("size", size, 3)
         if min(full) < 0.0:
             raise ValueError(f"size: no component may be negative, got {full}")
-        axes = np.array(_rotation_matrix(checked_floats("rotation", rotation, 4))).T
+        axes = np.array(_rotation_matrix(as_floats("rotation", rotation, 4))).T
         self._build(np.array(middle), axes, 0.5 * np.array(full), True, "center and size")
 
     @classmethod
@@ -83,12 +82,12 @@ class Box(Polytope):
         Raises ValueError, naming the argument, when one has another shape or is not finite, when the last row of the
         matrix is not 0, 0, 0, 1, or when low is above high.
         """
-        m = np.array(checked_array("matrix", matrix, "an array (4, 4)"))
+        m = np.array(as_array("matrix", matrix, "an array (4, 4)"))
         if m.shape != (4, 4):
             raise ValueError(f"matrix: an array (4, 4) expected, got the shape {m.shape}")
         if m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
             raise ValueError(f"matrix: the last row must be 0, 0, 0, 1, got {m[3].tolist()}")
-        bottom, top = checked_floats("low", low, 3), checked_floats("high", high, 3)
+        bottom, top = as_floats("low", low, 3), as_floats("high", high, 3)
         if any(x > y for x, y in zip(bottom, top, strict=True)):
             raise ValueError(f"low: no component may be above that of high, got {bottom} and {top}")
         half = np.array([0.5 * y - 0.5 * x for x, y in zip(bottom, top, strict=True)])
@@ -109,7 +108,7 @@ class Box(Polytope):
     def _build(self, middle: FloatArray, axes: FloatArray, half: FloatArray, orthogonal: bool, given: str) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             corners = middle + _SIGNS @ (axes * half[:, None])
-        checked_magnitude(given, corners)
+        validate_magnitude(given, corners)
         normals, half_thickness = axes, half
         if not orthogonal:
             normals = np.stack([_cross(axes[k - 2], axes[k - 1]) for k in range(3)])
@@ -152,7 +151,7 @@ class Box(Polytope):
         return (*self.center.tolist(), *self.axes.ravel().tolist(), *self.half.tolist())
 
 
-def checked_boxes(a: object, b: object) -> None:
+def validate_boxes(a: object, b: object) -> None:
     """Ask for two boxes, called a and b, that are not sheared: what the test of 15 axes can tell about."""
     for name, box in (("a", a), ("b", b)):
         if not isinstance(box, Box):
@@ -168,11 +167,10 @@ def rotate(vectors: ArrayLike, rotation: ArrayLike) -> FloatArray:
     another shape or is not finite.
     """
     expected = "an array (3,) or (n, 3)"
-    array = np.array(checked_array("vectors", vectors, expected))
+    array = np.array(as_array("vectors", vectors, expected))
     if array.ndim not in (1, 2) or array.shape[-1] != 3:
         raise ValueError(f"vectors: {expected} expected, got the shape {array.shape}")
-    result: FloatArray = array @ np.array(_rotation_matrix(checked_floats("rotation", rotation, 4))).T
-    return result
+    return array @ np.array(_rotation_matrix(as_floats("rotation", rotation, 4))).T
 
 
 def _rotation_matrix(quaternion: list[float]) -> tuple[tuple[float, float, float], ...]:

@@ -16,10 +16,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_directions
-from ..read_only import ReadOnlyArrays
+from ..arguments import as_directions
+from ..types import FloatArray, ReadOnlyArrays, read_only
 from .bounded import Bounded
-from .polytope import FloatArray, Polytope, frozen
+from .polytope import Polytope
 
 _S = TypeVar("_S", bound="CurvedShape")
 
@@ -113,11 +113,10 @@ class CurvedShape(Bounded, ABC):
 
         Raises ValueError, naming the argument, when a direction is zero or not finite or there is another dimension.
         """
-        ways = checked_directions("directions", directions, self.dim)
+        ways = as_directions("directions", directions, self.dim)
         ways = ways / np.abs(ways).max(axis=1)[:, None]
         ways = ways / np.linalg.norm(ways, axis=1)[:, None]
-        result: FloatArray = self.core_supports(ways) + self.radius * ways
-        return result
+        return self.core_supports(ways) + self.radius * ways
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -125,7 +124,7 @@ class CurvedShape(Bounded, ABC):
         axes = np.eye(self.dim)
         high = np.diagonal(self.core_supports(axes)) + self.radius
         low = np.diagonal(self.core_supports(-axes)) - self.radius
-        return frozen(low.copy()), frozen(high.copy())
+        return read_only(low.copy()), read_only(high.copy())
 
 
 ConvexShape = Polytope | CurvedShape
@@ -144,7 +143,7 @@ def across(axis: FloatArray) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def checked_convex_shapes(a: object, b: object) -> None:
+def validate_convex_shapes(a: object, b: object) -> None:
     """Ask for two convex shapes, called a and b, of the same dimension."""
     # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
     for name, shape in (("a", a), ("b", b)):

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_floats, checked_length, checked_magnitude
+from ..arguments import as_floats, as_length, validate_magnitude
+from ..types import FloatArray
 from .curved_shape import CurvedShape, FlatFeature, Revolution, across
-from .polytope import FloatArray, Polytope
+from .polytope import Polytope
 
 _RIM = 8
 """Points of a rim to begin with."""
@@ -33,9 +34,9 @@ class _Round(CurvedShape):
     radius = 0.0
 
     def __init__(self, start: ArrayLike, end: ArrayLike, radius: float, names: tuple[str, str]) -> None:
-        one = np.array(checked_floats(names[0], start, 3))
-        other = np.array(checked_floats(names[1], end, 3))
-        rim = checked_length("radius", radius)
+        one = np.array(as_floats(names[0], start, 3))
+        other = np.array(as_floats(names[1], end, 3))
+        rim = as_length("radius", radius)
         if rim == 0.0:
             raise ValueError("radius must be above 0: for a segment take a Capsule of radius 0")
         way = other - one
@@ -44,8 +45,8 @@ class _Round(CurvedShape):
             raise ValueError(f"{names[1]} must not be {names[0]}: their difference is the axis")
         way = way / largest
         for name, end_ in zip(names, (one, other), strict=True):
-            checked_magnitude(name, end_)
-        checked_magnitude("radius", np.abs(np.stack([one, other])) + rim)
+            validate_magnitude(name, end_)
+        validate_magnitude("radius", np.abs(np.stack([one, other])) + rim)
         for name, value in (("start", one), ("end", other), ("axis", way / math.sqrt(float(way @ way))), ("rim", rim)):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
@@ -80,8 +81,7 @@ class _Round(CurvedShape):
                 found += [sideways + slope * self.axis, slope * self.axis - sideways]
         ways = np.array(found).reshape(-1, 3)
         ways = ways[ways @ direction > 0.0]
-        result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
-        return result
+        return ways / np.linalg.norm(ways, axis=1)[:, None]
 
     @property
     def rim_axes(self) -> FloatArray:
@@ -126,8 +126,7 @@ class Cylinder(_Round):
 
     def core_supports(self, directions: FloatArray) -> FloatArray:
         ends = np.where((directions @ self.axis > 0.0)[:, None], self.end, self.start)
-        result: FloatArray = ends + self.outward(directions)
-        return result
+        return ends + self.outward(directions)
 
     def core_points(self, directions: FloatArray) -> FloatArray:
         sideways = self.outward(directions)
@@ -171,8 +170,7 @@ class Cone(_Round):
     def core_supports(self, directions: FloatArray) -> FloatArray:
         rims = self.start + self.outward(directions)
         higher = ((self.end - rims) * directions).sum(axis=1) > 0.0
-        result: FloatArray = np.where(higher[:, None], self.end, rims)
-        return result
+        return np.where(higher[:, None], self.end, rims)
 
     def core_points(self, directions: FloatArray) -> FloatArray:
         return np.concatenate([self.end[None], self.start + self.outward(directions)])

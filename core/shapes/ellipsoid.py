@@ -14,17 +14,17 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_floats, checked_magnitude
+from ..arguments import as_floats, validate_magnitude
+from ..types import FloatArray, read_only
 from .box import rotate
 from .curved_shape import CurvedShape, FlatFeature, Revolution
 from .hull import ConvexHull
-from .polytope import FloatArray, Polytope, frozen
+from .polytope import Polytope
 
 
 def _around(dim: int) -> FloatArray:
     ways = np.array([way for way in product((-1.0, 0.0, 1.0), repeat=dim) if any(way)])
-    result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
-    return result
+    return ways / np.linalg.norm(ways, axis=1)[:, None]
 
 
 _AROUND = {dim: _around(dim) for dim in (2, 3)}
@@ -48,17 +48,17 @@ class Ellipsoid(CurvedShape):
 
         World frame and units; the quaternion w, x, y, z need not be a unit one. Raises ValueError, naming the argument.
         """
-        middle = np.array(checked_floats("center", center, 3))
-        semi = np.array(checked_floats("semi_axes", semi_axes, 3))
+        middle = np.array(as_floats("center", center, 3))
+        semi = np.array(as_floats("semi_axes", semi_axes, 3))
         if not semi.min() > 0.0:
             raise ValueError(f"semi_axes: all must be above 0, got {semi.tolist()}")
-        checked_magnitude("center and semi_axes", np.abs(middle) + semi.max())
-        axes = rotate(np.eye(3), checked_floats("rotation", rotation, 4))
+        validate_magnitude("center and semi_axes", np.abs(middle) + semi.max())
+        axes = rotate(np.eye(3), as_floats("rotation", rotation, 4))
         self._set(middle, semi, axes)
 
     def _set(self, middle: FloatArray, semi: FloatArray, axes: FloatArray) -> None:
         for name, value in (("middle", middle), ("axes", axes), ("semi", semi)):
-            object.__setattr__(self, name, frozen(value))
+            object.__setattr__(self, name, read_only(value))
         first, *others = semi.tolist()
         object.__setattr__(self, "radius", first if all(other == first for other in others) else 0.0)
 
@@ -88,16 +88,14 @@ class Ellipsoid(CurvedShape):
             return np.zeros((0, self.dim))
         # The points of the unit sphere, evenly around, become points of the surface with these normals.
         ways = (_AROUND[self.dim] / (self.semi / self.semi.min())) @ self.axes
-        result: FloatArray = ways / np.linalg.norm(ways, axis=1)[:, None]
-        return result
+        return ways / np.linalg.norm(ways, axis=1)[:, None]
 
     def core_supports(self, directions: FloatArray) -> FloatArray:
         if self.radius > 0.0:
             return np.broadcast_to(self.middle, directions.shape)
         local = (directions @ self.axes.T) * (self.semi / self.semi.max())
         local /= np.linalg.norm(local, axis=1)[:, None]
-        result: FloatArray = self.middle + (local * self.semi) @ self.axes
-        return result
+        return self.middle + (local * self.semi) @ self.axes
 
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         return FlatFeature(self.core_supports(direction[None]))

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..progress import Progress, part_of, tell
+from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal
 from .pair_keys import different, within
 from .polygon_hull import bends
-from .polytope import FloatArray, IntArray
 from .quickhull import Solid
 
 _ATTEMPTS = 16
@@ -90,8 +90,7 @@ def _flat_neighbours(
     """Tell for each triangle and side whether the corner beyond is hardly below the triangle's plane."""
     far = triangles[beside].sum(axis=2) - triangles - np.roll(triangles, -1, axis=1)
     depth = planes[3][:, None] - sum(planes[k][:, None] * x[k][far] for k in range(3))
-    flat: IntArray = depth <= limit
-    return flat
+    return depth <= limit
 
 
 class _Merger:
@@ -297,8 +296,7 @@ class _Merger:
             + normal[2] * (to[0] * way[1] - to[1] * way[0])
         )
         length = np.sqrt((way * way).sum(axis=0))
-        dents: list[int] = np.unique(facet[out < -2.0 * self.grid.merge * length]).tolist()
-        return dents
+        return np.unique(facet[out < -2.0 * self.grid.merge * length]).tolist()
 
     def reaching(self, facets: Facets) -> tuple[IntArray, IntArray]:
         """Return pairs of a merged facet and a corner of the triangles about as high above it as its own corners.
@@ -340,8 +338,7 @@ class _Merger:
     def _above(self, normals: FloatArray, facet: IntArray, corner: IntArray) -> FloatArray:
         """Return the height of corners along the normals of facets, pair by pair."""
         normal, p = normals.take(facet, axis=0), self.x.take(corner, axis=1)
-        height: FloatArray = normal[:, 0] * p[0] + normal[:, 1] * p[1] + normal[:, 2] * p[2]
-        return height
+        return normal[:, 0] * p[0] + normal[:, 1] * p[1] + normal[:, 2] * p[2]
 
     def misses(self, facets: Facets) -> bool:
         """Tell whether corners left out together stand out too far after all; if so, they have to be kept."""

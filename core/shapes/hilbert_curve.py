@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from .polytope import FloatArray, IntArray, frozen
+from ..types import FloatArray, IntArray, read_only
 
 _BITS = {2: 16, 3: 12}
 """Bits of each coordinate."""
@@ -150,7 +150,7 @@ def _spread(dim: int) -> IntArray:
     for axis in range(dim):
         for bit in range(_BITS[dim]):
             result[axis] |= ((numbers >> bit) & 1) << (dim * bit + axis)
-    return frozen(result)
+    return read_only(result)
 
 
 @cache
@@ -187,4 +187,4 @@ def _turns(dim: int) -> IntArray:
         corner_of = codes >> dim * digit & corners - 1
         turned = turned << dim | numbers[states, corner_of]
         states = following[states, corner_of]
-    return frozen((states << dim * digits | turned).ravel())
+    return read_only((states << dim * digits | turned).ravel())

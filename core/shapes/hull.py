@@ -11,14 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_array, checked_magnitude
+from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, part_of, tell
 from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
+from ..types import FloatArray, IntArray, read_only
 from . import facets
 from .affine_rank import LowerRank, affine_rank
 from .hull_grid import HullGrid
 from .polygon_hull import flat_hull, polygon_hull
-from .polytope import PRODUCTS, FloatArray, IntArray, Polytope, frozen, intervals
+from .polytope import PRODUCTS, Polytope, intervals
 from .quickhull import Solid
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
@@ -74,14 +75,14 @@ class ConvexHull(Polytope):
         Raises ValueError, naming the argument, when it is not such a matrix of finite real numbers, when its last row
         is not 0, 0, 0, 1, when the hull is one in the plane, or when the image is too large for float64.
         """
-        m = np.array(checked_array("matrix", matrix, "an array (4, 4)"))
+        m = np.array(as_array("matrix", matrix, "an array (4, 4)"))
         if m.shape != (4, 4) or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
             raise ValueError("matrix: an array (4, 4) expected whose last row is 0, 0, 0, 1")
         if self.dim != 3:
             raise ValueError("matrix: a hull in the plane is not moved by a 4 x 4 matrix")
         with np.errstate(over="ignore", invalid="ignore"):
             image = self.vertices @ m[:3, :3].T + m[:3, 3]
-        checked_magnitude("matrix", image)
+        validate_magnitude("matrix", image)
         parts = _image(self, image, mirrored=float(np.linalg.slogdet(m[:3, :3])[0]) < 0.0)
         if parts is None:
             fresh = ConvexHull(image)
@@ -123,7 +124,7 @@ class ConvexHull(Polytope):
             weights, fourth = np.cross(q - p, r - p) @ self.normals[0], 3.0
         else:
             weights, fourth = (q - p)[:, 0] * (r - p)[:, 1] - (q - p)[:, 1] * (r - p)[:, 0], 3.0
-        return frozen(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
+        return read_only(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
 
     @cached_property
     def _sides(self) -> _Sides:
@@ -234,14 +235,14 @@ def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, obj
 
 
 def _checked(points: ArrayLike) -> FloatArray:
-    array = checked_array("points", points, "an array (n, 2) or (n, 3)")
+    array = as_array("points", points, "an array (n, 2) or (n, 3)")
     if array.ndim != 2:
         raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)")
     if array.shape[1] not in (2, 3):
         raise ValueError(f"points: 2 or 3 columns expected, got {array.shape[1]}")
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
-    checked_magnitude("points", array)
+    validate_magnitude("points", array)
     return np.array(array)  # in one piece, whatever the layout of what was given
 
 

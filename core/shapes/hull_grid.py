@@ -21,7 +21,7 @@ from ..tolerance import (
     HULL_RANK,
     HULL_STRAIGHT,
 )
-from .polytope import FloatArray
+from ..types import FloatArray
 
 _BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
 

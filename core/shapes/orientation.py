@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tolerance import EPS, ORIENTATION_DOUBLED, ORIENTATION_FILTER, ORIENTATION_LEAST
-from .polytope import FloatArray
+from ..types import BoolArray, FloatArray
 
 SignArray = NDArray[np.int8]
 
@@ -150,7 +150,7 @@ def _exactly(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray]:
     return signs, values
 
 
-def _no_underflow(rows: list[list[_Doubled]]) -> NDArray[np.bool_]:
+def _no_underflow(rows: list[list[_Doubled]]) -> BoolArray:
     """Return (k,) whether no product of three entries vanishes because it is too small for a float."""
     result = np.ones(rows[0][0].high.shape, dtype=np.bool_)
     for row in rows:
@@ -160,7 +160,7 @@ def _no_underflow(rows: list[list[_Doubled]]) -> NDArray[np.bool_]:
     return result
 
 
-def _whole_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> NDArray[np.bool_]:
+def _whole_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> BoolArray:
     """Return (k,) whether the determinant is zero because it is less than 1 and of whole numbers."""
     # In the plane the third row is a unit vector, whatever the size of the others.
     entries = np.stack([x.high for row in rows[:dim] for x in row])
@@ -172,8 +172,7 @@ def _whole_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> NDArra
         size = np.abs(total.high)
         for _ in range(dim):
             size = np.ldexp(size, shift)
-    result: NDArray[np.bool_] = fits & (size < 0.5) & _no_underflow(rows)
-    return result
+    return fits & (size < 0.5) & _no_underflow(rows)
 
 
 def _determinant(rows: list[list[_Doubled]]) -> tuple[_Doubled, FloatArray]:

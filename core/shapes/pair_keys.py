@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .polytope import IntArray
+from ..types import BoolArray, IntArray
 
 
 def different(keys: IntArray) -> IntArray:
@@ -17,9 +16,8 @@ def different(keys: IntArray) -> IntArray:
     return ordered[new]
 
 
-def within(keys: IntArray, asked: IntArray) -> NDArray[np.bool_]:
+def within(keys: IntArray, asked: IntArray) -> BoolArray:
     """Tell which of the asked ones, an array of any shape, are among the keys, which ascend."""
     if not len(keys):
         return np.zeros(asked.shape, dtype=np.bool_)
-    there: NDArray[np.bool_] = keys[np.minimum(keys.searchsorted(asked), len(keys) - 1)] == asked
-    return there
+    return keys[np.minimum(keys.searchsorted(asked), len(keys) - 1)] == asked

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..progress import Progress, part_of, tell
 from ..tolerance import EPS, HULL_TURN
+from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal, squares_of
-from .polytope import FloatArray, IntArray
 
 _MANY = 64  # points; from here on those inside of a first polygon are left out before the chain is made
 _TOLD = 1 << 14  # points of the chain between two words about the progress

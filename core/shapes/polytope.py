@@ -6,27 +6,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
+from ..types import FloatArray, IntArray, read_only
 from .bounded import Bounded
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-_Array = TypeVar("_Array", FloatArray, IntArray)
 
 PRODUCTS = 80_000
 """Products of vectors made in one go, and held in memory: they fit the cache, and BLAS does not wait for other cores'
 threads (with three times as many, SAT of two large hulls took ten times as long on a busy machine)."""
-
-
-def frozen(array: _Array) -> _Array:
-    """Return the array made read-only."""
-    array.flags.writeable = False
-    return array
 
 
 class EdgeTable(NamedTuple):
@@ -85,19 +75,19 @@ class Polytope(Bounded):
     def scaled(self, exponent: int) -> Polytope:
         """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
         return Polytope(
-            frozen(np.ldexp(self.vertices, exponent)),
+            read_only(np.ldexp(self.vertices, exponent)),
             self.rank,
             self.edges,
             self.edge_facets,
             self.facets,
             self.normals,
-            frozen(np.ldexp(self.offsets, exponent)),
+            read_only(np.ldexp(self.offsets, exponent)),
         )
 
     def moved(self, translation: FloatArray) -> Polytope:
         """Return the shape moved by a vector (dim,), rounded to the coordinates' last digit."""
         return Polytope(
-            frozen(self.vertices + translation),
+            read_only(self.vertices + translation),
             self.rank,
             self.edges,
             self.edge_facets,
@@ -114,7 +104,7 @@ class Polytope(Bounded):
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame."""
-        return frozen(self.vertices.min(axis=0)), frozen(self.vertices.max(axis=0))
+        return read_only(self.vertices.min(axis=0)), read_only(self.vertices.max(axis=0))
 
     @cached_property
     def middle(self) -> tuple[float, float, float]:
@@ -125,7 +115,7 @@ class Polytope(Bounded):
     @cached_property
     def centred(self) -> FloatArray:
         """(n, dim) `vertices - center`, C-contiguous: what support queries multiply with."""
-        return frozen(np.ascontiguousarray(self.vertices - self.center))
+        return read_only(np.ascontiguousarray(self.vertices - self.center))
 
     @cached_property
     def edge_directions(self) -> FloatArray:
@@ -134,7 +124,7 @@ class Polytope(Bounded):
         largest = np.abs(way).max(axis=1, initial=0.0)[:, None]
         way = way / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
         lengths = np.sqrt((way * way).sum(axis=1))[:, None]
-        return frozen(way / np.where(lengths > 0.0, lengths, 1.0))
+        return read_only(way / np.where(lengths > 0.0, lengths, 1.0))
 
     @cached_property
     def edge_table(self) -> EdgeTable:
@@ -142,11 +132,11 @@ class Polytope(Bounded):
         ways = self.edge_directions
         return EdgeTable(
             ways,
-            frozen(np.ascontiguousarray(ways[:, [1, 2, 0]])),
-            frozen(np.ascontiguousarray(ways[:, [2, 0, 1]])),
-            frozen(self.centred[self.edges[:, 0]]),
-            frozen(np.ascontiguousarray(self.edge_facets[:, 0])),
-            frozen(np.ascontiguousarray(self.edge_facets[:, 1])),
+            read_only(np.ascontiguousarray(ways[:, [1, 2, 0]])),
+            read_only(np.ascontiguousarray(ways[:, [2, 0, 1]])),
+            read_only(self.centred[self.edges[:, 0]]),
+            read_only(np.ascontiguousarray(self.edge_facets[:, 0])),
+            read_only(np.ascontiguousarray(self.edge_facets[:, 1])),
         )
 
     @cached_property
@@ -164,7 +154,7 @@ class Polytope(Bounded):
             new = np.abs(np.diff(axes[order], axis=0)).max(axis=1) > SAME_AXIS * EPS
             axes = axes[np.sort(order[np.flatnonzero(np.concatenate([[True], new]))])]
         low, high = intervals(axes, self.centred)
-        return frozen(axes), frozen(low), frozen(high)
+        return read_only(axes), read_only(low), read_only(high)
 
     @cached_property
     def rows(self) -> list[tuple[float, float, float]]:
@@ -200,3 +190,20 @@ def extreme_exponent(a: Bounded, b: Bounded) -> int:
             half = side
     exponent = math.frexp(half)[1]
     return exponent if abs(exponent) > EXTREME_EXPONENT else 0
+
+
+def as_polytope(name: str, value: object) -> Polytope:
+    """Return a shape: a `Polytope` such as `ConvexHull` or `Box`."""
+    if not isinstance(value, Polytope):
+        raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(value).__name__}")
+    return value
+
+
+def validate_polytopes(a: object, b: object) -> None:
+    """Ask for two shapes, called a and b, of the same dimension."""
+    if not isinstance(a, Polytope):
+        as_polytope("a", a)
+    elif not isinstance(b, Polytope):
+        as_polytope("b", b)
+    elif a.dim != b.dim:
+        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")

@@ -18,18 +18,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..progress import Progress, part_of, tell
 from ..tolerance import HULL_SIEVE, HULL_SLIVER
+from ..types import BoolArray, FloatArray, IntArray
 from .hilbert_curve import curve_order
 from .hull_grid import HullGrid, dots, squares_of
 from .orientation import signs_of_volumes
 from .pair_keys import different, within
-from .polytope import PRODUCTS, FloatArray, IntArray
+from .polytope import PRODUCTS
 from .small_hull import SmallHull
-
-BoolArray = NDArray[np.bool_]
 
 _ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
 _FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
@@ -484,8 +482,7 @@ def _directions(count: int) -> FloatArray:
     z = 1.0 - (2.0 * k + 1.0) / count
     angle = 0.3 + k * (np.pi * (3.0 - np.sqrt(5.0)))
     r = np.sqrt(1.0 - z * z)
-    directions: FloatArray = np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
-    return directions
+    return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
 
 
 _DIRECTIONS = _directions(64)

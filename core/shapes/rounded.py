@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_floats, checked_length, checked_magnitude
+from ..arguments import as_floats, as_length, validate_magnitude
+from ..types import FloatArray, read_only
 from .curved_shape import CurvedShape, FlatFeature, Revolution
 from .hull import ConvexHull
-from .polytope import FloatArray, Polytope, frozen
+from .polytope import Polytope
 from .support import support_feature
 
 
@@ -29,14 +30,14 @@ class Rounded(CurvedShape):
 
     def __init__(self, core: Polytope | CurvedShape, radius: float) -> None:
         """Round a shape by a radius in world units, >= 0. Raises ValueError, naming the argument, for anything else."""
-        reach = checked_length("radius", radius)
+        reach = as_length("radius", radius)
         if isinstance(core, CurvedShape):
             reach += core.radius
             core = core.core if isinstance(core, Rounded) else core
         elif not isinstance(core, Polytope):
             raise ValueError(f"core must be a shape, not {type(core).__name__}")
         low, high = core.bounds
-        checked_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
+        validate_magnitude("radius", np.array([*(low - reach), *(high + reach)]))
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "radius", reach)
 
@@ -51,8 +52,7 @@ class Rounded(CurvedShape):
     def core_supports(self, directions: FloatArray) -> FloatArray:
         if isinstance(self.core, CurvedShape):
             return self.core.core_supports(directions)
-        chosen: FloatArray = self.core.vertices[np.argmax(directions @ self.core.centred.T, axis=1)]
-        return chosen
+        return self.core.vertices[np.argmax(directions @ self.core.centred.T, axis=1)]
 
     def start_directions(self) -> FloatArray:
         return self.core.start_directions() if isinstance(self.core, CurvedShape) else np.zeros((0, self.dim))
@@ -122,13 +122,13 @@ def _corners(*named: tuple[str, ArrayLike], dims: tuple[int, ...]) -> ConvexHull
     """Return the hull of points, of one of the dimensions `dims`."""
     size = np.size(named[0][1])
     dim = size if size in dims else dims[-1]
-    rows = [checked_floats(name, point, dim) for name, point in named]
+    rows = [as_floats(name, point, dim) for name, point in named]
     for (name, _), row in zip(named, rows, strict=True):
-        checked_magnitude(name, np.array(row))
+        validate_magnitude(name, np.array(row))
     return ConvexHull(rows)
 
 
 def polytope_feature(shape: Polytope, direction: FloatArray, width: float) -> FlatFeature:
     """Return the support feature of a polytope as points."""
     feature = support_feature(shape, direction, width)
-    return FlatFeature(frozen(shape.vertices[list(feature.vertices)]), ids=feature.vertices)
+    return FlatFeature(read_only(shape.vertices[list(feature.vertices)]), ids=feature.vertices)

@@ -14,10 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..tolerance import EPS, FACET_BELOW, ROOT_SMALLEST
+from ..types import FloatArray
 from .curved_shape import ConvexShape, CurvedShape, across
 from .cylinder import Cone, Cylinder
 from .ellipsoid import Ellipsoid
-from .polytope import PRODUCTS, FloatArray, Polytope
+from .polytope import PRODUCTS, Polytope
 from .rounded import Rounded
 
 _STEPS = 60
@@ -69,8 +70,7 @@ def _from_polytope(shape: Polytope, points: FloatArray) -> FloatArray:
 def _from_outside(shape: Polytope, points: FloatArray) -> FloatArray:
     """Return the distance to the nearest edge or, where a point is above one, the nearest facet."""
     if len(shape.edges) == 0:
-        apart: FloatArray = np.linalg.norm(points - shape.vertices[0], axis=1)
-        return apart
+        return np.linalg.norm(points - shape.vertices[0], axis=1)
     if shape.dim == 3 and shape.facets:
         return _from_facets(shape, points)
     step = max(1, PRODUCTS // len(shape.edges))
@@ -89,8 +89,7 @@ def _from_segments(points: FloatArray, start: FloatArray, end: FloatArray, direc
     foot = from_start - along[..., None] * directions
     past = (from_end * directions).sum(axis=-1) >= 0.0
     foot[past] = from_end[past]
-    result: FloatArray = np.linalg.norm(foot, axis=-1)
-    return result
+    return np.linalg.norm(foot, axis=-1)
 
 
 def _from_facets(shape: Polytope, points: FloatArray) -> FloatArray:
@@ -138,16 +137,14 @@ def _from_round(shape: Cylinder | Cone, points: FloatArray) -> FloatArray:
     if isinstance(shape, Cylinder):
         beyond, beside = np.maximum(-along, along - height), out - shape.rim
         inside: FloatArray = np.minimum(np.maximum(beyond, beside), 0.0)
-        around: FloatArray = inside + np.hypot(np.maximum(beyond, 0.0), np.maximum(beside, 0.0))
-        return around
+        return inside + np.hypot(np.maximum(beyond, 0.0), np.maximum(beside, 0.0))
     slant = np.hypot(shape.rim, height)
     above = ((out - shape.rim) * height + along * shape.rim) / slant
     deepest = np.maximum(above, -along)
     share = np.clip(((shape.rim - out) * shape.rim + along * height) / (slant * slant), 0.0, 1.0)
     to_side = np.hypot(out - shape.rim * (1.0 - share), along - share * height)
     to_base = np.hypot(np.maximum(out - shape.rim, 0.0), along)
-    result: FloatArray = np.where(deepest <= 0.0, deepest, np.minimum(to_side, to_base))
-    return result
+    return np.where(deepest <= 0.0, deepest, np.minimum(to_side, to_base))
 
 
 def _from_ellipsoid(shape: Ellipsoid, points: FloatArray) -> FloatArray:
@@ -165,8 +162,7 @@ def _from_ellipsoid(shape: Ellipsoid, points: FloatArray) -> FloatArray:
     smallest = int(semi.argmin())
     ways[:, smallest] = np.where(root == 0.0, rest, ways[:, smallest])
     ways /= np.linalg.norm(ways, axis=1)[:, None]
-    distances: FloatArray = unit * ((ways * place).sum(axis=1) - np.linalg.norm(ways * semi, axis=1))
-    return distances
+    return unit * ((ways * place).sum(axis=1) - np.linalg.norm(ways * semi, axis=1))
 
 
 def secular_root(parts: FloatArray, poles: FloatArray) -> FloatArray:

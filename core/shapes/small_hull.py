@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from ..tolerance import HULL_SLIVER
+from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid
-from .polytope import FloatArray, IntArray
 
 _SLIVER = HULL_SLIVER**2
 

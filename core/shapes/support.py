@@ -14,10 +14,11 @@ from math import atan2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import checked_direction, checked_directions, checked_shape, checked_shapes
-from ..read_only import ReadOnlyArrays
+from ..arguments import as_direction, as_directions
+from ..shapes.polytope import as_polytope, validate_polytopes
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .feature import Feature, FeatureKind
-from .polytope import FloatArray, IntArray, Polytope, frozen
+from .polytope import Polytope
 
 # Looking up a member of an enumeration costs more than the arithmetic around it.
 _VERTEX, _EDGE, _FACE = FeatureKind
@@ -40,8 +41,8 @@ def support_index(shape: Polytope, direction: ArrayLike) -> int:
 
     Of several equally far vertices it is the first. Raises ValueError, naming the argument: see the module.
     """
-    checked_shape("shape", shape)
-    return int(shape.centred.dot(checked_direction("direction", direction, shape.dim)).argmax())
+    as_polytope("shape", shape)
+    return int(shape.centred.dot(as_direction("direction", direction, shape.dim)).argmax())
 
 
 def support(shape: Polytope, direction: ArrayLike) -> FloatArray:
@@ -50,8 +51,7 @@ def support(shape: Polytope, direction: ArrayLike) -> FloatArray:
     Raises ValueError, naming the argument: see the module. Source: S4.2.
     """
     index = support_index(shape, direction)
-    point: FloatArray = shape.vertices[index]
-    return point
+    return shape.vertices[index]
 
 
 def support_indices(shape: Polytope, directions: ArrayLike) -> IntArray:
@@ -59,8 +59,8 @@ def support_indices(shape: Polytope, directions: ArrayLike) -> IntArray:
 
     Raises ValueError, naming the argument: see the module.
     """
-    checked_shape("shape", shape)
-    return _farthest(shape, checked_directions("directions", directions, shape.dim))
+    as_polytope("shape", shape)
+    return _farthest(shape, as_directions("directions", directions, shape.dim))
 
 
 def supports(shape: Polytope, directions: ArrayLike) -> FloatArray:
@@ -73,8 +73,7 @@ def supports(shape: Polytope, directions: ArrayLike) -> FloatArray:
 
 
 def _farthest(shape: Polytope, directions: FloatArray) -> IntArray:
-    indices: IntArray = np.argmax(directions @ shape.centred.T, axis=1)
-    return indices
+    return np.argmax(directions @ shape.centred.T, axis=1)
 
 
 def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Feature:
@@ -159,8 +158,8 @@ def minkowski_supports(a: Polytope, b: Polytope, directions: ArrayLike) -> Minko
     The support point of A - B in a direction is that of A in the direction minus that of B in the opposite one.
     Raises ValueError, naming the argument: see the module.
     """
-    checked_shapes(a, b)
-    ways = checked_directions("directions", directions, a.dim)
+    validate_polytopes(a, b)
+    ways = as_directions("directions", directions, a.dim)
     return _differences(a, b, _farthest(a, ways), _farthest(b, -ways))
 
 
@@ -169,7 +168,7 @@ def minkowski_difference(a: Polytope, b: Polytope) -> MinkowskiPoints:
 
     Raises ValueError, naming the argument, when a shape is none or the dimensions differ.
     """
-    checked_shapes(a, b)
+    validate_polytopes(a, b)
     count_a, count_b = len(a.vertices), len(b.vertices)
     index_a = np.repeat(np.arange(count_a), count_b)
     index_b = np.tile(np.arange(count_b), count_a)
@@ -178,7 +177,7 @@ def minkowski_difference(a: Polytope, b: Polytope) -> MinkowskiPoints:
 
 def _differences(a: Polytope, b: Polytope, index_a: IntArray, index_b: IntArray) -> MinkowskiPoints:
     points: FloatArray = a.vertices[index_a] - b.vertices[index_b]
-    return MinkowskiPoints(frozen(points), frozen(index_a), frozen(index_b))
+    return MinkowskiPoints(read_only(points), read_only(index_a), read_only(index_b))
 
 
 def minkowski_sum(a: Polytope, b: Polytope) -> FloatArray:
@@ -186,5 +185,5 @@ def minkowski_sum(a: Polytope, b: Polytope) -> FloatArray:
 
     Raises ValueError, naming the argument, when a shape is none or the dimensions differ.
     """
-    checked_shapes(a, b)
+    validate_polytopes(a, b)
     return (a.vertices[:, None, :] + b.vertices[None, :, :]).reshape(-1, a.dim)

@@ -17,8 +17,9 @@ from ..narrow_phase.certificate import BallCertificate, Certificate, SupportCert
 from ..narrow_phase.contact import Contact
 from ..narrow_phase.gjk import size_of_difference
 from ..shapes.curved_shape import ConvexShape, CurvedShape
-from ..shapes.polytope import FloatArray, Polytope, intervals
+from ..shapes.polytope import Polytope, intervals
 from ..tolerance import CURVED_ROUNDING, EPS, VERIFY_ROUNDING, VERIFY_UNIT
+from ..types import FloatArray
 from .polytope import proven_upper
 
 
@@ -36,10 +37,8 @@ def overlap_along(a: ConvexShape, b: ConvexShape, normals: FloatArray) -> FloatA
     gap."""
     if isinstance(a, Polytope) and isinstance(b, Polytope):
         shift = (a.center - b.center) @ normals.T
-        overlap: FloatArray = intervals(normals, a.centred)[1] - intervals(normals, b.centred)[0] + shift
-        return overlap
-    curved: FloatArray = ((support_points(a, normals) - support_points(b, -normals)) * normals).sum(axis=1)
-    return curved
+        return intervals(normals, a.centred)[1] - intervals(normals, b.centred)[0] + shift
+    return ((support_points(a, normals) - support_points(b, -normals)) * normals).sum(axis=1)
 
 
 def rounding_of(a: ConvexShape, b: ConvexShape) -> float:

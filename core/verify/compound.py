@@ -24,8 +24,9 @@ from ..note import NOTCH, Note
 from ..region.region import RegionKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope, extreme_exponent
+from ..shapes.polytope import Polytope, extreme_exponent
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT, promised
+from ..types import FloatArray
 from .bounds import Proven, overlap_along, proven_bounds
 from .check import Check, Verification
 from .escape import covered, difference, many_differences

@@ -15,8 +15,9 @@ from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, extreme_exponent
+from ..shapes.polytope import extreme_exponent
 from ..tolerance import EPS, VERIFY_SLIVER, promised
+from ..types import FloatArray
 from .bounds import proven_bounds
 from .check import Check, Verification
 from .curved_region import check_curved_region

@@ -17,10 +17,11 @@ from ..region.region import Region, RegionKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..shapes.rounded import polytope_feature
 from ..shapes.support import support_feature
 from ..tolerance import EPS, REGION_ROUNDING, VERIFY_OUTLINE
+from ..types import FloatArray
 from .bounds import rounding_of
 from .check import Check
 from .region import check_outlines, flat_hull, plane_across
@@ -222,8 +223,7 @@ def _outline(corners: FloatArray, radius: float, towards: list[FloatArray]) -> F
         extra = np.array([place - corners[0] for place in towards]).reshape(-1, 2)
         lengths = np.hypot(*extra.T)
         extra = extra[lengths > 0.0] / lengths[lengths > 0.0, None]
-        circle: FloatArray = corners[0] + radius * np.concatenate([ways, extra, -extra])
-        return circle
+        return corners[0] + radius * np.concatenate([ways, extra, -extra])
     share = np.linspace(0.0, 1.0, _SIDE)[:, None]
     sides = [
         (1.0 - share) * start + share * end for start, end in zip(corners, np.roll(corners, -1, axis=0), strict=True)
@@ -235,15 +235,12 @@ def _outline(corners: FloatArray, radius: float, towards: list[FloatArray]) -> F
 def _beyond(points: FloatArray, corners: FloatArray, radius: float = 0.0) -> FloatArray:
     """Return how far points (k, 2) are outside of a disk, a polygon (counter-clockwise), a segment or a point."""
     if len(corners) == 1:
-        round_: FloatArray = np.hypot(*(points - corners[0]).T) - radius
-        return round_
+        return np.hypot(*(points - corners[0]).T) - radius
     ways = np.roll(corners, -1, axis=0) - corners
     if len(corners) == 2:
         square = max(float(ways[0] @ ways[0]), float(np.finfo(np.float64).tiny))
         share = np.clip((points - corners[0]) @ ways[0] / square, 0.0, 1.0)[:, None]
-        straight: FloatArray = np.hypot(*(points - corners[0] - share * ways[0]).T)
-        return straight
+        return np.hypot(*(points - corners[0] - share * ways[0]).T)
     lengths = np.hypot(*ways.T)
     normals = np.stack([ways[:, 1], -ways[:, 0]], axis=1) / np.where(lengths > 0.0, lengths, 1.0)[:, None]
-    flat: FloatArray = (points @ normals.T - (corners * normals).sum(axis=1)).max(axis=1)
-    return flat
+    return (points @ normals.T - (corners * normals).sum(axis=1)).max(axis=1)

@@ -20,8 +20,9 @@ from ..compounds.compound_planes import Planes, difference_planes
 from ..compounds.curved_escape import inner_planes
 from ..progress import Progress, tell
 from ..shapes.curved_shape import ConvexShape
-from ..shapes.polytope import FloatArray, IntArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_DUAL, EPS
+from ..types import FloatArray, IntArray
 
 _BATCH = 64
 """Sets of translations looked at together."""

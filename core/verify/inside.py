@@ -17,8 +17,8 @@ from ..meshes.triangle_distance import rows_of
 from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray
 from ..tolerance import CONVEX_COVERED
+from ..types import FloatArray
 from .check import Check
 
 _MOST = 400_000

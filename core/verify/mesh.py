@@ -28,8 +28,8 @@ from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
 from ..note import NOTCH, Note
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import FloatArray
 from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
+from ..types import FloatArray
 from .check import Check, Verification
 from .compound import verify_compound
 from .form import first, is_array, is_number
@@ -496,8 +496,7 @@ def _off_steps(point: FloatArray, steps: FloatArray) -> FloatArray:
     square = (way * way).sum(axis=1)
     share = np.clip((off * way).sum(axis=1) / np.where(square > 0.0, square, 1.0), 0.0, 1.0)
     off = off - share[:, None] * way
-    result: FloatArray = np.sqrt((off * off).sum(axis=1))
-    return result
+    return np.sqrt((off * off).sum(axis=1))
 
 
 def _same_region(one: object, other: object) -> bool:

@@ -8,8 +8,9 @@ from math import pi
 import numpy as np
 
 from ..narrow_phase.certificate import Certificate
-from ..shapes.polytope import FloatArray, IntArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import VERIFY_TURN
+from ..types import FloatArray, IntArray
 
 
 def inscribed_radius(
@@ -93,8 +94,7 @@ def _careful_normals(corners: FloatArray, sides: FloatArray) -> FloatArray:
     base2 = np.maximum((base * base).sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     for _ in range(2):  # twice is enough for perpendicular to rounding
         height = height - (height * base).sum(axis=1, keepdims=True) / base2 * base
-    normals: FloatArray = np.cross(base, height)
-    return normals
+    return np.cross(base, height)
 
 
 def proven_upper(proof: Certificate, a: Polytope, b: Polytope) -> tuple[float, str] | None:

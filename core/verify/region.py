@@ -17,14 +17,13 @@ from itertools import product
 from math import hypot, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..narrow_phase.contact import Contact
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..shapes.feature import FeatureKind
-from ..shapes.polytope import FloatArray, IntArray, Polytope, intervals
+from ..shapes.polytope import Polytope, intervals
 from ..tolerance import (
     EPS,
     REGION_SUPPORT,
@@ -35,6 +34,7 @@ from ..tolerance import (
     VERIFY_REGION,
     VERIFY_SAME_HEIGHT,
 )
+from ..types import BoolArray, FloatArray, IntArray
 from .check import Check
 
 _COMPASS = np.array([[np.cos(turn), np.sin(turn)] for turn in np.arange(16) * np.pi / 8.0])
@@ -135,8 +135,7 @@ def plane_across(normal: FloatArray) -> FloatArray:
 def _below(shape: Polytope, direction: FloatArray) -> FloatArray:
     """Return how far (n,) each vertex is below the support plane of `shape` along the unit `direction`."""
     heights = shape.centred.dot(direction)
-    below: FloatArray = heights.max() - heights
-    return below
+    return heights.max() - heights
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -260,7 +259,7 @@ def check_outlines(
 _INTERSECTION = "the region is the intersection of the support features"
 
 
-def _outline(shape: Polytope, chosen: NDArray[np.bool_], origin: FloatArray, frame: FloatArray) -> _Outline:
+def _outline(shape: Polytope, chosen: BoolArray, origin: FloatArray, frame: FloatArray) -> _Outline:
     vertices = np.flatnonzero(chosen)
     points = (shape.vertices[vertices] - origin) @ frame.T
     corners = flat_hull(points)

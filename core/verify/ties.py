@@ -9,8 +9,9 @@ from ..curved.curved_inside import spread
 from ..curved.curved_section import common_axis
 from ..narrow_phase.contact import Contact, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
-from ..shapes.polytope import FloatArray, Polytope
+from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_AXIS, EPS, VERIFY_TIE_ANGLE, VERIFY_TIE_CLEAR, VERIFY_UNIT
+from ..types import FloatArray
 from .bounds import overlap_along
 from .check import Check
 
@@ -113,8 +114,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
 
 
 def _sideways(ties: FloatArray, way: FloatArray) -> FloatArray:
-    result: FloatArray = np.linalg.norm(ties - (ties @ way)[:, None] * way, axis=1)
-    return result
+    return np.linalg.norm(ties - (ties @ way)[:, None] * way, axis=1)
 
 
 def _worst(contact: Contact, a: ConvexShape, b: ConvexShape, ways: FloatArray) -> float:

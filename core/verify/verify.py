@@ -18,9 +18,10 @@ from ..narrow_phase.certificate import Certificate
 from ..narrow_phase.contact import Contact, Status
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import Relation, contact_band
-from ..shapes.curved_shape import checked_convex_shapes
-from ..shapes.polytope import FloatArray, Polytope, extreme_exponent, intervals
+from ..shapes.curved_shape import validate_convex_shapes
+from ..shapes.polytope import Polytope, extreme_exponent, intervals
 from ..tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
+from ..types import FloatArray
 from .bounds import overlap_along, rounding_of
 from .check import Check, Verification
 from .compound import verify_compound
@@ -78,7 +79,7 @@ def verify(
         return verify_mesh(contact, a, b)
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
-    checked_convex_shapes(a, b)
+    validate_convex_shapes(a, b)
     if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
         return verify_curved(contact, a, b)  # type: ignore[arg-type]
     form = check_form(contact, a, b)
@@ -133,8 +134,7 @@ def _check_witness(contact: Contact, a: Polytope, b: Polytope, tolerance: float)
 
 def _mean(shape: Polytope, indices: tuple[int, ...], weights: FloatArray) -> FloatArray:
     corners = shape.vertices[list(indices)]
-    mean: FloatArray = corners[0] + weights @ (corners - corners[0])
-    return mean
+    return corners[0] + weights @ (corners - corners[0])
 
 
 def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:

@@ -26,7 +26,7 @@ from contact_lens.core import (
     support,
     supports,
 )
-from contact_lens.core.arguments import checked_length, checked_unit
+from contact_lens.core.arguments import as_length, as_unit
 
 CUBE = ConvexHull([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 ABOVE = ConvexHull(CUBE.vertices + [0.25, 0.25, 1.0])
@@ -120,14 +120,14 @@ def test_what_is_no_length_is_refused_by_name(wrong: Any) -> None:
 
 def test_lengths_of_any_real_type_are_taken() -> None:
     for one in (1, 1.0, np.float32(1), np.int8(1), Fraction(1)):
-        assert checked_length("clearance", one) == 1.0
-        assert type(checked_length("clearance", one)) is float
+        assert as_length("clearance", one) == 1.0
+        assert type(as_length("clearance", one)) is float
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0, 1e-3, 5e-324, 1e-200, 1e200, 1.7e308])
 def test_a_normal_of_any_length_is_made_a_unit_vector(scale: float) -> None:
     for normal in ([0.0, 0.0, 1.0], [0.6, 0.0, 0.8]):
-        unit = checked_unit("normal", np.array(normal) * scale, 3)
+        unit = as_unit("normal", np.array(normal) * scale, 3)
         assert np.linalg.norm(unit) == pytest.approx(1.0, abs=4e-16)
         if scale != 5e-324:
             np.testing.assert_allclose(unit, normal, rtol=1e-15)
@@ -135,7 +135,7 @@ def test_a_normal_of_any_length_is_made_a_unit_vector(scale: float) -> None:
 
 def test_a_unit_normal_is_taken_as_it_is() -> None:
     normal = np.array([0.6, 0.0, 0.8])
-    assert checked_unit("normal", normal, 3) is normal
+    assert as_unit("normal", normal, 3) is normal
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.float32, np.array])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contact_lens.core import ConvexHull
-from contact_lens.core.shapes.box import Box, checked_boxes, rotate
+from contact_lens.core.shapes.box import Box, rotate, validate_boxes
 
 from .generators import rotation
 
@@ -128,16 +128,16 @@ def test_what_the_test_of_two_boxes_cannot_tell_about_is_named():
         Box((0, 0, 0), (1, 1, 1)),
         Box.from_matrix(np.eye(4) + 0.5 * np.eye(4, k=1) * [1, 1, 0, 0], [0] * 3, [1] * 3),
     )
-    checked_boxes(box, box)
+    validate_boxes(box, box)
     for other, words in (
         (ConvexHull(box.vertices), "must be a Box"),
         (None, "must be a Box"),
         (sheared, "must not be sheared"),
     ):
         with pytest.raises(ValueError, match=f"^a {words}"):
-            checked_boxes(other, box)
+            validate_boxes(other, box)
         with pytest.raises(ValueError, match=f"^b {words}"):
-            checked_boxes(box, other)
+            validate_boxes(box, other)
 
 
 def test_rotate_names_what_is_wrong():
