@@ -1,63 +1,49 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long work tells how far it is, and is stopped."""
+"""Progress of long work: a fraction done, sub-ranges of it, and cancelling."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 Progress = Callable[[float], bool | None]
-"""Called with the share done, 0 to 1; returns False to cancel. None, which a function without `return` gives, does
-not."""
+"""Called with the fraction done, from 0 to 1, which never decreases. Returns False to cancel; None, as a function
+without `return` does, continues."""
 
 
 class Cancelled(Exception):  # noqa: N818
-    """The caller's progress function asked to stop."""
+    """The caller's progress function returned False."""
 
 
-def part_of(progress: Progress | None, begin: float, end: float) -> Progress | None:
-    """Return a progress function for a part of the work, from share `begin` to share `end` of the whole."""
-    if progress is None:
-        return None
-    # Rounding must not take it beyond the end, where the next part begins.
-    return lambda share: progress(min(begin + share * (end - begin), end))
+def report_progress(progress: Progress | None, done: float, total: float = 1.0) -> None:
+    """Report `done` of `total` to `progress`, if there is one. Raise Cancelled when it returns False.
 
-
-def rising(progress: Progress | None) -> Progress | None:
-    """Return what never tells less than before, for work whose next part may be left out or done another way."""
-    if progress is None:
-        return None
-    told, most = progress, 0.0
-
-    def told_at_least(share: float) -> bool | None:
-        nonlocal most
-        most = max(most, share)
-        return told(most)
-
-    return told_at_least
-
-
-class Stages:
-    """Progress of work in stages of which it is known only on the way how long they take.
-
-    Costs are in any unit: how they compare matters, not how fast a machine is.
+    >>> report_progress(print, 3, 4)
+    0.75
     """
-
-    def __init__(self, progress: Progress | None) -> None:
-        """Begin; `progress` is that of the whole."""
-        self._progress, self._done = progress, 0.0
-
-    def next(self, cost: float, later: float) -> Progress | None:
-        """Return a progress function for the next stage, by its cost and that of all that is expected after it."""
-        begin = self._done
-        self._done += (1.0 - begin) * cost / max(cost + later, sys.float_info.min)
-        return part_of(self._progress, begin, self._done)
-
-
-def tell(progress: Progress | None, share: float) -> None:
-    """Call `progress`, if there is one. Raises Cancelled when it returns what is false, but not None."""
     if progress is None:
         return
-    answer = progress(min(max(share, 0.0), 1.0))
+    answer = progress(min(max(done / total, 0.0), 1.0))
     if answer is not None and not answer:
         raise Cancelled("cancelled by the caller's progress function")
+
+
+def subrange(progress: Progress | None, start: float, end: float) -> Progress | None:
+    """Return a progress function for a part of the work, from fraction `start` to fraction `end` of the whole.
+
+    What it passes on never decreases, so the part may restart or be repeated.
+
+    >>> half = subrange(print, 0.5, 1.0)
+    >>> report_progress(half, 1, 2)
+    0.75
+    """
+    if progress is None:
+        return None
+    reached = start
+
+    def report(fraction: float) -> bool | None:
+        nonlocal reached
+        # Rounding must not take it beyond the end, where the next part begins.
+        reached = max(reached, min(start + fraction * (end - start), end))
+        return progress(reached)
+
+    return report

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...core.broad_phase.candidate_pairs import candidate_pairs
-from ...core.progress import Progress, tell
+from ...core.progress import Progress, report_progress
 from ...core.tolerance import PIECES_OUT
 from ...core.types import FloatArray
 from ..read.collision_shape import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
@@ -36,13 +36,13 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
     before = np.cumsum([0, *(len(geometry.points) * len(members) for geometry, members in groups.items())])
     total = max(int(before[-1]), 1)
     for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
-        tell(progress, done / total)
+        report_progress(progress, done, total)
         plain = [k for k in members if items[k].choice.kind not in PRIMITIVES and not items[k].parts]
         hull_is_known = "hull" in vars(geometry)  # asked without making it
         corners = (geometry.hull.vertices if hull_is_known or len(plain) >= MANY else geometry.points).T
         step = max(1, NUMBERS // max(corners.size, 1))
         for begin in range(0, len(plain), step):
-            tell(progress, (done + begin * len(geometry.points)) / total)
+            report_progress(progress, done + begin * len(geometry.points), total)
             some = plain[begin : begin + step]
             placed = np.stack([items[k].linear for k in some]) @ corners
             moved = np.stack([items[k].translation for k in some])

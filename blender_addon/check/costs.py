@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...core.progress import Progress, tell
+from ...core.progress import Progress, report_progress
 from ...core.types import BoolArray, FloatArray
 from ..read.collision_shape import COMPOUND, CONVEX_HULL, MESH
 from ..read.scene_objects import Item, all_parts, by_geometry
@@ -66,7 +66,7 @@ def find_kinds(
     for members, done in zip(groups.values(), before.tolist(), strict=False):
         if done >= good_until:
             share, good_until = share_of_hulls(), done + LOOK
-        tell(progress, BOUNDS + done * share)
+        report_progress(progress, BOUNDS + done * share)
         for k in members:
             item = items[k]
             known += 1
@@ -76,7 +76,7 @@ def find_kinds(
             if item.kind == CONVEX_HULL:
                 _ = item.geometry.is_box  # makes the hull, which was not needed to know the kind when it was chosen
     share = share_of_hulls()
-    tell(progress, BOUNDS + share)
+    report_progress(progress, BOUNDS + share)
     return BOUNDS + share
 
 

@@ -12,7 +12,7 @@ import bpy
 
 from ...core.decomposition.decompose_mesh import Decomposition
 from ...core.meshes.mesh_contact import MeshContact
-from ...core.progress import Cancelled, Progress, part_of, rising, tell
+from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ..data.units import UnitFormat
 from ..draw.shape_outline import extent_of
 from ..read.collision_shape import AUTOMATIC, COMPOUND, MESH
@@ -48,7 +48,7 @@ class Work:
     def __call__(self, progress: Progress) -> Inspection:
         """Make it. Raises ReadError, and Cancelled when the progress function says so."""
         try:
-            return _inspect(self.pair, self.settings, self.units, rising(progress))
+            return _inspect(self.pair, self.settings, self.units, subrange(progress, 0.0, 1.0))
         except (ReadError, Cancelled):
             raise
         except Exception as error:
@@ -125,7 +125,7 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
     name_a, name_b = pair.names
     start = time.perf_counter()
     shape_a, shape_b = (
-        shaped(copy, part_of(progress, 0.15 * k, 0.15 * (k + 1)), settings.flat) for k, copy in enumerate(pair.copies)
+        shaped(copy, subrange(progress, 0.15 * k, 0.15 * (k + 1)), settings.flat) for k, copy in enumerate(pair.copies)
     )
     seconds_read = pair.seconds + time.perf_counter() - start
     resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
@@ -154,7 +154,7 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
                 settings.clearance,
                 tolerance,
                 (shape_a.choice.kind == AUTOMATIC, shape_b.choice.kind == AUTOMATIC),
-                part_of(progress, 0.3, 0.95),
+                subrange(progress, 0.3, 0.95),
             )
     except ValueError as error:
         if settings.flat and str(error).startswith("'"):
@@ -168,7 +168,7 @@ def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progr
     else:
         verification = checked(found, *solids)
     seconds_contact = time.perf_counter() - start
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return Inspection(
         contact=found,
         shape_a=solids[0],

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.batched.contacts import contacts
 from ...core.narrow_phase.contact import Contact
 from ...core.narrow_phase.relation import Relation
-from ...core.progress import Cancelled, Progress, part_of, rising, tell
+from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.shapes.curved_shape import ConvexShape
 from ..read.collision_shape import AUTOMATIC
 from ..read.collision_solid import RESOLUTION_STEPS, tolerance_for
@@ -66,14 +66,14 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     """
     outcome = Outcome([], [], {}, set(), list(subject.skipped), 0, False)
     outcome.left_out, outcome.differences = subject.left_out, subject.differences
-    items, progress = subject.items, rising(progress)
+    items, progress = subject.items, subrange(progress, 0.0, 1.0)
     if not items:
         return outcome
     try:
-        low, high, problems = bounds_of(items, part_of(progress, 0.0, BOUNDS))
+        low, high, problems = bounds_of(items, subrange(progress, 0.0, BOUNDS))
         outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
         outcome.unchecked.update(frozenset((items[k].key,)) for k in problems)
-        pairs = candidates(subject, low, high, set(problems), part_of(progress, BOUNDS, BOUNDS))
+        pairs = candidates(subject, low, high, set(problems), subrange(progress, BOUNDS, BOUNDS))
         wanted = []
         for i, j in pairs:
             why = subject.ignore.why(items[i], items[j])
@@ -90,14 +90,14 @@ def check(subject: Subject, progress: Progress | None = None) -> Outcome:
     costs = Costs.of(items, wanted)
     looking, again = float(costs.total.sum()), FOUND * COST_ALONE * min(MOST_VERIFIED, costs.convex)
     verifying = known + (1.0 - known) * (looking / (looking + again) if wanted else 0.0)
-    check_pairs(items, wanted, subject, outcome, costs, part_of(progress, known, verifying))
+    check_pairs(items, wanted, subject, outcome, costs, subrange(progress, known, verifying))
 
     def rank(found: PairFound) -> tuple[float, str, str]:
         return found.row["signed_distance"] or 0.0, items[found.a].name, items[found.b].name
 
     outcome.found.sort(key=rank)
     if not outcome.partial:
-        _look_again(items, subject, outcome.found, part_of(progress, verifying, 1.0))
+        _look_again(items, subject, outcome.found, subrange(progress, verifying, 1.0))
         outcome.found.sort(key=rank)
         if progress is not None:
             progress(1.0)  # whatever it answers, all is done
@@ -137,7 +137,7 @@ def _look_again(items: Sequence[Item], subject: Subject, found: list[PairFound],
     left = [k for k, pair in enumerate(found) if pair.row["verified"] is None][:MOST_VERIFIED]
     try:
         for done, k in enumerate(left):
-            tell(progress, done / len(left))
+            report_progress(progress, done, len(left))
             pair = found[k]
             a, b = things[pair.a], things[pair.b]
             row = row_of(answer_of(contact_of(a, b, subject), a, b), a, b, subject.units)
@@ -168,9 +168,9 @@ def check_pairs(
     while begin < len(pairs):
         some = pairs[begin : begin + size]
         end = begin + len(some)
-        here = part_of(progress, float(before[begin]), float(before[end]))
+        here = subrange(progress, float(before[begin]), float(before[end]))
         try:
-            tell(here, 0.0)
+            report_progress(here, 0.0)
             _check_some(items, some, things, subject, outcome, costs.some(begin, end), here)
         except Cancelled:
             outcome.partial = True
@@ -188,22 +188,22 @@ def _check_some(
     progress: Progress | None,
 ) -> None:
     share = 0.8 * float(costs.together.sum() / costs.total.sum())
-    within = _within_convex(pairs, things, part_of(progress, 0.0, 0.4 * share))
-    apart, told = _together(pairs, within, things, subject, part_of(progress, 0.4 * share, share))
+    within = _within_convex(pairs, things, subrange(progress, 0.0, 0.4 * share))
+    apart, told = _together(pairs, within, things, subject, subrange(progress, 0.4 * share, share))
     left = [0.0 if k in apart else COST_OF_WORDS if k in told else float(costs.alone[k]) for k in range(len(pairs))]
     before = np.concatenate([[0.0], np.cumsum(left)])
     before = share + (1.0 - share) * before / max(float(before[-1]), COST_OF_WORDS)
     for k, (i, j) in enumerate(pairs):
-        here = part_of(progress, float(before[k]), float(before[k + 1]))
-        tell(here, 0.0)
+        here = subrange(progress, float(before[k]), float(before[k + 1]))
+        report_progress(here, 0.0)
         if k in apart:
             outcome.cleared.append((i, j))
             continue
         a, b = things[i], things[j]
-        if k not in told and not _both_collide(a, b, outcome, part_of(here, 0.0, 0.4)):
+        if k not in told and not _both_collide(a, b, outcome, subrange(here, 0.0, 0.4)):
             continue
         try:
-            answer = told.get(k) or answer_of(contact_of(a, b, subject, part_of(here, 0.4, 1.0)), a, b)
+            answer = told.get(k) or answer_of(contact_of(a, b, subject, subrange(here, 0.4, 1.0)), a, b)
         except ValueError as error:
             one, other = items[i].name, items[j].name
             reason = f"'{one}' and '{other}' cannot be checked: {error}"
@@ -227,7 +227,7 @@ def _both_collide(a: Ready, b: Ready, outcome: Outcome, progress: Progress | Non
         if frozenset((item.key,)) in outcome.unchecked:
             return False
         try:
-            thing.prepare(part_of(progress, 0.5 * k, 0.5 * (k + 1)))
+            thing.prepare(subrange(progress, 0.5 * k, 0.5 * (k + 1)))
         except ValueError as error:
             outcome.skipped.append(Skipped(item.name, f"'{item.name}' {error}"))
             outcome.unchecked.add(frozenset((item.key,)))
@@ -239,7 +239,7 @@ def _within_convex(pairs: list[tuple[int, int]], things: ReadyThings, progress: 
     """Return which pairs are convex shapes or within such: those can be looked at together. Makes these shapes."""
     rows = []
     for k, (i, j) in enumerate(pairs):
-        tell(progress, k / len(pairs))
+        report_progress(progress, k, len(pairs))
         try:
             around = things[i].around, things[j].around
         except ValueError:  # told by the single way
@@ -305,9 +305,9 @@ def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
 
 def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None = None) -> Contact | Found:
     """Find the contact of two things that are prepared. Raises ValueError when it cannot be told, and Cancelled."""
-    progress = rising(progress)
+    progress = subrange(progress, 0.0, 1.0)
     make_pieces = [
-        partial(thing.make_pieces, part_of(progress, 0.2 * k, 0.2 * (k + 1))) if thing.has_mesh else None
+        partial(thing.make_pieces, subrange(progress, 0.2 * k, 0.2 * (k + 1))) if thing.has_mesh else None
         for k, thing in enumerate((a, b))
     ]
     return find(
@@ -318,7 +318,7 @@ def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None =
         subject.clearance,
         _tolerance(a, b, subject),
         (a.item.choice.kind == AUTOMATIC, b.item.choice.kind == AUTOMATIC),
-        part_of(progress, 0.4, 1.0),
+        subrange(progress, 0.4, 1.0),
     )
 
 
@@ -329,11 +329,11 @@ def contact_between(
     one, other = Ready(a), Ready(b)
     for k, thing in enumerate((one, other)):
         try:
-            thing.prepare(part_of(progress, 0.2 * k, 0.2 * (k + 1)))
+            thing.prepare(subrange(progress, 0.2 * k, 0.2 * (k + 1)))
         except ValueError as error:
             raise ValueError(f"'{thing.item.name}' {error}") from error
     subject = Subject([a, b], None, [0, 1], Ignore(), clearance, contact_tolerance, True)
-    return one, other, contact_of(one, other, subject, part_of(progress, 0.4, 1.0))
+    return one, other, contact_of(one, other, subject, subrange(progress, 0.4, 1.0))
 
 
 def without(outcome: Outcome, items: Sequence[Item], changed: frozenset[Key]) -> Outcome:

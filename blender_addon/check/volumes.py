@@ -22,7 +22,7 @@ from ...core.bounding.volumes import Volumes
 from ...core.hierarchy.bvh import Bvh
 from ...core.hierarchy.bvh_build import build_bvh
 from ...core.hierarchy.bvh_pairs import TreePairs, tree_pairs
-from ...core.progress import Progress, part_of
+from ...core.progress import Progress, subrange
 from ...core.types import FloatArray, IntArray
 from ..data.units import UnitFormat, counted
 from ..read import snapshot as read
@@ -211,7 +211,7 @@ def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> 
     for name, points, triangles in zip(subject.names, subject.points, subject.triangles, strict=True):
         # The last part of the work is left for the descent.
         begin, end = BUILDS * done / total, BUILDS * (done + len(triangles)) / total
-        tree = sketch.tree(sketch.volumes_of_triangles(points, triangles), part_of(progress, begin, end))
+        tree = sketch.tree(sketch.volumes_of_triangles(points, triangles), subrange(progress, begin, end))
         done += len(triangles)
         trees.append(tree)
         sketch.lines.append((name, f"{counted(len(triangles), 'triangle')}, {_shape_of(tree)}"))
@@ -219,7 +219,7 @@ def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> 
         for tree in trees:
             sketch.draw_tree(tree)
         return
-    found = tree_pairs(trees[0], trees[1], progress=part_of(progress, BUILDS, 1.0))
+    found = tree_pairs(trees[0], trees[1], progress=subrange(progress, BUILDS, 1.0))
     for side, tree in enumerate(trees):
         sketch.draw_tree(tree)
         left = np.unique(found.pairs[:, side])
@@ -230,10 +230,10 @@ def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> 
 
 
 def _scene(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
-    tree = sketch.tree(_around(sketch, subject.points), part_of(progress, 0.0, BUILDS))
+    tree = sketch.tree(_around(sketch, subject.points), subrange(progress, 0.0, BUILDS))
     sketch.draw_tree(tree)
     sketch.lines.append(("Scene", f"{counted(len(subject.names), 'object')}, {_shape_of(tree)}"))
-    _tell_pairs(sketch, tree_pairs(tree, progress=part_of(progress, BUILDS, 1.0)), "objects")
+    _tell_pairs(sketch, tree_pairs(tree, progress=subrange(progress, BUILDS, 1.0)), "objects")
 
 
 def _around(sketch: _Sketch, clouds: list[FloatArray]) -> Volumes:

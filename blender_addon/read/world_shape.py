@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.decomposition.decompose_mesh import Decomposition
 from ...core.meshes.solid_facets import Solid
-from ...core.progress import Progress, part_of
+from ...core.progress import Progress, subrange
 from ...core.shapes.box import Box
 from ...core.shapes.curved_shape import ConvexShape
 from ..draw.shape_outline import extent_of
@@ -72,7 +72,7 @@ class Ready:
     def prepare(self, progress: Progress | None = None) -> None:
         """Make what it collides as, with all that takes long. Raises Cancelled."""
         for k, part in enumerate(self._parts):
-            part_progress = part_of(progress, k / len(self._parts), (k + 1) / len(self._parts))
+            part_progress = subrange(progress, k / len(self._parts), (k + 1) / len(self._parts))
             try:
                 part.prepare(part_progress)
             except ValueError as error:

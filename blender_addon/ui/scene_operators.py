@@ -13,7 +13,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from ...core.progress import Progress, part_of
+from ...core.progress import Progress, subrange
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check import session
@@ -412,10 +412,10 @@ class CONTACT_LENS_OT_separate_finding(_OfThere, operators._Separating, bpy.type
         outcomes = self._outcomes  # the thread must not ask the operator, which may be gone
 
         def work(progress: Progress) -> Inspection:
-            half = part_of(progress, 0.0, 0.5)
+            half = subrange(progress, 0.0, 0.5)
             assert half is not None
             inspection = made if isinstance(made, Inspection) else made(half)
-            outcomes.append(scene_pairs.check(subject, part_of(progress, 0.5, 1.0)))
+            outcomes.append(scene_pairs.check(subject, subrange(progress, 0.5, 1.0)))
             return inspection
 
         return work

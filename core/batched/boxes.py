@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_array, validate_magnitude
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..shapes.box import Box
 from ..tolerance import (
     BATCH_BALL,
@@ -473,7 +473,7 @@ def _parts(count: int, progress: Progress | None) -> Iterator[slice]:
     says so."""
     parts = -(-count // CHUNK)
     for k in range(parts):
-        tell(progress, k / parts)
+        report_progress(progress, k, parts)
         yield slice(k * count // parts, (k + 1) * count // parts)
 
 

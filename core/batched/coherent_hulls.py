@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, part_of
+from ..progress import Progress, subrange
 from ..tolerance import BATCH_CORNERS, EPS
 from ..types import FloatArray, IntArray
 from .hulls import (
@@ -86,10 +86,10 @@ def hulls_coherent(
     some = left[deep > 0.0]
     state[some], margin[some] = MEET, deep[deep > 0.0]
     left = left[state.take(left) == OPEN]
-    found = hulls_by_slabs(table, i.take(left), j.take(left), part_of(progress, 0.0, 0.3))
+    found = hulls_by_slabs(table, i.take(left), j.take(left), subrange(progress, 0.0, 0.3))
     state[left], normal[:, left], margin[left] = found.state, found.normal, np.abs(found.gap)
     left = left[state.take(left) == OPEN]
-    found = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.3, 1.0), start=corners[:, :, left])
+    found = hulls_by_portals(table, i.take(left), j.take(left), subrange(progress, 0.3, 1.0), start=corners[:, :, left])
     state[left], normal[:, left], margin[left] = found.state, found.normal, np.abs(found.gap)
     assert found.corners is not None
     corners[:, :, left] = found.corners

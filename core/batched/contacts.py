@@ -20,7 +20,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..narrow_phase.contact import Contact, Method, Status, contact
 from ..narrow_phase.gjk import gjk_intersects
 from ..narrow_phase.relation import Relation, relation_of
-from ..progress import Progress, Stages, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..region.center import middle
 from ..region.region import Region, region_between
 from ..shapes.box import Box
@@ -67,22 +67,6 @@ _TELL = 64
 """Pairs done one by one in some fifty microseconds after which progress is told."""
 _LOOKING = 0.05
 """Share of the work that candidates are, where they are asked for."""
-_COST_OF_BOXES = 3.0
-"""About how many microseconds a pair of boxes takes. These costs are for progress."""
-_COST_OF_BOX_TEST = 0.1
-"""The same of whether boxes intersect."""
-_COST_OF_FACET = 0.5
-"""The same of each facet of a shape in a table."""
-_COST_OF_TEST = 1.0
-"""Of a pair of polytopes: do they intersect, or are they far apart."""
-_COST_OF_DISTANCE = 30.0
-"""Of how far they are apart."""
-_COST_OF_DEPTH = 50.0
-"""Of how deep they penetrate."""
-_COST_OF_REGION = 80.0
-"""Of where they meet."""
-_COST_ALONE = 1_000.0
-"""Of a pair by the single call."""
 
 
 class Regions(Sequence["Region | None"]):
@@ -274,13 +258,13 @@ def contacts(
     contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     if start is not None and not isinstance(start, Contacts):
         raise ValueError(f"start must be what contacts(shapes) returned, not {type(start).__name__}")
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     looking = _LOOKING if pairs is None else 0.0
     # Both sets stand behind each other; of B the numbers are of the whole until the end.
     offset = 0 if second is None else len(first)
     if pairs is None:
         numbers = _candidates(
-            known, None if second is None else offset, clearance, contact_tolerance, part_of(progress, 0.0, looking)
+            known, None if second is None else offset, clearance, contact_tolerance, subrange(progress, 0.0, looking)
         )
     else:
         numbers = checked_pairs(pairs, len(first), len(known) - offset)
@@ -289,8 +273,8 @@ def contacts(
     left = np.arange(len(numbers))
     if start is not None and start.shapes is not None:
         left = _taken_over(rows, start, start.shapes, len(first), second is not None)
-    _answer(rows, left, part_of(progress, looking, 1.0))
-    tell(progress, 1.0)
+    _answer(rows, left, subrange(progress, looking, 1.0))
+    report_progress(progress, 1.0)
     numbers = numbers.copy()
     numbers[:, 1] -= offset
     return Contacts(
@@ -396,7 +380,7 @@ class Rows:
         each = zip(rows.tolist(), bands.tolist(), tolerances.tolist(), strict=True)
         for done, (k, band, tolerance) in enumerate(each):
             if done % _TELL == 0:
-                tell(progress, done / len(rows))
+                report_progress(progress, done, len(rows))
             i, j = self.pairs[k].tolist()
             a, b = self.shapes[i], self.shapes[j]
             assert isinstance(a, Polytope)
@@ -414,7 +398,7 @@ class Rows:
         """Answer these rows by the single call."""
         shapes, count = self.shapes, max(1, len(rows))
         for done, (k, (i, j)) in enumerate(zip(rows.tolist(), self.pairs[rows].tolist(), strict=True)):
-            tell(progress, done / count)
+            report_progress(progress, done, count)
             found = contact(
                 shapes[i],
                 shapes[j],
@@ -497,14 +481,16 @@ def _taken_over(rows: Rows, start: Contacts, shapes: tuple[ConvexShape, ...], fi
 
 def _answer(rows: Rows, left: IntArray, progress: Progress | None) -> None:
     """Answer the rows that are left, each by the way that fits."""
-    stages = Stages(progress)
+    total, done = max(1, len(left)), 0.0
     if rows.method == "auto" and len(left) >= _FEW_BOXES and rows.dim == 3:
-        left = _answer_boxes(rows, left, stages)
-        left = _answer_polytopes(rows, left, stages)
-    rows.one_by_one(left, stages.next(1.0, 0.0))
+        left = _answer_boxes(rows, left, progress)
+        done = 1.0 - len(left) / total
+        left = _answer_polytopes(rows, left, subrange(progress, done, 1.0))
+        done = 1.0 - len(left) / total
+    rows.one_by_one(left, subrange(progress, done, 1.0))
 
 
-def _answer_boxes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
+def _answer_boxes(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
     """Answer pairs of boxes; return the rows that are left."""
     fit = np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in rows.shapes])
     fit &= rows.sizes.ordinary
@@ -516,59 +502,42 @@ def _answer_boxes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
     place = np.cumsum(fit) - 1
     boxes = OrientedBoxes.of([rows.shapes[k] for k in numbers.tolist()])  # type: ignore[misc]
     low, high = rows.sizes.low[:, numbers], rows.sizes.high[:, numbers]
-    deep = _COST_OF_DEPTH + (_COST_OF_REGION if rows.regions else 0.0)
-    others = _cost_of_others(rows.shapes, rows.sizes, rows.pairs[left[~both]], _COST_OF_TEST + 0.5 * deep)
-    progress = stages.next(len(mine) * _COST_OF_BOXES, others)
     remaining = [left[~both]]
     for start in range(0, len(mine), _CHUNK):
-        tell(progress, start / len(mine))
+        report_progress(progress, start, len(left))
         chunk = mine[start : start + _CHUNK]
         i, j = place[rows.pairs[chunk]].T
         remaining.append(_boxes_chunk(rows, chunk, boxes, i, j, low, high))
     return np.sort(np.concatenate(remaining))
 
 
-def _cost_of_others(shapes: tuple[ConvexShape, ...], sizes: _Sizes, pairs: IntArray, cost: float) -> float:
-    """Return about how many microseconds pairs (n, 2) take that are not of boxes; `cost` is that of two polytopes."""
-    if not len(pairs):
-        return 0.0
-    fit = np.array([isinstance(s, Polytope) for s in shapes]) & sizes.ordinary
-    together = int(fit[pairs].all(axis=1).sum())
-    return together * cost + (len(pairs) - together) * _COST_ALONE
-
-
-def _answer_polytopes(rows: Rows, left: IntArray, stages: Stages) -> IntArray:
+def _answer_polytopes(rows: Rows, left: IntArray, progress: Progress | None) -> IntArray:
     """Answer pairs of polytopes of ordinary size that are many enough; return the rows that are left."""
     fit = np.array([isinstance(s, Polytope) for s in rows.shapes])
     fit &= rows.sizes.ordinary
     mine = left[fit[rows.pairs[left]].all(axis=1)]
     if len(mine) < _FEW_DISTANCES:
         return left
-    alone = (len(left) - len(mine)) * _COST_ALONE
-    deep = _COST_OF_DEPTH + (_COST_OF_REGION if rows.regions else 0.0)
-    # About half of what is looked at penetrates.
-    table, place = _table_of(
-        rows.shapes, fit, rows.pairs[mine], stages, alone + len(mine) * (_COST_OF_TEST + 0.5 * deep)
-    )
+    progress = subrange(progress, 0.0, len(mine) / len(left))
+    table, place = _table_of(rows.shapes, fit, rows.pairs[mine], subrange(progress, 0.0, 0.1))
     pairs = place[rows.pairs[mine]]
     if not rows.distances and len(mine) >= _FEW_HULLS:
-        progress = stages.next(len(mine) * _COST_OF_TEST, alone + len(mine) * 0.5 * deep)
-        apart = _apart_hulls(rows, mine, table, pairs, progress)
+        apart = _apart_hulls(rows, mine, table, pairs, subrange(progress, 0.1, 0.2))
         left = np.setdiff1d(left, mine[apart], assume_unique=True)
         mine, pairs = mine[~apart], pairs[~apart]
         if len(mine) < _FEW_DISTANCES:
             return left
     i, j = np.ascontiguousarray(pairs.T)
-    state = hulls_intersect(table, i, j, stages.next(len(mine) * _COST_OF_TEST, alone + len(mine) * deep))
+    state = hulls_intersect(table, i, j, subrange(progress, 0.2, 0.3))
     distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
+    between = 0.3 + 0.7 * len(distant) / len(mine)
     answered = []
     if len(distant) >= _FEW_DISTANCES:
-        progress = stages.next(len(distant) * _COST_OF_DISTANCE, alone + len(meet) * deep)
-        answered.append(_distant_hulls(rows, mine[distant], table, i[distant], j[distant], progress))
+        part = subrange(progress, 0.3, between)
+        answered.append(_distant_hulls(rows, mine[distant], table, i[distant], j[distant], part))
     if len(meet) >= _FEW_DISTANCES:
-        # A few are left in the end.
-        progress = stages.next(len(meet) * deep, alone)
-        answered.append(_deep_hulls(rows, mine[meet], table, i[meet], j[meet], progress))
+        part = subrange(progress, between, 1.0)
+        answered.append(_deep_hulls(rows, mine[meet], table, i[meet], j[meet], part))
     return np.setdiff1d(left, np.concatenate(answered), assume_unique=True) if answered else left
 
 
@@ -583,11 +552,11 @@ def _apart_hulls(rows: Rows, mine: IntArray, table: HullTable, pairs: IntArray, 
     some = np.flatnonzero(normal.any(axis=0))
     gap[some] = hulls_along(table, pairs[some, 0], pairs[some, 1], normal[:, some])
     some = np.flatnonzero(~(gap > limit))
-    found = hulls_by_slabs(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.0, 0.2))
+    found = hulls_by_slabs(table, pairs[some, 0], pairs[some, 1], subrange(progress, 0.0, 0.2))
     gap[some], normal[:, some] = found.gap, found.normal
     # Portals tell a slab of any width, which is enough where no more than that is asked.
     some = some[found.state == OPEN]
-    deeper = hulls_by_portals(table, pairs[some, 0], pairs[some, 1], part_of(progress, 0.2, 1.0))
+    deeper = hulls_by_portals(table, pairs[some, 0], pairs[some, 1], subrange(progress, 0.2, 1.0))
     gap[some], normal[:, some] = deeper.gap, deeper.normal
     apart = gap > limit
     rows.bounds_only(mine[apart], gap[apart], normal[:, apart].T)
@@ -623,8 +592,8 @@ def _deep_hulls(
 ) -> IntArray:
     """Answer pairs of polytopes that penetrate; return the rows that are answered."""
     band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
-    stages = Stages(progress)
-    found = hulls_depth(table, i, j, stages.next(_COST_OF_DEPTH, _COST_OF_REGION if rows.regions else 0.0))
+    middle = 0.5 if rows.regions else 1.0
+    found = hulls_depth(table, i, j, subrange(progress, 0.0, middle))
     tolerance = promised_many(found.depth, extent, magnitude)
     # Which shapes coincide is asked of those that touch only, and of those with one box in the other.
     good = found.found & (found.depth > band) & (found.inner > found.rounding)
@@ -647,7 +616,7 @@ def _deep_hulls(
         relation = relation_of(one, other, float(rows.signed_distance[at[k]]), float(slack[k]), rows.clearance)
         rows.relation[at[k]] = _RELATION_CODES[relation]
     if rows.regions:
-        rows.add_regions(at, slack, tolerance[good], stages.next(1.0, 0.0))
+        rows.add_regions(at, slack, tolerance[good], subrange(progress, middle, 1.0))
     return at
 
 
@@ -660,18 +629,14 @@ def _realised(
 
 
 def _table_of(
-    shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray, stages: Stages, later: float
+    shapes: tuple[ConvexShape, ...], fit: BoolArray, pairs: IntArray, progress: Progress | None
 ) -> tuple[HullTable, IntArray]:
-    """Return a table of the shapes that fit and are in a pair, and the place (n,) of each shape in it.
-
-    `later` is what is expected to follow, as a cost.
-    """
+    """Return a table of the shapes that fit and are in a pair, and the place (n,) of each shape in it."""
     used = np.zeros(len(shapes), dtype=bool)
     used[pairs] = True
     used &= fit
     held: list[Polytope] = [shapes[k] for k in np.flatnonzero(used).tolist()]  # type: ignore[misc]
-    table = HullTable.of(held, stages.next(_COST_OF_FACET * sum(len(shape.normals) for shape in held), later))
-    return table, np.cumsum(used) - 1
+    return HullTable.of(held, progress), np.cumsum(used) - 1
 
 
 def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress: Progress | None = None) -> BoolArray:
@@ -683,23 +648,23 @@ def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress
     """
     known = checked_many("shapes", shapes)
     numbers = checked_pairs(pairs, len(known), len(known))
-    tell(progress, 0.0)
-    stages = Stages(progress)
+    report_progress(progress, 0.0)
     result = np.zeros(len(numbers), dtype=bool)
-    left = np.arange(len(numbers))
+    left, total, progress = np.arange(len(numbers)), max(1, len(numbers)), subrange(progress, 0.0, 1.0)
     if known and known[0].dim == 3:
         sizes = _Sizes(known)
-        left = _boxes_meet(known, sizes, numbers, left, result, stages)
-        left = _hulls_meet(known, sizes, numbers, left, result, stages)
-    progress = stages.next(1.0, 0.0)
-    for done, (k, (i, j)) in enumerate(zip(left.tolist(), numbers[left].tolist(), strict=True)):
-        tell(progress, done / len(left))
+        left = _boxes_meet(known, sizes, numbers, left, result, progress)
+        done = 1.0 - len(left) / total
+        left = _hulls_meet(known, sizes, numbers, left, result, subrange(progress, done, 1.0))
+    part = subrange(progress, 1.0 - len(left) / total, 1.0)
+    for count, (k, (i, j)) in enumerate(zip(left.tolist(), numbers[left].tolist(), strict=True)):
+        report_progress(part, count, len(left))
         a, b = known[i], known[j]
         if isinstance(a, Polytope) and isinstance(b, Polytope):
             result[k] = gjk_intersects(a, b)
         else:
             result[k] = contact(a, b).intersects
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return result
 
 
@@ -709,7 +674,7 @@ def _boxes_meet(
     pairs: IntArray,
     left: IntArray,
     result: BoolArray,
-    stages: Stages,
+    progress: Progress | None,
 ) -> IntArray:
     """Fill in whether boxes intersect; return the rows that are left."""
     fit = np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in shapes])
@@ -720,8 +685,7 @@ def _boxes_meet(
         return left
     boxes = OrientedBoxes.of([shapes[k] for k in np.flatnonzero(fit).tolist()])  # type: ignore[misc]
     i, j = (np.cumsum(fit) - 1)[pairs[mine].T]
-    others = _cost_of_others(shapes, sizes, pairs[left[~both]], _COST_OF_TEST)
-    result[mine], doubtful = boxes_overlap(boxes, i, j, stages.next(len(mine) * _COST_OF_BOX_TEST, others))
+    result[mine], doubtful = boxes_overlap(boxes, i, j, subrange(progress, 0.0, len(mine) / len(left)))
     return np.sort(np.concatenate([left[~both], mine[doubtful]]))
 
 
@@ -731,7 +695,7 @@ def _hulls_meet(
     pairs: IntArray,
     left: IntArray,
     result: BoolArray,
-    stages: Stages,
+    progress: Progress | None,
 ) -> IntArray:
     """Fill in whether polytopes intersect; return the rows that are left."""
     fit = np.array([isinstance(s, Polytope) for s in shapes])
@@ -739,10 +703,10 @@ def _hulls_meet(
     mine = left[fit[pairs[left]].all(axis=1)]
     if len(mine) < _FEW_HULLS:
         return left
-    alone = (len(left) - len(mine)) * _COST_ALONE
-    table, place = _table_of(shapes, fit, pairs[mine], stages, alone + len(mine) * _COST_OF_TEST)
+    progress = subrange(progress, 0.0, len(mine) / len(left))
+    table, place = _table_of(shapes, fit, pairs[mine], subrange(progress, 0.0, 0.5))
     i, j = place[pairs[mine].T]
-    state = hulls_intersect(table, i, j, stages.next(len(mine) * _COST_OF_TEST, alone))
+    state = hulls_intersect(table, i, j, subrange(progress, 0.5, 1.0))
     result[mine] = state == MEET
     return np.setdiff1d(left, mine[state != OPEN], assume_unique=True)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, part_of, rising, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .first_hulls import CORNERS, FACETS, first_hulls
@@ -102,10 +102,10 @@ def hulls_depth(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
     memory = room_for(table)
     for start in range(0, total, _CHUNK):
         some = order[start : start + _CHUNK]
-        here = part_of(progress, start / total, (start + len(some)) / total)
+        here = subrange(progress, start / total, (start + len(some)) / total)
         pair = i.take(some), j.take(some)
-        polytopes = _Polytopes(table, *pair, memory, _First(table, *pair, memory, part_of(here, 0.0, _BEGINNING)))
-        polytopes.grow(part_of(here, _BEGINNING, 1.0))
+        polytopes = _Polytopes(table, *pair, memory, _First(table, *pair, memory, subrange(here, 0.0, _BEGINNING)))
+        polytopes.grow(subrange(here, _BEGINNING, 1.0))
         _measure(table, *pair, polytopes, some, answer)
     return answer
 
@@ -157,11 +157,11 @@ class _First:
         self.names = np.full((count, CORNERS), _INNER)
         self.codes = np.zeros((count, FACETS), dtype=np.intp)
         self.faces = np.zeros(count, dtype=np.intp)
-        progress = rising(progress)  # most are found in the first turn
+        progress = subrange(progress, 0.0, 1.0)  # most are found in the first turn
         for width in _WIDTHS:
             left = np.flatnonzero(self.faces == 0)
             for start in range(0, len(left), _FIRST):
-                tell(progress, (count - len(left) + start) / count)
+                report_progress(progress, count - len(left) + start, count)
                 at = left[start : start + _FIRST]
                 self.by_fans(table, i.take(at), j.take(at), at, width, memory, width == _WIDTHS[-1])
 
@@ -274,7 +274,7 @@ class _Polytopes(HullPairs):
             elif active < (_SHARE if len(self.rows) > _FEW else _SHARE_OF_FEW) * len(self.rows):
                 self.only(np.flatnonzero(self.good))
             self.step()
-            tell(progress, self.ended / len(self.depth))
+            report_progress(progress, self.ended, len(self.depth))
 
     def begin(self, at: IntArray) -> None:
         """Let the next pairs take these rows."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, GJK_GAP, GJK_SLIVER, GJK_TOUCH, PARALLEL_EDGES
 from ..types import BoolArray, FloatArray, IntArray
 from .hulls import HullPairs, HullTable, cross_rows, fans, room_for
@@ -78,7 +78,7 @@ def hulls_distance(
     memory = room_for(table)
     for start in range(0, total, _CHUNK):
         some = order[start : start + _CHUNK]
-        here = part_of(progress, start / total, (start + len(some)) / total)
+        here = subrange(progress, start / total, (start + len(some)) / total)
         search = _Search(table, i.take(some), j.take(some), normals.take(some, axis=1), memory)
         search.run(here)
         if search.found:
@@ -113,7 +113,7 @@ class _Search(HullPairs):
             if len(self.rows) <= _LAST:
                 return
             self.step()
-            tell(progress, 1.0 - len(self.rows) / total)
+            report_progress(progress, 1.0 - len(self.rows) / total)
 
     def step(self) -> None:
         """Go on with the simplex in which the nearest point is, and ask for a support point there: end, or add it."""

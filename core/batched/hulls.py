@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope
 from ..tolerance import (
     BATCH_CORNERS,
@@ -142,7 +142,7 @@ class HullTable:
         rooms = _rooms(counts)
         done = 0
         for number, room in enumerate(np.unique(rooms).tolist()):
-            tell(progress, _CORNERS_READ * done / count)
+            report_progress(progress, _CORNERS_READ * done, count)
             members = np.flatnonzero(rooms == room)
             done += len(members)
             size[members], place[members] = number, np.arange(len(members))
@@ -157,7 +157,7 @@ class HullTable:
             centers[3:, members] = mean.T
             balls[0, members] = np.sqrt(np.einsum("kcv,kcv->kv", block, block).max(axis=1))
             corners.append(read_only(block))
-        tell(progress, _CORNERS_READ)
+        report_progress(progress, _CORNERS_READ)
         for k, shape in enumerate(shapes):
             centers[:3, k] = shape.center
         solid = [k for k, shape in enumerate(shapes) if shape.rank == 3]
@@ -179,7 +179,7 @@ class HullTable:
             tuple(corners),
             read_only(size),
             read_only(place),
-            _gauges_of(owner, normals, offsets, balls, part_of(progress, _BEFORE_GAUGES, 1.0)),
+            _gauges_of(owner, normals, offsets, balls, subrange(progress, _BEFORE_GAUGES, 1.0)),
         )
 
     def moved(self, axes: FloatArray, centers: FloatArray) -> HullTable:
@@ -259,7 +259,7 @@ def _gauges_of(
     starts = _starts(owner).tolist()
     for done, (start, end) in enumerate(pairwise([*starts, len(owner)])):
         if done % _TELL == 0:
-            tell(progress, done / len(starts))
+            report_progress(progress, done, len(starts))
         row = most[owner[start]]
         for some in range(start, end, step):
             np.maximum(row, (planes[some : min(some + step, end)] @ nodes).max(axis=0), out=row)
@@ -377,7 +377,7 @@ def _slabs(
     ways, others, gaps = (np.empty(shape, dtype=np.float32) for _ in range(3))
     for start in range(0, len(i), _SLABS):
         if start % (64 * _SLABS) == 0:
-            tell(progress, start / len(i))
+            report_progress(progress, start, len(i))
         part = slice(start, start + _SLABS)
         one, two = i[part], j[part]
         if len(one) < len(ways):
@@ -392,14 +392,14 @@ def _slabs(
 
 def hulls_intersect(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> NDArray[np.int8]:
     """Return (n,) APART, MEET or, where nothing could be proved, OPEN of shapes i (n,) and j (n,). Raises Cancelled."""
-    parted = hulls_parted(table, i, j, part_of(progress, 0.0, 0.2))
+    parted = hulls_parted(table, i, j, subrange(progress, 0.0, 0.2))
     state = np.where(parted, np.int8(APART), np.int8(OPEN))
     left = np.flatnonzero(~parted)
     meet = hulls_by_rays(table, i.take(left), j.take(left))
     state[left[meet]] = MEET
     left = left[~meet]
     if len(left):
-        state[left] = hulls_by_portals(table, i.take(left), j.take(left), part_of(progress, 0.2, 1.0)).state
+        state[left] = hulls_by_portals(table, i.take(left), j.take(left), subrange(progress, 0.2, 1.0)).state
     return state
 
 
@@ -570,7 +570,7 @@ def hulls_by_portals(
         for begin in range(0, len(order), _AT_ONCE):
             part = slice(begin, begin + _AT_ONCE)
             some = order[part]
-            tell(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * begin / len(order))
+            report_progress(progress, (0.9 if final else 0.0) + (0.1 if final else 0.9) * begin / len(order))
             first = None if start is None else start.take(some, axis=2)
             search = _Portals(table, i.take(some), j.take(some), memory, first)
             # Each step has its price, however few pairs are left: the slow ones go on together in the end.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape
 from ..tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
 from ..types import FloatArray, IntArray
@@ -44,11 +44,11 @@ def nearest_neighbours(
     """
     first = checked_many("shapes", shapes)
     second = None if others is None else checked_many("others", others, first)
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     count = len(first)
     if count and len(first if second is None else second) > (second is None):
-        pairs = _may_be_nearest(first, second, part_of(progress, 0.0, 0.1))
-        nearest = _nearest(first, second, *pairs, part_of(progress, 0.1, 0.9))
+        pairs = _may_be_nearest(first, second, subrange(progress, 0.0, 0.1))
+        nearest = _nearest(first, second, *pairs, subrange(progress, 0.1, 0.9))
         chosen = np.stack([np.arange(count), nearest], axis=1)
     else:
         chosen = np.zeros((0, 2), dtype=np.intp)
@@ -59,7 +59,7 @@ def nearest_neighbours(
         clearance=clearance,
         contact_tolerance=contact_tolerance,
         regions=regions,
-        progress=part_of(progress, 0.9, 1.0),
+        progress=subrange(progress, 0.9, 1.0),
     )
 
 
@@ -143,7 +143,7 @@ def _nearest(
     active = np.arange(count)
     width = 1
     while len(active):
-        tell(progress, 1.0 - len(active) / count)
+        report_progress(progress, 1.0 - len(active) / count)
         # The next few of each, as many more each time as have not been enough.
         rows = at[active, None] + np.arange(width)
         asked = (rows < ends[active, None]) & (least[np.minimum(rows, len(least) - 1)] <= best[active, None])

@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
 from ..types import BoolArray, FloatArray, IntArray
 from .volumes import (
@@ -197,7 +197,7 @@ def _enclosing(
     center, radius = np.empty((len(starts), dim)), np.empty(len(starts))
     ends = np.append(starts[1:], len(points)) if len(starts) else starts
     begin = 0
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     while begin < len(starts):
         end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + _ITEMS, side="right")))
         part = slice(int(starts[begin]), int(ends[end - 1]))
@@ -205,12 +205,12 @@ def _enclosing(
         rows[:dim] = points[part].T
         own = None if radii is None else radii[part]
         done = part.stop / (len(points) + 1)
-        told = part_of(progress, part.start / (len(points) + 1), done)
+        told = subrange(progress, part.start / (len(points) + 1), done)
         middle, radius[begin:end] = _solve(rows, own, starts[begin:end] - part.start, dim, told)
         center[begin:end] = middle[:dim].T
         begin = end
-        tell(progress, done)
-    tell(progress, 1.0)
+        report_progress(progress, done)
+    report_progress(progress, 1.0)
     return Spheres(center, radius)
 
 
@@ -294,7 +294,7 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
     active: IntArray = np.arange(len(first))
     part, items = groups, np.arange(groups.rows.shape[1])
     for step in range(_STEPS):
-        tell(progress, 1.0 - _LEFT**step)
+        report_progress(progress, 1.0 - _LEFT**step)
         reach, most = part.reach(center[:, active])
         better = most < best_reach[active]
         best[:, active[better]] = center[:, active[better]]

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, KDOP_CORNER, KDOP_GAP, KDOP_SUM
 from ..types import BoolArray, FloatArray, IntArray, read_only
@@ -306,13 +306,13 @@ def bounding_kdops(points: FloatArray, starts: IntArray, k: int, progress: Progr
     directions = kdop_directions(k, points.shape[1])
     low, high = np.empty((len(directions), len(starts))), np.empty((len(directions), len(starts)))
     sizes = np.diff(starts, append=len(points))
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     if len(starts) and sizes[0] <= _FEW and (sizes == sizes[0]).all():
         _measure_alike(points[starts[0] :], int(sizes[0]), directions, low, high, progress)
     elif len(starts):
         _measure(points, starts, directions, low, high, progress)
     else:
-        tell(progress, 1.0)
+        report_progress(progress, 1.0)
     return KDops(directions, low, high)
 
 
@@ -326,11 +326,11 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress
     rows = np.ascontiguousarray(points.T)
     first, second, third = np.ascontiguousarray(triangles.T)
     other = np.empty((2, min(len(triangles), _POINTS)))
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     for j, direction in enumerate(directions.astype(int).tolist()):
         below, above = slab(direction, rows)
         for begin in range(0, len(triangles), _POINTS):
-            tell(progress, (j + begin / len(triangles)) / len(directions))
+            report_progress(progress, j + begin / len(triangles), len(directions))
             part = slice(begin, begin + _POINTS)
             least, most = low[j, part], high[j, part]
             one, two = other[:, : len(least)]
@@ -347,7 +347,7 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress
                 above.take(first[part], out=most, mode="clip")
                 np.maximum(most, above.take(second[part], out=one, mode="clip"), out=most)
                 np.maximum(most, above.take(third[part], out=two, mode="clip"), out=most)
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return KDops(directions, low, high)
 
 
@@ -371,7 +371,7 @@ def _measure(
             least, most = slab(direction, rows)
             np.minimum.reduceat(least, first, out=low[j, begin:end])
             np.maximum.reduceat(most, first, out=high[j, begin:end])
-            tell(progress, (begin + (end - begin) * (j + 1) / len(whole)) / len(starts))
+            report_progress(progress, begin + (end - begin) * (j + 1) / len(whole), len(starts))
         begin = end
 
 
@@ -400,7 +400,7 @@ def _measure_alike(
                     np.maximum(most, above, out=most)
                 else:
                     least[:], most[:] = below, above
-        tell(progress, min(1.0, (begin + step) / len(groups)))
+        report_progress(progress, min(1.0, (begin + step) / len(groups)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_CLIMB, KDOP_SUM, LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
@@ -78,10 +78,10 @@ def hull_graph(shapes: Iterable[Polytope], *, progress: Progress | None = None) 
     if not isinstance(shapes, Iterable):
         raise ValueError(f"shapes must be shapes such as ConvexHull or Box, not {type(shapes).__name__}")
     shapes = list(shapes)
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     for i, shape in enumerate(shapes):
         if i % _SHAPES == 0:
-            tell(progress, 0.2 * i / len(shapes))
+            report_progress(progress, 0.2 * i, len(shapes))
         as_polytope(f"shapes[{i}]", shape)
     dims = {shape.dim for shape in shapes} or {3}
     if len(dims) > 1:
@@ -91,14 +91,14 @@ def hull_graph(shapes: Iterable[Polytope], *, progress: Progress | None = None) 
     total = int(counts.sum())
     edges = []
     for begin in range(0, len(shapes), _SHAPES):
-        tell(progress, 0.2 + 0.4 * begin / len(shapes))
+        report_progress(progress, 0.2 + 0.4 * begin / len(shapes))
         part = slice(begin, begin + _SHAPES)
         edges += [shape.edges + start for shape, start in zip(shapes[part], starts[part], strict=True)]
-    tell(progress, 0.6)
+    report_progress(progress, 0.6)
     ends = np.concatenate([np.empty((0, 2), dtype=np.intp), *edges])
     ends = np.concatenate([ends, ends[:, ::-1]])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
-    tell(progress, 0.8)
+    report_progress(progress, 0.8)
     degrees = np.bincount(ends[:, 0], minlength=total)
     points = np.concatenate([np.empty((0, dims.pop())), *(shape.vertices for shape in shapes)])
     graph = HullGraph(
@@ -109,7 +109,7 @@ def hull_graph(shapes: Iterable[Polytope], *, progress: Progress | None = None) 
         read_only(np.concatenate([[0], np.cumsum(degrees)]).astype(np.intp)),
         read_only(np.array([shape.magnitude for shape in shapes], dtype=np.float64)),
     )
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return graph
 
 
@@ -168,12 +168,12 @@ def climbed_kdops(
         raise ValueError("extremes: not of these hulls; some are no vertices of them")
     low, high = np.empty((len(directions), len(hulls))), np.empty((len(directions), len(hulls)))
     ids = np.array(extremes.ids, dtype=np.intp)
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     if len(hulls) == 1:  # no need of slices, which would take longer than a small hull does
         _climb(hulls, matrices, ways, ids, low, high, progress)
     else:
         _climb_in_stretches(hulls, matrices, ways, ids, low, high, progress)
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return KDops(directions, low, high), Extremes(extremes.k, read_only(ids))
 
 
@@ -227,11 +227,11 @@ def _recomputed(
     whole = directions.astype(int).tolist()
     ends = hulls.starts + hulls.counts
     begin = 0
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     while begin < b:
         start = int(hulls.starts[begin])
         end = max(begin + 1, int(np.searchsorted(ends, start + _POINTS, side="right")))
-        told = part_of(progress, start / int(ends[-1]), int(ends[end - 1]) / int(ends[-1]))
+        told = subrange(progress, start / int(ends[-1]), int(ends[end - 1]) / int(ends[-1]))
         first, counts = hulls.starts[begin:end] - start, hulls.counts[begin:end]
         turn, way = np.moveaxis(matrices[begin:end], 0, -1), ways[begin:end].T
         if end - begin > 1:
@@ -245,9 +245,9 @@ def _recomputed(
                 for column, values, best in ((j, least, low), (h + j, most, high)):
                     hits = np.flatnonzero(values == np.repeat(best[j, begin:end], counts))
                     ids[begin:end, column] = start + hits[np.searchsorted(hits, first)]
-            tell(told, (j + 1) / h)
+            report_progress(told, j + 1, h)
         begin = end
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return KDops(directions, low, high)
 
 
@@ -300,7 +300,7 @@ def _climb_in_stretches(
     step = _CLIMBERS // k
     for begin in range(0, b, step):
         end = min(begin + step, b)
-        part, told = slice(begin, end), part_of(progress, begin / b, end / b)
+        part, told = slice(begin, end), subrange(progress, begin / b, end / b)
         stretch, first = _stretch(hulls, begin, end)
         own = ids[part] - first
         _climb(stretch, matrices[part], ways[part], own, low[:, part], high[:, part], told)
@@ -351,7 +351,7 @@ def _climb(
     visited = np.zeros(k * total, dtype=np.bool_)
     visited[climber % k * total + vertex] = True
     for step in range(_STEPS):
-        tell(progress, 0.5 * step / _STEPS)
+        report_progress(progress, 0.5 * step, _STEPS)
         degrees = hulls.first[vertex + 1] - hulls.first[vertex]
         ends = np.cumsum(degrees)
         if not len(ends) or not ends[-1]:
@@ -404,6 +404,6 @@ def _climb(
         part, vertices = _part(hulls, late)
         local = np.empty((len(late), k), dtype=np.intp)
         again = _recomputed(
-            part, matrices[late], ways[late], kdop_directions(k, dim), local, part_of(progress, 0.5, 1.0)
+            part, matrices[late], ways[late], kdop_directions(k, dim), local, subrange(progress, 0.5, 1.0)
         )
         low[:, late], high[:, late], ids[late] = again.low, again.high, vertices[local]

@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope, intervals
 from ..tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING, SMALLEST_STEP, SUBNORMAL_SUM
@@ -247,21 +247,21 @@ def bounding_obbs(points: FloatArray, starts: IntArray, progress: Progress | Non
     few, many = np.flatnonzero(sizes <= 3), np.flatnonzero(sizes > 3)
     # What a group of more points takes is worth a hundred points of the others.
     total = len(points) + 100 * len(many)
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     for begin in range(0, len(few), _ITEMS):
         part = few[begin : begin + _ITEMS]
         frames[part] = _frames_of_three(points, starts[part], sizes[part])
-        tell(progress, (begin + len(part)) / total)
+        report_progress(progress, begin + len(part), total)
     done = int(sizes[few].sum())
     for group in many.tolist():
         own = int(sizes[group]) + 100
-        told = part_of(progress, done / total, (done + own) / total)
+        told = subrange(progress, done / total, (done + own) / total)
         own_points = points[starts[group] : starts[group] + sizes[group]]
-        hull = ConvexHull(own_points, progress=part_of(told, 0.0, 0.5))
-        frames[group] = _best_frame(hull, part_of(told, 0.5, 0.9))
+        hull = ConvexHull(own_points, progress=subrange(told, 0.0, 0.5))
+        frames[group] = _best_frame(hull, subrange(told, 0.5, 0.9))
         done += own
     result = _boxes(points, starts, frames)
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return result
 
 
@@ -270,13 +270,13 @@ def obbs_of_shapes(shapes: Sequence[Polytope], dim: int, progress: Progress | No
     frames = np.empty((len(shapes), dim, dim))
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
     ends = np.cumsum(counts)
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     for i, shape in enumerate(shapes):
         begin, end = (float(x) / float(ends[-1] + 1) for x in (ends[i] - counts[i], ends[i]))
-        frames[i] = _best_frame(shape, part_of(progress, begin, end))
+        frames[i] = _best_frame(shape, subrange(progress, begin, end))
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
     result = _boxes(points, ends - counts, frames)
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return result
 
 
@@ -286,7 +286,7 @@ def obbs_of_shapes(shapes: Sequence[Polytope], dim: int, progress: Progress | No
 
 def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
     """Return the axes (dim, dim) of a small box around a shape; in the plane the smallest."""
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     low, high = shape.bounds
     largest = float((0.5 * high - 0.5 * low).max())
     if shape.rank == 0 or largest == 0.0:
@@ -306,16 +306,16 @@ def _best_frame(shape: Polytope, progress: Progress | None) -> FloatArray:
     if len(points) > _MANY:
         facets = _largest_facets(shape).tolist()
         for done, facet in enumerate(facets):
-            told = part_of(progress, 0.7 * done / len(facets), 0.7 * (done + 1) / len(facets))
+            told = subrange(progress, 0.7 * done / len(facets), 0.7 * (done + 1) / len(facets))
             found += _calipers(shape, points, shape.normals[facet : facet + 1], 1, told)
         found = [found[0], *sorted(found[1:], key=_content)[:_BEST]]
     else:
         normals = shape.normals if shape.rank == 3 else shape.normals[:1]
-        told = part_of(progress, 0.0, 0.7)
+        told = subrange(progress, 0.0, 0.7)
         found += _calipers(shape, points, np.concatenate([normals, shape.edge_directions]), _BEST, told)
     results: list[tuple[FloatArray, float]] = []
     for done, start in enumerate(found):
-        told = part_of(progress, 0.7 + 0.3 * done / len(found), 0.7 + 0.3 * (done + 1) / len(found))
+        told = subrange(progress, 0.7 + 0.3 * done / len(found), 0.7 + 0.3 * (done + 1) / len(found))
         results.append(_turned(shape, points, *start, told))
     return min(results, key=_content)[0]
 
@@ -325,7 +325,7 @@ def _turned(
 ) -> tuple[FloatArray, float]:
     """Return a box, and its score, turned about its axes until no turn helps."""
     for turn in range(_TURNS):
-        better = _calipers(shape, points, frame, 1, part_of(progress, turn / _TURNS, (turn + 1) / _TURNS))
+        better = _calipers(shape, points, frame, 1, subrange(progress, turn / _TURNS, (turn + 1) / _TURNS))
         if not better or better[0][1] >= score * (1.0 - _GAIN):
             break
         frame, score = better[0]
@@ -357,11 +357,11 @@ def _calipers(
     Seen along that axis the box is a least rectangle, and one side of it is along a side of the shape's outline.
     normals (f, 3); no two of the boxes have the same.
     """
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     if len(points) > _OUTLINE:
         found = []
         for k, normal in enumerate(normals):
-            told = part_of(progress, k / len(normals), (k + 1) / len(normals))
+            told = subrange(progress, k / len(normals), (k + 1) / len(normals))
             found += _rotating_calipers(shape, points, normal, told)
         return sorted(found, key=_content)[:keep]
     facing = normals @ shape.normals.T
@@ -444,7 +444,7 @@ def _outline_sides(points: FloatArray, along: FloatArray, progress: Progress | N
     sides = np.empty((2, len(along)))
     columns = np.ascontiguousarray(ring.T)
     for begin in range(0, len(along), _ITEMS // step):
-        tell(progress, begin / len(along))
+        report_progress(progress, begin, len(along))
         part = slice(begin, begin + _ITEMS // step)
         for k, direction in enumerate((along[part], along[part] @ np.array([[0.0, 1.0], [-1.0, 0.0]]))):
             some = direction @ columns[:, ::step]

@@ -15,7 +15,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..types import FloatArray, IntArray
 from .box_pairs import BATCH, Boxes, PairList
 
@@ -59,7 +59,7 @@ def bitmap(
     span = max(1 + int((((end - 1) >> 6) - (begin >> 6)).max()), 1)
     chunk = max(_WORDS // span, 1)
     for first in range(0, len(row_order), chunk):
-        tell(progress, first / len(row_order))
+        report_progress(progress, first, len(row_order))
         part = slice(first, first + chunk)
         for i, j in _partners(bitmaps, limits[:, :, part], begin[part], end[part], span):
             found.tests += len(i)

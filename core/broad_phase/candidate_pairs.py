@@ -21,7 +21,7 @@ from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import alike
 from ..hierarchy.bvh_build import build_bvh
 from ..hierarchy.bvh_pairs import tree_pairs
-from ..progress import Progress, part_of, rising, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
 from ..types import IntArray, ReadOnlyArrays
 from .bitmap_pairs import bitmap
@@ -86,11 +86,11 @@ def candidate_pairs(
         b = _boxes_of_corners("other_low", other_low, "other_high", other_high)
         if b.dim != a.dim:
             raise ValueError(f"other_low has dimension {b.dim}, but low has {a.dim}")
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     found = PairList(a, b, margin)
-    chosen = _find(method, a, b, margin, found, rising(progress))
+    chosen = _find(method, a, b, margin, found, subrange(progress, 0.0, 1.0))
     pairs = found.pairs()
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return Candidates(pairs, chosen, found.tests)
 
 
@@ -127,9 +127,9 @@ def overlapping_pairs(
     if method not in ("auto", "bvh"):
         raise ValueError(f'method must be "auto" or "bvh" but for axis-aligned boxes, not {method!r}')
     as_length("margin", margin)
-    a = build_bvh(volumes, progress=part_of(progress, 0.0, 0.2))
-    b = None if other is None else build_bvh(other, progress=part_of(progress, 0.2, 0.4))
-    found = tree_pairs(a, b, margin, part_of(progress, 0.4, 1.0))
+    a = build_bvh(volumes, progress=subrange(progress, 0.0, 0.2))
+    b = None if other is None else build_bvh(other, progress=subrange(progress, 0.2, 0.4))
+    found = tree_pairs(a, b, margin, subrange(progress, 0.4, 1.0))
     return Candidates(found.pairs, "bvh", found.tests)
 
 

@@ -19,7 +19,7 @@ from math import floor, inf
 
 import numpy as np
 
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..types import FloatArray, IntArray, read_only
 from .box_pairs import BATCH, Boxes, PairList, Room, ranges
 
@@ -68,7 +68,7 @@ def grid(
     room = Room()
     chunk = BATCH // len(steps)
     for first in range(0, len(order), chunk):
-        tell(progress, first / len(order))
+        report_progress(progress, first, len(order))
         part = slice(first, first + chunk)
         number = np.arange(first, min(first + chunk, len(order)))
         begin = table.take(key[part] + (steps - (cells.slices + 1)), mode="clip")

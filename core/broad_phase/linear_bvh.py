@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bounding.uninformative_axes import SAMPLE, dull_axes, sample
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..shapes.hilbert_curve import DIGITS, turn
 from ..types import BoolArray, IntArray
 from .box_pairs import BATCH, Boxes, PairList, Room
@@ -267,7 +267,7 @@ class _Descent:
         while any(self._counts):
             if progress is not None:
                 done = max(done, 1.0 - self._ahead() / before)
-                tell(progress, done)
+                report_progress(progress, done)
             # All of the highest level, one after the other, unless more wait below than fit the cache.
             level = next(
                 (low for low, count in enumerate(self._counts) if count >= _CHUNK),

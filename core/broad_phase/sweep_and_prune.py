@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..bounding.uninformative_axes import sample
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..types import FloatArray, IntArray
 from .box_pairs import Boxes, PairList, Room, ranges
 
@@ -83,7 +83,7 @@ def _overlapping(
     others = [other for other in range(a.dim) if other != axis]
     for i, j in ranges(np.arange(a.count), begin, end, Room()):
         found.tests += len(i)
-        tell(progress, done + (aim - done) * int(i[0]) / a.count)
+        report_progress(progress, done + (aim - done) * int(i[0]) / a.count)
         for other in others:
             met = a.low[other].take(i) <= b.high[other].take(j)
             met &= b.low[other].take(j) <= a.high[other].take(i)

@@ -25,7 +25,7 @@ from ..narrow_phase.gjk import gjk
 from ..narrow_phase.relation import Relation, contact_band
 from ..narrow_phase.separation import SignedSeparation
 from ..note import NOTCH, Note
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..region.center import middle, weighted_center
 from ..shapes.bounded import Bounded
 from ..shapes.curved_shape import ConvexShape
@@ -356,8 +356,8 @@ class _Pair:
         self.notes: list[Note] = []
 
     def contact(self) -> CompoundContact:
-        tell(self.progress, 0.0)
-        near = self._contacts(self.b, part_of(self.progress, 0.0, 0.3))
+        report_progress(self.progress, 0.0)
+        near = self._contacts(self.b, subrange(self.progress, 0.0, 0.3))
         if near.signed_distance > self.band:
             found = self._apart()
         else:
@@ -365,7 +365,7 @@ class _Pair:
             if -near.signed_distance > self.tolerance or self._may_slip():
                 deep = self._penetrating(near)
             found = self._touching(near) if deep is None else deep
-        tell(self.progress, 1.0)
+        report_progress(self.progress, 1.0)
         return found
 
     def _may_slip(self) -> bool:
@@ -382,7 +382,7 @@ class _Pair:
         pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=self.band).pairs.tolist()
         contacts = []
         for k, (i, j) in enumerate(pairs):
-            tell(progress, k / len(pairs))
+            report_progress(progress, k, len(pairs))
             contacts.append(self._contact(i, j, b))
         return _Touching([(i, j) for i, j in pairs], contacts)
 
@@ -410,7 +410,7 @@ class _Pair:
             if gap > best:
                 break
             if k % 64 == 0:
-                tell(self.progress, 0.3 + 0.7 * k / len(order))
+                report_progress(self.progress, 0.3 + 0.7 * k / len(order))
             if (i, j) != chosen:
                 distance, proved = self._gap(i, j)
                 lower = min(lower, proved)
@@ -465,14 +465,14 @@ class _Pair:
             found = curved_escape(
                 *(a.pieces, b.pieces, outer.mtv, near.contacts[near.nearest].mtv),
                 *(max(-c.upper_bound for c in near.contacts), self.tolerance),
-                *(self.budget, part_of(self.progress, 0.4, 0.9)),
+                *(self.budget, subrange(self.progress, 0.4, 0.9)),
             )
             escape, self.directions = found.escape, found.directions
         else:
             bodies = self._bodies(outer.depth)
             slack = 0.5 * self.tolerance
             frame = pair_frame(a.pieces, b.pieces)
-            part = part_of(self.progress, 0.4, 0.9)
+            part = subrange(self.progress, 0.4, 0.9)
             escape = shortest_escape(bodies, frame, start, slack, slack, self.budget, part)
         translations = [t[:dim] for t in escape.translations] + [start[:dim]]
         translation, after = self._chosen(translations, single)
@@ -545,7 +545,7 @@ class _Pair:
 
     def _after(self, translation: FloatArray) -> _Touching:
         """Return the contacts once B is moved."""
-        return self._contacts(self.b.moved(translation), part_of(self.progress, 0.9, 0.9))
+        return self._contacts(self.b.moved(translation), subrange(self.progress, 0.9, 0.9))
 
     def _bodies(self, reach: float) -> list[Planes]:
         """Return the Minkowski differences of all pairs that may matter to translations of B no longer than this."""
@@ -554,7 +554,7 @@ class _Pair:
         bodies = []
         for k, (i, j) in enumerate(pairs):
             if k % 16 == 0:
-                tell(self.progress, 0.3 + 0.1 * k / len(pairs))
+                report_progress(self.progress, 0.3 + 0.1 * k / len(pairs))
             one, other = a.pieces[i], b.pieces[j]
             assert isinstance(one, Polytope)
             assert isinstance(other, Polytope)

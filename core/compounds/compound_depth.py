@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import COMPOUND_ALIKE, COMPOUND_DUAL, COMPOUND_SAME, COMPOUND_TURN, EPS
 from ..types import FloatArray, IntArray
 from .compound_planes import Planes
@@ -194,13 +194,13 @@ def _shortest_escape(
             return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
         table = _Bodies(bodies, frame, longest + tie_width, slack)
     search = _Search(table, best, longest, slack, tie_width)
-    search.run(_boxes(longest, flat), min(budget, _WITHOUT_BOXES), part_of(progress, 0.0, 0.2))
+    search.run(_boxes(longest, flat), min(budget, _WITHOUT_BOXES), subrange(progress, 0.0, 0.2))
     found = search.result()
     if found.finished or budget <= _WITHOUT_BOXES:
         return found
     # Many bodies that overlap: most of the ball about the origin is inside of single ones, and boxes show it faster.
-    boxes = _uncovered(table, _boxes(search.longest, flat), budget, part_of(progress, 0.2, 0.6))
-    search.run(boxes, budget - search.nodes, part_of(progress, 0.6, 1.0))
+    boxes = _uncovered(table, _boxes(search.longest, flat), budget, subrange(progress, 0.2, 0.6))
+    search.run(boxes, budget - search.nodes, subrange(progress, 0.6, 1.0))
     again = search.result()
     return again._replace(lower_bound=max(found.lower_bound, again.lower_bound))
 
@@ -232,7 +232,7 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: int, progress: Progress |
     rounding = float((bodies.offsets - bodies.least).max())
     seen = 0
     while len(gaps) and seen < budget:
-        tell(progress, seen / budget)
+        report_progress(progress, seen, budget)
         chosen = _least(gaps, max(1, min(_CELLS, len(gaps) // 4)), longest)
         rest = np.ones(len(gaps), dtype=bool)
         rest[chosen] = False
@@ -280,7 +280,9 @@ class _Search:
         budget += self.nodes
         self._keep((self.bounds < self.longest + self.tie_width).nonzero()[0])
         while len(self.keys) and self.nodes < budget:
-            tell(progress, max(self.nodes / budget, min(self.lower / self.longest, 0.99) if self.longest else 1.0))
+            report_progress(
+                progress, max(self.nodes / budget, min(self.lower / self.longest, 0.99) if self.longest else 1.0)
+            )
             count = max(1, min(_BATCH, len(self.keys) // 4, budget - self.nodes))
             chosen = _least(self.bounds, count, self.longest)
             points, active = self.points[chosen], self.active[chosen]

@@ -20,7 +20,7 @@ from ..broad_phase.candidate_pairs import candidate_pairs
 from ..curved.curved_contact import rings
 from ..curved.curved_inside import spread
 from ..narrow_phase.contact import contact
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_PLANE, CURVED_RINGS, EPS
@@ -105,13 +105,13 @@ def curved_escape(
     used = ways
     finished, slow = True, 0
     for k in range(_ROUNDS):
-        tell(progress, k / _ROUNDS)
+        report_progress(progress, k, _ROUNDS)
         planes = [
             body for i, j in pairs if (body := inner_planes(pieces_a[i], pieces_b[j], ways, tolerance)) is not None
         ]
         known = np.zeros(3)
         known[:dim] = best
-        part = part_of(progress, k / _ROUNDS, 1.0)
+        part = subrange(progress, k / _ROUNDS, 1.0)
         found = shortest_escape(planes, frame, known, slack, slack, max(0, budget - nodes), part)
         nodes += found.nodes
         finished = found.finished

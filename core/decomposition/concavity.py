@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..shapes.polytope import Polytope
 from ..tolerance import DENT_FLOOR, DENT_RELATIVE, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
@@ -166,7 +166,7 @@ def _deepest(
     """
     k = pieces.shape[1]
     best, place, done = 0.0, np.zeros(normals.shape[1]), 0.0
-    tell(progress, done)
+    report_progress(progress, done)
     least = DENT_RELATIVE * DENT_RELATIVE * DENT_RELATIVE * extent
     pieces, bound = pieces[bound > least], bound[bound > least]
     chosen = _spread(normals)
@@ -180,7 +180,7 @@ def _deepest(
         if len(pieces) == 0:
             return best, place
         done = max(done, best / float(bound.max()))  # all is done when no piece can be deeper than the best
-        tell(progress, done)
+        report_progress(progress, done)
         top = np.argsort(bound)[-batch:]
         # Where a piece may be deepest: its corners and its middle, under all planes.
         candidates = np.concatenate([pieces[top], pieces[top].mean(axis=1, keepdims=True)], axis=1)

@@ -25,7 +25,7 @@ from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.mesh import checked_mesh, separated, signed_volume
 from ..narrow_phase.contact import contact
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_ALIKE, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
@@ -93,7 +93,7 @@ def decomposed_mesh(
     tolerance = as_length("tolerance", tolerance)
     if not isinstance(most_reflex, Integral) or isinstance(most_reflex, bool) or most_reflex < 0:
         raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     if not is_balanced(corners):
         raise ValueError(
             "triangles: the mesh is not closed (an edge is not used once in each direction); only a solid has pieces"
@@ -114,7 +114,7 @@ def decomposed_mesh(
             parts.append(([ConvexHull(own)], convexity.depth))
         else:
             cutting = _Cutting(own, group, least)
-            found = cutting.pieces(part_of(progress, 0.7 * k / len(groups), 0.7 * (k + 1) / len(groups)))
+            found = cutting.pieces(subrange(progress, 0.7 * k / len(groups), 0.7 * (k + 1) / len(groups)))
             parts.append((found, cutting.moved))
     pieces = [piece for found, _ in parts for piece in found]
     enclosed = sum(signed_volume(own - hull.center, group) for own, group in groups)
@@ -130,11 +130,11 @@ def decomposed_mesh(
     for k, ((own, group), (found, moved)) in enumerate(zip(groups, parts, strict=True)):
         exact = exact and moved <= max(rounding, 2.0 * DECOMPOSE_FILTER * EPS * hull.extent)
         if found:
-            share = part_of(progress, 0.7 + 0.3 * k / len(groups), 0.7 + 0.3 * (k + 1) / len(groups))
+            share = subrange(progress, 0.7 + 0.3 * k / len(groups), 0.7 + 0.3 * (k + 1) / len(groups))
             distance = max(distance, _distance(found, own, group, 2.0 * max(moved, rounding), share))
     words = f"{len(pieces)} convex piece{'s' if len(pieces) != 1 else ''} from {reflex} edges that bend inward"
     words += ", exact" if exact else f", nowhere more than {distance:.3g} from the mesh"
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return Decomposition(tuple(pieces), exact, distance, reflex, words)
 
 
@@ -429,7 +429,7 @@ class _Cutting:
         cells = 0
         while stack:
             cell, fragments, begin, share = stack.pop()
-            tell(progress, 0.8 * begin)
+            report_progress(progress, 0.8 * begin)
             cells += 1
             if cells > _MOST_CELLS:
                 raise ValueError(f"triangles: the mesh needs more than {_MOST_CELLS} cuts; allow a larger tolerance")
@@ -528,7 +528,7 @@ class _Cutting:
         changed = True
         while changed:
             changed = False
-            tell(progress, 0.8 + 0.2 / (1 + len(alive)))
+            report_progress(progress, 0.8 + 0.2 / (1 + len(alive)))
             beside: dict[int, list[int]] = defaultdict(list)
             for k in alive:
                 for h in planes[k]:
@@ -611,7 +611,7 @@ def _distance(
     spare = max(2.0 * rounding, spare or 1e-2 * DECOMPOSE_BOUND * extent)
     buried = missing = 0.0
     for number, piece in enumerate(sorted(pieces, key=lambda piece: -piece.volume)):
-        tell(progress, number / len(pieces))
+        report_progress(progress, number, len(pieces))
         bottom, top = piece.bounds
         near = np.flatnonzero(((lows <= top + spare) & (highs >= bottom - spare)).all(axis=1))
         step = max(1, PRODUCTS // len(piece.normals))

@@ -10,7 +10,7 @@ from ..meshes.mesh import Mesh, separated
 from ..meshes.winding import winding_numbers
 from ..narrow_phase.contact import contact
 from ..note import Note
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE, PIECES_OUT
 from ..types import FloatArray
@@ -55,11 +55,11 @@ def mesh_pieces(
                     triangles,
                     most_reflex=most_reflex,
                     tolerance=tolerance,
-                    progress=part_of(progress, 0.4 * k, 0.4 * (k + 1)),
+                    progress=subrange(progress, 0.4 * k, 0.4 * (k + 1)),
                 )
             except ValueError as error:
                 why = str(error).split(": ", 1)[-1].split(";", 1)[0]
-    return _hulls(whole, reflex, why, part_of(progress, 0.8, 1.0))
+    return _hulls(whole, reflex, why, subrange(progress, 0.8, 1.0))
 
 
 def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Decomposition:
@@ -68,17 +68,17 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
     pieces: list[ConvexHull] = []
     distance, filled = 0.0, False
     for k, (points, triangles) in enumerate(parts):
-        share = part_of(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
-        hull = ConvexHull(points, progress=part_of(share, 0.0, 0.8))
-        dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=part_of(share, 0.8, 1.0))
+        share = subrange(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
+        hull = ConvexHull(points, progress=subrange(share, 0.0, 0.8))
+        dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=subrange(share, 0.8, 1.0))
         distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
         filled = filled or dent.depth > MESH_SINGLE * hull.extent or dent.open_share > MESH_SINGLE
         pieces.append(hull)
     # A part of which a point is deep in another's hull sticks in it at least as deep.
     low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)
-    pairs = candidate_pairs(low, high, progress=part_of(progress, 0.5, 0.6)).pairs
+    pairs = candidate_pairs(low, high, progress=subrange(progress, 0.5, 0.6)).pairs
     for k, (i, j) in enumerate(pairs.tolist()):
-        tell(progress, 0.6 + 0.4 * k / len(pairs))
+        report_progress(progress, 0.6 + 0.4 * k / len(pairs))
         distance = max(distance, contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"

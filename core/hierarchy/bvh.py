@@ -17,7 +17,7 @@ from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.obb import Obbs
 from ..bounding.volumes import Volumes, checked_items
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 
@@ -238,7 +238,7 @@ def assembled(volumes: Volumes, layout: Layout, progress: Progress | None = None
 
 def node_volumes(volumes: Volumes, layout: Layout, progress: Progress | None = None) -> Volumes:
     """Return the volumes of all nodes from those of the items, from the deepest level up."""
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     if len(layout.left) == 0:
         return volumes.take([])
     begins = np.searchsorted(layout.level, np.arange(int(layout.level[-1]) + 2)).tolist()
@@ -259,13 +259,13 @@ def node_volumes(volumes: Volumes, layout: Layout, progress: Progress | None = N
         for start in range(0, len(below), 2 * _MERGED):
             pairs = np.arange(start, min(start + 2 * _MERGED, len(below)), 2)
             parts.append(below.take(pairs).merged(below.take(pairs + 1)))
-            tell(progress, 1.0 - begin / len(layout.left))
+            report_progress(progress, 1.0 - begin / len(layout.left))
         # First come the leaves of this level, then its inner nodes: put both in their places.
         order = np.empty(end - begin, dtype=np.intp)
         order[np.concatenate([np.flatnonzero(leaf), np.flatnonzero(~leaf)])] = np.arange(end - begin)
         below = type(volumes).joined(parts).take(order)
         levels.append(below)
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return type(volumes).joined(levels[::-1])
 
 
@@ -298,7 +298,7 @@ def _slabs_of_nodes(volumes: KDops, layout: Layout, begins: list[int], progress:
                     better(mine[one], mine[other], out=mine[parents])
                 else:
                     mine[parents] = better(mine[one], mine[other])
-        tell(progress, (row + 1) / rows)
+        report_progress(progress, row + 1, rows)
     return KDops(volumes.directions, low, high)
 
 

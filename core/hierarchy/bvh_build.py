@@ -13,7 +13,7 @@ import numpy as np
 
 from ..bounding.uninformative_axes import dull_axes
 from ..bounding.volumes import Volumes
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.hilbert_curve import curve_order
 from ..types import BoolArray, FloatArray, IntArray
 from .bvh import Bvh, Layout, assembled, enclosing_boxes, half_surfaces, handy, ranges
@@ -71,7 +71,7 @@ def build_bvh(
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
     if isinstance(leaf_size, bool) or not isinstance(leaf_size, int | np.integer) or leaf_size < 1:
         raise ValueError(f"leaf_size must be a whole number from 1 on, not {leaf_size!r}")
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     low, high = handy(*enclosing_boxes(volumes))
     middles = low + high  # twice the middles: the order is the same
     most = min(int(leaf_size), max(len(volumes), 1))
@@ -81,14 +81,14 @@ def build_bvh(
     elif method == "linear":
         layout = linear_layout(_telling(middles, low, high), most)
     elif method == "top-down":
-        layout = _top_down(low, high, _telling(middles, low, high), split, most, part_of(progress, 0.0, 0.5))
+        layout = _top_down(low, high, _telling(middles, low, high), split, most, subrange(progress, 0.0, 0.5))
     else:
-        share = part_of(progress, 0.0, 0.5)
+        share = subrange(progress, 0.0, 0.5)
         if method == "bottom-up":
             layout = pruned(_bottom_up(low, high, _telling(middles, low, high), share), most)
         else:
             layout = pruned(insertion_layout(low, high, share), most)
-    return assembled(volumes, layout, part_of(progress, 0.5, 1.0))
+    return assembled(volumes, layout, subrange(progress, 0.5, 1.0))
 
 
 def _telling(middles: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
@@ -134,7 +134,7 @@ def _top_down(
         # What lies ahead of a node is its items times the levels below it.
         work = float((counts * np.log2(np.maximum(counts, 1))).sum())
         ahead = ahead or work + total
-        tell(progress, 1.0 - work / ahead)
+        report_progress(progress, 1.0 - work / ahead)
     level = np.repeat(np.arange(len(lefts)), [len(left) for left in lefts])
     return Layout(np.concatenate(lefts), np.concatenate(firsts), np.concatenate(all_counts), items, level)
 
@@ -296,7 +296,7 @@ def _bottom_up(low: FloatArray, high: FloatArray, middles: FloatArray, progress:
         low[:, one] = np.minimum(low[:, one], low[:, other])
         high[:, one] = np.maximum(high[:, one], high[:, other])
         low, high, nodes = low[:, kept], high[:, kept], nodes[kept]
-        tell(progress, 1.0 - (len(nodes) - 1) / count)
+        report_progress(progress, 1.0 - (len(nodes) - 1) / count)
     # The items are the first nodes.
     own = np.arange(made)
     return layout_of_children(np.concatenate(children), int(nodes[0]), own, np.ones_like(own), own)

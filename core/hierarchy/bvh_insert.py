@@ -18,7 +18,7 @@ from math import gcd
 import numpy as np
 
 from ..bounding.volumes import Volumes
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..types import FloatArray, IntArray
 from .bvh import Bvh, Layout, alike, assembled, checked_tree, enclosing_boxes, handy, ranges
 
@@ -65,7 +65,7 @@ def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> B
         held = type(volumes).joined([tree.item_volumes, volumes])
     if not len(volumes):
         return tree
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     converted = 0.5 * len(tree) / (len(tree) + _STEP * len(volumes))
     both = [
         np.concatenate(pair, axis=1)
@@ -73,10 +73,10 @@ def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> B
     ]
     low, high = handy(both[0], both[1])
     size = len(tree)
-    growing = _Growing(volumes.dim, tree, low[:, :size], high[:, :size], part_of(progress, 0.0, converted))
-    growing.insert(_rows(low[:, size:], high[:, size:], None), part_of(progress, converted, 0.5))
+    growing = _Growing(volumes.dim, tree, low[:, :size], high[:, :size], subrange(progress, 0.0, converted))
+    growing.insert(_rows(low[:, size:], high[:, size:], None), subrange(progress, converted, 0.5))
     items = np.concatenate([tree.items, np.arange(len(tree.items), len(held))])
-    return assembled(held, growing.layout(items), part_of(progress, 0.5, 1.0))
+    return assembled(held, growing.layout(items), subrange(progress, 0.5, 1.0))
 
 
 def insertion_layout(low: FloatArray, high: FloatArray, progress: Progress | None) -> Layout:
@@ -101,7 +101,7 @@ def _rows(low: FloatArray, high: FloatArray, progress: Progress | None) -> list[
     for begin in range(0, low.shape[1], _ROWS):
         part = slice(begin, begin + _ROWS)
         result += zip(*low[:, part].tolist(), *high[:, part].tolist(), strict=True)
-        tell(progress, len(result) / low.shape[1])
+        report_progress(progress, len(result), low.shape[1])
     return result
 
 
@@ -138,11 +138,11 @@ class _Growing:
     ) -> None:
         """Start with a tree and the boxes (dim, m) around its nodes, or with nothing."""
         self.joint = _joint_2 if dim == 2 else _joint_3
-        self.boxes = _rows(low, high, part_of(progress, 0.0, 0.5))
+        self.boxes = _rows(low, high, subrange(progress, 0.0, 0.5))
         self.surfaces: list[float] = []
         for begin in range(0, len(self.boxes), _ROWS):
             self.surfaces += [self.joint(box, box)[1] for box in self.boxes[begin : begin + _ROWS]]
-            tell(progress, 0.5 + 0.5 * len(self.surfaces) / len(self.boxes))
+            report_progress(progress, 0.5 + 0.5 * len(self.surfaces) / len(self.boxes))
         self.root = 0
         self.left: list[int] = []
         self.right: list[int] = []
@@ -170,7 +170,7 @@ class _Growing:
         node_boxes, surfaces = self.boxes, self.surfaces
         for done, box in enumerate(boxes):
             if done % _OFTEN == 0:
-                tell(progress, done / len(boxes))
+                report_progress(progress, done, len(boxes))
             leaf = self._add(-1, -1, self.items, 1, 1, box, joint_of(box, box)[1])
             self.items += 1
             if leaf == 0:
@@ -193,7 +193,7 @@ class _Growing:
                 if total <= _SMALL or not _LIGHTEST * total <= weight[joint] <= _HEAVIEST * total:
                     self._rotate(above, joint)
                 joint, above = above, parent[above]
-        tell(progress, 1.0)
+        report_progress(progress, 1.0)
 
     def _rotate(self, node: int, changed: int) -> None:
         """Exchange a child of a node with a child of its other child, where balance or a smaller node is to be had.

@@ -15,7 +15,7 @@ from ..arguments import as_length
 from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..tolerance import BVH_WIDER, EPS, LARGEST_COORDINATE
 from ..types import IntArray, ReadOnlyArrays, read_only
 from .bvh import Bvh, alike, checked_tree, enclosing_boxes
@@ -129,7 +129,7 @@ class _Descent:
     def run(self) -> None:
         """Test and open pairs of nodes until none is left."""
         waiting = self._start()
-        tell(self.progress, 0.0)
+        report_progress(self.progress, 0.0)
         while waiting:
             i, j, share = waiting.pop()
             if len(i) > _BATCH:
@@ -143,8 +143,8 @@ class _Descent:
                 waiting.append((i, j, share))
             else:
                 self.done += share
-            tell(self.progress, self.done)
-        tell(self.progress, 1.0)
+            report_progress(self.progress, self.done)
+        report_progress(self.progress, 1.0)
 
     def _start(self) -> list[tuple[IntArray, IntArray, float]]:
         """Return the pairs of nodes to begin with, and the share of the work that they stand for."""
@@ -219,7 +219,7 @@ class _Descent:
             met = meeting(self.items_a, self.b.item_volumes, one, other, self.widths)
             self._found(one.take(met), other.take(met))
             if self.progress is not None:
-                tell(self.progress, self.done)
+                report_progress(self.progress, self.done)
 
     def _found(self, one: IntArray, other: IntArray) -> None:
         if self.itself:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..narrow_phase.contact import contact
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
@@ -77,8 +77,8 @@ def nearest_to_mesh(
     for k, piece in enumerate(pieces):
         if isinstance(piece, Polytope) or best.signed_distance < -tolerance:
             continue
-        told = part_of(progress, k / len(pieces), (k + 1) / len(pieces))
-        tell(told, 0.0)
+        told = subrange(progress, k / len(pieces), (k + 1) / len(pieces))
+        report_progress(told, 0.0)
         if piece.skeleton is not None:
             found = _of_polytopes([piece.skeleton], mesh, piece.radius)
         else:
@@ -137,7 +137,7 @@ def way_out(
     translation, nudges = start, 0
     magnitude = max(mesh.mesh.magnitude, *(piece.magnitude for piece in pieces))
     for step in range(_STEPS):
-        tell(progress, step / _STEPS)
+        report_progress(progress, step, _STEPS)
         length = length_of(translation)
         along = translation / length if length > 0.0 else None
         moved = [piece.moved(translation) for piece in pieces]
@@ -198,7 +198,7 @@ def _of_curved(
     best = Nearest(inf, inf, inf, _NONE, _NONE, _NONE)
     lower = inf
     for looked_at in range(_MOST_TRIANGLES):
-        tell(progress, looked_at / _MOST_TRIANGLES)
+        report_progress(progress, looked_at, _MOST_TRIANGLES)
         k = int(known.argmin())
         if known[k] >= best.signed_distance - enough:
             break

@@ -31,7 +31,7 @@ from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
 from ..narrow_phase.separation import Separation
 from ..note import NOTCH, Note
-from ..progress import Progress, part_of, rising, tell
+from ..progress import Progress, report_progress, subrange
 from ..region.center import middle
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
@@ -197,7 +197,7 @@ def mesh_contact(
         if not callable(pieces):
             _check_given(name, given, pieces)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
-    pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, rising(progress))
+    pair = _Pair(facets, clearance, contact_tolerance, int(budget), known, subrange(progress, 0.0, 1.0))
     if facets[0].curved:
         return _Curved(a, b, pair).contact()  # type: ignore[arg-type]
     if facets[1].curved:
@@ -252,7 +252,7 @@ class _Pair:
         self.band = max(contact_tolerance * (small or large), self.promise)
         self.notes: list[Note] = []
         for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
-            part = part_of(progress, 0.05 * k, 0.05 * (k + 1))
+            part = subrange(progress, 0.05 * k, 0.05 * (k + 1))
             if given.pieces is None:
                 self.notes += [Note(words, about=name) for words in _faults(given.mesh, body, part)]
             elif not body.solid and not given.curved:
@@ -260,7 +260,7 @@ class _Pair:
 
     def contact(self) -> MeshContact:
         a, b = self.a, self.b
-        self.crossings = crossings = crossing_triangles(a.mesh, b.mesh, part_of(self.progress, 0.1, 0.2))
+        self.crossings = crossings = crossing_triangles(a.mesh, b.mesh, subrange(self.progress, 0.1, 0.2))
         curves = tuple(contact_curves(crossings, a.mesh, b.mesh))
         surface, proved = 0.0, 0.0
         normal: FloatArray | None = None
@@ -273,7 +273,7 @@ class _Pair:
             found = mesh_distance(
                 *(a.mesh.points, a.mesh.triangles, a.mesh.tree),
                 *(b.mesh.points, b.mesh.triangles, b.mesh.tree),
-                part_of(self.progress, 0.2, 0.3),
+                subrange(self.progress, 0.2, 0.3),
             )
             surface, proved = found.distance, found.lower_bound
             on_a, on_b = found.point_on_a, found.point_on_b
@@ -288,7 +288,7 @@ class _Pair:
         held = bool(a_in_b.any() or b_in_a.any())
         intersects = bool(len(crossings)) or held
         distance = 0.0 if intersects else surface
-        near = part_of(self.progress, 0.3, 1.0)
+        near = subrange(self.progress, 0.3, 1.0)
         if not intersects and surface > self.band:
             relation = Relation.WITHIN_CLEARANCE if surface <= self.clearance else Relation.SEPARATED
             deep = _Depth(relation, surface, proved, surface + self._rounding, normal)
@@ -300,7 +300,7 @@ class _Pair:
             deep = self._solids(a_in_b, b_in_a, held, near)
         if deep.points is not None:
             on_a, on_b = deep.points
-        tell(self.progress, 1.0)
+        report_progress(self.progress, 1.0)
         return MeshContact(
             relation=deep.relation,
             intersects=intersects,
@@ -388,7 +388,7 @@ class _Pair:
         """Return the way in which B leaves A within the contact tolerance, if one is found."""
         ways = directions_between(self.a, self.b, self.crossings)
         for k, way in enumerate(ways):
-            tell(progress, k / len(ways))
+            report_progress(progress, k, len(ways))
             if share_nothing(self.a, self.b.moved(way * self.band)):
                 return way
         return None
@@ -410,7 +410,7 @@ class _Pair:
         """Return the pieces of both."""
         found: list[Decomposition] = []
         for k in (0, 1):
-            pieces = self.pieces_of(k, part_of(progress, 0.5 * k, 0.5 * k + 0.5))
+            pieces = self.pieces_of(k, subrange(progress, 0.5 * k, 0.5 * k + 0.5))
             found.append(pieces)
             if not self._fit(pieces):
                 self.notes.append(note_of_pieces("AB"[k], pieces))
@@ -457,8 +457,8 @@ class _Pair:
     def _beside(self, surface: float, proved: float, normal: FloatArray | None, progress: Progress | None) -> _Depth:
         """Tell of two solids that are apart, but no more than the contact tolerance."""
         deep = _Depth(Relation.TOUCHING, surface, proved, surface + self._rounding, normal)
-        pieces = self._decomposed(part_of(progress, 0.0, 0.7))
-        deep.compound = self._compound(pieces, part_of(progress, 0.7, 1.0))
+        pieces = self._decomposed(subrange(progress, 0.0, 0.7))
+        deep.compound = self._compound(pieces, subrange(progress, 0.7, 1.0))
         if deep.compound is not None and all(map(self._fit, pieces)):
             deep.regions = deep.compound.regions
             if normal is None:
@@ -473,19 +473,19 @@ class _Pair:
         progress: Progress | None,
     ) -> _Depth:
         """Tell of two solids that have points in common."""
-        pieces = self._decomposed(part_of(progress, 0.0, 0.3))
-        found = self._compound(pieces, part_of(progress, 0.3, 0.7))
+        pieces = self._decomposed(subrange(progress, 0.0, 0.3))
+        found = self._compound(pieces, subrange(progress, 0.3, 0.7))
         spare = pieces[0].distance + pieces[1].distance
         fit = all(map(self._fit, pieces))
-        rest = part_of(progress, 0.7, 1.0)
+        rest = subrange(progress, 0.7, 1.0)
         if found is None:
-            escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
-            return self._by_meshes(pieces, None, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
+            escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, subrange(rest, 0.0, 0.3))
+            return self._by_meshes(pieces, None, escape, a_in_b, b_in_a, held, subrange(rest, 0.3, 1.0))
         exact = pieces[0].exact and pieces[1].exact
         touch = found.depth <= found.tolerance + spare and not held
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - found.tolerance)
-        escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, part_of(rest, 0.0, 0.3))
+        escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, subrange(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = escape.take(ways[:8], found.tolerance, spare)
         if fit and touch and escape.proved and escape.length <= self.band:
@@ -495,7 +495,7 @@ class _Pair:
             if length <= found.depth + 8.0 * (found.tolerance + spare) + 64.0 * EPS * self.magnitude:
                 # What fills a gap closes a way out, however narrow: pieces that are not exact prove nothing, but what
                 # of them is inside the meshes does.
-                parts = part_of(rest, 0.3, 1.0)
+                parts = subrange(rest, 0.3, 1.0)
                 least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
                 if escape.length < found.depth - found.tolerance:
                     return self._shorter(escape, least, found, a_in_b, b_in_a, held)
@@ -531,7 +531,7 @@ class _Pair:
                 found,
                 found.regions,
             )
-        return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held, part_of(rest, 0.3, 1.0))
+        return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held, subrange(rest, 0.3, 1.0))
 
     def _shorter(
         self,
@@ -589,8 +589,8 @@ class _Pair:
     ) -> _Depth:
         """Tell of two solids whose pieces are not the meshes: by the meshes themselves."""
         a, b, crossings = self.a, self.b, self.crossings
-        least, of_a, of_b = self._proved(pieces, part_of(progress, 0.0, 0.5))
-        escape.progress = part_of(progress, 0.5, 1.0)
+        least, of_a, of_b = self._proved(pieces, subrange(progress, 0.0, 0.5))
+        escape.progress = subrange(progress, 0.5, 1.0)
         if least <= self.band:
             way = self._leaving(None)
             if way is not None and self.band < escape.length:
@@ -631,11 +631,11 @@ class _Pair:
     ) -> tuple[float, Samples, Samples]:
         """Return a certified lower bound of the depth, by the meshes themselves, and the samples of both."""
         a, b, crossings = self.a, self.b, self.crossings
-        of_a = samples_of(a, b, crossings, 0, self.band, part_of(progress, 0.0, 0.3))
-        of_b = samples_of(b, a, crossings, 1, self.band, part_of(progress, 0.3, 0.6))
-        radius, _ = ball_in_both(a, b, (of_a, of_b), part_of(progress, 0.6, 0.8))
+        of_a = samples_of(a, b, crossings, 0, self.band, subrange(progress, 0.0, 0.3))
+        of_b = samples_of(b, a, crossings, 1, self.band, subrange(progress, 0.3, 0.6))
+        radius, _ = ball_in_both(a, b, (of_a, of_b), subrange(progress, 0.6, 0.8))
         least = max(2.0 * radius, depth_of_triangles(a.mesh, b.mesh, crossings))
-        return max(least, self._depth_of_inner(pieces, part_of(progress, 0.8, 1.0))), of_a, of_b
+        return max(least, self._depth_of_inner(pieces, subrange(progress, 0.8, 1.0))), of_a, of_b
 
     def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
         """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
@@ -644,7 +644,7 @@ class _Pair:
         # The larger first, whichever it is: so the answer is the same when A and B change places.
         inner, bodies = [], sorted(zip((self.a, self.b), pieces, strict=True), key=lambda pair: -pair[0].size)
         for k, (body, found) in enumerate(bodies):
-            tell(progress, 0.25 * k)
+            report_progress(progress, 0.25 * k)
             inner.append(inner_pieces(body.mesh, found))
         if not (inner[0] and inner[1]):
             return 0.0
@@ -658,9 +658,9 @@ class _Pair:
             one, other = (
                 Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in cores]) for cores in inner
             )
-        tell(progress, 0.5)
+        report_progress(progress, 0.5)
         budget = self.budget // _INNER_SHARE
-        least = compound_contact(one, other, budget=budget, progress=part_of(progress, 0.5, 1.0)).least_depth
+        least = compound_contact(one, other, budget=budget, progress=subrange(progress, 0.5, 1.0)).least_depth
         return max(0.0, least - self._rounding)
 
     def _held(
@@ -694,12 +694,12 @@ class _Curved:
         self.band = max(pair.contact_tolerance * (small or large), self.tolerance)
 
     def contact(self) -> MeshContact:
-        near = nearest_to_mesh(self.pieces, self.mesh, self.tolerance, progress=part_of(self.pair.progress, 0.0, 0.1))
+        near = nearest_to_mesh(self.pieces, self.mesh, self.tolerance, progress=subrange(self.pair.progress, 0.0, 0.1))
         if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
             answer = self._apart(near)
         else:
             answer = self._by_pieces(near) or self._by_facets(near)
-        tell(self.pair.progress, 1.0)
+        report_progress(self.pair.progress, 1.0)
         return answer
 
     def _signed(self, normal: FloatArray) -> FloatArray:
@@ -747,7 +747,7 @@ class _Curved:
         """Return the contact of the solid itself with the pieces of the mesh; None when these are not exact, or too
         many."""
         pair, k = self.pair, 1 if self.of_a else 0
-        pieces = pair.pieces_of(k, part_of(pair.progress, 0.1, 0.3))
+        pieces = pair.pieces_of(k, subrange(pair.progress, 0.1, 0.3))
         if not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
             return None
         one, other = Compound(self.pieces), Compound(pieces.pieces)
@@ -759,7 +759,7 @@ class _Curved:
             budget=pair.budget,
             clearance=pair.clearance,
             contact_tolerance=pair._relative(one, other),
-            progress=part_of(pair.progress, 0.3, 0.9),
+            progress=subrange(pair.progress, 0.3, 0.9),
         )
         return None if found.status is CompoundStatus.UNVERIFIED else found
 
@@ -769,7 +769,7 @@ class _Curved:
         found = self._compound() if self.mesh.solid else None
         if found is None:
             return None
-        crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, part_of(pair.progress, 0.9, 0.95))
+        crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, subrange(pair.progress, 0.9, 0.95))
         spare = max(0.0, *(pieces.distance for pieces in pair.pieces if pieces is not None))
         of_mesh = pair.pieces[1 if self.of_a else 0]
         assert of_mesh is not None
@@ -782,7 +782,7 @@ class _Curved:
             room = mesh_distance(
                 *(one.points, one.triangles, one.tree),
                 *(other.points, other.triangles, other.tree),
-                part_of(pair.progress, 0.95, 1.0),
+                subrange(pair.progress, 0.95, 1.0),
             ).distance
         return MeshContact(
             relation=relation,
@@ -825,7 +825,7 @@ class _Curved:
             notes=(*found.notes, note),
         )
         start = self._signed(-found.mtv) if found.depth > 0.0 else np.zeros(3)
-        out = way_out(self.pieces, self.mesh, start, self.tolerance, part_of(self.pair.progress, 1.0, 1.0))
+        out = way_out(self.pieces, self.mesh, start, self.tolerance, subrange(self.pair.progress, 1.0, 1.0))
         if not self.mesh.solid:
             return self._of_surface(found, near, None if out is None else out.translation)
         whole = self.solid.hull if isinstance(self.solid, Compound) else self.solid

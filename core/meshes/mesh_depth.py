@@ -19,7 +19,7 @@ import numpy as np
 
 from ..compounds.compound_depth import nearest_beyond
 from ..narrow_phase.contact import contact
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, MESH_ALIKE, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
 from ..types import BoolArray, FloatArray, IntArray, read_only
@@ -294,7 +294,7 @@ class EscapeSearch:
 
     def _tried(self, cost: int = 1) -> None:
         self.left -= cost
-        tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
+        report_progress(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
 
     def separates(self, translation: FloatArray) -> bool:
         """Try a translation; note it when it is the best."""
@@ -322,7 +322,7 @@ class EscapeSearch:
         most = self.length * (1.0 + MESH_DEPTH_STEP)
         near = [translation for translation in self.known if length_of(translation) <= most]
         for translation in sorted(near, key=length_of):
-            tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
+            report_progress(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
             if self.stays_clear(translation, beyond):
                 return translation
             beside = self._out_of_notch(translation, beyond, most)
@@ -451,7 +451,7 @@ class EscapeSearch:
             way = target - translation
             if length_of(way) <= 2.0 * self.room:
                 return translation, step
-            tell(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
+            report_progress(self.progress, 1.0 - max(0, self.left) / max(1, self.tries))
             impact = first_impact(self.a.mesh, self.b.mesh, translation, way)
             if impact is None:
                 return target, step
@@ -617,10 +617,10 @@ def samples_of(
             owners += [its] * len(_SHARES)
     points = np.concatenate(parts)
     outer = other.mesh
-    found = points_to_mesh(points, outer.points, outer.triangles, outer.tree, part_of(progress, 0.0, 0.2))
+    found = points_to_mesh(points, outer.points, outer.triangles, outer.tree, subrange(progress, 0.0, 0.2))
     inside = found.distance <= near
     away = np.flatnonzero(~inside)
-    inside[away] = _held(other, points.take(away, axis=0), found.distance.take(away), part_of(progress, 0.2, 1.0))
+    inside[away] = _held(other, points.take(away, axis=0), found.distance.take(away), subrange(progress, 0.2, 1.0))
     return Samples(points, np.concatenate(owners), found.distance, inside)
 
 
@@ -682,8 +682,8 @@ def ball_in_both(
     if not parts:
         return nothing
     points = np.concatenate(parts)
-    points = points[a.holds(points, part_of(progress, 0.0, 0.3))]
-    points = points[b.holds(points, part_of(progress, 0.3, 0.6))]
+    points = points[a.holds(points, subrange(progress, 0.0, 0.3))]
+    points = points[b.holds(points, subrange(progress, 0.3, 0.6))]
     if not len(points):
         return nothing
     radius = _room_in_both(a, b, points, np.zeros(len(points)))
@@ -692,7 +692,7 @@ def ball_in_both(
     # What is inside a ball is inside both solids: no step beside its middle leaves them.
     ways = np.concatenate([_grid() @ body.frame for body, _ in bodies])
     for k in range(_GROWN):
-        tell(progress, 0.6 + 0.4 * k / _GROWN)
+        report_progress(progress, 0.6 + 0.4 * k / _GROWN)
         step = 0.5 ** (1 + k // 3) * radius
         beside = (points[:, None] + step[:, None, None] * ways).reshape(-1, 3)
         # What has no more room than the ball has need not be measured.

@@ -19,7 +19,7 @@ from ..bounding.bounding_volumes import bounding_volumes
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import Bvh, alike, ranges
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP, MESH_SLIVER, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh import checked_mesh
@@ -133,12 +133,12 @@ def points_to_mesh(
     if least.shape != (len(array),):
         raise ValueError(f"enough: an array ({len(array)},) expected, got the shape {least.shape}")
     distance, nearest, which = np.empty(len(array)), np.empty((len(array), 3)), np.empty(len(array), dtype=np.intp)
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     for begin in range(0, len(array), _BATCH):
         part = slice(begin, begin + _BATCH)
         _nearest(array[part], surface, least[part], distance[part], nearest[part], which[part])
-        tell(progress, min(begin + _BATCH, len(array)) / len(array))
-    tell(progress, 1.0)
+        report_progress(progress, min(begin + _BATCH, len(array)), len(array))
+    report_progress(progress, 1.0)
     return MeshPoints(read_only(distance), read_only(nearest), read_only(which))
 
 
@@ -240,7 +240,7 @@ class _Search:
 
     def run(self) -> None:
         """Find the nearest pair of triangles."""
-        tell(self.progress, 0.0)
+        report_progress(self.progress, 0.0)
         root = np.zeros(1, dtype=np.intp)
         self._follow(root, root)
         waiting = [(self.gaps(root, root), root, root, 1.0)]
@@ -263,9 +263,9 @@ class _Search:
                 waiting.append((gap, i, j, share))
             else:
                 self.done += share
-            tell(self.progress, 0.9 * self.done)
+            report_progress(self.progress, 0.9 * self.done)
         self._settle()
-        tell(self.progress, 1.0)
+        report_progress(self.progress, 1.0)
 
     def result(self) -> MeshDistance:
         """Return what was found."""
@@ -395,7 +395,7 @@ class _Search:
             self._decide(int(one[k]), int(other[k]))
             if self.best == 0.0:
                 break
-            tell(self.progress, 0.9 + 0.1 * count / len(order))
+            report_progress(self.progress, 0.9 + 0.1 * count / len(order))
 
 
 def _least(values: FloatArray, count: int) -> IntArray:

@@ -18,7 +18,7 @@ import numpy as np
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_pairs import tree_pairs
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
@@ -66,7 +66,7 @@ def first_impact(
         return None
     begin, step = 0.0, _first_step(a, b, way)
     while begin < 1.0:
-        tell(progress, begin)
+        report_progress(progress, begin)
         end = min(1.0, begin + step)
         found = _first_of(a, b, _swept_pairs(a, b, start, way, begin, end), start, way, end)
         if found is not None:
@@ -90,7 +90,7 @@ def gaps_between(
     count = 0
     begin, step, nowhere = 0.0, _first_step(a, b, way), np.zeros(3)
     while begin < 1.0 and count < most:
-        tell(progress, begin)
+        report_progress(progress, begin)
         end = min(1.0, begin + step)
         shares, leaves = _intervals(a, b, _swept_pairs(a, b, nowhere, way, begin, end), way)
         # Of others that meet before or after, the boxes tell by chance.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array, validate_magnitude
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..tolerance import (
     EPS,
     TRIANGLE_CROSSING,
@@ -83,7 +83,7 @@ def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = N
     count = len(corners_a)
     distance, lower = np.empty((2, count))
     on_a, on_b = np.empty((2, count, 3))
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     for begin in range(0, count, _BATCH):
         part = slice(begin, begin + _BATCH)
         rows_a, rows_b = rows_of(corners_a[part]), rows_of(corners_b[part])
@@ -94,8 +94,8 @@ def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = N
         on_b[begin + met] = on_a[begin + met]
         for k in (begin + np.flatnonzero(found.open)).tolist():
             distance[k], lower[k], on_a[k], on_b[k] = distance_exactly(corners_a[k], corners_b[k])
-        tell(progress, min(begin + _BATCH, count) / count)
-    tell(progress, 1.0)
+        report_progress(progress, min(begin + _BATCH, count), count)
+    report_progress(progress, 1.0)
     return TriangleDistances(read_only(distance), read_only(lower), read_only(on_a), read_only(on_b))
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..shapes.orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
 from ..tolerance import EPS, EXTREME_EXPONENT, MESH_SIEVE, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
@@ -96,8 +96,8 @@ def crossing_triangles(a: Mesh, b: Mesh, progress: Progress | None = None) -> Cr
     for name, mesh in (("a", a), ("b", b)):
         if not isinstance(mesh, Mesh):
             raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
-    tell(progress, 0.0)
-    return _meetings(a, b, triangle_candidates(a, b, part_of(progress, 0.0, 0.5)), part_of(progress, 0.5, 1.0))
+    report_progress(progress, 0.0)
+    return _meetings(a, b, triangle_candidates(a, b, subrange(progress, 0.0, 0.5)), subrange(progress, 0.5, 1.0))
 
 
 def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
@@ -109,14 +109,14 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     """
     if not isinstance(mesh, Mesh):
         raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
-    tell(progress, 0.0)
-    pairs = own_candidates(mesh, part_of(progress, 0.0, 0.5))
+    report_progress(progress, 0.0)
+    pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
     one, other = (mesh.triangles.take(row, axis=0).T for row in pairs)
     beside = np.zeros(pairs.shape[1], dtype=np.bool_)
     for i in range(3):
         for j in range(3):
             beside |= one[i] == other[j]
-    return _meetings(mesh, mesh, pairs[:, ~beside], part_of(progress, 0.5, 1.0))
+    return _meetings(mesh, mesh, pairs[:, ~beside], subrange(progress, 0.5, 1.0))
 
 
 class _Part(NamedTuple):
@@ -145,7 +145,7 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     count = 0
     total = pairs.shape[1]
     for begin in range(0, total, _SIEVED):
-        tell(progress, begin / total)
+        report_progress(progress, begin, total)
         left = sieve.left(pairs[:, begin : begin + _SIEVED])
         waiting.append(left + begin)
         count += len(left)
@@ -173,7 +173,7 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     )
     for array in (result.kinds, result.features):
         array.flags.writeable = False
-    tell(progress, 1.0)
+    report_progress(progress, 1.0)
     return result
 
 

@@ -24,7 +24,7 @@ from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh, ranges
 from ..hierarchy.bvh_build import build_bvh
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, EXTREME_EXPONENT, WINDING_ROUNDING, WINDING_SHARP
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh import checked_mesh, same_place
@@ -76,7 +76,7 @@ def winding_numbers(
         raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
     validate_magnitude("points", array)
     corners, faces = checked_mesh(vertices, triangles, "vertices")
-    tell(progress, 0.0)
+    report_progress(progress, 0.0)
     count = len(array)
     total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
     mesh = _Faces.of(array, corners, faces)
@@ -84,13 +84,15 @@ def winding_numbers(
         for begin in range(0, count, step := max(1, _BATCH // len(faces))):
             of = np.arange(begin, min(begin + step, count))
             mesh.add(np.repeat(of, len(faces)), np.tile(np.arange(len(faces)), len(of)), total, touching)
-            tell(progress, min(begin + step, count) / count)
+            report_progress(progress, min(begin + step, count), count)
     else:
-        tree = _Fans.built(mesh, part_of(progress, 0.0, 0.1))
+        tree = _Fans.built(mesh, subrange(progress, 0.0, 0.1))
         for begin in range(0, count, _POINTS):
             of = np.arange(begin, min(begin + _POINTS, count))
-            tree.add(of, total, touching, part_of(progress, *(0.1 + 0.9 * x / count for x in (begin, begin + len(of)))))
-    tell(progress, 1.0)
+            tree.add(
+                of, total, touching, subrange(progress, *(0.1 + 0.9 * x / count for x in (begin, begin + len(of))))
+            )
+    report_progress(progress, 1.0)
     total /= 4.0 * pi
     touching.flags.writeable = False
     return Winding(read_only(total), touching)
@@ -246,7 +248,7 @@ class _Fans:
         """Make them of a mesh."""
         tree = build_bvh(volumes_of_triangles("aabb", mesh.vertices, mesh.triangles), leaf_size=_LEAF)
         assert isinstance(tree.volumes, KDops)
-        tell(progress, 0.3)
+        report_progress(progress, 0.3)
         corners = same_place(mesh.vertices).take(mesh.triangles)
         # Two corners in one place: no solid angle from anywhere.
         thin = (corners == corners.take([1, 2, 0], axis=1)).any(axis=1)
@@ -267,7 +269,7 @@ class _Fans:
             fan, node = border.fans()
             parts.append(fan)
             owners.append(node)
-            tell(progress, 1.0 - 0.7 * level / tree.depth)
+            report_progress(progress, 1.0 - 0.7 * level / tree.depth)
         node = np.concatenate(owners)
         fans = np.concatenate(parts).take(np.argsort(node, kind="stable"), axis=0)
         count = np.bincount(node, minlength=len(tree))
@@ -304,7 +306,7 @@ class _Fans:
                 waiting.append((np.repeat(of.take(k), 2), (left.take(k)[:, None] + np.arange(2)).ravel(), share))
             else:
                 done += share
-            tell(progress, done)
+            report_progress(progress, done)
 
     def _add(
         self, k: IntArray, of: IntArray, nodes: IntArray, fans: bool, total: FloatArray, touching: BoolArray

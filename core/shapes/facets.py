@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal
 from .pair_keys import different, within
@@ -60,7 +60,7 @@ def merge(solid: Solid, progress: Progress | None = None) -> Facets | FloatArray
     if flat.any():
         merger = _Merger(solid.grid, triangles, beside, planes, flat)
         for k in range(_ATTEMPTS):
-            merger.grow_all(part_of(progress, 1.0 - 0.5**k, 1.0 - 0.5 ** (k + 1)))
+            merger.grow_all(subrange(progress, 1.0 - 0.5**k, 1.0 - 0.5 ** (k + 1)))
             loops = merger.loops()
             if loops is not None and len(loops) == 2:
                 normal = np.array(merger.regions[0].normal)
@@ -129,7 +129,7 @@ class _Merger:
         self.label = [-1] * len(self.triangles)
         for k, seed in enumerate(self.seeds):
             if self.label[seed] < 0 and seed not in self.alone:
-                tell(progress, k / len(self.seeds))
+                report_progress(progress, k, len(self.seeds))
                 region = self._grow(seed)
                 if len(region.triangles) > 1:
                     for triangle in region.triangles:

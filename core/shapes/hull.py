@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array, validate_magnitude
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
 from ..types import FloatArray, IntArray, read_only
 from . import facets
@@ -59,9 +59,9 @@ class ConvexHull(Polytope):
         not changed. Raises Cancelled when `progress` says so.
         """
         array = _checked(points)
-        tell(progress, 0.0)
+        report_progress(progress, 0.0)
         parts = _solve(array, progress)
-        tell(progress, 1.0)
+        report_progress(progress, 1.0)
         _fill(self, parts)
 
     def transformed(self, matrix: ArrayLike) -> ConvexHull:
@@ -252,8 +252,8 @@ def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
     done = 0.0
     base = affine_rank(grid)
     if dim == 3 and not isinstance(base, LowerRank):
-        solid = Solid(grid, base, part_of(progress, 0.0, 0.7))
-        surface = facets.merge(solid, part_of(progress, 0.7, 0.9))
+        solid = Solid(grid, base, subrange(progress, 0.0, 0.7))
+        surface = facets.merge(solid, subrange(progress, 0.7, 0.9))
         if isinstance(surface, facets.Facets):
             return _parts(
                 points,
@@ -265,7 +265,7 @@ def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
                 surface.normals,
                 solid.left_out,
                 surface.reaching,
-                part_of(progress, 0.9, 1.0),
+                subrange(progress, 0.9, 1.0),
             )
         base = LowerRank(2, (0, 0), surface)
         done = 0.9
@@ -275,7 +275,7 @@ def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
     maybe_outside = np.arange(len(points))
     rank = base.rank if isinstance(base, LowerRank) else 2
     if rank == 2:
-        outline = part_of(progress, done, 0.95)
+        outline = subrange(progress, done, 0.95)
         if isinstance(base, LowerRank):
             corners, normal = flat_hull(grid, base.normal, outline)
         else:
@@ -299,7 +299,7 @@ def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
         if rank and dim == 2:
             loops = (edges[0], edges[0, ::-1])
             normals = _side_normals(grid.x[:, ids])
-    last = part_of(progress, 0.95, 1.0)
+    last = subrange(progress, 0.95, 1.0)
     return _parts(points, rank, ids, edges, edge_facets, loops, normals, maybe_outside, facets.NO_PAIRS, last)
 
 
@@ -369,5 +369,5 @@ def _offsets(
     for begin in range(0, len(maybe_outside), step):
         products = normals @ others[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)
-        tell(progress, begin / len(maybe_outside))
+        report_progress(progress, begin, len(maybe_outside))
     return offsets / scale

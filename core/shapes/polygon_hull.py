@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, HULL_TURN
 from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal, squares_of
@@ -89,7 +89,7 @@ def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> li
     def half(sequence: range, progress: Progress | None) -> list[int]:
         hull: list[int] = []
         for begin in range(0, count, _TOLD):
-            tell(progress, begin / count)
+            report_progress(progress, begin, count)
             for c in sequence[begin : begin + _TOLD]:
                 cx, cy = px[c], py[c]
                 while len(hull) >= 2:
@@ -108,8 +108,8 @@ def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> li
         return hull
 
     count = len(px)
-    lower = half(range(count), part_of(progress, 0.0, 0.5))
-    upper = half(range(count - 1, -1, -1), part_of(progress, 0.5, 1.0))
+    lower = half(range(count), subrange(progress, 0.0, 0.5))
+    upper = half(range(count - 1, -1, -1), subrange(progress, 0.5, 1.0))
     return [int(order[i]) for i in lower[:-1] + upper[:-1]] if len(lower) > 1 else [int(order[0])]
 
 

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from ..progress import Progress, part_of, tell
+from ..progress import Progress, report_progress, subrange
 from ..tolerance import HULL_SIEVE, HULL_SLIVER
 from ..types import BoolArray, FloatArray, IntArray
 from .hilbert_curve import curve_order
@@ -69,14 +69,14 @@ class Solid:
             few.add(extreme_points(self.x, _DIRECTIONS if n > _MANY else _DIRECTIONS[::2]))
             few.left_out.clear()
             self._take(few)
-            ids, owner, height = self._locate(self._outside_ball(), part_of(progress, 0.0, 0.1))
+            ids, owner, height = self._locate(self._outside_ball(), subrange(progress, 0.0, 0.1))
             if len(ids) <= _FEW_LEFT:
                 few.add_outside(ids, owner, height)
                 self._take(few)
             else:
-                self._grow(ids, owner, height, part_of(progress, 0.1, 0.8))
+                self._grow(ids, owner, height, subrange(progress, 0.1, 0.8))
         self._close_holes()
-        self._insert_exactly(*self._left_too_far_out(part_of(progress, 0.8, 0.9)), part_of(progress, 0.9, 1.0))
+        self._insert_exactly(*self._left_too_far_out(subrange(progress, 0.8, 0.9)), subrange(progress, 0.9, 1.0))
         self._close_holes()
 
     def _close_holes(self) -> None:
@@ -158,7 +158,7 @@ class Solid:
         parts = []
         step = max(1, PRODUCTS // self.count)
         for start in range(0, len(ids), step):
-            tell(progress, start / len(ids))
+            report_progress(progress, start, len(ids))
             part = ids[start : start + step]
             heights = normals @ self.x.take(part, axis=1)
             heights -= offsets
@@ -191,7 +191,7 @@ class Solid:
         """
         count = len(ids)
         while len(ids):
-            tell(progress, 1.0 - len(ids) / count)  # points only ever leave
+            report_progress(progress, 1.0 - len(ids) / count)  # points only ever leave
             # The farthest point of each facet: of repeated indices in an assignment the last one stays.
             order = height.argsort(kind="stable")
             farthest = np.full(self.count, -1, dtype=np.intp)
@@ -395,7 +395,7 @@ class Solid:
         beside = []
         step = max(1, PRODUCTS // self.count)
         for begin in range(0, len(near), step):
-            tell(progress, begin / len(near))
+            report_progress(progress, begin, len(near))
             ids = near[begin : begin + step]
             q = self.x[:, ids]
             over = np.abs(normals.T @ q - offsets[:, None]) <= limit

@@ -18,7 +18,7 @@ import numpy as np
 from ..compounds.compound_depth import _SUBSETS, _weights
 from ..compounds.compound_planes import Planes, difference_planes
 from ..compounds.curved_escape import inner_planes
-from ..progress import Progress, tell
+from ..progress import Progress, report_progress
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_DUAL, EPS
@@ -80,7 +80,7 @@ def covered(
     seen: set[tuple[int, ...]] = {(-1, -1, -1)}
     lost, looked = target, 0
     while len(keys):
-        tell(progress, min(1.0, looked / max(1, most)))
+        report_progress(progress, min(1.0, looked / max(1, most)))
         if looked >= most:
             return Covering(min(lost, float(keys.min())), None, looked)
         order = np.argsort(keys, kind="stable")

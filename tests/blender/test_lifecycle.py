@@ -310,12 +310,12 @@ class Slow:
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
         self.refresh, self.scene = part("blender_addon.ui.refresh"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
-        inspection, tell = part("blender_addon.check.inspection"), part("core.progress").tell
+        inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
         honest = inspection._inspect
 
         def slowly(pair: object, settings: object, units: object, progress: Callable[[float], bool]) -> object:
             while not self.go_on.wait(0.01):
-                tell(progress, 0.5)
+                report_progress(progress, 0.5)
             return honest(pair, settings, units, progress)
 
         monkeypatch.setattr(inspection, "_inspect", slowly)

@@ -1430,14 +1430,14 @@ class Slow:
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
         self.show = part("blender_addon.ui.scene_show")
         self.go_on = threading.Event()
-        tell = part("core.progress").tell
+        report_progress = part("core.progress").report_progress
         inspects, exhibits = self.show.begun, self.show.exhibit.of_items
 
         def slowly(progress: Callable[[float], bool]) -> None:
             for _ in range(1_000):  # were it waited for, it would be done then
                 if self.go_on.wait(0.01):
                     break
-                tell(progress, 0.5)
+                report_progress(progress, 0.5)
 
         def begun(*arguments: object) -> object:
             made = inspects(*arguments)
