@@ -451,7 +451,7 @@ def test_module(blender: str, packed: Path, first: bool, arguments: Sequence[str
     python = blender_environment(blender)
     code, numpy = output_of([python, "-c", "import numpy; print(numpy.__version__)"])
     folders = ["tests/core", "tests/blender", *(["tests/tooling"] if first else [])]
-    selection = [] if first else ["-m", "not slow_core"]
+    selection = [] if first else ["-m", "not slow"]
     command = [
         python,
         "-m",

@@ -384,7 +384,7 @@ def check_import(copy: Path) -> None:
 
 def first_failure(copy: Path, tests: tuple[str, ...]) -> str | None:
     """Run tests on the copy and return the first that fails; None when all pass."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow_core"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow"]
     try:
         done = subprocess.run(
             [*command, *tests], cwd=copy, env=environment(copy), capture_output=True, text=True, timeout=TIME_LIMIT

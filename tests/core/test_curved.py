@@ -214,7 +214,7 @@ def test_support_points_along_the_axis_are_on_the_shape(kind):
         assert np.linalg.norm(points - along[:, None] * shape.axis, axis=1).max() < 2.0 + 1e-12
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_more_placements_of_every_pair_have_bounds_that_meet_and_hold_both_ways(names):
     for seed, state in product((14, 15), STATES):

@@ -20,7 +20,7 @@ from contact_lens.core.tolerance import promised
 
 from .test_curved import best_slab
 
-pytestmark = pytest.mark.slow_core
+pytestmark = pytest.mark.slow
 
 SEMI_AXES = {
     "triaxial": (0.5, 1.0, 2.0),

@@ -15,7 +15,7 @@ from contact_lens.core.curved.curved_inside import spread, support_points
 
 from .test_curved import KINDS, unit
 
-pytestmark = pytest.mark.slow_core
+pytestmark = pytest.mark.slow
 
 
 def of_kinds(name: str, other: str, seed: int, at) -> Compound:

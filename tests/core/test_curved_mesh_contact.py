@@ -34,7 +34,7 @@ from contact_lens.core.meshes.solid_facets import inner_hull, mesh_of, solid_fac
 from .generators import rotation
 from .mesh_shapes import block, joined, sheet, torus
 
-pytestmark = pytest.mark.slow_core
+pytestmark = pytest.mark.slow
 
 FLOOR = ConvexHull([[x, y, z] for x in (-5, 5) for y in (-5, 5) for z in (-2, 0)])
 L_PIECES = [

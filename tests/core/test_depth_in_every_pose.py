@@ -81,7 +81,7 @@ PAIRS = {
 SWAPPED = {Relation.A_INSIDE_B: Relation.B_INSIDE_A, Relation.B_INSIDE_A: Relation.A_INSIDE_B}
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_meshes(name):
     a, b, budget = PAIRS[name]

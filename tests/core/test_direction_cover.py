@@ -192,7 +192,7 @@ def least_height(height: Any, rng: np.random.Generator) -> float:
     return float(here.min())
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_cells_prove_the_depth_that_a_search_finds_and_no_more(seed):
     a, b, height = a_pair(seed)

@@ -19,7 +19,7 @@ from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between, shif
 from .generators import rotation
 from .mesh_shapes import Surface, block, sphere, torus
 
-pytestmark = pytest.mark.slow_core
+pytestmark = pytest.mark.slow
 
 UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 

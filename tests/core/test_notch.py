@@ -19,7 +19,7 @@ from .generators import rotation
 from .mesh_shapes import Surface, block, torus
 from .test_mesh_contact import bumpy, voxels
 
-pytestmark = pytest.mark.slow_core
+pytestmark = pytest.mark.slow
 
 STORED = Path(__file__).parents[1] / "data" / "notch_pair.npz"
 TOLERANCE = 1e-5

@@ -56,26 +56,26 @@ def told(looks: list[Look]) -> str:
     return f"{len(wrong)} of {len(looks)} pairs\n" + "\n\n".join(report(look) for look in wrong[:3])
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 def test_every_promise_holds_on_ten_thousand_pairs(looks):
     assert len(looks) == FIXED
     assert not any(look.words for look in looks), told(looks)
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 def test_every_promise_holds_on_pairs_that_nobody_has_seen(fresh_seed, tmp_path):
     looks = searched(fresh_seed, FRESH, tmp_path / "fresh.json")
     assert len(looks) == FRESH
     assert not any(look.words for look in looks), f"seed {fresh_seed}: {told(looks)}"
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 def test_the_bounds_meet_on_nearly_all_of_them(looks):
     stalled = [look.name for look in looks if not look.certified]
     assert len(stalled) <= (1.0 - CERTIFIED) * len(looks), stalled[:20]
 
 
-@pytest.mark.slow_core
+@pytest.mark.slow
 def test_three_other_oracles_agree_with_the_exact_one(looks):
     contradicted = [f"{look.name}: {look.contradictions}" for look in looks if look.contradictions]
     assert len(contradicted) <= CONTRADICTED * len(looks), contradicted[:20]

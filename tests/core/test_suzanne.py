@@ -16,7 +16,7 @@ from contact_lens.core.decomposition.mesh_pieces import check_pieces
 from . import mesh_shapes
 from .generators import rotation_about
 
-pytestmark = pytest.mark.slow_core
+pytestmark = pytest.mark.slow
 
 LEVELS = range(5)
 TURN = rotation_about([1, 2, 3], 0.7)

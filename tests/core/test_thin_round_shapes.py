@@ -41,7 +41,7 @@ def partner(rng: np.random.Generator, form: str):
     return thin(rng, form)[0]
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow_core)])
+@pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("form", FORMS)
 def test_thin_cylinders_and_cones_touch_sink_in_and_are_inside(form, count):
     """Every contact passes `verify`, and the region is as deep as the pair, but for the width of its features."""
