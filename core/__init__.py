@@ -19,7 +19,7 @@ from .batched.nearest_neighbours import nearest_neighbours
 from .bounding.bounding_volumes import bounding_volumes, volumes_of_shapes, volumes_of_triangles
 from .bounding.kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
 from .bounding.volumes import Volumes
-from .broad_phase.candidate_pairs import Candidates, candidate_pairs, overlapping_pairs
+from .broad_phase.candidate_pairs import Candidates, candidate_pairs
 from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from .compounds.compound_region import MergedRegion, Patch
 from .decomposition.convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
@@ -158,7 +158,6 @@ __all__ = [
     "moved_extremes",
     "moved_kdops",
     "nearest_neighbours",
-    "overlapping_pairs",
     "pairs_intersect",
     "points_to_mesh",
     "polygon_convexity",

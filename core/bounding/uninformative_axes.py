@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Axes along which boxes overlap nearly all others: an order along them says nothing about who meets whom.
+"""Axes along which boxes overlap nearly all others: an order along them does not separate any.
 
 A stack of wide plates is the example: a curve through space, or a split at the longest axis, that follows the width of
 the stack makes a tree whose nodes all overlap.
@@ -12,14 +12,14 @@ import numpy as np
 from ..types import BoolArray, FloatArray, IntArray
 
 SAMPLE = 128
-"""Boxes that are looked at."""
+"""Most boxes that are examined."""
 
 _SPREAD = 16.0
 """Widths of a box over which boxes are spread along another axis, at least: only then there is something to gain."""
 
 
-def dull_axes(low: FloatArray, high: FloatArray) -> BoolArray:
-    """Return (dim,) along which axes most of the boxes (dim, n) overlap most others, while along another they do not.
+def uninformative_axes(low: FloatArray, high: FloatArray) -> BoolArray:
+    """Return a mask (dim,) of the axes along which most boxes (dim, n) overlap most others, if not along all.
 
     Decided by the middle nine tenths of a sample: a few boxes far away, or far larger, change nothing.
     """
@@ -31,14 +31,14 @@ def dull_axes(low: FloatArray, high: FloatArray) -> BoolArray:
     few = len(chosen) // 20
     spread = 0.5 * middles[:, -1 - few] - 0.5 * middles[:, few]
     width = widths[:, len(chosen) // 2]
-    dull: BoolArray = spread <= width
-    if not (spread[~dull] > _SPREAD * width[~dull]).any():
-        dull[:] = False
-    return dull
+    mask: BoolArray = spread <= width
+    if not (spread[~mask] > _SPREAD * width[~mask]).any():
+        mask[:] = False
+    return mask
 
 
 def sample(count: int, most: int) -> IntArray:
-    """Return up to `most` of the numbers 0 to count - 1, in steps of the golden section: no pattern is hit by them."""
+    """Return up to `most` of the indices 0 to count - 1, in steps of the golden section, which no pattern matches."""
     if count <= most:
         return np.arange(count)
     return (np.arange(most) * 0.6180339887498949 % 1.0 * count).astype(np.intp)

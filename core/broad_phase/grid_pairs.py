@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs of boxes of about one size, by a grid whose cells are as wide as the largest of them.
+"""Pairs of boxes of about one size, from a grid whose cells are as wide as the largest of them.
 
 The boxes are sorted by the cell their low corner is in, and a table tells where each cell begins: partners are in the
-same cell or the next ones, and cells in a row are one range. Along the rows cells are cut into slices, so that a range
+same cell or its neighbours, and cells in a row are one range. Along the rows cells are cut into slices, so that a range
 begins little before the first partner and ends with the last; rows that a box does not reach are left out. All
 comparisons of two boxes are made at once: each box is rounded to a small number of steps per axis, all of them packed
 into one integer, and the signs of the six differences are read from a single subtraction. Source: M. Mazhar et al., A
@@ -15,58 +15,53 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from math import floor, inf
+from math import floor
 
 import numpy as np
 
 from ..progress import Progress, report_progress
 from ..types import FloatArray, IntArray, read_only
-from .box_pairs import BATCH, Boxes, PairList, Room, ranges
+from .box_pairs import CHUNK, Boxes, Buffers, PairList, expanded_ranges
 
 _STEPS = 128  # of a cell along each axis
 _WIDEST = 126  # steps of the largest box: with the rounding it is still shorter than a cell
-_SURE = 3  # steps by which boxes overlap for sure: 2, and 1 that a field of a difference may be too large
+_SURE = 3  # steps from which an overlap is certain: 2, and 1 by which a field of a difference may be too large
 _CELLS = 3.0  # cells per box, at most: beyond, wider cells are faster than a longer table
 _SLICES = 16  # of a cell along a row, at most; a power of 2, below _STEPS
 _SLICED = 4.0  # slices per box, about, at most
-_FEW = 1000  # pairs that are tested as fast as they are told apart
-_CROWD = 8  # boxes that half of them share their cell with, at least: a crowd, told before any test
-_START = 0.125  # share of the boxes whose allowance of tests may be used at once
+_FEW = 1000  # pairs for which the exact test is as fast as sorting out the certain ones
+_CROWD = 8  # boxes in the same cell, for half of the boxes: a tree is faster
+_CROWDED = 50.0  # tests per box from which a tree is faster
+_START = 0.125  # fraction of all tests allowed that may be used at once
 _REACH = 8  # bits for the slices from the low corner of a box to the high one
 _NARROWEST = 1e-290  # of a step: its inverse must be finite
 
 
-def grid(
-    boxes: Boxes,
-    other: Boxes | None,
-    found: PairList,
-    widened: float = 0.0,
-    progress: Progress | None = None,
-    most: float = inf,
+def find_grid_pairs(
+    boxes: Boxes, other: Boxes | None, found: PairList, widened: float = 0.0, progress: Progress | None = None
 ) -> bool:
-    """Find pairs of boxes that overlap for `found`; without a second set, pairs of the first.
+    """Add the pairs of boxes that overlap to `found`; without a second set, pairs of the first.
 
-    Gives up and returns False when it takes more than about `most` tests per box, because they crowd in a few cells;
-    `found` then holds some of the pairs. `widened`: by how much, at most, boxes that were widened may overlap and not
-    be near. Raises Cancelled when `progress`, which is told the share done, says so.
+    Returns False, with only a part of the pairs found, when the boxes crowd in a few cells and take more than about
+    _CROWDED tests each. `widened`: most by which boxes that were extended may overlap without being within the margin.
+    `progress` is called with the fraction done; raises Cancelled when it says so.
     """
     cells = _Cells.around([boxes] if other is None else [boxes, other])
     order, key, upper, lower, end_key, unreached = cells.sorted(boxes)
     order_b, key_b, lower_b = order, key, lower
     if other is not None:
         order_b, key_b, _, lower_b, _, _ = cells.sorted(other)
-    if most < inf:
-        crowded = key_b // cells.slices
-        if 2 * np.count_nonzero(crowded[_CROWD:] == crowded[:-_CROWD]) > len(crowded):
-            return False
+    cell = key_b // cells.slices
+    if 2 * np.count_nonzero(cell[_CROWD:] == cell[:-_CROWD]) > len(cell):
+        return False
     table = np.bincount(key_b, minlength=cells.count)
-    table.cumsum(out=table)  # how many boxes are in a slice or in one before it
+    table.cumsum(out=table)  # boxes in a slice or in one before it
     steps, above = cells.rows(other is None)
     sign, surely = cells.fields(1 << (cells.bits - 1)), cells.fields(_SURE)
     sure = widened * 16.0 <= cells.step
-    start, allowance = found.tests, most * _START * (len(order) + len(order_b))
-    room = Room()
-    chunk = BATCH // len(steps)
+    start, allowance = found.tests, _CROWDED * _START * (len(order) + len(order_b))
+    buffers = Buffers()
+    chunk = CHUNK // len(steps)
     for first in range(0, len(order), chunk):
         report_progress(progress, first, len(order))
         part = slice(first, first + chunk)
@@ -78,16 +73,16 @@ def grid(
         end = table.take(ends, mode="clip")
         if other is None:
             np.add(number, 1, out=begin[0])  # of its own row those after it
-        owner = room.row(2, begin.size).reshape(begin.shape)
+        owner = buffers.row(2, begin.size).reshape(begin.shape)
         owner[:] = number
-        for i, j in ranges(owner.ravel(), begin.ravel(), end.ravel(), room):
+        for i, j in expanded_ranges(owner.ravel(), begin.ravel(), end.ravel(), buffers):
             found.tests += len(i)
-            # A chunk's boxes come once for each row: which of them is the last one does not tell how much is done.
-            if found.tests - start > allowance + most * (first + len(number)):
+            # The boxes of a chunk come once for each row, so its last box does not measure the progress within it.
+            if found.tests - start > allowance + _CROWDED * (first + len(number)):
                 return False
-            difference = upper.take(i, out=room.row(3, len(i)), mode="clip")
-            difference -= lower_b.take(j, out=room.row(4, len(i)), mode="clip")
-            met = (np.bitwise_and(difference, sign, out=room.row(4, len(i))) == 0).nonzero()[0]
+            difference = upper.take(i, out=buffers.row(3, len(i)), mode="clip")
+            difference -= lower_b.take(j, out=buffers.row(4, len(i)), mode="clip")
+            met = (np.bitwise_and(difference, sign, out=buffers.row(4, len(i))) == 0).nonzero()[0]
             i, j = order.take(i.take(met)), order_b.take(j.take(met))
             if not sure or len(i) < _FEW:
                 found.propose(i, j)
@@ -112,11 +107,11 @@ class _Cells:
     scale: FloatArray
     """(dim, 1) steps per length."""
     strides: list[int]
-    """By how much the number of a slice grows along each axis: for the first one by 1 a slice, for others by a cell."""
+    """Step of the slice index along each axis: by a slice for the first, by a cell for the others."""
     slices: int
-    """Into how many slices a cell is cut along the first axis; a power of 2."""
+    """Slices of a cell along the first axis; a power of 2."""
     count: int
-    """How many slices there are."""
+    """Number of slices."""
 
     @classmethod
     def around(cls, sets: list[Boxes]) -> _Cells:
@@ -166,12 +161,15 @@ class _Cells:
         return number * (((1 << bits * fields) - 1) // ((1 << bits) - 1))
 
     def rows(self, itself: bool) -> tuple[IntArray, tuple[IntArray, ...]]:
-        """Return (rows, 1) how far each row of the neighbourhood is, and per axis which of the rows are above along it.
+        """Return the offsets (rows, 1) of the rows of the neighbourhood, and per axis the indices of the rows above.
 
         For a set with itself only its own row, which is the first, and those after it.
         """
-        ways, above = _ways(len(self.strides) - 1, itself)
-        steps = [[sum(sign * stride for sign, stride in zip(way, self.strides[1:], strict=True))] for way in ways]
+        directions, above = _row_directions(len(self.strides) - 1, itself)
+        steps = [
+            [sum(sign * stride for sign, stride in zip(direction, self.strides[1:], strict=True))]
+            for direction in directions
+        ]
         return np.array(steps, dtype=np.intp), above
 
     def sorted(self, boxes: Boxes) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, list[IntArray]]:
@@ -190,7 +188,7 @@ class _Cells:
         within = _STEPS.bit_length() - 1
         shifts = np.full((len(self.strides), 1), within)
         shifts[0] -= self.slices.bit_length() - 1
-        chunk = min(n, BATCH // 5)
+        chunk = min(n, CHUNK // 5)
         rough = np.empty((2, boxes.dim, chunk))
         steps = np.empty((2, boxes.dim, chunk), dtype=np.intp)
         for first in range(0, n, chunk):
@@ -238,13 +236,16 @@ class _Cells:
 
 
 @cache
-def _ways(axes: int, itself: bool) -> tuple[tuple[tuple[int, ...], ...], tuple[IntArray, ...]]:
-    """Return along which axes the rows of a neighbourhood are below (-1) or above (1), and which are above, by axis.
+def _row_directions(axes: int, itself: bool) -> tuple[tuple[tuple[int, ...], ...], tuple[IntArray, ...]]:
+    """Return the direction to each row of a neighbourhood, of -1, 0 and 1, and per axis the indices of the rows above.
 
     The own row is the first. For a set with itself only those after it, when the last axis counts most.
     """
-    around = [way[::-1] for way in product((-1, 0, 1), repeat=axes)]  # in ascending order
+    around = [direction[::-1] for direction in product((-1, 0, 1), repeat=axes)]  # in ascending order
     own = len(around) // 2
-    ways = [around[own], *([] if itself else around[:own]), *around[own + 1 :]]
-    above = [np.array([row for row, way in enumerate(ways) if way[axis] > 0], dtype=np.intp) for axis in range(axes)]
-    return tuple(ways), tuple(read_only(rows) for rows in above)
+    directions = [around[own], *([] if itself else around[:own]), *around[own + 1 :]]
+    above = [
+        np.array([row for row, direction in enumerate(directions) if direction[axis] > 0], dtype=np.intp)
+        for axis in range(axes)
+    ]
+    return tuple(directions), tuple(read_only(rows) for rows in above)

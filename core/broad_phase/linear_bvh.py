@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs of boxes of any sizes, by a linear hierarchy of axis-aligned boxes.
+"""Pairs of boxes of any sizes, from a linear hierarchy of axis-aligned boxes.
 
 The boxes are sorted along Morton's curve, many along Hilbert's, and paired level by level, so that the tree needs no
 pointers: node a has the children 2a and 2a + 1 one level below. Pairs of nodes are descended many at a time, their four
@@ -7,7 +7,7 @@ pairs of children tested together. All comparisons of two nodes take two subtrac
 whole numbers, packed into one integer with a spare bit per axis, which a borrow clears. Source: S3.4; C. Lauterbach et
 al., Fast BVH construction on GPUs, 2009; L. Lamport, Multiple byte processing with full-word instructions, 1975.
 
-`core/hierarchy/bvh.py` has the trees for every kind of volume; this one is for the pairs and gone with them.
+`core/hierarchy/bvh.py` has the trees for every kind of volume; this one lives as long as the call.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounding.uninformative_axes import SAMPLE, dull_axes, sample
+from ..bounding.uninformative_axes import SAMPLE, sample, uninformative_axes
 from ..progress import Progress, report_progress
 from ..shapes.hilbert_curve import DIGITS, turn
-from ..types import BoolArray, IntArray
-from .box_pairs import BATCH, Boxes, PairList, Room
+from ..types import IntArray
+from .box_pairs import CHUNK, Boxes, Buffers, PairList
 
 StepArray = NDArray[np.int32]
 
-_CHUNK = 10_000  # pairs of nodes opened in one go, to four times as many
+_OPENED = 10_000  # pairs of nodes opened at once, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
 _MANY = 2000  # boxes from which Hilbert's curve saves more tests than it costs
 _RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and all is begun anew
@@ -34,7 +34,7 @@ _SPREAD_BITS = 10
 
 
 def _spread(dim: int) -> IntArray:
-    """Return, for numbers of a few bits, the same bits `dim` places apart."""
+    """Return a table of numbers with their bits moved `dim` places apart."""
     numbers = np.arange(1 << _SPREAD_BITS)
     result = np.zeros_like(numbers)
     for bit in range(_SPREAD_BITS):
@@ -45,23 +45,25 @@ def _spread(dim: int) -> IntArray:
 _SPREADS = {1: _spread(1), 2: _spread(2), 3: _spread(3)}
 
 
-def tree(
+def find_tree_pairs(
     boxes: Boxes, other: Boxes | None, found: PairList, widened: float = 0.0, progress: Progress | None = None
 ) -> None:
-    """Find pairs of boxes that overlap for `found`; without a second set, pairs of the first.
+    """Add the pairs of boxes that overlap to `found`; without a second set, pairs of the first.
 
-    `widened`: by how much, at most, boxes that were widened may overlap and not be near. Raises Cancelled when
-    `progress`, which is told the share done, says so.
+    `widened`: most by which boxes that were extended may overlap without being within the margin. `progress` is called
+    with the fraction done; raises Cancelled when it says so.
     """
     sets = [boxes] if other is None else [boxes, other]
     count = sum(s.count for s in sets)
-    # Along axes on which nearly all overlap the curve would tell nothing.
-    dull = dull_axes(*np.concatenate([s.corners.take(sample(s.count, SAMPLE), axis=2) for s in sets], axis=2))
-    axes = np.flatnonzero(~dull)
-    if not dull.any():
+    # The curve leaves out axes along which nearly all boxes overlap.
+    ignored = uninformative_axes(
+        *np.concatenate([s.corners.take(sample(s.count, SAMPLE), axis=2) for s in sets], axis=2)
+    )
+    axes = np.flatnonzero(~ignored)
+    if not ignored.any():
         trees = [_Tree.build(rounded, axes) for rounded in _rounded(sets)]
         alike = sum(made.alike for made in trees) * _ALIKE > count + 8 * _ALIKE
-        if not alike and _descended(trees, other is None, found, widened, _RUNAWAY * (count + BATCH), progress):
+        if not alike and _descended(trees, other is None, found, widened, _RUNAWAY * (count + CHUNK), progress):
             return
         found.clear()
     trees = [_Tree.build(ranked, axes) for ranked in _ranked(sets)]
@@ -71,12 +73,12 @@ def tree(
 def _descended(
     trees: list[_Tree], itself: bool, found: PairList, widened: float, most: int | None, progress: Progress | None
 ) -> bool:
-    """Find the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
+    """Add the pairs of one tree, or of two; return whether it took at most `most` tests and _RUNAWAY per pair."""
     descent = _Descent(trees[0], trees[-1], found, widened == 0.0, most)
     if itself:
-        descent.itself()
+        descent.start_with_itself()
     else:
-        descent.roots()
+        descent.start_with_other()
     return descent.run(progress)
 
 
@@ -98,8 +100,8 @@ def _rounded(sets: list[Boxes]) -> list[StepArray]:
     result = []
     for s in sets:
         steps = np.empty(s.corners.shape, dtype=np.int32)
-        for first in range(0, s.count, BATCH):
-            part = slice(first, first + BATCH)
+        for first in range(0, s.count, CHUNK):
+            part = slice(first, first + CHUNK)
             rough = s.corners[:, :, part] - origin[:, None]
             rough *= scale
             steps[:, :, part] = rough
@@ -108,7 +110,7 @@ def _rounded(sets: list[Boxes]) -> list[StepArray]:
 
 
 def _ranked(sets: list[Boxes]) -> list[StepArray]:
-    """Do what `_rounded` does with space stretched where the boxes crowd: corners are numbered in their order."""
+    """Return the corners as `_rounded` does, but as ranks: space is stretched where the boxes crowd."""
     dim = sets[0].dim
     largest = _fields(dim)[1] - 1
     result = [np.empty((2, dim, s.count), dtype=np.int32) for s in sets]
@@ -140,7 +142,7 @@ class _Tree:
     one: int
     """A packed number with 1 in all fields."""
     alike: int
-    """How many boxes have the place on the curve that another has."""
+    """Number of boxes at the same place on the curve as another."""
 
     @property
     def ends(self) -> list[int]:
@@ -154,7 +156,7 @@ class _Tree:
 
     @classmethod
     def build(cls, steps: StepArray, axes: IntArray) -> _Tree:
-        """Make the tree of boxes with corners (2, dim, n) in whole numbers; only some axes tell their order."""
+        """Build the tree of boxes with integer corners (2, dim, n), sorted along a curve through these axes."""
         _, dim, n = steps.shape
         order, alike = _along_curve(steps, axes)
         sizes = [n]
@@ -187,7 +189,7 @@ class _Tree:
 
 
 def _along_curve(steps: StepArray, axes: IntArray) -> tuple[IntArray, int]:
-    """Return the order of boxes along a curve through their middles, and how many share a place."""
+    """Return the order of boxes along a curve through their centres, and how many share a place."""
     _, dim, n = steps.shape
     shift = n.bit_length()
     width = _fields(dim)[0]
@@ -218,20 +220,20 @@ def _along_curve(steps: StepArray, axes: IntArray) -> tuple[IntArray, int]:
 
 
 class _Descent:
-    """Pairs of nodes that overlap, opened until they are pairs of leaves."""
+    """A descent of two trees: pairs of overlapping nodes are opened down to pairs of leaves."""
 
     def __init__(self, a: _Tree, b: _Tree, found: PairList, sure: bool, most: int | None) -> None:
         self._a, self._b, self._found, self._most = a, b, found, most
-        self._sure = sure  # whether leaves that overlap by a step are near for certain
+        self._sure = sure  # leaves that overlap by a step need no exact test
         self._before = found.tests
-        self._room = Room(4 * _CHUNK)
-        # Per level: pairs of nodes on it that overlap and wait to be opened, and how many they are.
+        self._buffers = Buffers(4 * _OPENED)
+        # Per level: pairs of overlapping nodes to be opened, and their number.
         levels = max(len(a.sizes), len(b.sizes))
-        self._waiting: list[list[tuple[IntArray, IntArray]]] = [[] for _ in range(levels)]
+        self._queue: list[list[tuple[IntArray, IntArray]]] = [[] for _ in range(levels)]
         self._counts = [0] * levels
 
-    def itself(self) -> None:
-        """Put in all pairs of two nodes with one parent: every pair of boxes parts in one of them."""
+    def start_with_itself(self) -> None:
+        """Queue all pairs of two nodes with one parent: every pair of boxes separates below one of them."""
         high, high_second, low, low_second = self._a.twins
         met = high - low_second
         met &= high_second - low
@@ -245,8 +247,8 @@ class _Descent:
             self._put(level, first, first + 1)
             begin = end
 
-    def roots(self) -> None:
-        """Put in the root of the lower tree with the nodes of the other on that level that it overlaps."""
+    def start_with_other(self) -> None:
+        """Queue the root of the lower tree with the nodes of the other on that level that it overlaps."""
         level = min(len(self._a.sizes), len(self._b.sizes)) - 1
         high_a, low_a = self._a.nodes(level)
         high_b, low_b = self._b.nodes(level)
@@ -262,15 +264,15 @@ class _Descent:
             self._put(level, root, overlapping)
 
     def run(self, progress: Progress | None) -> bool:
-        """Open pairs until none waits; return whether there were not too many tests."""
-        before, done = self._ahead(), 0.0
+        """Open queued pairs until there are none; return False after too many tests."""
+        before, done = self._remaining(), 0.0
         while any(self._counts):
             if progress is not None:
-                done = max(done, 1.0 - self._ahead() / before)
+                done = max(done, 1.0 - self._remaining() / before)
                 report_progress(progress, done)
-            # All of the highest level, one after the other, unless more wait below than fit the cache.
+            # The highest level first, unless more pairs of a lower one are queued than fit the cache.
             level = next(
-                (low for low, count in enumerate(self._counts) if count >= _CHUNK),
+                (low for low, count in enumerate(self._counts) if count >= _OPENED),
                 max(high for high, count in enumerate(self._counts) if count),
             )
             self._open(level, *self._take(level))
@@ -280,38 +282,38 @@ class _Descent:
         return True
 
     def _put(self, level: int, i: IntArray, j: IntArray) -> None:
-        """Let pairs of overlapping nodes wait, or propose them when they are leaves."""
+        """Queue pairs of overlapping nodes, or propose them when they are leaves."""
         if level == 0:
             self._found.propose(self._a.order.take(i), self._b.order.take(j))
         elif len(i):
-            self._waiting[level].append((i, j))
+            self._queue[level].append((i, j))
             self._counts[level] += len(i)
 
     def _take(self, level: int) -> tuple[IntArray, IntArray]:
-        """Return waiting pairs of a level, no more than a chunk."""
-        waiting = self._waiting[level]
+        """Return up to _OPENED queued pairs of a level."""
+        queued = self._queue[level]
         chosen: list[tuple[IntArray, IntArray]] = []
-        room = _CHUNK
-        while waiting and room:
-            i, j = waiting.pop()
-            if len(i) > room:
-                waiting.append((i[room:], j[room:]))
-                i, j = i[:room], j[:room]
+        left = _OPENED
+        while queued and left:
+            i, j = queued.pop()
+            if len(i) > left:
+                queued.append((i[left:], j[left:]))
+                i, j = i[:left], j[:left]
             chosen.append((i, j))
-            room -= len(i)
-        self._counts[level] -= _CHUNK - room
+            left -= len(i)
+        self._counts[level] -= _OPENED - left
         if len(chosen) == 1:
             return chosen[0]
         return np.concatenate([i for i, _ in chosen]), np.concatenate([j for _, j in chosen])
 
     def _open(self, level: int, i: IntArray, j: IntArray) -> None:
         """Test the four pairs of children of each pair of nodes."""
-        one, two = self._room.row(0, 4 * len(i)).reshape(4, -1), self._room.row(1, 4 * len(i)).reshape(4, -1)
+        one, two = self._buffers.row(0, 4 * len(i)).reshape(4, -1), self._buffers.row(1, 4 * len(i)).reshape(4, -1)
         self._a.twins.take(i + self._a.bases[level - 1], axis=1, out=one, mode="clip")
         self._b.twins.take(j + self._b.bases[level - 1], axis=1, out=two, mode="clip")
         shape = (2, 2, len(i))
-        ends = np.subtract(one[:2, None], two[None, 2:], out=self._room.row(2, 4 * len(i)).reshape(shape))
-        other_ends = np.subtract(two[None, :2], one[2:, None], out=self._room.row(3, 4 * len(i)).reshape(shape))
+        ends = np.subtract(one[:2, None], two[None, 2:], out=self._buffers.row(2, 4 * len(i)).reshape(shape))
+        other_ends = np.subtract(two[None, :2], one[2:, None], out=self._buffers.row(3, 4 * len(i)).reshape(shape))
         met = np.bitwise_and(ends, other_ends, out=one.reshape(shape))
         met &= self._a.spare
         children = (met == self._a.spare).ravel().nonzero()[0]
@@ -335,25 +337,25 @@ class _Descent:
             return
         i, j = self._a.order.take(i), self._b.order.take(j)
         if not certain.all():
-            rest = (~certain).nonzero()[0]
-            self._found.propose(i.take(rest), j.take(rest))
-            some = certain.nonzero()[0]
-            i, j = i.take(some), j.take(some)
+            unsure, sure = (~certain).nonzero()[0], certain.nonzero()[0]
+            self._found.propose(i.take(unsure), j.take(unsure))
+            i, j = i.take(sure), j.take(sure)
         self._found.keep(i, j)
 
-    def _overlap(self, ends: IntArray, other_ends: IntArray, some: IntArray) -> BoolArray:
-        """Return which differences of high and low corners are at least one step in all fields.
+    def _overlap(self, ends: IntArray, other_ends: IntArray, indices: IntArray) -> NDArray[np.bool_]:
+        """Return the mask of differences of high and low corners that are at least one step in all fields.
 
         Rounding keeps the order, so such corners differ the same way before it.
         """
-        met = ends.take(some)
+        met = ends.take(indices)
         met -= self._a.one
-        other = other_ends.take(some)
+        other = other_ends.take(indices)
         other -= self._a.one
         met &= other
         met &= self._a.spare
-        return met == self._a.spare
+        result: NDArray[np.bool_] = met == self._a.spare
+        return result
 
-    def _ahead(self) -> float:
-        """Return how much work waits, roughly: a pair has about twice as many pairs below it as one a level lower."""
+    def _remaining(self) -> float:
+        """Return the work left, roughly: a pair has about twice as many pairs below it as one a level lower."""
         return sum(count * 2.0**level for level, count in enumerate(self._counts))

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..bounding.uninformative_axes import dull_axes
+from ..bounding.uninformative_axes import uninformative_axes
 from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hilbert_curve import curve_order
@@ -93,9 +93,9 @@ def build_bvh(
 
 def _telling(middles: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the middles (dim, n) of boxes, all in one place along the axes that say nothing about who meets."""
-    dull = dull_axes(low, high)
-    if dull.any():
-        middles[dull] = 0.0
+    ignored = uninformative_axes(low, high)
+    if ignored.any():
+        middles[ignored] = 0.0
     return middles
 
 

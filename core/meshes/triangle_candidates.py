@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..broad_phase.box_pairs import Boxes, PairList
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..broad_phase.linear_bvh import tree
+from ..broad_phase.linear_bvh import find_tree_pairs
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, subrange
 from ..types import BoolArray, FloatArray, IntArray
@@ -49,8 +49,8 @@ def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> I
         return np.empty((2, 0), dtype=np.intp)
     boxes = [Boxes(_boxes(mesh, some)) for mesh, some in zip((a, b), kept, strict=True)]
     found = PairList(boxes[0], boxes[1], 0.0)
-    tree(boxes[0], boxes[1], found, progress=subrange(progress, 0.0, 1.0))
-    pairs = found.columns()
+    find_tree_pairs(boxes[0], boxes[1], found, progress=subrange(progress, 0.0, 1.0))
+    pairs = found.sorted_pairs()
     for row, some, mesh in zip(pairs, kept, (a, b), strict=True):
         if len(some) < len(mesh.triangles):
             some.take(row, out=row, mode="clip")
