@@ -13,11 +13,14 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .tolerance import EPS, LARGEST_COORDINATE, UNIT_LENGTH
+from .tolerance import EPS, LARGEST_COORDINATE
 from .types import FloatArray
 
+_UNIT_LENGTH = 16.0
+"""Times EPS: a normal whose length is this near to 1 is taken as it is, and any other is made a unit vector."""
+
 _FLOAT64 = np.dtype(np.float64)
-_UNIT_SQUARE = 2.0 * UNIT_LENGTH * EPS
+_UNIT_SQUARE = 2.0 * _UNIT_LENGTH * EPS
 _REAL = "fiu"  # kinds of numpy types that are real numbers: no text, no truth values, no complex numbers, no objects
 
 

@@ -84,7 +84,7 @@ MUTATIONS = (
         "normal = (nx, ny, nz) if along < 0.0",
         "box_sat",
     ),
-    Mutation("boxes-careless-when-parallel", "box_sat.py", "if q20 < BOX_WIDE:", "if q20 < 2.0:", "box_sat"),
+    Mutation("boxes-careless-when-parallel", "box_sat.py", "if q20 < _BOX_WIDE:", "if q20 < 2.0:", "box_sat"),
     # GJK and what it stands on.
     Mutation(
         "gjk-one-step",
@@ -315,7 +315,7 @@ MUTATIONS = (
     Mutation("tolerance-hull-merge", "tolerance.py", "HULL_MERGE = 4.0", "HULL_MERGE = 4e4", "hull"),
     Mutation("tolerance-hull-straight", "tolerance.py", "HULL_STRAIGHT = 3.0", "HULL_STRAIGHT = 3e4", "hull"),
     Mutation("tolerance-hull-rank", "tolerance.py", "HULL_RANK = 7.0", "HULL_RANK = 7e4", "hull"),
-    Mutation("tolerance-flat", "tolerance.py", "\nFLAT = 8.0", "\nFLAT = 8e6", "epa contact"),
+    Mutation("tolerance-flat", "epa.py", "\n_FLAT = 8.0", "\n_FLAT = 8e6", "epa contact"),
     Mutation(
         "tolerance-same-direction", "tolerance.py", "SAME_DIRECTION = 1e-7", "SAME_DIRECTION = 1e-3", "epa sat contact"
     ),

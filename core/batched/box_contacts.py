@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tolerance import BATCH_FLAT, BATCH_MISS
+from ..tolerance import BATCH_MISS
 from ..types import BoolArray, FloatArray, IntArray
 from .boxes import OF_A, OF_B, BoxAxes, OrientedBoxes, by_feature
+
+_FLAT = 0.1
+"""Times the promised tolerance: how far a feature of a box may rise across the contact plane and lie in it."""
 
 _CHUNK = 20_480
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
@@ -95,7 +98,7 @@ def _faces(
     shift = np.einsum("kcn,cn->kn", axes_q, out)
     rise = np.abs(shift)
     rise *= half_q
-    free = rise <= 0.5 * BATCH_FLAT * tolerance
+    free = rise <= 0.5 * _FLAT * tolerance
     np.copysign(half_q, shift, out=shift)
     flat = bool(free.any())
     if flat:
@@ -151,7 +154,7 @@ def _share(starts: FloatArray, steps: FloatArray, halves: FloatArray, tolerance:
     """
     low, high = np.full(len(tolerance), -1.0), np.ones(len(tolerance))
     for start, step, half in zip(starts, steps, halves, strict=True):
-        flat = np.abs(step) <= BATCH_FLAT * tolerance
+        flat = np.abs(step) <= _FLAT * tolerance
         step = np.where(flat, 1.0, step)
         first, last = (-half - start) / step, (half - start) / step
         low = np.where(flat, low, np.maximum(low, np.minimum(first, last)))

@@ -21,20 +21,26 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress
 from ..shapes.box import Box
-from ..tolerance import (
-    BATCH_BALL,
-    BATCH_CORNERS,
-    BATCH_ROUNDING,
-    BATCH_SINGLE,
-    BATCH_SMALLEST,
-    BATCH_TIE,
-    BOX_ORTHOGONAL,
-    BOX_PARALLEL,
-    BOX_PREFER_FACE,
-    EPS,
-    SINGLE_EPS,
-)
+from ..tolerance import BATCH_CORNERS, BOX_ORTHOGONAL, BOX_PARALLEL, BOX_PREFER_FACE, EPS, SINGLE_EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
+
+_ROUNDING = 16.0
+"""Times EPS and half the diagonals of two boxes: what an overlap across an axis may be wrong by when it is measured
+from their centres. Axes are unit vectors and perpendicular to BOX_ORTHOGONAL EPS; some products of three terms."""
+_SINGLE = 64.0
+"""Times SINGLE_EPS and the sum of the radii of the balls around two boxes, or the way between their centres if that is
+more: what an overlap of boxes in single precision may be wrong by, of edges times their sine. Cosines are wrong by 2.5;
+of products of them with sizes 10 and with the way 8.5, of the sine that divides them 8."""
+_TIE = 8.0
+"""Times what _SINGLE allows: by how much the second axis of boxes must be worse than the first one for single
+precision to tell which one decides. Below 2 errors as large as they may be leave all pairs open; with much more, many
+tie."""
+_BALL = 8.0
+"""Times SINGLE_EPS: relative, by how much the balls around boxes are made larger in single precision, and those inside
+smaller. Of rounded radii and ways, their squares and sums 3."""
+_SMALLEST = 1e-15
+"""Relative to the largest box: radius below which a ball around a box counts as that large in single precision, where
+the squares of smaller ones vanish."""
 
 SingleArray = NDArray[np.float32]
 
@@ -115,7 +121,7 @@ class OrientedBoxes:
         frames[19] = half.min(axis=0, initial=np.inf)
         frames[17] = np.abs(frames[:3]).max(axis=0, initial=0.0) + frames[18]
         frames[17] *= BATCH_CORNERS * EPS
-        frames[17] += BATCH_ROUNDING * EPS * frames[18]
+        frames[17] += _ROUNDING * EPS * frames[18]
         return cls(read_only(frames))
 
     @cached_property
@@ -132,13 +138,13 @@ class OrientedBoxes:
         single[:9] = self.frames[3:12]
         with np.errstate(over="ignore"):
             lengths = self.frames[[12, 13, 14, 17, 19]]
-            lengths[3] /= BATCH_SINGLE * SINGLE_EPS  # the rounding of single precision is then more than this
+            lengths[3] /= _SINGLE * SINGLE_EPS  # the rounding of single precision is then more than this
             lengths[3] += self.frames[18]
-            lengths[3] *= 1.0 + BATCH_BALL * SINGLE_EPS
-            lengths[4] *= 1.0 - BATCH_BALL * SINGLE_EPS
+            lengths[3] *= 1.0 + _BALL * SINGLE_EPS
+            lengths[4] *= 1.0 - _BALL * SINGLE_EPS
             lengths *= self.scale
-            np.maximum(lengths[3], BATCH_SMALLEST, out=lengths[3])
-            lengths[4, lengths[4] < BATCH_SMALLEST] = 0.0
+            np.maximum(lengths[3], _SMALLEST, out=lengths[3])
+            lengths[4, lengths[4] < _SMALLEST] = 0.0
             single[9:] = lengths
         single.flags.writeable = False
         return single
@@ -313,7 +319,7 @@ class _Chunk:
         overlap -= room
         overlap[6:] /= np.sqrt(square, out=square)
         limit: SingleArray = np.minimum.reduce(overlap, axis=0)
-        limit += BATCH_TIE * room
+        limit += _TIE * room
         good = np.less_equal(overlap, limit).view(np.int8)
         good *= _LEFT
         axis: NDArray[np.int8] = np.maximum.reduce(good, axis=0, initial=1)
@@ -330,7 +336,7 @@ class _Chunks:
     def first(self, boxes: OrientedBoxes, i: IntArray, j: IntArray, way: SingleArray, reach: SingleArray) -> _Chunk:
         """Return boxes i and j, with their faces; `way` (3, n) from the one centre to the other, at most `reach`."""
         chunk = _Chunk(self._memory[0], len(i))
-        np.multiply(reach, np.float32(BATCH_SINGLE * SINGLE_EPS), out=chunk.rounding)
+        np.multiply(reach, np.float32(_SINGLE * SINGLE_EPS), out=chunk.rounding)
         chunk.gather(boxes.single, i, j, way)
         return chunk
 

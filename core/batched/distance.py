@@ -15,9 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import EPS, GJK_GAP, GJK_SLIVER, GJK_TOUCH, PARALLEL_EDGES
+from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
 from ..types import BoolArray, FloatArray, IntArray
 from .hulls import HullPairs, HullTable, cross_rows, fans, room_for
+
+_GJK_SLIVER = 64.0
+"""Times EPS and the squares of two sides: the square of twice a triangle's area up to which it is taken for its sides.
+Sixteen times what three rounded products may be wrong by."""
 
 _CHUNK = 16_384
 """Pairs that are searched in one go: of fewer numpy's calls cost more."""
@@ -183,7 +187,7 @@ def _nearest(points: FloatArray) -> FloatArray:
     of_second, of_third = far * toward - cross * other, length * other - cross * toward
     both = length * far
     whole = both - cross * cross
-    inside = (of_second > 0.0) & (of_third > 0.0) & (whole > of_second + of_third) & (whole > GJK_SLIVER * EPS * both)
+    inside = (of_second > 0.0) & (of_third > 0.0) & (whole > of_second + of_third) & (whole > _GJK_SLIVER * EPS * both)
     scale = 1.0 / np.where(inside, whole, np.inf)
     of_second *= scale
     of_third *= scale

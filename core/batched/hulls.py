@@ -19,16 +19,14 @@ from numpy.typing import NDArray
 
 from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope
-from ..tolerance import (
-    BATCH_CORNERS,
-    BATCH_SLAB,
-    EPS,
-    GJK_INSIDE,
-    RAY_ROUNDING,
-    SINGLE_EPS,
-    SUPPORT_ROUNDING,
-)
+from ..tolerance import BATCH_CORNERS, EPS, GJK_INSIDE, SINGLE_EPS, SUPPORT_ROUNDING
 from ..types import BoolArray, FloatArray, IntArray, read_only
+
+_SLAB = 8.0
+"""Times SINGLE_EPS and the farthest that a shape reaches: what the slab around it is widened by, on either side. Of
+rounded corners, directions and products 2.5 of the shape's own size, of sums and differences 2.5 of all."""
+_RAY_ROUNDING = 32.0
+"""Times EPS: how far, relatively, a ray through a shape may be computed too long."""
 
 SingleArray = NDArray[np.float32]
 
@@ -292,7 +290,7 @@ def _slabs_around(
     middles, halves = _DIRECTIONS @ places, 0.5 * (high - low)
     middles += 0.5 * (low + high)
     reach = np.sqrt(np.einsum("cn,cn->n", places, places)) + balls[0]
-    halves += (BATCH_SLAB * SINGLE_EPS * reach + balls[2]).astype(np.float32)
+    halves += (_SLAB * SINGLE_EPS * reach + balls[2]).astype(np.float32)
     result = middles.T.astype(np.float32, order="C"), np.ascontiguousarray(halves.T, dtype=np.float32)
     for array in result:
         array.flags.writeable = False
@@ -435,7 +433,7 @@ def _reaches(table: HullTable, i: IntArray, j: IntArray) -> FloatArray:
         # Mean corners that coincide are a common point, however far the shapes reach.
         gauges = np.maximum(gauges, _TINY).reshape(2, -1)
         reach = (1.0 / gauges).sum(axis=0)
-        reach *= 1.0 - RAY_ROUNDING * EPS
+        reach *= 1.0 - _RAY_ROUNDING * EPS
         result[part] = np.where(solid, reach, 0.0)
     return result
 

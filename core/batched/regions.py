@@ -21,19 +21,20 @@ from numpy.typing import NDArray
 from ..region.region import Region, RegionKind
 from ..shapes.box import Box
 from ..shapes.feature import Feature, FeatureKind
-from ..tolerance import (
-    BATCH_CLOSE,
-    BATCH_CLOSED,
-    BATCH_SLIVER,
-    EPS,
-    REGION_NAMED,
-    REGION_ROUNDING,
-    REGION_SUPPORT,
-    REGION_TILT,
-)
+from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .boxes import OrientedBoxes
 from .hulls import cross_rows
+
+_CLOSED = 2.0
+"""Times REGION_ROUNDING EPS M: how far the end of a side of a region may be from the start of the next one, which is
+made of the rounded corners of the other box."""
+_CLOSE = 1e3
+"""Times REGION_ROUNDING EPS M: half an edge's way across a side of a face or another edge, below which rounding may
+move the end of what is left of the edge, or the crossing, by a thousandth of it and more."""
+_SLIVER = 1e-3
+"""Relative: twice the area over the square of the perimeter, below which a region is left to the single call: rounding
+moves the centroid of a thin one by more than its own size."""
 
 _CHUNK = 8_192
 """Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
@@ -430,7 +431,7 @@ def _across(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outlines:
     # How far the middle and the ends of each are from the line through the other.
     p, q = np.abs(wx * ey - wy * ex) / e, np.abs(turn) / e
     r, s = np.abs(wx * dy - wy * dx) / d, np.abs(turn) / d
-    found = (np.minimum(q, s) > BATCH_CLOSE * tolerance) & (p <= q + tolerance) & (r <= s + tolerance)
+    found = (np.minimum(q, s) > _CLOSE * tolerance) & (p <= q + tolerance) & (r <= s + tolerance)
     share = (wx * ey - wy * ex) / np.where(turn == 0.0, 1.0, turn)
     # Kept within the reach of both: at a small angle rounding moves the crossing far.
     place, reach = (wx * dx + wy * dy) / (d * d), np.abs(ex * dx + ey * dy) / (d * d)
@@ -451,7 +452,7 @@ def _along_face(one: _Patches, other: _Patches, tolerance: FloatArray) -> _Outli
     for side in other.arms:
         across = np.abs(arm[0] * side[1] - arm[1] * side[0])
         limit = tolerance * _length(side)
-        found &= (across <= limit) | (across > BATCH_CLOSE * limit)
+        found &= (across <= limit) | (across > _CLOSE * limit)
     return _Outlines.of_few(found, start, end, np.zeros(len(long), dtype=bool))
 
 
@@ -574,7 +575,7 @@ def _closed(
     cross -= starts[1] * ends[0]
     cross *= kept
     twice, length = np.add.reduce(cross, axis=0), np.einsum("kn,kn->n", longs, kept.astype(np.float64))
-    found = twice > BATCH_SLIVER * length * length
+    found = twice > _SLIVER * length * length
     middle = np.einsum("ckn,kn->cn", starts, cross)
     middle += np.einsum("ckn,kn->cn", ends, cross)
     x, y = middle / (3.0 * np.where(found, twice, 1.0))
@@ -594,7 +595,7 @@ def _closed(
     gap -= following
     limit, long, ahead = tolerance.take(pair), _length(step), step.take(after, axis=1)
     np.abs(gap, out=gap)
-    wrong = (np.maximum(gap[0], gap[1]) > BATCH_CLOSED * limit) | (long <= limit)
+    wrong = (np.maximum(gap[0], gap[1]) > _CLOSED * limit) | (long <= limit)
     wrong |= step[0] * ahead[1] - step[1] * ahead[0] <= limit * (long + long.take(after))
     found[pair[wrong]] = False
     if not found.all():
@@ -627,7 +628,7 @@ def _flush(
         inside += turn
         # As of an edge along a face: where they are nearly parallel, it depends on rounding what is left.
         limit = tolerance.take(few) * _length(arm)
-        clear &= (turn <= limit) | (turn > BATCH_CLOSE * limit)
+        clear &= (turn <= limit) | (turn > _CLOSE * limit)
     beside = ~empty[0::2] & (inside <= tolerance.take(few) * long)
     lone = np.logical_or.reduce(kept, axis=0)
     chosen = np.where(lone, kept[0::2].argmax(axis=0), beside.argmax(axis=0))

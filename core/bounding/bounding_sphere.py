@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import EPS, SMALLEST_STEP, SPHERE_DONE, SPHERE_ROUNDING, SUBNORMAL_SUM
+from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
 from ..types import BoolArray, FloatArray, IntArray
 from .volumes import (
     Volumes,
@@ -33,7 +33,12 @@ from .volumes import (
     freeze_views,
 )
 
-_WIDER = 1.0 + SPHERE_ROUNDING * EPS
+_SPHERE_ROUNDING = 8.0
+"""Times EPS: relative rounding of a distance, a root of three squares, with some room; spheres are made wider by it."""
+_SPHERE_DONE = 8.0
+"""Times EPS: a sphere that no point exceeds by more, relatively, encloses them."""
+
+_WIDER = 1.0 + _SPHERE_ROUNDING * EPS
 _SUBNORMAL = SUBNORMAL_SUM * SMALLEST_STEP
 _SMALL_SQUARE = 2.0**-960
 """Squares below this may have lost digits, or all."""
@@ -113,7 +118,7 @@ class Spheres(Volumes):
         check_partner(self, other)
         distance = _length((other.center - self.center).T)
         radii = self.radius + other.radius
-        return np.maximum(distance - radii - (SPHERE_ROUNDING * EPS * (distance + radii) + _SUBNORMAL), 0.0)
+        return np.maximum(distance - radii - (_SPHERE_ROUNDING * EPS * (distance + radii) + _SUBNORMAL), 0.0)
 
     def grown(self, margin: float) -> Spheres:
         """Return spheres that hold everything within a distance `margin` >= 0 of these."""
@@ -151,7 +156,7 @@ class Spheres(Volumes):
 
 
 def _length(way: FloatArray) -> FloatArray:
-    """Return the lengths (n,) of columns (dim, n), whatever their size, to a relative SPHERE_ROUNDING / 4."""
+    """Return the lengths (n,) of columns (dim, n), whatever their size, to a relative _SPHERE_ROUNDING / 4."""
     with np.errstate(under="ignore"):
         length: FloatArray = np.hypot(way[0], way[1])
         return np.hypot(length, way[2], out=length) if len(way) == 3 else length
@@ -164,7 +169,7 @@ def _within(way: FloatArray, radius: FloatArray) -> BoolArray:
         for row in way[1:]:
             square += row * row
         limit = radius * radius
-        limit *= 1.0 + 2.0 * SPHERE_ROUNDING * EPS
+        limit *= 1.0 + 2.0 * _SPHERE_ROUNDING * EPS
         result: BoolArray = square <= limit
         square += limit
         if len(square) and not (square.min() > _SMALL_SQUARE and square.max() < np.inf):
@@ -299,7 +304,7 @@ def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray
         better = most < best_reach[active]
         best[:, active[better]] = center[:, active[better]]
         best_reach[active[better]] = most[better]
-        growing = most > radius[active] * (1.0 + SPHERE_DONE * EPS)
+        growing = most > radius[active] * (1.0 + _SPHERE_DONE * EPS)
         if not growing.any():
             break
         hits = np.flatnonzero(reach == part.spread(most))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..progress import Progress, report_progress
 from ..shapes.hull import ConvexHull
-from ..tolerance import EPS, KDOP_CORNER, KDOP_GAP, KDOP_SUM
+from ..tolerance import EPS, KDOP_GAP, KDOP_SUM
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .volumes import (
     Volumes,
@@ -30,6 +30,9 @@ from .volumes import (
     content_of_boxes,
     freeze_views,
 )
+
+_KDOP_CORNER = 16.0
+"""Times EPS M: how far a common point of three planes may be outside of another and be a corner of the k-DOP."""
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 _CORNERS = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1))
@@ -220,12 +223,12 @@ class KDops(Volumes):
         normals, corners, inverses = _corners(self.k, self.dim)
         unit = EPS * max(float(np.abs(low).max()), float(np.abs(high).max()))
         points = np.matmul(inverses, planes[corners][:, :, None])[:, :, 0]
-        inside = (points @ normals.T <= planes + KDOP_CORNER * unit).all(axis=1)
+        inside = (points @ normals.T <= planes + _KDOP_CORNER * unit).all(axis=1)
         points = points[inside]
         if not len(points):
             raise ValueError(f"index: the planes of volume {i} leave nothing between them")
         # Where more planes than needed meet, rounding makes several corners of one.
-        apart = np.abs(points[:, None] - points).max(axis=2) > 2.0 * KDOP_CORNER * unit
+        apart = np.abs(points[:, None] - points).max(axis=2) > 2.0 * _KDOP_CORNER * unit
         first = np.flatnonzero((apart | np.tri(len(points), dtype=np.bool_).T).all(axis=1))
         return ConvexHull(points[first] + center)
 

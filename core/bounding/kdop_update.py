@@ -18,9 +18,13 @@ from numpy.typing import ArrayLike
 from ..arguments import as_array
 from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope, as_polytope
-from ..tolerance import EPS, KDOP_CLIMB, KDOP_SUM, LARGEST_COORDINATE
+from ..tolerance import EPS, KDOP_SUM, LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .kdop import KDops, kdop_directions, slab
+
+_KDOP_CLIMB = 64.0
+"""Times EPS and the largest world coordinate: vertices this near to the best are climbed on from. A hull is convex, and
+what is measured of it right, to a few EPS only."""
 
 _POINTS = 16_384
 """Vertices moved in one go."""
@@ -324,7 +328,7 @@ def _climb(
     if b > 1:
         turn = np.ascontiguousarray(turn)
     magnitude = dim * hulls.reach * np.abs(matrices).max(axis=(1, 2)) + np.abs(ways).max(axis=1)
-    slack = np.repeat(KDOP_CLIMB * EPS * magnitude, k)
+    slack = np.repeat(_KDOP_CLIMB * EPS * magnitude, k)
     # The directions in the frames of the hulls: matrix.T @ direction. To climb, this is exact enough.
     goes = np.matmul(matrices.transpose(0, 2, 1), directions[:dim]).transpose(1, 0, 2).reshape(dim, b * k)
     tall = [np.ascontiguousarray(row) for row in goes]

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope, intervals
-from ..tolerance import EPS, OBB_FLAT, OBB_PARALLEL, OBB_ROUNDING, SMALLEST_STEP, SUBNORMAL_SUM
+from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
 from ..types import BoolArray, FloatArray, IntArray
 from .volumes import (
     Volumes,
@@ -36,6 +36,15 @@ from .volumes import (
     content_of_boxes,
     freeze_views,
 )
+
+_OBB_ROUNDING = 16.0
+"""Times EPS and the sum of the sides: by how much oriented boxes are made wider, and what their separating axes may be
+wrong by. Axes are unit vectors and perpendicular to a few EPS; two products of three terms each."""
+_OBB_FLAT = 1e-10
+"""Times the diagonal and the surface area: what this adds to the content of a box when the best is chosen decides
+between boxes of flat points, whose contents are all rounding."""
+_OBB_PARALLEL = 1e-3
+"""Sine between two edges of boxes below which their product tells no distance; the faces tell nearly the same."""
 
 _ITEMS = 1 << 14
 """Points or boxes looked at in one go."""
@@ -143,7 +152,7 @@ class Obbs(Volumes):
         if width == 0.0:
             return self
         half = self.half + width
-        half += OBB_ROUNDING * EPS * half.sum(axis=1, keepdims=True)
+        half += _OBB_ROUNDING * EPS * half.sum(axis=1, keepdims=True)
         return Obbs(self.center, self.axes, half)
 
     def centers(self) -> FloatArray:
@@ -162,7 +171,7 @@ class Obbs(Volumes):
         """Return (n,), element by element, whether points[i] (n, dim) is not outside of box i for certain."""
         away = checked_points(points, len(self), self.dim) - self.center
         along = np.abs((self.axes * away[:, None, :]).sum(axis=2))
-        slack = OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True) + _STEPS
+        slack = _OBB_ROUNDING * EPS * self.half.sum(axis=1, keepdims=True) + _STEPS
         return (along <= self.half + slack).all(axis=1)
 
     def polytope(self, index: int) -> ConvexHull:
@@ -199,7 +208,7 @@ class _Pairs:
             for j in range(dim):
                 turn[i, j] = _sum_of_products(axes[:, i], other[:, j])
         a, b = np.ascontiguousarray(first.half[part].T), np.ascontiguousarray(second.half[part].T)
-        slack = OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(way).sum(axis=0)) + _STEPS
+        slack = _OBB_ROUNDING * EPS * (a.sum(axis=0) + b.sum(axis=0) + np.abs(way).sum(axis=0)) + _STEPS
         return cls(a, b, turn, along, slack)
 
     def chosen(self, rest: IntArray) -> _Pairs:
@@ -230,7 +239,7 @@ class _Pairs:
                 gap = along - reach - self.slack
                 if divided:
                     sine = np.hypot(turn[i1, j], turn[i2, j])
-                    gap = np.where(sine > OBB_PARALLEL, gap / np.maximum(sine, OBB_PARALLEL), -np.inf)
+                    gap = np.where(sine > _OBB_PARALLEL, gap / np.maximum(sine, _OBB_PARALLEL), -np.inf)
                 np.maximum(result, gap, out=result)
         return result
 
@@ -485,7 +494,7 @@ def _scores(frames: FloatArray, points: FloatArray) -> FloatArray:
 def _score(sides: FloatArray) -> FloatArray:
     """Return what is wanted least (c,) of boxes with sides (dim, c): the content, and a little of the surface."""
     with np.errstate(under="ignore"):
-        result: FloatArray = np.multiply.reduce(sides, axis=0) + OBB_FLAT * _area(sides) * sides.sum(axis=0)
+        result: FloatArray = np.multiply.reduce(sides, axis=0) + _OBB_FLAT * _area(sides) * sides.sum(axis=0)
     return result
 
 
@@ -621,7 +630,7 @@ class _Items:
             # The centre is rounded: what counts is how far the items really reach from it.
             low, high = self.spans(frames, np.ldexp(center - origin, -exponent))
             half = np.maximum(np.maximum(-low, high), 0.0)
-            half += OBB_ROUNDING * EPS * half.sum(axis=0)
+            half += _OBB_ROUNDING * EPS * half.sum(axis=0)
             # What is rounded to 0 here is not without width.
             half = np.where(half > 0.0, np.nextafter(np.ldexp(half, exponent), np.inf), 0.0)
         return np.ascontiguousarray(center.T), np.ascontiguousarray(half.T)

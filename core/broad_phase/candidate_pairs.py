@@ -15,11 +15,15 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_array, as_length, validate_magnitude
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import BROAD_MARGIN, EPS, LARGEST_COORDINATE
+from ..tolerance import EPS, LARGEST_COORDINATE
 from ..types import IntArray, ReadOnlyArrays, read_only
 from .box_pairs import Boxes, PairList
 from .grid_pairs import find_grid_pairs
 from .linear_bvh import find_tree_pairs
+
+_BROAD_MARGIN = 4.0
+"""Times EPS (M + margin): by how much more than a margin boxes are widened where pairs are only proposed; what the sums
+are rounded by. The pairs are tested with the margin itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +110,7 @@ def _find_pairs(
         return "grid"
     widened = 0.0
     if margin > 0.0:
-        widened = BROAD_MARGIN * EPS * (max(boxes.magnitude for boxes in (a, b) if boxes is not None) + margin)
+        widened = _BROAD_MARGIN * EPS * (max(boxes.magnitude for boxes in (a, b) if boxes is not None) + margin)
         a = a.extended(margin + widened)
         b = None if b is None else b.extended(margin + widened)
     if find_grid_pairs(a, b, found, widened, progress):

@@ -19,9 +19,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import COMPOUND_ALIKE, COMPOUND_DUAL, COMPOUND_SAME, COMPOUND_TURN, EPS
+from ..tolerance import COMPOUND_DUAL, EPS
 from ..types import FloatArray, IntArray
 from .compound_planes import Planes
+
+_COMPOUND_TURN = 16.0
+"""Times eps times the length of a translation: by how much turned facets, and it, are elsewhere. Also times eps alone:
+by how much lengths change when they are turned."""
+_COMPOUND_SAME = 64.0
+"""Times eps: components of the normals of two facets of one body that differ by no more are one facet, where their
+distances, over the longest translation, do not either. Relative: what a further facet must add to a bound."""
+_COMPOUND_ALIKE = 2.0**-30
+"""Times the longest translation: lengths in steps of it are put in order, what is in one step as it is found."""
 
 _SAMPLES = 256  # directions tried before the search
 _BATCH = 48  # nodes looked at together
@@ -59,20 +68,20 @@ class _Bodies:
         counts = np.array([len(body.offsets) for body in bodies], dtype=np.intp)
         normals = np.concatenate([body.normals for body in bodies]) @ frame.T
         offsets = np.concatenate([body.offsets for body in bodies])
-        rounding = np.array([body.rounding for body in bodies]) + COMPOUND_TURN * EPS * longest
+        rounding = np.array([body.rounding for body in bodies]) + _COMPOUND_TURN * EPS * longest
         # In an order that neither pose nor order of the compounds change: the bodies with the nearest facets last, then
         # by their farthest ones, and their facets by distance and normal.
         starts = np.cumsum(counts) - counts
-        steps = np.rint(offsets / (COMPOUND_ALIKE * (longest or 1.0)))
+        steps = np.rint(offsets / (_COMPOUND_ALIKE * (longest or 1.0)))
         order = np.lexsort((np.maximum.reduceat(steps, starts), -np.minimum.reduceat(steps, starts)))
         place = np.empty(len(bodies), dtype=np.intp)
         place[order] = np.arange(len(bodies))
         body = np.repeat(place, counts)
-        rows = np.lexsort((*np.rint(normals.T / COMPOUND_ALIKE), steps, body))
+        rows = np.lexsort((*np.rint(normals.T / _COMPOUND_ALIKE), steps, body))
         body, normals, offsets = body[rows], normals[rows], offsets[rows]
         # What is one facet but for rounding is there once, and the body may be smaller by what that leaves out.
-        same = (np.abs(np.diff(normals, axis=0)).max(axis=1) <= COMPOUND_SAME * EPS) & (np.diff(body) == 0)
-        same &= np.abs(np.diff(offsets)) <= COMPOUND_SAME * EPS * longest
+        same = (np.abs(np.diff(normals, axis=0)).max(axis=1) <= _COMPOUND_SAME * EPS) & (np.diff(body) == 0)
+        same &= np.abs(np.diff(offsets)) <= _COMPOUND_SAME * EPS * longest
         fresh = np.concatenate(([True], ~same))
         kept = np.flatnonzero(fresh)
         stands = kept[np.cumsum(fresh) - 1]
@@ -163,7 +172,7 @@ def shortest_escape(
     At most `budget` nodes are looked at. Raises Cancelled when `progress` says so.
     """
     found = _shortest_escape(bodies, frame, frame @ start, slack, tie_width, budget, progress)
-    lower = found.lower_bound * (1.0 - COMPOUND_TURN * EPS)
+    lower = found.lower_bound * (1.0 - _COMPOUND_TURN * EPS)
     return found._replace(translations=found.translations @ frame, lower_bound=lower)
 
 
@@ -397,7 +406,7 @@ class _Search:
 
 def _least(values: FloatArray, count: int, unit: float) -> IntArray:
     """Return the places of the least values (k,), ascending; of those that are alike, relative to a unit, the first."""
-    steps = np.rint(values / (COMPOUND_ALIKE * (unit or 1.0)))
+    steps = np.rint(values / (_COMPOUND_ALIKE * (unit or 1.0)))
     chosen = np.arange(len(values))
     if len(values) > count:
         last = np.partition(steps, count - 1)[count - 1]
@@ -446,7 +455,7 @@ def nearest_beyond(
         if len(subset) == 4:
             continue
         # A facet that adds no more than rounding carries nothing.
-        better = ((bound > best[places] * (1.0 + COMPOUND_SAME * EPS)) & (square > 0.0)).nonzero()[0]
+        better = ((bound > best[places] * (1.0 + _COMPOUND_SAME * EPS)) & (square > 0.0)).nonzero()[0]
         places = places[better]
         best[places] = bound[better]
         points[places] = (reach[better] / square[better])[:, None] * y[better]

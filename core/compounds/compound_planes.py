@@ -14,8 +14,12 @@ import numpy as np
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.sat import _careful_cross
 from ..shapes.polytope import PRODUCTS, Polytope, intervals
-from ..tolerance import COMPOUND_PLANE, COMPOUND_SUPPORT, EPS, SAME_AXIS, SAT_PARALLEL, SAT_PLAIN_CROSS
+from ..tolerance import COMPOUND_PLANE, EPS, SAME_AXIS, SAT_PARALLEL, SAT_PLAIN_CROSS
 from ..types import FloatArray
+
+_COMPOUND_SUPPORT = 1e-9
+"""Relative: edges this near to being the farthest parts of their pieces may span a facet of the Minkowski difference.
+More of them are harmless: they only touch it."""
 
 _EDGES = PRODUCTS // 16  # pairs of edges measured in one go
 
@@ -82,12 +86,12 @@ def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndar
     # Normals of facets are wrong by the rounding of the corners.
     magnitude = EPS * max(a.magnitude, b.magnitude)
     if a.rank == 3:
-        slack = COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / a.extent
+        slack = _COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / a.extent
         levels = a.normals @ ways.T
         start, end = levels.take(of_a.first, axis=0), levels.take(of_a.second, axis=0)
         apart &= (np.minimum(start, end) <= slack) & (np.maximum(start, end) >= -slack)
     if b.rank == 3:
-        slack = COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / b.extent
+        slack = _COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / b.extent
         levels = of_a.directions @ b.normals.T
         start, end = levels.take(of_b.first[first:last], axis=1), levels.take(of_b.second[first:last], axis=1)
         apart &= (np.minimum(start, end) <= slack) & (np.maximum(start, end) >= -slack)
@@ -113,7 +117,7 @@ def _supporting(a: Polytope, b: Polytope, i: np.ndarray, j: np.ndarray) -> Float
     low_b, high_b = intervals(axes, b.centred)
     at_a, at_b = np.einsum("ij,ij->i", axes, starts_a), np.einsum("ij,ij->i", axes, starts_b)
     rounding = COMPOUND_PLANE * EPS * max(a.magnitude, b.magnitude)
-    near_a, near_b = COMPOUND_SUPPORT * a.extent + rounding, COMPOUND_SUPPORT * b.extent + rounding
+    near_a, near_b = _COMPOUND_SUPPORT * a.extent + rounding, _COMPOUND_SUPPORT * b.extent + rounding
     ahead = (at_a >= high_a - near_a) & (at_b <= low_b + near_b)
     behind = (at_a <= low_a + near_a) & (at_b >= high_b - near_b)
     return np.concatenate((axes[ahead], -axes[behind])) + 0.0

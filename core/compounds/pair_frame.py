@@ -13,8 +13,13 @@ import numpy as np
 
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
-from ..tolerance import FRAME_ALIKE, FRAME_PARALLEL
 from ..types import FloatArray
+
+_FRAME_PARALLEL = 1e-9
+"""Times the length of an edge: one that is shorter by no more along a direction has that direction."""
+_FRAME_ALIKE = 1e-6
+"""Relative: of total lengths along directions, and of ways ahead, that differ by no more none is the greater; in the
+unit of the pair, what is no larger has no sign."""
 
 _CANDIDATES = 64  # lines whose directions are compared
 
@@ -49,8 +54,8 @@ def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray
     ahead = axes @ apart
     # Where the middles do not tell, third moments do.
     moments = [_third_moments(ends, middle, axes, size) for ends, middle in zip(lines, middles, strict=True)]
-    ahead = np.where(np.abs(ahead) > FRAME_ALIKE, ahead, moments[1] - moments[0])
-    return axes * np.where(ahead < -FRAME_ALIKE, -1.0, 1.0)[:, None] + 0.0
+    ahead = np.where(np.abs(ahead) > _FRAME_ALIKE, ahead, moments[1] - moments[0])
+    return axes * np.where(ahead < -_FRAME_ALIKE, -1.0, 1.0)[:, None] + 0.0
 
 
 def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
@@ -91,12 +96,12 @@ def _main_direction(ways: FloatArray, apart: FloatArray) -> FloatArray | None:
     """Return the unit vector along most of the ways (k, 3), by length; None when they have none."""
     lengths = _lengths(ways)
     some = np.argsort(-lengths, kind="stable")[:_CANDIDATES]
-    some = some[lengths[some] > FRAME_ALIKE]
+    some = some[lengths[some] > _FRAME_ALIKE]
     if not len(some):
         return None
     units = ways[some] / lengths[some, None]
-    along = np.abs(units @ ways.T) >= lengths * (1.0 - FRAME_PARALLEL)
+    along = np.abs(units @ ways.T) >= lengths * (1.0 - _FRAME_PARALLEL)
     totals = along @ lengths
-    best = np.flatnonzero(totals >= totals.max() * (1.0 - FRAME_ALIKE))
+    best = np.flatnonzero(totals >= totals.max() * (1.0 - _FRAME_ALIKE))
     ahead = np.abs(units[best] @ apart)
-    return units[best[int((ahead >= ahead.max() * (1.0 - FRAME_ALIKE)).argmax())]]
+    return units[best[int((ahead >= ahead.max() * (1.0 - _FRAME_ALIKE)).argmax())]]

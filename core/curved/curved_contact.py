@@ -38,18 +38,13 @@ from ..shapes.polytope import Polytope
 from ..shapes.rounded import polytope_feature
 from ..shapes.support import support_feature
 from ..tolerance import (
-    COVER_SHARE,
     CURVED_AXIS,
-    CURVED_BESIDE,
     CURVED_BRACKET,
     CURVED_LEVEL,
-    CURVED_LOOSE,
-    CURVED_POLE,
     CURVED_RINGS,
     CURVED_ROUNDING,
     EPS,
     SUPPORT_ROUNDING,
-    TIE_HOLLOW,
     TIE_WIDTH,
     promised,
 )
@@ -60,6 +55,20 @@ from .curved_section import beside_section, common_axis, in_space, section_of, s
 from .direction_cover import cover, cover_axis, starts_around
 from .ellipsoid_ball import BallPair, ball_pair, nearest_on_ellipsoid, proven_above
 from .ellipsoid_hull import lowest_nearby, pieces_of
+
+_TIE_HOLLOW = 8.0
+"""Times TIE_WIDTH and the promised tolerance: normals of round shapes between which no hollow is deeper than that are
+told as one. Along a crease all are nearly as good, and as it bends, those halfway between two of them are worse."""
+_CURVED_BESIDE = 0.25
+"""Times the promised tolerance: sections that leave out no more are all that is looked at."""
+_CURVED_POLE = 1e-6
+"""Sine: a normal this near to the axis of two bodies of revolution is along it, if that separates as well."""
+_CURVED_LOOSE = 1e-10
+"""Times the smaller extent: how much less than the best direction that of the inner polytopes may separate and still be
+told, for its witness points realise it."""
+_COVER_SHARE = 0.5
+"""Times the promised tolerance: bounds of curved shapes that are no farther apart are not brought nearer by cells of
+directions, and how much less than the depth that is told these prove."""
 
 _MOST = 2000
 """Points of an inner polytope; with more it does not grow."""
@@ -259,7 +268,7 @@ def _solved(
     if flat is None:
         return _bracket(one, other, small)
     assert plane is not None
-    if beside_section(a, b, plane) <= CURVED_BESIDE * promised(0.0, small, max(a.magnitude, b.magnitude)):
+    if beside_section(a, b, plane) <= _CURVED_BESIDE * promised(0.0, small, max(a.magnitude, b.magnitude)):
         return flat
     found = _bracket(one, other, small)
     if flat.upper < found.upper:
@@ -290,7 +299,7 @@ def _by_sections(a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, plane
     # Where smooth sections end on the axis, the normal is no more exact than the root of rounding.
     along = np.where(ways @ plane[1] > 0.0, 1.0, -1.0)[:, None] * plane[1]
     slack = CURVED_ROUNDING * EPS * (one.shape.extent + other.shape.extent)
-    level = np.linalg.norm(ways - along, axis=1) <= CURVED_POLE
+    level = np.linalg.norm(ways - along, axis=1) <= _CURVED_POLE
     level &= _slabs(one, other, along) >= _slabs(one, other, ways) - slack
     ways = np.where(level[:, None], along, ways)
     normal = ways[0].copy()
@@ -363,7 +372,7 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
     proof = found.certificate
     if depth <= tolerance or isinstance(proof, BallCertificate):
         return found
-    near = found.upper - found.lower <= COVER_SHARE * tolerance
+    near = found.upper - found.lower <= _COVER_SHARE * tolerance
     pieces = None if near and proof.section is not None else pieces_of(a, b)
     if pieces is None:
         return found
@@ -381,7 +390,7 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
         slab = float(slabs.max())
         if slab <= found.slab:
             normal, slab = found.normal, found.slab
-        told = -slab - COVER_SHARE * tolerance
+        told = -slab - _COVER_SHARE * tolerance
         cells = cover(pieces, cover_axis(a, b), told) if told > 0.0 else None
         if cells is None or cells.complete or float(_slabs(one, other, cells.lowest[None])[0]) <= -told:
             break
@@ -430,7 +439,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
         settled = met and (min(off, inner_off) <= enough or idle == _IDLE)
         points = len(one.inner.vertices), len(other.inner.vertices)
         if settled or max(points) > _MOST or points == before:  # or rounding lets nothing grow
-            if inner_off <= min(off, CURVED_LOOSE * small):
+            if inner_off <= min(off, _CURVED_LOOSE * small):
                 best, normal = float(slabs[0]), inner.normal
             normal = normal + 0.0
             return _Solved(
@@ -651,7 +660,7 @@ def _as_good(found: _Solved, others: FloatArray, tolerance: float) -> FloatArray
     if found.slab > tolerance:
         return np.array(told)  # apart: there is one
     width = TIE_WIDTH * tolerance
-    enough, hollow = found.slab - width, found.slab - TIE_HOLLOW * width
+    enough, hollow = found.slab - width, found.slab - _TIE_HOLLOW * width
     for way in others[_slabs(found.one, found.other, others) >= enough]:
         between = np.array([way + known if float(way @ known) > -0.99 else _across_all(known)[0] for known in told])
         between = between / np.linalg.norm(between, axis=1)[:, None]

@@ -16,8 +16,12 @@ from ..shapes.curved_shape import ConvexShape, CurvedShape, across
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
-from ..tolerance import CURVED_AXIS, CURVED_LEAN, EPS
+from ..tolerance import CURVED_AXIS, EPS
 from ..types import FloatArray, read_only
+
+_CURVED_LEAN = 1e-6
+"""Sine between axes of revolution, up to which sections are looked at too. They are wrong by it times the extent, which
+is added to the bounds; rotations in single precision lean by a tenth of it."""
 
 
 def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
@@ -59,7 +63,7 @@ def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
     if one is None or other is None or (one.axis is None and other.axis is None):
         return None
     axis = np.array(one.axis if one.axis is not None else other.axis)
-    if _lean(a, b) > CURVED_LEAN:
+    if _lean(a, b) > _CURVED_LEAN:
         return None
     origin = np.array(one.point)
     between = np.array(other.point) - origin

@@ -25,9 +25,20 @@ from ..shapes.curved_shape import ConvexShape, across
 from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
-from ..tolerance import COVER_OVERLAP, COVER_PATCH, COVER_ROUNDING, EPS
+from ..tolerance import EPS
 from ..types import BoolArray, FloatArray
 from .ellipsoid_hull import Pieces
+
+COVER_ROUNDING = 16.0
+"""Times EPS, the size of the Minkowski difference and 1 + the sum of a cell's sides: by how much it must reach farther
+there than the depth that is proved. Lengths and depth in the middle, and their sums, are wrong by 10; what slopes and
+curvatures add is at most 15 times the sides."""
+_COVER_OVERLAP = 2.0
+"""Times EPS: by how much halves of cells of directions, coordinates below 4, are wider than half of the cell on either
+side. The middle is rounded by half of that."""
+_COVER_PATCH = 64.0
+"""Times EPS: by how much the pieces of planes that hold cells of directions are wider on either side. Sines, cosines
+and tangents to a few digits' last place, products of them, and a rounded frame."""
 
 _MOST = 300_000
 """Cells looked at in all; with more it is given up."""
@@ -69,7 +80,7 @@ class _Cells(NamedTuple):
         """Return the cells cut in two across their first side, where `first` (n,) is true, or the second. Both together
         hold all of the cell, although their middles are rounded."""
         cut = np.where(first[:, None], [1.0, 0.0], [0.0, 1.0])
-        half = self.half * (1.0 - 0.5 * cut) + COVER_OVERLAP * EPS * cut
+        half = self.half * (1.0 - 0.5 * cut) + _COVER_OVERLAP * EPS * cut
         step = 0.5 * self.half * cut
         middle = np.concatenate([self.middle - step, self.middle + step])
         return _Cells(middle, np.tile(half, (2, 1)), np.tile(self.pole, 2))
@@ -174,7 +185,7 @@ def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
         u[at_pole], v[at_pole] = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
         low[at_pole], high[at_pole] = -cells.half[at_pole], cells.half[at_pole]
     # The frame may be askew by rounding, for what it makes of all directions is all directions. The rest is rounded.
-    wider = COVER_PATCH * EPS
+    wider = _COVER_PATCH * EPS
     return _Patches(middle @ frame, u @ frame, v @ frame, low - wider, high + wider)
 
 

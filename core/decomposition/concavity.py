@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from ..progress import Progress, report_progress
 from ..shapes.polytope import Polytope
-from ..tolerance import DENT_FLOOR, DENT_RELATIVE, EPS
+from ..tolerance import CONCAVITY_RELATIVE, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
+
+_DENT_FLOOR = 64.0
+"""Times EPS M: a mesh this near to its hull is convex; the rounding of the planes."""
 
 _CHUNK = 2_000_000  # plane-by-point products at a time
 _DIRECTIONS = 256  # planes to start with
@@ -24,7 +27,7 @@ class Dent(ReadOnlyArrays):
 
     depth: float
     """Distance from the deepest point of the mesh to the surface of the hull, unit of the coordinates, found to
-    DENT_RELATIVE of itself; 0.0 when the whole mesh lies on its hull. For a flat hull: within its plane, to the
+    CONCAVITY_RELATIVE of itself; 0.0 when the whole mesh lies on its hull. For a flat hull: within its plane, to the
     outline."""
     point: FloatArray
     """(dim,) that deepest point, world frame."""
@@ -77,7 +80,7 @@ def deepest_dent(
     local = np.asarray(points, dtype=np.float64) - hull.center
     start = _bounds_at_corners(hull, normals, offsets, on_hull, local, pieces)
     depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, progress)
-    floor = DENT_FLOOR * EPS * max(hull.magnitude, hull.extent)
+    floor = _DENT_FLOOR * EPS * max(hull.magnitude, hull.extent)
     share = None
     # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
     exponent = -int(np.frexp(hull.extent)[1])
@@ -167,7 +170,7 @@ def _deepest(
     k = pieces.shape[1]
     best, place, done = 0.0, np.zeros(normals.shape[1]), 0.0
     report_progress(progress, done)
-    least = DENT_RELATIVE * DENT_RELATIVE * DENT_RELATIVE * extent
+    least = CONCAVITY_RELATIVE * CONCAVITY_RELATIVE * CONCAVITY_RELATIVE * extent
     pieces, bound = pieces[bound > least], bound[bound > least]
     chosen = _spread(normals)
     known = np.zeros(len(normals), dtype=bool)
@@ -175,7 +178,7 @@ def _deepest(
     bound = np.minimum(bound, _bounds(normals[chosen], offsets[chosen], pieces))
     batch = max(1, min(_BATCH, _CHUNK // (len(normals) * (k + 1))))
     while True:
-        keep = bound > best + max(DENT_RELATIVE * best, least)
+        keep = bound > best + max(CONCAVITY_RELATIVE * best, least)
         pieces, bound = pieces[keep], bound[keep]
         if len(pieces) == 0:
             return best, place
@@ -195,7 +198,7 @@ def _deepest(
         if len(new):
             known[new] = True
             bound = np.minimum(bound, _bounds(normals[new], offsets[new], pieces))
-        open_tops = tops[bounds_of_tops > best + max(DENT_RELATIVE * best, least)]
+        open_tops = tops[bounds_of_tops > best + max(CONCAVITY_RELATIVE * best, least)]
         if len(open_tops):
             halves = np.concatenate([_split(piece) for piece in open_tops])
             pieces = np.concatenate([pieces, halves])

@@ -28,9 +28,16 @@ from ..narrow_phase.contact import contact
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
-from ..tolerance import CONVEX_FLAT, DECOMPOSE_ALIKE, DECOMPOSE_BOUND, DECOMPOSE_FILTER, DECOMPOSE_VOLUME, EPS
+from ..tolerance import CONVEX_FLAT, DECOMPOSE_VOLUME, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
 from .convexity import WholePoints, dented_edges, is_balanced, mesh_convexity
+
+_DECOMPOSE_FILTER = 64.0
+"""Times EPS and the size of a mesh: corners of its pieces this far from a plane are surely on that side."""
+_DECOMPOSE_ALIKE = 2.0**-30
+"""Normals and, in half the size of the solid, distances of planes in the same steps of it may be one plane."""
+_DECOMPOSE_BOUND = 1e-2
+"""Times the distance of the pieces from the mesh: how nearly it is found where they are not exact."""
 
 _CANDIDATES = 48  # planes that are compared closely before a cell is cut
 _MOST_CELLS = 20_000
@@ -50,7 +57,7 @@ class Decomposition(ReadOnlyArrays):
     """The pieces; those of different loose parts may overlap where the parts do."""
     exact: bool
     """The union of the pieces is the mesh's solid, and within a loose part they do not overlap. But for rounding: no
-    corner was taken to be on a plane farther from it than CONVEX_FLAT EPS M or DECOMPOSE_FILTER EPS sizes."""
+    corner was taken to be on a plane farther from it than CONVEX_FLAT EPS M or _DECOMPOSE_FILTER EPS sizes."""
     distance: float
     """Certified, unit of the coordinates: no point of the mesh is deeper inside a piece, or farther from the nearest
     piece, than this. See `distance_from_mesh`."""
@@ -128,7 +135,7 @@ def decomposed_mesh(
     distance, exact = 0.0, True
     rounding = CONVEX_FLAT * EPS * hull.magnitude
     for k, ((own, group), (found, moved)) in enumerate(zip(groups, parts, strict=True)):
-        exact = exact and moved <= max(rounding, 2.0 * DECOMPOSE_FILTER * EPS * hull.extent)
+        exact = exact and moved <= max(rounding, 2.0 * _DECOMPOSE_FILTER * EPS * hull.extent)
         if found:
             share = subrange(progress, 0.7 + 0.3 * k / len(groups), 0.7 + 0.3 * (k + 1) / len(groups))
             distance = max(distance, _distance(found, own, group, 2.0 * max(moved, rounding), share))
@@ -296,13 +303,13 @@ class _Cutting:
         plane exactly depends on the pose."""
         if not self._fragments:
             return
-        steps = np.rint(np.array(self._plane_floats) / DECOMPOSE_ALIKE)
+        steps = np.rint(np.array(self._plane_floats) / _DECOMPOSE_ALIKE)
         _, first, group = np.unique(steps, axis=0, return_index=True, return_inverse=True)
         shared = first[group.reshape(-1)][[plane for plane, _ in self._fragments]]
         n = np.array(self._plane_floats)[shared]
         corners = np.array(self._floats)[np.array([ring for _, ring in self._fragments])]
         off = np.abs(np.einsum("fck,fk->fc", corners, n[:, :3]) - n[:, 3:]).max(axis=1)
-        same = off <= max(self._least, DECOMPOSE_FILTER * EPS)
+        same = off <= max(self._least, _DECOMPOSE_FILTER * EPS)
         self._moved = max(self._moved, float(off[same].max(initial=0.0)))
         self._fragments = [
             (plane if alike else own, ring)
@@ -334,7 +341,7 @@ class _Cutting:
     def _signs(self, plane: int, points: list[int]) -> dict[int, int]:
         """Return on which side of a plane points are, exactly."""
         heights = self._heights([plane], points)[0].tolist()
-        bound = DECOMPOSE_FILTER * EPS
+        bound = _DECOMPOSE_FILTER * EPS
         return {
             v: (1 if h > 0.0 else -1) if abs(h) > bound else self._exact_side(plane, v)
             for v, h in zip(points, heights, strict=True)
@@ -394,7 +401,7 @@ class _Cutting:
         """Return the parts of a cell under and above a plane, None for a part thinner than the tolerance."""
         corners = cell.corners()
         heights = self._heights([plane], corners)[0]
-        bound = DECOMPOSE_FILTER * EPS
+        bound = _DECOMPOSE_FILTER * EPS
         highest, lowest = float(heights.max()), float(heights.min())
         if highest <= max(self._least, bound):
             self._moved = max(self._moved, highest)
@@ -461,7 +468,7 @@ class _Cutting:
     ) -> tuple[list[tuple[int, _Ring]], list[tuple[int, _Ring]]]:
         """Return the parts of fragments under and above a plane. Corners within the tolerance are on it."""
         corners = sorted({v for _, ring in fragments for v in ring})
-        width = max(self._least, DECOMPOSE_FILTER * EPS)
+        width = max(self._least, _DECOMPOSE_FILTER * EPS)
         heights = self._heights([plane], corners)[0].tolist()
         sign = {v: 0 if abs(h) <= width else (1 if h > 0.0 else -1) for v, h in zip(corners, heights, strict=True)}
         self._moved = max(self._moved, max((abs(h) for h in heights if abs(h) <= width), default=0.0))
@@ -486,7 +493,7 @@ class _Cutting:
         place = {v: k for k, v in enumerate(corners)}
         flat = np.array([place[v] for _, ring in fragments for v in ring])
         starts = np.cumsum([0, *(len(ring) for _, ring in fragments)])[:-1]
-        width = max(self._least, DECOMPOSE_FILTER * EPS)
+        width = max(self._least, _DECOMPOSE_FILTER * EPS)
         above = np.empty((len(planes), len(fragments)), dtype=np.bool_)
         below = np.empty_like(above)
         step = max(1, 4_000_000 // len(flat))
@@ -520,7 +527,7 @@ class _Cutting:
         planes = [{face for face, _ in cell.faces} for cell in cells]
         corners = [cell.corners() for cell in cells]
         alive = set(range(len(cells)))
-        width = max(self._least, DECOMPOSE_FILTER * EPS)
+        width = max(self._least, _DECOMPOSE_FILTER * EPS)
 
         def beyond(one: set[int], vertices: list[int]) -> float:
             return float(self._heights(list(one), vertices).max()) if one else 0.0
@@ -584,7 +591,7 @@ def distance_from_mesh(
 
     It is the larger of: how deep a point of the mesh is inside a piece, under the piece's own surface (0 when nothing
     of the surface is buried, so that no dent is filled), and how far a point of the mesh is from the nearest piece (0
-    when nothing is left out). The first is found to DECOMPOSE_BOUND of itself or some 1e-6 of the diagonal, the second
+    when nothing is left out). The first is found to _DECOMPOSE_BOUND of itself or some 1e-6 of the diagonal, the second
     may be up to four times too large.
 
     points (n, 3) and triangles (m, 3) as for `decomposed_mesh`; pieces are solid. Raises ValueError that names the
@@ -608,7 +615,7 @@ def _distance(
     lows, highs = t.min(axis=1), t.max(axis=1)
     covered = np.zeros(len(t), dtype=np.bool_)
     left: dict[int, list[list[_Row]]] = {}
-    spare = max(2.0 * rounding, spare or 1e-2 * DECOMPOSE_BOUND * extent)
+    spare = max(2.0 * rounding, spare or 1e-2 * _DECOMPOSE_BOUND * extent)
     buried = missing = 0.0
     for number, piece in enumerate(sorted(pieces, key=lambda piece: -piece.volume)):
         report_progress(progress, number, len(pieces))
@@ -684,7 +691,7 @@ def _deepest_in(piece: ConvexHull, inner: FloatArray, known: float, rounding: fl
         depths = np.maximum(-heights.max(axis=1), 0.0).max()
         bounds = -heights.reshape(len(local), 3, -1).min(axis=1).max(axis=1)
         known = max(known, float(depths))
-        allowed = max(known * (1.0 + DECOMPOSE_BOUND), known + 1e-4 * DECOMPOSE_BOUND * extent, rounding)
+        allowed = max(known * (1.0 + _DECOMPOSE_BOUND), known + 1e-4 * _DECOMPOSE_BOUND * extent, rounding)
         rest = local[bounds > allowed]
         if not len(rest):
             return max(float(bounds.max()), known)

@@ -12,11 +12,14 @@ from ..narrow_phase.contact import contact
 from ..note import Note
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
-from ..tolerance import CONVEX_FLAT, DENT_RELATIVE, EPS, MESH_SINGLE, PIECES_OUT
+from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
 from ..types import FloatArray
 from .concavity import deepest_dent
 from .convexity import dented_edges
 from .decompose_mesh import Decomposition, decomposed_mesh
+
+_MESH_SINGLE = 1e-6
+"""Times the bounding box's diagonal: dents of meshes that were stored in single precision, which are none."""
 
 DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
@@ -45,10 +48,10 @@ def mesh_pieces(
     why, reflex = "the mesh is not closed", -1
     if whole.is_closed:
         # Whether there are too many is told at once.
-        reflex = len(dented_edges(points, triangles, MESH_SINGLE * whole.diagonal)[0]) if whole.diagonal > 0.0 else 0
+        reflex = len(dented_edges(points, triangles, _MESH_SINGLE * whole.diagonal)[0]) if whole.diagonal > 0.0 else 0
         why = f"{reflex} edges bend inward and {most_reflex} are allowed"
         # Coordinates stored in single precision are no planes; a second try takes them as such.
-        for k, tolerance in enumerate((0.0, MESH_SINGLE) if reflex <= most_reflex else ()):
+        for k, tolerance in enumerate((0.0, _MESH_SINGLE) if reflex <= most_reflex else ()):
             try:
                 return decomposed_mesh(
                     points,
@@ -71,8 +74,8 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
         share = subrange(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
         hull = ConvexHull(points, progress=subrange(share, 0.0, 0.8))
         dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=subrange(share, 0.8, 1.0))
-        distance = max(distance, dent.depth * (1.0 + DENT_RELATIVE))
-        filled = filled or dent.depth > MESH_SINGLE * hull.extent or dent.open_share > MESH_SINGLE
+        distance = max(distance, dent.depth * (1.0 + CONCAVITY_RELATIVE))
+        filled = filled or dent.depth > _MESH_SINGLE * hull.extent or dent.open_share > _MESH_SINGLE
         pieces.append(hull)
     # A part of which a point is deep in another's hull sticks in it at least as deep.
     low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)

@@ -16,9 +16,13 @@ from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress
-from ..tolerance import BVH_WIDER, EPS, LARGEST_COORDINATE
+from ..tolerance import EPS, LARGEST_COORDINATE
 from ..types import IntArray, ReadOnlyArrays, read_only
 from .bvh import Bvh, alike, checked_tree, enclosing_boxes
+
+_BVH_WIDER = 64.0
+"""Times EPS and the largest coordinate of two trees: by how much the nodes of one are grown where tests of volumes are
+rounded, so that no node hides items that pass their own test. Several times what those tests and the merging allow."""
 
 _BATCH = 1 << 16
 """Pairs tested in one go: memory is this times the depth of the trees, besides what is found."""
@@ -124,7 +128,7 @@ class _Descent:
             reach = max(float(np.abs(side).max()) for volume in sides for side in enclosing_boxes(volume))
             # A box grown along its axes is farther out at its corners, and its node's axes may be others.
             corner = margin if isinstance(a.volumes, Spheres) else math.sqrt(a.volumes.dim) * margin
-            self.wide_a = a.volumes.grown(corner + BVH_WIDER * EPS * (reach + corner))
+            self.wide_a = a.volumes.grown(corner + _BVH_WIDER * EPS * (reach + corner))
 
     def run(self) -> None:
         """Test and open pairs of nodes until none is left."""

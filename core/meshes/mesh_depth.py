@@ -21,13 +21,20 @@ from ..compounds.compound_depth import nearest_beyond
 from ..narrow_phase.contact import contact
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
-from ..tolerance import EPS, MESH_ALIKE, MESH_APART, MESH_DEPTH_STEP, MESH_OPEN_VOLUME, MESH_SETTLED
+from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .mesh import Mesh
 from .mesh_distance import points_to_mesh
 from .mesh_sweep import first_impact, gaps_between, shifted
 from .triangle_pairs import Crossings, Meeting, crossing_triangles
 from .winding import contains, winding_numbers
+
+_MESH_OPEN_VOLUME = 64.0
+"""Times EPS, the area and the diagonal: closed meshes, and parts of them, of less volume enclose nothing."""
+_MESH_ALIKE = 2.0**-30
+"""Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""
+_MESH_SETTLED = 1e-12
+"""Relative: translations that separate meshes and grow shorter by less are at a local minimum."""
 
 _PARTS = 32  # of a mesh that are looked at for room inside
 _BESIDE = 1e-3  # of a triangle's size: how far beside it that is
@@ -185,7 +192,7 @@ class Body:
 def _encloses(mesh: Mesh) -> bool:
     """Tell whether there is room inside a closed mesh, whichever way its parts are turned."""
     # A thin one has little volume but little area, too; what rounding makes of none is in proportion to that.
-    room = MESH_OPEN_VOLUME * EPS * float(mesh._areas.sum()) * (mesh.diagonal / mesh._unit if mesh._unit else 0.0)
+    room = _MESH_OPEN_VOLUME * EPS * float(mesh._areas.sum()) * (mesh.diagonal / mesh._unit if mesh._unit else 0.0)
     if abs(mesh._contents.sum()) > room:
         return True
     parts = mesh.loose_parts
@@ -436,7 +443,7 @@ class EscapeSearch:
             before = length_of(translation)
             translation, taken = self._slid(translation, steps)
             steps -= taken
-            if length_of(translation) >= before * (1.0 - MESH_SETTLED):
+            if length_of(translation) >= before * (1.0 - _MESH_SETTLED):
                 break
         if length_of(translation) < self.length:
             self.separates(translation)
@@ -555,7 +562,7 @@ def depth_of_triangles(a: Mesh, b: Mesh, crossings: Crossings, enough: float = i
     lengths = np.sqrt(((far / unit) ** 2).sum(axis=1))
     pairs = crossings.pairs.take(some, axis=0)
     # Of those alike the same ones in every pose and order.
-    order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1), -np.rint(lengths / MESH_ALIKE)))
+    order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1), -np.rint(lengths / _MESH_ALIKE)))
     some = some.take(order[:_PAIRS])
     best = 0.0
     for i, j in crossings.pairs.take(some, axis=0).tolist():
@@ -658,7 +665,7 @@ def ball_in_both(
     balls are certain.
     """
     reach = min(a.size, b.size)
-    alike = MESH_ALIKE * reach or 1.0
+    alike = _MESH_ALIKE * reach or 1.0
     parts = []
     # The larger first, whichever it is; and of what is alike always the first.
     bodies = sorted(zip((a, b), samples, strict=True), key=lambda pair: -np.rint(pair[0].size / alike))

@@ -20,10 +20,13 @@ from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..hierarchy.bvh import Bvh, alike, ranges
 from ..progress import Progress, report_progress
-from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP, MESH_SLIVER, SMALLEST_STEP
+from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh import checked_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
+
+_MESH_SLIVER = 1e-5
+"""Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""
 
 _BATCH = 1 << 14
 """Pairs of nodes, or of a point and a node, opened in one go."""
@@ -599,7 +602,7 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
     third += (rest * to_third).sum(axis=0)
     # In the thinnest each time takes away a few digits only.
     sine = np.sqrt(np.where(flat, np.inf, length)) / np.sqrt(np.maximum((e1 * e1).sum(axis=0), SMALLEST_STEP))
-    thin = np.flatnonzero(sine < MESH_SLIVER * np.sqrt((e2 * e2).sum(axis=0)))
+    thin = np.flatnonzero(sine < _MESH_SLIVER * np.sqrt((e2 * e2).sum(axis=0)))
     for _ in range(_AGAIN if len(thin) else 0):
         rest = w[:, thin] - second[thin] * e1[:, thin] - third[thin] * e2[:, thin]
         second[thin] += (rest * to_second[:, thin]).sum(axis=0)

@@ -17,14 +17,20 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress
-from ..tolerance import (
-    EPS,
-    TRIANGLE_CROSSING,
-    TRIANGLE_LOOSE,
-    TRIANGLE_LOOSE_RELATIVE,
-    TRIANGLE_ROUNDING,
-)
+from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
+
+_TRIANGLE_ROUNDING = 32.0
+"""Times EPS and the size of a pair of triangles: what a slab between them may be wrong by. Rounded differences of
+corners, two dot products of three terms, a rounded unit vector."""
+_TRIANGLE_LOOSE = 1e-12
+"""Times the size of a pair of triangles: bounds of their distance that are farther apart are made anew in whole
+numbers."""
+_TRIANGLE_LOOSE_RELATIVE = 1e-10
+"""Times the distance of two triangles: the same."""
+_TRIANGLE_CROSSING = 16.0
+"""Times EPS and the sum of the three products of lengths of a determinant: its sign is certain beyond. The terms'
+corners are rounded by EPS of the pair's size, which is at most 1 there."""
 
 _BATCH = 1024
 """Pairs measured in one go: the nine pairs of edges of all of them fit the cache."""
@@ -128,7 +134,7 @@ def slabs(rows_a: FloatArray, rows_b: FloatArray) -> FloatArray:
     """
     a, b, exponent = _near_origin(rows_a, rows_b)
     lower = _parted(a, b, b.sum(axis=0) - a.sum(axis=0))
-    lower -= TRIANGLE_ROUNDING * EPS
+    lower -= _TRIANGLE_ROUNDING * EPS
     np.maximum(lower, 0.0, out=lower)
     return np.ldexp(lower, exponent)
 
@@ -175,9 +181,9 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     distance = np.sqrt(squares[best, place])
     gap = (b * weights_b[:, None]).sum(axis=0) - (a * weights_a[:, None]).sum(axis=0)
     lower = np.maximum(_parted(a, b, direction), _parted(a, b, gap))
-    lower -= TRIANGLE_ROUNDING * EPS
+    lower -= _TRIANGLE_ROUNDING * EPS
     np.clip(lower, 0.0, distance, out=lower)
-    loose = distance - lower > TRIANGLE_LOOSE + TRIANGLE_LOOSE_RELATIVE * distance
+    loose = distance - lower > _TRIANGLE_LOOSE + _TRIANGLE_LOOSE_RELATIVE * distance
     loose |= lower == 0.0
     maybe = np.flatnonzero(lower == 0.0)
     if len(maybe):
@@ -320,7 +326,7 @@ def _cross_certainly(
 def _certain(value: FloatArray, scale: FloatArray) -> FloatArray:
     """Return the sign of sums of products of three lengths, 0 where rounding may have turned it."""
     result: FloatArray = np.sign(value)
-    result[np.abs(value) <= TRIANGLE_CROSSING * EPS * scale] = 0.0
+    result[np.abs(value) <= _TRIANGLE_CROSSING * EPS * scale] = 0.0
     return result
 
 

@@ -19,12 +19,19 @@ from numpy.typing import NDArray
 
 from ..progress import Progress, report_progress, subrange
 from ..shapes.orientation import SignArray, precise_volumes, signs_above, signs_of_volumes
-from ..tolerance import EPS, EXTREME_EXPONENT, MESH_SIEVE, MESH_STEEP, ORIENTATION_FILTER, ORIENTATION_LEAST
+from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_meetings
 from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
 from .mesh import Mesh, no_area, scaled
 from .triangle_candidates import own_candidates, triangle_candidates
+
+_MESH_SIEVE = 16.0
+"""Times EPS, the largest coordinate and the sum of the sizes of the products that a normal consists of: how far from a
+plane a point is, both measured from the origin, is known to this. Two products of three terms, and the normal."""
+_MESH_STEEP = 2.0**32
+"""Times the error of a height: where an edge rises less than this from one side of a plane to the other, its heights
+are computed in twice the digits, or the point where it meets the plane could be off along the edge by 1e-10 of it."""
 
 FeatureArray = NDArray[np.uint8]
 
@@ -252,7 +259,7 @@ class _Table(NamedTuple):
             offset = x * px
             offset += y * py
             offset += z * pz
-            error = weight * (MESH_SIEVE * EPS * reach)
+            error = weight * (_MESH_SIEVE * EPS * reach)
             error += ORIENTATION_LEAST
             np.subtract(offset, error, out=slab[0, part])
             np.add(offset, error, out=slab[1, part])
@@ -575,7 +582,7 @@ class _Line(NamedTuple):
             p, q = part.picked(upper), part.picked(lower)
             count = heights.shape[1]
             over, under = heights.ravel().take(upper * count + some), heights.ravel().take(lower * count + some)
-            vague = np.flatnonzero(over - under < MESH_STEEP * error.take(some))
+            vague = np.flatnonzero(over - under < _MESH_STEEP * error.take(some))
             if len(vague):
                 plane = other.take(some.take(vague))
                 corners = plane.corner(0), plane.corner(1), plane.corner(2)

@@ -25,9 +25,16 @@ from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh, ranges
 from ..hierarchy.bvh_build import build_bvh
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import EPS, EXTREME_EXPONENT, WINDING_ROUNDING, WINDING_SHARP
+from ..tolerance import EPS, EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .mesh import checked_mesh, same_place
+
+_WINDING_ROUNDING = 16.0
+"""Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of
+its plane where the determinant of the three is less."""
+_WINDING_SHARP = 1e-6
+"""Times the same product: where the sine and the cosine of half a solid angle, times it, are both less, the point is
+next to an edge, and rounding would turn the angle by more than EPS over this."""
 
 _BATCH = 1 << 14
 """Pairs of a point and a triangle, or a node, in one go."""
@@ -155,9 +162,9 @@ class _Faces:
         angle *= 2.0
         # Next to an edge both are rounding; in front of a face the sign of one decides between half a turn either way.
         size = np.abs(sine)
-        unsure = (cosine < 0.0) & (size <= WINDING_ROUNDING * EPS * product)
+        unsure = (cosine < 0.0) & (size <= _WINDING_ROUNDING * EPS * product)
         size += np.abs(cosine)
-        unsure |= size <= WINDING_SHARP * product
+        unsure |= size <= _WINDING_SHARP * product
         for k in np.flatnonzero(unsure).tolist():
             p, triangle = of[k], self.triangles[chosen[k]]
             angle[k], on = _angle_exactly(self.points[p], self.vertices[triangle])

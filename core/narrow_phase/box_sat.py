@@ -15,7 +15,10 @@ from math import sqrt
 from typing import NamedTuple
 
 from ..shapes.box import Box, validate_boxes
-from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE, BOX_WIDE
+from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE
+
+_BOX_WIDE = 0.968
+"""Cosine (sine 0.25) up to which the products of axes of two boxes may stand for one another."""
 
 _PREFER = (1.0 - BOX_PREFER_FACE) ** 2
 _PARALLEL = BOX_PARALLEL**2
@@ -148,7 +151,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
     u = v = 0.0  # the product of the deciding edges in the frame of A, without its zero
     along = t2 * r10 - t1 * r20
     overlap = h1 * q20 + h2 * q10 - (along if along >= 0.0 else -along)
-    if q00 < BOX_WIDE:
+    if q00 < _BOX_WIDE:
         overlap += g1 * q02 + g2 * q01
         square = 1.0 - q00 * q00
     else:
@@ -161,7 +164,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t2 * r11 - t1 * r21
     overlap = h1 * q21 + h2 * q11 - (along if along >= 0.0 else -along)
-    if q01 < BOX_WIDE:
+    if q01 < _BOX_WIDE:
         overlap += g2 * q00 + g0 * q02
         square = 1.0 - q01 * q01
     else:
@@ -174,7 +177,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t2 * r12 - t1 * r22
     overlap = h1 * q22 + h2 * q12 - (along if along >= 0.0 else -along)
-    if q02 < BOX_WIDE:
+    if q02 < _BOX_WIDE:
         overlap += g0 * q01 + g1 * q00
         square = 1.0 - q02 * q02
     else:
@@ -187,7 +190,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t0 * r20 - t2 * r00
     overlap = h2 * q00 + h0 * q20 - (along if along >= 0.0 else -along)
-    if q10 < BOX_WIDE:
+    if q10 < _BOX_WIDE:
         overlap += g1 * q12 + g2 * q11
         square = 1.0 - q10 * q10
     else:
@@ -200,7 +203,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t0 * r21 - t2 * r01
     overlap = h2 * q01 + h0 * q21 - (along if along >= 0.0 else -along)
-    if q11 < BOX_WIDE:
+    if q11 < _BOX_WIDE:
         overlap += g2 * q10 + g0 * q12
         square = 1.0 - q11 * q11
     else:
@@ -213,7 +216,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t0 * r22 - t2 * r02
     overlap = h2 * q02 + h0 * q22 - (along if along >= 0.0 else -along)
-    if q12 < BOX_WIDE:
+    if q12 < _BOX_WIDE:
         overlap += g0 * q11 + g1 * q10
         square = 1.0 - q12 * q12
     else:
@@ -226,7 +229,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t1 * r00 - t0 * r10
     overlap = h0 * q10 + h1 * q00 - (along if along >= 0.0 else -along)
-    if q20 < BOX_WIDE:
+    if q20 < _BOX_WIDE:
         overlap += g1 * q22 + g2 * q21
         square = 1.0 - q20 * q20
     else:
@@ -239,7 +242,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t1 * r01 - t0 * r11
     overlap = h0 * q11 + h1 * q01 - (along if along >= 0.0 else -along)
-    if q21 < BOX_WIDE:
+    if q21 < _BOX_WIDE:
         overlap += g2 * q20 + g0 * q22
         square = 1.0 - q21 * q21
     else:
@@ -252,7 +255,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         bar = best * best * _PREFER
     along = t1 * r02 - t0 * r12
     overlap = h0 * q12 + h1 * q02 - (along if along >= 0.0 else -along)
-    if q22 < BOX_WIDE:
+    if q22 < _BOX_WIDE:
         overlap += g0 * q21 + g1 * q20
         square = 1.0 - q22 * q22
     else:

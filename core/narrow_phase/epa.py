@@ -25,20 +25,24 @@ from ..tolerance import (
     COPLANAR,
     EPA_CONVERGED,
     EPA_FILTER,
-    EPA_GRID_BITS,
     EPS,
-    FLAT,
     PROMISE_RELATIVE,
     SAME_DIRECTION,
     SLIVER,
     SUPPORT_ROUNDING,
-    THIN_START,
     TIE_WIDTH,
     promised,
 )
 from .directions import Directions
 from .exact import WholeVector, weights_exactly, whole_normal, whole_plane
 from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_difference
+
+_EPA_GRID_BITS = 60
+"""Bits of the integer grid for exact arithmetic: its step is 2**-60 R, far below the rounding of a point."""
+_FLAT = 8.0
+"""Times EPS R: a Minkowski difference thinner than this is flat."""
+_THIN_START = 1e-3
+"""Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is looked for."""
 
 
 class Face(NamedTuple):
@@ -139,7 +143,7 @@ def epa_again(
     if a.dim != 3 or len(facets) < 4 or len(points) != len(pairs) or not is_ordinary(size):
         return None
     filtered = EPA_FILTER * EPS * size
-    grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
+    grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
     triangles: list[_Triangle | None] = []
     triangle_at: dict[tuple[int, int], int] = {}
     along = [(x - _LEAN_X * z, y - _LEAN_Y * z) for x, y, z, _, _ in points]
@@ -269,11 +273,11 @@ def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float]
 
 def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
     filtered = EPA_FILTER * EPS * size
-    start = _start_polytope(a, b, simplex.vertices, FLAT * EPS * size)
+    start = _start_polytope(a, b, simplex.vertices, _FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(a, b, simplex, start)
     points = list(start.points)
-    grid = _Grid(points, 2.0 ** (EPA_GRID_BITS - frexp(size)[1]))
+    grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
     above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
     if above == 0:
         return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
@@ -426,7 +430,7 @@ def _grow(
 def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
     converged = EPA_CONVERGED * EPS * size
     support = _support_function(a, b)
-    start = _start_polygon(support, FLAT * EPS * size)
+    start = _start_polygon(support, _FLAT * EPS * size)
     if isinstance(start, _Flat):
         return _flat_penetration(a, b, simplex, start)
     tie_width = _tie_width(a, b)
@@ -546,7 +550,7 @@ def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat
         normal = triangle_normal(p, q, r)
         if normal is not None:
             height = _height(normal, p, s)
-            if abs(height) > THIN_START * _length(p, s):
+            if abs(height) > _THIN_START * _length(p, s):
                 return _Start(vertices, 0, normal, height)
     support = _support_function(a, b)
     p = vertices[0]

@@ -10,7 +10,9 @@ from __future__ import annotations
 from math import frexp
 
 from ..shapes.simplex import Nearest, Vertex
-from ..tolerance import EXACT_GRID_BITS
+
+_EXACT_GRID_BITS = 120
+"""Bits of the integer grid on which GJK decides exactly: its step is 2**-120 of the largest coordinate."""
 
 NORMAL_BITS = 60  # enough for a float64 of each component, few enough for its square
 
@@ -77,7 +79,7 @@ def weights_exactly(vertices: tuple[Vertex, ...]) -> tuple[float, ...]:
 def _whole(vertices: tuple[Vertex, ...]) -> tuple[list[WholeVector], float]:
     """Return the points of a simplex on the integer grid, and the grid's points per unit."""
     largest = max(max(abs(x), abs(y), abs(z)) for x, y, z, _, _ in vertices)
-    grid = 2.0 ** (EXACT_GRID_BITS - frexp(largest)[1])
+    grid = 2.0 ** (_EXACT_GRID_BITS - frexp(largest)[1])
     return [(int(x * grid), int(y * grid), int(z * grid)) for x, y, z, _, _ in vertices], grid
 
 

@@ -27,9 +27,13 @@ from ..shapes.simplex import (
     triangle_normal,
     weighted_mean,
 )
-from ..tolerance import DIRECTION_ROUNDING, EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
+from ..tolerance import EPS, EXTREME_EXPONENT, GJK_GAP, GJK_INSIDE, GJK_TOUCH, SUPPORT_ROUNDING
 from ..types import FloatArray
 from .exact import nearest_on_simplex_exactly, weights_exactly
+
+_DIRECTION_ROUNDING = 16.0
+"""Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate for sure. A
+product of three terms for each shape and for the way between the centres, and their sums."""
 
 
 class Simplex(NamedTuple):
@@ -124,7 +128,7 @@ def _parts(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float
     gap = heights_a.item(heights_a.argmin()) - heights_b.item(heights_b.argmax())
     gap += x * (ax - bx) + y * (ay - by) + z * (az - bz)
     size = size_of_difference(a, b)
-    return gap > DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
+    return gap > _DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
 
 
 def gjk(

@@ -21,21 +21,20 @@ import numpy as np
 
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.polytope import PRODUCTS, Polytope, intervals, validate_polytopes
-from ..tolerance import (
-    EPS,
-    SAME_AXIS,
-    SAME_DIRECTION,
-    SAT_NEARLY_PARALLEL,
-    SAT_PARALLEL,
-    SAT_PLAIN_CROSS,
-    SAT_PREFER,
-    SAT_PREFER_ROUNDING,
-    SAT_ROUNDING,
-    SAT_SHARP,
-    TIE_WIDTH,
-    promised,
-)
+from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION, SAT_PARALLEL, SAT_PLAIN_CROSS, TIE_WIDTH, promised
 from ..types import FloatArray, IntArray, ReadOnlyArrays
+
+_SAT_ROUNDING = 8.0
+"""Times EPS R: what the gap along an axis may be wrong by; gaps nearer to 0 decide nothing about thin shapes."""
+_SAT_PREFER = 1e-12
+"""Times L: by how much a face may be worse than the best axis and still be preferred to it."""
+_SAT_PREFER_ROUNDING = 4.0
+"""Times EPS M: the same, for shapes far from the origin."""
+_SAT_SHARP = -0.5
+"""Cosine between the normals of two facets below which their edge is sharp: a gap beyond it may be far wider than any
+across a facet."""
+_SAT_NEARLY_PARALLEL = 16.0
+"""Times EPS: cosines this near to 1 or -1 are those of axes that may be the same; SAME_AXIS decides."""
 
 _BATCH = 32  # axes of edge pairs measured in one go
 _KINDS = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
@@ -114,7 +113,7 @@ class _Search:
         self.apart = b.center - a.center
         self.extent, self.magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
         self.size = a.extent + b.extent + hypot(*self.apart.tolist())
-        self.rounding = SAT_ROUNDING * EPS * self.size
+        self.rounding = _SAT_ROUNDING * EPS * self.size
         self.best = -inf
         self.tested = 0
         self.kept: list[_Axes] = []  # in the order in which they are preferred
@@ -303,7 +302,7 @@ class _Search:
                 axes.append(ways)
             elif len(shape.edge_facets):
                 first, second = shape.normals[shape.edge_facets[:, 0]], shape.normals[shape.edge_facets[:, 1]]
-                sharp = np.einsum("ij,ij->i", first, second) < SAT_SHARP
+                sharp = np.einsum("ij,ij->i", first, second) < _SAT_SHARP
                 axes += [ways[sharp], _cross(ways[sharp], first[sharp])]
         units = _units(np.concatenate(axes)) if axes else np.zeros((0, self.a.dim))
         if not len(units):
@@ -316,7 +315,7 @@ class _Search:
 
     def result(self) -> SatResult:
         """Choose the axis: the first of those that are the best within a hair's breadth."""
-        hair = SAT_PREFER * self.extent + SAT_PREFER_ROUNDING * EPS * self.magnitude
+        hair = _SAT_PREFER * self.extent + _SAT_PREFER_ROUNDING * EPS * self.magnitude
         bar = self.best - (min(hair, 0.5 * self.best) if self.best > 0.0 else hair)  # a gap remains one
         chosen: _Axes | None = None
         place = 0
@@ -382,7 +381,7 @@ def _without(
     for begin in range(0, len(axes), step):
         some = axes[begin : begin + step]
         cosines = known.dot(some.T)
-        near = np.flatnonzero(np.abs(cosines) > 1.0 - SAT_NEARLY_PARALLEL * EPS)
+        near = np.flatnonzero(np.abs(cosines) > 1.0 - _SAT_NEARLY_PARALLEL * EPS)
         if len(near):
             k, m = near // len(some), near % len(some)
             turn = np.where(cosines.ravel()[near] < 0.0, -1.0, 1.0)

@@ -11,9 +11,12 @@ from math import hypot, inf
 import numpy as np
 
 from ..shapes.polytope import PRODUCTS
-from ..tolerance import REGION_SHARP
 from ..types import BoolArray, FloatArray, IntArray
 from .outline import INSIDE, OutlinePoint, without_straight_corners, wound
+
+_REGION_SHARP = -0.9
+"""Cosine between the directions of two sides that follow each other: below it the corner is sharp (less than 26
+degrees), and points within a rounding error of both sides can be several of them beyond the corner."""
 
 Corner = tuple[float, float, int, int, int]
 """A corner of the intersection: (x, y, place on the one outline, place on the other, the side that leaves it).
@@ -237,7 +240,7 @@ def _half_planes(outline: list[OutlinePoint]) -> list[tuple[float, float, float,
         ux, uy = x1 - x0, y1 - y0
         length = hypot(ux, uy)
         ux, uy = ux / length, uy / length
-        if ux * vx + uy * vy < REGION_SHARP:
+        if ux * vx + uy * vy < _REGION_SHARP:
             gx, gy = ux - vx, uy - vy
             length = hypot(gx, gy)
             tips.append((gx / length, gy / length, x0, y0, line - 1))

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..tolerance import HULL_MAYBE_FLAT
 from ..types import FloatArray
 from .hull_grid import HullGrid, dots, squares_of
 from .polygon_hull import flat_hull
+
+_HULL_MAYBE_FLAT = 8.0
+"""Times HULL_RANK EPS M: points less thick than this are looked at a second time, across their outline's plane."""
 
 
 class LowerRank(NamedTuple):
@@ -55,7 +57,7 @@ def affine_rank(grid: HullGrid) -> LowerRank | tuple[int, ...]:
     height = dots(normal, from_a)
     d = int(np.abs(height).argmax())
     spread = float(height.max() - height.min())
-    if spread > grid.rank and spread <= HULL_MAYBE_FLAT * grid.rank:
+    if spread > grid.rank and spread <= _HULL_MAYBE_FLAT * grid.rank:
         # Noise in the three corners tilts their plane: the outline of the points gives a better one.
         better = flat_hull(grid, normal)[1]
         height = dots(better, from_a)

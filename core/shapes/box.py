@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array, as_floats, validate_magnitude
-from ..tolerance import BOX_ORTHOGONAL, BOX_SOLID, EPS, SLIVER
+from ..tolerance import BOX_ORTHOGONAL, EPS, SLIVER
 from ..types import FloatArray, IntArray, read_only
 from .hull import ConvexHull
 from .polytope import Polytope
+
+_BOX_SOLID = 64.0
+"""Times EPS M: a box thinner than this takes its planes from the hull of its corners, which knows what is flat."""
 
 _SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """(8, 3) corner k is at low (-1) or high (+1) of each axis: bit 2 of k is x, bit 1 is y, bit 0 is z."""
@@ -118,7 +121,7 @@ class Box(Polytope):
             normals = normals * np.where(heights < 0.0, -1.0, 1.0)[:, None]
             # A cross product of nearly parallel axes is not exact enough for a plane: the hull knows better.
             half_thickness = np.where(sines.min() > SLIVER, half * np.abs(heights), 0.0)
-        solid = 2.0 * half_thickness.min() > BOX_SOLID * EPS * np.abs(corners).max()
+        solid = 2.0 * half_thickness.min() > _BOX_SOLID * EPS * np.abs(corners).max()
         parts: dict[str, object] = {"axes": axes, "half": half, "orthogonal": orthogonal}
         if solid:
             mirrored = float(_cross(axes[0], axes[1]) @ axes[2]) < 0.0

@@ -12,16 +12,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..tolerance import (
-    EPS,
-    HULL_BURIED,
-    HULL_DROP,
-    HULL_FILTER,
-    HULL_MERGE,
-    HULL_RANK,
-    HULL_STRAIGHT,
-)
+from ..tolerance import EPS, HULL_DROP, HULL_MERGE, HULL_RANK, HULL_STRAIGHT
 from ..types import FloatArray
+
+_HULL_FILTER = 32.0
+"""Times EPS R (R: farthest point from the middle of the box): a point this far from a facet plane in float64 is surely
+on that side. Bounds the rounding of a plane through three corners and of the dot product with it."""
+_HULL_BURIED = 5.0
+"""Times EPS M: a corner that stands out by less from the middle of a merged facet, or from the straight line of the
+edge between two facets, is left out."""
 
 _BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
 
@@ -40,11 +39,11 @@ class HullGrid:
         self.exact = ExactSides(self.x)
         unit = EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
         self.radius = float(np.sqrt(squares_of(self.x).max()))
-        self.filter = HULL_FILTER * EPS * self.radius
+        self.filter = _HULL_FILTER * EPS * self.radius
         self.drop = HULL_DROP * unit
         self.straight = HULL_STRAIGHT * unit
         self.merge = HULL_MERGE * unit
-        self.buried = HULL_BURIED * unit
+        self.buried = _HULL_BURIED * unit
         self.rank = HULL_RANK * unit
 
 

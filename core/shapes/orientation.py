@@ -13,8 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tolerance import EPS, ORIENTATION_DOUBLED, ORIENTATION_FILTER, ORIENTATION_LEAST
+from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray
+
+_ORIENTATION_DOUBLED = 256.0
+"""Times EPS**2 and the sum of the sizes of its products: the same for a determinant in twice the digits. Each of a
+dozen steps is wrong by a few EPS**2."""
 
 SignArray = NDArray[np.int8]
 
@@ -138,7 +142,7 @@ def _exactly(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray]:
     corners = tuple(corner.take(left, axis=1) for corner in corners)
     rows = _rows(corners)
     total, weight = _determinant(rows)
-    sure = np.abs(total.high) > ORIENTATION_DOUBLED * EPS * EPS * weight + ORIENTATION_LEAST
+    sure = np.abs(total.high) > _ORIENTATION_DOUBLED * EPS * EPS * weight + ORIENTATION_LEAST
     zero = (weight == 0.0) & _no_underflow(rows)
     zero |= ~sure & _whole_zero(rows, total, len(corners[0]))
     done = sure & ~zero

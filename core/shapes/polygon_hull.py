@@ -12,9 +12,13 @@ from itertools import pairwise
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import EPS, HULL_TURN
+from ..tolerance import EPS
 from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal, squares_of
+
+_HULL_TURN = 4.0
+"""Times EPS and the two products it is the difference of: a turn of a polygon's outline less than this is decided by
+whole numbers."""
 
 _MANY = 64  # points; from here on those inside of a first polygon are left out before the chain is made
 _TOLD = 1 << 14  # points of the chain between two words about the progress
@@ -84,7 +88,7 @@ def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> li
     order = ids[np.lexsort((x[1, ids], x[0, ids]))]
     px: list[float] = x[0].take(order).tolist()
     py: list[float] = x[1].take(order).tolist()
-    bound = HULL_TURN * EPS
+    bound = _HULL_TURN * EPS
 
     def half(sequence: range, progress: Progress | None) -> list[int]:
         hull: list[int] = []

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import HULL_SIEVE, HULL_SLIVER
+from ..tolerance import HULL_SLIVER
 from ..types import BoolArray, FloatArray, IntArray
 from .hilbert_curve import curve_order
 from .hull_grid import HullGrid, dots, squares_of
@@ -28,6 +28,9 @@ from .orientation import signs_of_volumes
 from .pair_keys import different, within
 from .polytope import PRODUCTS
 from .small_hull import SmallHull
+
+_HULL_SIEVE = 1e-9
+"""Relative: by how much the square of the radius of the ball inside a hull is taken smaller, for the rounding of it."""
 
 _ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
 _FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
@@ -118,7 +121,7 @@ class Solid:
         if radius <= 0.0:
             return np.arange(self.x.shape[1])
         squares = squares_of(self.x - middle[:, None])
-        return np.flatnonzero(squares > radius * radius * (1.0 - HULL_SIEVE))
+        return np.flatnonzero(squares > radius * radius * (1.0 - _HULL_SIEVE))
 
     def _set_planes(self, facets: IntArray) -> None:
         x, corners = self.x, self.corners[facets]
@@ -429,7 +432,7 @@ class Solid:
             middle = q.mean(axis=1, keepdims=True)
             away = np.sqrt(squares(middle, slice(None))[:, 0])
             reach = float(away.min()) + 2.0 * math.sqrt(float(squares_of(q - middle).max()))
-            some = np.flatnonzero(away <= reach * (1.0 + HULL_SIEVE))
+            some = np.flatnonzero(away <= reach * (1.0 + _HULL_SIEVE))
             found = squares(q, some)
             least = found.argmin(axis=0)
             nearest[here] = once[some[least]]

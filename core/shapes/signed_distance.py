@@ -13,13 +13,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tolerance import EPS, FACET_BELOW, ROOT_SMALLEST
+from ..tolerance import EPS
 from ..types import FloatArray
 from .curved_shape import ConvexShape, CurvedShape, across
 from .cylinder import Cone, Cylinder
 from .ellipsoid import Ellipsoid
 from .polytope import PRODUCTS, Polytope
 from .rounded import Rounded
+
+_ROOT_SMALLEST = 1e-290
+"""In units of what is largest: parts of a secular equation that count as 0. What larger ones are divided by, and their
+quotients by the root, are in the range of float64."""
+_FACET_BELOW = 16.0
+"""Times EPS and the sum of a polytope's magnitude and a point's way from its centre: how far below the plane of a facet
+a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE, products of
+ways and normals by 3."""
 
 _STEPS = 60
 """Steps to a root: each doubles its digits, and it starts next to it or, at worst, some powers of ten away."""
@@ -105,7 +113,7 @@ def _from_facets(shape: Polytope, points: FloatArray) -> FloatArray:
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     outward = np.cross(ways, np.repeat(shape.normals, counts, axis=0))
     # A point on a facet may be computed to be below it, and above one beside it.
-    slack = FACET_BELOW * EPS * (shape.magnitude + np.abs(points - shape.center).max(axis=1, initial=0.0))
+    slack = _FACET_BELOW * EPS * (shape.magnitude + np.abs(points - shape.center).max(axis=1, initial=0.0))
     distances = np.empty(len(points))
     step = max(1, PRODUCTS // len(corner))
     for k in range(0, len(points), step):
@@ -173,7 +181,7 @@ def secular_root(parts: FloatArray, poles: FloatArray) -> FloatArray:
     steps too far.
     """
     # Parts that would overflow when they are divided by the smallest roots: without them nothing moves.
-    parts = np.where(np.abs(parts) < ROOT_SMALLEST, 0.0, parts)
+    parts = np.where(np.abs(parts) < _ROOT_SMALLEST, 0.0, parts)
     root: FloatArray = np.maximum((np.abs(parts) - poles).max(axis=1), 0.0)
     for _ in range(_STEPS):
         under = poles + root[:, None]

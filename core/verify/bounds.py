@@ -18,9 +18,13 @@ from ..narrow_phase.contact import Contact
 from ..narrow_phase.gjk import size_of_difference
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope, intervals
-from ..tolerance import CURVED_ROUNDING, EPS, VERIFY_ROUNDING, VERIFY_UNIT
+from ..tolerance import CURVED_ROUNDING, EPS, VERIFY_UNIT
 from ..types import FloatArray
 from .polytope import proven_upper
+
+_VERIFY_ROUNDING = 2.0
+"""Times EPS R: what `verify` itself can be wrong by where it measures along a unit vector; a bound must be at least
+this much wider than what it measures. Less than SUPPORT_ROUNDING, by which the bounds are widened."""
 
 
 class Proven(NamedTuple):
@@ -44,7 +48,7 @@ def overlap_along(a: ConvexShape, b: ConvexShape, normals: FloatArray) -> FloatA
 def rounding_of(a: ConvexShape, b: ConvexShape) -> float:
     """Return what measuring along a unit vector may be wrong by: less than bounds are widened by."""
     if isinstance(a, Polytope) and isinstance(b, Polytope):
-        return VERIFY_ROUNDING * EPS * size_of_difference(a, b)
+        return _VERIFY_ROUNDING * EPS * size_of_difference(a, b)
     size = float(np.linalg.norm(a.center - b.center)) + a.extent + b.extent
     return 0.5 * CURVED_ROUNDING * EPS * (size + max(a.magnitude, b.magnitude))
 

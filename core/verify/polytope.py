@@ -9,8 +9,10 @@ import numpy as np
 
 from ..narrow_phase.certificate import Certificate
 from ..shapes.polytope import Polytope
-from ..tolerance import VERIFY_TURN
 from ..types import FloatArray, IntArray
+
+_VERIFY_TURN = 0.25
+"""Turns: how far the winding number of a polytope around the origin, a whole number, may be from 1 by rounding."""
 
 
 def inscribed_radius(
@@ -30,7 +32,7 @@ def inscribed_radius(
     by_plane, by_side = _distances_from_origin(corners)
     # When every facet faces away from the origin, all its signed angles are positive and their sum is a full turn or
     # more. Otherwise (a sliver whose plane rounding has tilted, or a tear) the sum must show it.
-    if not (by_plane > 0.0).all() and abs(_winding(corners) - 1.0) > VERIFY_TURN:
+    if not (by_plane > 0.0).all() and abs(_winding(corners) - 1.0) > _VERIFY_TURN:
         return None
     return float(np.maximum(by_plane, by_side).min())
 

@@ -24,18 +24,15 @@ from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..shapes.feature import FeatureKind
 from ..shapes.polytope import Polytope, intervals
-from ..tolerance import (
-    EPS,
-    REGION_SUPPORT,
-    REGION_TILT,
-    SUPPORT_ROUNDING,
-    VERIFY_MISS,
-    VERIFY_OUTLINE,
-    VERIFY_REGION,
-    VERIFY_SAME_HEIGHT,
-)
+from ..tolerance import EPS, REGION_SUPPORT, REGION_TILT, SUPPORT_ROUNDING, VERIFY_OUTLINE, VERIFY_REGION
 from ..types import BoolArray, FloatArray, IntArray
 from .check import Check
+
+_VERIFY_MISS = 4.0
+"""Times EPS M: features separated by more have no common point, and sides that part by more over their length are not
+parallel. Less than REGION_ROUNDING."""
+_VERIFY_SAME_HEIGHT = 16.0
+"""Times EPS M: a vertex this near to the edge of a support feature's width may be in the feature or not."""
 
 _COMPASS = np.array([[np.cos(turn), np.sin(turn)] for turn in np.arange(16) * np.pi / 8.0])
 _NEAREST = 48  # sides looked at where a point must be held by two of them; those that touch it come first
@@ -226,7 +223,7 @@ def check_outlines(
     """
     origin = region.vertices[0]
     tolerance = VERIFY_OUTLINE * rounding + 4.0 * grain
-    least = VERIFY_MISS * rounding
+    least = _VERIFY_MISS * rounding
     points = (region.vertices - origin) @ frame.T
     small = min(a.extent, b.extent) or max(a.extent, b.extent)
     tilt = min(REGION_SUPPORT * rounding / small, REGION_TILT) if small > 0.0 else 0.0
@@ -235,7 +232,7 @@ def check_outlines(
     for changes in product((0.0, -1.0, 1.0), repeat=2):
         outlines = []
         for shape, unit, change in ((a, contact.normal, changes[0]), (b, -contact.normal, changes[1])):
-            width = max(band, REGION_SUPPORT * rounding + tilt * shape.extent) + change * VERIFY_SAME_HEIGHT * rounding
+            width = max(band, REGION_SUPPORT * rounding + tilt * shape.extent) + change * _VERIFY_SAME_HEIGHT * rounding
             outlines.append(_outline(shape, _below(shape, unit) <= max(width, 0.0), origin, frame))
         chosen = (outlines[0].vertices, outlines[1].vertices)
         if any(all(map(np.array_equal, chosen, other)) for other in seen):

@@ -10,10 +10,17 @@ from ..curved.curved_section import common_axis
 from ..narrow_phase.contact import Contact, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope
-from ..tolerance import CURVED_AXIS, EPS, VERIFY_TIE_ANGLE, VERIFY_TIE_CLEAR, VERIFY_UNIT
+from ..tolerance import CURVED_AXIS, EPS, VERIFY_UNIT
 from ..types import FloatArray
 from .bounds import overlap_along
 from .check import Check
+
+_VERIFY_TIE_ANGLE = 1e-6
+"""Radians: two ties this near to each other are one, and a tie this near to a facet's normal is that normal. Four ties
+that stand for a circle or six for a sphere are on it within as much."""
+_VERIFY_TIE_CLEAR = 0.1
+"""Times the promised tolerance: a facet's normal whose depth differs by less from the told one is as good beyond
+doubt, and must be among the ties."""
 
 _AROUND = 100
 """Directions in which a circle or a sphere of ties is looked at."""
@@ -47,15 +54,15 @@ def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: floa
     ties, dim = contact.ties, a.dim
     axis = common_axis(a, b)
     cosines = ties @ ties.T - np.eye(len(ties))
-    if float(cosines.max(initial=-1.0)) > 1.0 - VERIFY_TIE_ANGLE * VERIFY_TIE_ANGLE:
+    if float(cosines.max(initial=-1.0)) > 1.0 - _VERIFY_TIE_ANGLE * _VERIFY_TIE_ANGLE:
         return [Check(_KIND, False, "a tie is told twice")]
     if contact.tie_kind is TieKind.FINITE:
-        around = axis is not None and (len(axis) == 0 or float(_sideways(ties, axis[1]).max()) > VERIFY_TIE_ANGLE)
+        around = axis is not None and (len(axis) == 0 or float(_sideways(ties, axis[1]).max()) > _VERIFY_TIE_ANGLE)
         checks = [Check(_KIND, not around, "the pair may be turned about an axis" if around else "finite")]
     elif contact.tie_kind is TieKind.SPHERE or dim == 2:
         worst = _worst(contact, a, b, spread(dim, _AROUND))
         full = len(ties) == 2 * dim and (contact.tie_kind is TieKind.SPHERE) == (dim == 3)
-        full = full and float(np.abs(ties.T @ ties - 2.0 * np.eye(dim)).max()) <= VERIFY_TIE_ANGLE
+        full = full and float(np.abs(ties.T @ ties - 2.0 * np.eye(dim)).max()) <= _VERIFY_TIE_ANGLE
         return [Check(_KIND, full and worst <= tolerance, f"{contact.tie_kind}, all around off by {worst:.3g}")]
     else:
         checks = [_check_circle(contact, a, b, axis, tolerance)]
@@ -82,7 +89,7 @@ def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatA
         four = level[start : start + 4]
         along = four @ way
         off = float(np.ptp(along)) + float(np.abs(four.sum(axis=0) - along.sum() * way).max())
-        if off > VERIFY_TIE_ANGLE:
+        if off > _VERIFY_TIE_ANGLE:
             return Check(_KIND, False, f"four ties are off a circle by {off:.3g}")
         out = four[0] - along[0] * way
         turn = 2.0 * np.pi * np.arange(_AROUND)[:, None] / _AROUND
@@ -107,8 +114,8 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     if not normals:
         return [Check(name, True, "the cores are flat")]
     ways = np.concatenate(normals)
-    good = ways[np.abs(overlap_along(a, b, ways) + contact.signed_distance) <= VERIFY_TIE_CLEAR * tolerance]
-    missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - VERIFY_TIE_ANGLE).sum()) if len(good) else 0
+    good = ways[np.abs(overlap_along(a, b, ways) + contact.signed_distance) <= _VERIFY_TIE_CLEAR * tolerance]
+    missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - _VERIFY_TIE_ANGLE).sum()) if len(good) else 0
     checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not told")]
     return [*checks, Check(name, True, "only facets were looked at, not pairs of edges")]
 

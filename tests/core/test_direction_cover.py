@@ -11,10 +11,18 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Capsule, Cone, Cylinder, Ellipsoid
-from contact_lens.core.curved.direction_cover import _bounds, _Cells, _least, _patches, cover, cover_axis
+from contact_lens.core.curved.direction_cover import (
+    COVER_ROUNDING,
+    _bounds,
+    _Cells,
+    _least,
+    _patches,
+    cover,
+    cover_axis,
+)
 from contact_lens.core.curved.ellipsoid_hull import Pieces, lowest_nearby, pieces_of
 from contact_lens.core.shapes.curved_shape import across
-from contact_lens.core.tolerance import COVER_ROUNDING, EPS
+from contact_lens.core.tolerance import EPS
 
 FORM_ROUNDING = 4.0
 """Times EPS and the sum of a form's terms at the farthest corner: what its least value may be wrong by."""
