@@ -8,10 +8,19 @@ import bpy
 from . import command_line
 from .check import results as scene_results
 from .data import preferences, properties
-from .draw import isolated_pair as exhibit
-from .draw import overlay
 from .report.pair import report, report_lines
-from .ui import operators, panels, refresh, scene_again, scene_follow, scene_operators, scene_panel, volumes_follow
+from .ui import (
+    follow_clashes,
+    follow_pair,
+    follow_volumes,
+    isolation,
+    operators,
+    panels,
+    scene_operators,
+    scene_panel,
+    update_clash,
+    viewport,
+)
 
 __all__ = ["register", "report", "report_lines", "unregister"]
 
@@ -29,12 +38,12 @@ _PARTS = (
     scene_results,
     operators,
     scene_operators,
-    scene_follow,
-    scene_again,
-    refresh,
-    volumes_follow,
-    exhibit,
-    overlay,
+    follow_clashes,
+    update_clash,
+    follow_pair,
+    follow_volumes,
+    isolation,
+    viewport,
     command_line,
 )
 

@@ -24,11 +24,10 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..draw import isolated_pair as exhibit
 from ..read.scene import Lists, Rules, frame_of, units_of
 from ..read.scene_objects import Approval, Item, Key, State, Subject
 from ..report.rows import OF_DEPTH, PairFound, Verdict, rows
-from ..ui import refresh, scene_follow, scene_show
+from . import changes
 from .scene import Outcome
 
 STATUSES = (
@@ -67,6 +66,10 @@ OPEN_STATUSES = frozenset({"NEW", "CHANGED", "ACTIVE", "REVIEWED"})
 """Those in which something is left to be done."""
 
 
+on_go: list[Callable[[bpy.types.Context, ContactLensFinding | None], None]] = []
+"""Called when the user goes to a finding of the list, or to none."""
+on_display: list[Callable[[], None]] = []
+"""Called when the list is to be drawn again."""
 _silent = False
 
 
@@ -85,23 +88,26 @@ def _went_to(self: Any, context: bpy.types.Context) -> None:
     check = cast("ContactLensCheck", self)
     if _silent:
         return
-    if 0 <= check.active < len(check.findings):
-        scene_show.show(context, check.findings[check.active])
-    else:
-        scene_show.drop()
-        exhibit.show(context, None)
+    is_valid = 0 <= check.active < len(check.findings)
+    for call in on_go:
+        call(context, check.findings[check.active] if is_valid else None)
+
+
+def _display_changed(self: Any, context: bpy.types.Context) -> None:
+    for call in on_display:
+        call()
 
 
 def _filter_changed(self: Any, context: bpy.types.Context) -> None:
     _forget_order()
-    refresh.redraw()
+    _display_changed(self, context)
 
 
 def _decided(self: Any, context: bpy.types.Context) -> None:
     finding = cast("ContactLensFinding", self)
     if finding.status == "APPROVED" and finding.data:
         finding.approval = _as_text(_approval_of_row(json.loads(finding.data)))
-    scene_follow.forget(cast(bpy.types.Scene, self.id_data))
+    changes.forget(cast(bpy.types.Scene, self.id_data))
     _filter_changed(self, context)
 
 
@@ -261,7 +267,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         name="Ghost the Rest",
         description="While the pair of the finding is selected, everything else stands back",
         default=True,
-        update=lambda self, context: refresh.redraw(),
+        update=_display_changed,
     )
 
     def as_rules(self, context: bpy.types.Context) -> Rules:
@@ -423,7 +429,7 @@ def store(
         check.active = active
     check.summary = json.dumps({name: value for name, value in told.items() if name != "findings"})
     of_now = told["frame"] == frame_of(scene)
-    scene_follow.renew(scene, {item.key: item.state for item in items if of_now and item.key not in changed})
+    changes.renew(scene, {item.key: item.state for item in items if of_now and item.key not in changed})
 
 
 def update(finding: ContactLensFinding, subject: Subject, outcome: Outcome, frame: float) -> None:
@@ -442,7 +448,7 @@ def update(finding: ContactLensFinding, subject: Subject, outcome: Outcome, fram
     elif finding.is_open:
         finding.status = "RESOLVED"
     _forget_order()
-    scene_follow.renew(cast(bpy.types.Scene, finding.id_data), states)
+    changes.renew(cast(bpy.types.Scene, finding.id_data), states)
 
 
 def _take_row(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
@@ -664,7 +670,7 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     # Findings of files saved earlier do not say of which frame they are.
     rows = [{"frame": told["frame"], **finding.row()} for finding in check.findings]
     if scene == bpy.context.scene:
-        scene_follow.settle(bpy.context)
+        changes.settle(bpy.context)
     for k, (row, finding) in enumerate(zip(rows, check.findings, strict=True)):
         row["out_of_date"] = why_out_of_date(scene, k, finding) or None
     outdated = sum(row["out_of_date"] is not None for row in rows)
@@ -673,7 +679,7 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
 
 def why_out_of_date(scene: bpy.types.Scene, k: int, finding: ContactLensFinding) -> str:
     """Why a finding, the k-th, may no longer be true, such as "'Cube' has moved"; empty when it is."""
-    letter, reason = scene_follow.reason(scene, k)
+    letter, reason = changes.reason(scene, k)
     return f"'{label(finding, letter)}' {reason}" if reason else ""
 
 

@@ -16,7 +16,6 @@ from ..check import session
 from ..check.volumes import VolumeSettings
 from ..read import collision_shape
 from ..read import snapshot as read
-from ..ui import refresh, volumes_follow
 
 METHODS = (
     ("AUTO", "Automatic", "The fastest: GJK and EPA"),
@@ -57,6 +56,13 @@ TREE_SPLITS = (
 )
 
 Update = Callable[[Any, bpy.types.Context], None]
+
+on_pair: list[Callable[[bpy.types.Scene], None]] = []
+"""Called when a scene's pair, or a setting of its inspection, has changed."""
+on_volumes: list[Callable[[bpy.types.Scene], None]] = []
+"""Called when a setting of a scene's bounding volumes has changed."""
+on_display: list[Callable[[], None]] = []
+"""Called when what is drawn has changed."""
 
 
 def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
@@ -118,15 +124,18 @@ def as_settings(owner: Any) -> session.Settings:
 
 
 def _settings_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
-    refresh.request(cast(bpy.types.Scene, self.id_data))
+    for call in on_pair:
+        call(cast(bpy.types.Scene, self.id_data))
 
 
 def _display_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
-    refresh.redraw()
+    for call in on_display:
+        call()
 
 
 def _volumes_changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
-    volumes_follow.request(cast(bpy.types.Scene, self.id_data))
+    for call in on_volumes:
+        call(cast(bpy.types.Scene, self.id_data))
 
 
 def _choice(name: str, description: str, items: Sequence[tuple[str, str, str]], default: str = "") -> object:
@@ -152,7 +161,8 @@ def _toggle(name: str, description: str, default: bool = True) -> object:
 def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
     for scene in bpy.data.scenes:
         if self in session.picked(scene):
-            refresh.request(scene)
+            for call in on_pair:
+                call(scene)
 
 
 class ContactLensSettings(bpy.types.PropertyGroup):

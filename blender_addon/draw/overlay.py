@@ -1,35 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The overlay: the contact drawn over a view.
 
-`draw` is the one drawing function: the viewport, the picture of `snapshot` and the tests call it with a result, a
-style and the view. The handlers at the end call it for every 3D view.
+`draw` is the one drawing function: the viewport, the pictures of reports and the tests call it with a result, a style
+and the view.
 """
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from enum import Flag, auto
 from typing import Any
 
 import blf
-import bpy
 import gpu
 import numpy as np
 from mathutils import Matrix
 
 from ...core.types import FloatArray
-from ..check import session
 from ..check.volumes import VolumesView
 from ..data import preferences
-from ..data.units import UnitFormat
-from ..ui import refresh, volumes_follow
-from . import isolated_pair as exhibit
 from .overlay_geometry import Annotations, Box, Layer, Style, Subject, annotate, layers, origin
-from .overlay_shader import Pen, builds, free, kept, layers_on_gpu
+from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
-
-__all__ = ["Part", "builds", "draw", "draw_volumes", "free", "kept", "register", "style_of", "trouble", "unregister"]
 
 FONT = 0
 STALE_OPACITY = 0.4
@@ -65,21 +57,13 @@ def draw(
     """
     view = np.array(view_matrix, dtype=np.float64)
     projection = np.array(projection_matrix, dtype=np.float64)
-    blend, depth_test = gpu.state.blend_get(), gpu.state.depth_test_get()
-    depth_mask = gpu.state.depth_mask_get()
-    try:
-        gpu.state.blend_set("ALPHA")
-        gpu.state.depth_mask_set(False)
+    with state_restored():
         if Part.WORLD in part:
             _draw_world(inspection, style, view, projection, size, STALE_OPACITY if stale else 1.0)
         if Part.LABELS in part:
             gpu.state.depth_test_set("NONE")
             notes = annotate(inspection, style, view, projection, size, measure, length, clear, stale)
             _draw_labels(notes, size, max(1.0, style.scale))
-    finally:
-        gpu.state.blend_set(blend)  # type: ignore[arg-type]
-        gpu.state.depth_test_set(depth_test)  # type: ignore[arg-type]
-        gpu.state.depth_mask_set(depth_mask)
 
 
 def measure(text: str, size: float) -> tuple[float, float]:
@@ -93,18 +77,10 @@ def draw_volumes(
     volumes: VolumesView, style: Style, view_matrix: FloatArray, projection_matrix: FloatArray, size: tuple[int, int]
 ) -> None:
     """Draw bounding volumes into the active framebuffer, over what is there. The arguments are those of `draw`."""
-    blend, depth_test = gpu.state.blend_get(), gpu.state.depth_test_get()
-    depth_mask = gpu.state.depth_mask_get()
-    try:
-        gpu.state.blend_set("ALPHA")
-        gpu.state.depth_mask_set(False)
+    with state_restored():
         on_gpu = layers_on_gpu((volumes, style), lambda: volume_layers(volumes, style.look, style.scale))
         view, projection = np.array(view_matrix, dtype=np.float64), np.array(projection_matrix, dtype=np.float64)
         _draw_layers(on_gpu, middle(volumes), view, projection, size, 1.0)
-    finally:
-        gpu.state.blend_set(blend)  # type: ignore[arg-type]
-        gpu.state.depth_test_set(depth_test)  # type: ignore[arg-type]
-        gpu.state.depth_mask_set(depth_mask)
 
 
 def _draw_world(
@@ -184,94 +160,3 @@ def style_of(context: Any) -> Style:
         show_labels=shown.show_labels,
         show_ties=shown.show_ties,
     )
-
-
-# --- in the viewport ------------------------------------------------------------------------------------------------
-
-_handlers: list[object] = []
-_trouble = ""
-
-
-def trouble() -> str:
-    """Why the overlay is not drawn, for the panel; empty when all is well."""
-    return _trouble
-
-
-def _clear_part(area: bpy.types.Area, window: bpy.types.Region) -> Box:
-    """The part of a 3D view that its sidebar, toolbar and headers leave free, in pixels of its window region."""
-    left, bottom, right, top = 0, 0, window.width, window.height
-    for region in area.regions:
-        if region.type not in {"UI", "TOOLS", "HEADER", "TOOL_HEADER", "ASSET_SHELF"} or region.width <= 1:
-            continue
-        x, y = region.x - window.x, region.y - window.y
-        if x >= window.width or y >= window.height or x + region.width <= 0 or y + region.height <= 0:
-            continue
-        if region.alignment == "RIGHT":
-            right = min(right, x)
-        elif region.alignment == "LEFT":
-            left = max(left, x + region.width)
-        elif region.alignment == "TOP":
-            top = min(top, y)
-        elif region.alignment == "BOTTOM":
-            bottom = max(bottom, y + region.height)
-    if right - left < 0.3 * window.width or top - bottom < 0.3 * window.height:
-        return (0.0, 0.0, float(window.width), float(window.height))
-    return (float(left), float(bottom), float(right), float(top))
-
-
-def _draw_in_view(part: Part) -> None:
-    global _trouble
-    if _trouble:
-        return
-    try:
-        _draw_current(bpy.context, part)
-    except Exception as error:
-        # The outermost frame: whatever went wrong would come again with every redraw. Say it once, draw no more, and
-        # let the panel tell.
-        traceback.print_exc()
-        _trouble = f"The overlay cannot be drawn ({error}). Enable the add-on again to retry"
-
-
-def _draw_current(context: Any, part: Part) -> None:
-    if not context.space_data.overlay.show_overlays:
-        return
-    scene, world = context.scene, Part.WORLD in part
-    shown = exhibit.current(context)
-    apart = shown if world and shown is not None and scene.contact_lens_check.ghost else None
-    volumes = volumes_follow.current(scene) if world else None
-    subject: Subject | None = None
-    if scene.contact_lens.show_overlay:
-        # A pair of objects is inspected, and its result follows what they do.
-        subject = shown if shown is not None and shown.of_instances else session.current(context)
-    if apart is None and volumes is None and subject is None:
-        return
-    # In quad view every quarter comes here with its own region and region data.
-    view, projection = (
-        np.array(matrix, dtype=np.float64)
-        for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
-    )
-    size, style = (context.region.width, context.region.height), style_of(context)
-    if apart is not None:
-        steps = exhibit.steps(context, apart)
-        exhibit.draw_apart(apart, style, exhibit.background_of(context), view, projection, size, steps)
-    if volumes is not None:
-        draw_volumes(volumes, style, view, projection, size)
-    if subject is not None:
-        stale = exhibit.is_moved(context, shown) if subject is shown else bool(refresh.outdated(context))
-        clear = _clear_part(context.area, context.region) if Part.LABELS in part else None
-        draw(subject, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
-
-
-def register() -> None:
-    """Draw in every 3D view from now on."""
-    for part, stage in ((Part.WORLD, "POST_VIEW"), (Part.LABELS, "POST_PIXEL")):
-        _handlers.append(bpy.types.SpaceView3D.draw_handler_add(_draw_in_view, (part,), "WINDOW", stage))
-
-
-def unregister() -> None:
-    """Stop drawing and let go of everything on the GPU."""
-    global _trouble
-    while _handlers:
-        bpy.types.SpaceView3D.draw_handler_remove(_handlers.pop(), "WINDOW")
-    free()
-    _trouble = ""

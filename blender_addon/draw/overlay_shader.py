@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 
 import gpu
 import numpy as np
@@ -211,6 +212,20 @@ def free() -> None:
     _batches.clear()
     _shader = _format = None
     _builds = 0
+
+
+@contextmanager
+def state_restored() -> Iterator[None]:
+    """Blend with alpha and write no depth; restore the GPU's state at the end."""
+    blend, depth_test, depth_mask = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
+    try:
+        gpu.state.blend_set("ALPHA")
+        gpu.state.depth_mask_set(False)
+        yield
+    finally:
+        gpu.state.blend_set(blend)  # type: ignore[arg-type]
+        gpu.state.depth_test_set(depth_test)  # type: ignore[arg-type]
+        gpu.state.depth_mask_set(depth_mask)
 
 
 class Pen:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from ...core.types import FloatArray
 from ..check import session
-from ..ui import volumes_follow
-from .isolated_pair import Exhibit, draw_apart
+from ..check.volumes import VolumesView
+from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
 from .shape_outline import stand_in
@@ -283,7 +283,7 @@ def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.
         area.type = kind
 
 
-def render_exhibit(context: Any, shown: Exhibit, filepath: str, width: int, height: int) -> None:
+def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int, height: int) -> None:
     """Write a PNG of a pair with its contact drawn over it, the rest of the scene faded.
 
     Raises GpuUnavailable without an OpenGL driver.
@@ -292,7 +292,7 @@ def render_exhibit(context: Any, shown: Exhibit, filepath: str, width: int, heig
     size, style = (width, height), style_of(context)
 
     def draw_over() -> None:
-        draw_apart(shown, style, BACKGROUND, view, projection, size)
+        draw_isolated(shown, style, BACKGROUND, view, projection, size)
         draw(shown, style, view, projection, size, shown.units.length)
 
     _render(context, filepath, size, view, projection, draw_over)
@@ -318,14 +318,11 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
     )
 
 
-def render_volumes(context: Any, filepath: str, width: int, height: int) -> None:
-    """Write a PNG of the scene with its bounding volumes drawn over it.
+def render_volumes(context: Any, volumes: VolumesView, filepath: str, width: int, height: int) -> None:
+    """Write a PNG of the scene with bounding volumes drawn over it.
 
-    Raises ValueError when none are shown, and GpuUnavailable without an OpenGL driver.
+    Raise GpuUnavailable without an OpenGL driver.
     """
-    volumes = volumes_follow.current(context.scene)
-    if volumes is None:
-        raise ValueError("There are no bounding volumes to draw: show them first")
     aspect, points = width / height, volumes.segments.reshape(-1, 3)
     way = np.array([0.5, -0.75, 0.45])
     turned, eye, distance = _step_back(way / np.linalg.norm(way), points, aspect, 1e-6)

@@ -14,8 +14,8 @@ import bpy
 from ... import __version__
 from ..check import motion as scene_motion
 from ..data.units import UnitFormat, counted
-from ..draw.isolated_pair import of_items
-from ..draw.picture import GpuUnavailable, render_exhibit
+from ..draw.isolated_pair import isolate
+from ..draw.picture import GpuUnavailable, render_isolated
 from ..read.scene import frame_of
 from ..read.scene_objects import Item
 from . import csv_report as report_csv
@@ -120,7 +120,7 @@ def take_pictures(
                     row["no_picture"] = f"found at frame {row['frame']}"
                     continue
                 try:
-                    render_exhibit(context, of_items(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
+                    render_isolated(context, isolate(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
                 except GpuUnavailable as error:
                     check["pictures"] = f"No pictures: {error}"
                     break

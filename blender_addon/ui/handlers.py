@@ -1,29 +1,79 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Handlers of Blender's events, added and removed together."""
+"""What follows Blender: handlers, timers and hooks that come and go together, and the windows they look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import bpy
 
-Handlers = tuple[tuple[str, Callable[..., None]], ...]
-"""The list in bpy.app.handlers, and what is called."""
+Timer = Callable[[], float | None]
 
 
-def is_edited(update: bpy.types.DepsgraphUpdate) -> bool:
-    """Return whether an update of an object may have changed its geometry. Strokes in Sculpt Mode do, unreported."""
-    return update.is_updated_geometry or cast(bpy.types.Object, update.id.original).mode == "SCULPT"
+class Follower:
+    """Handlers in bpy.app.handlers, timers and hooks, registered and unregistered together."""
+
+    def __init__(
+        self,
+        events: dict[str, Callable[..., None]],
+        timers: Sequence[Timer] = (),
+        hooks: Sequence[tuple[list[Any], Callable[..., None]]] = (),
+        stop: Callable[[], None] | None = None,
+    ) -> None:
+        """events: by the name of the list in bpy.app.handlers. stop: called last, to end what runs."""
+        lists = [(getattr(bpy.app.handlers, name), handler) for name, handler in events.items()]
+        self._entries = [*lists, *hooks]
+        self._timers, self._stop = timers, stop
+
+    def register(self) -> None:
+        for functions, function in self._entries:
+            functions.append(function)
+
+    def unregister(self) -> None:
+        for functions, function in self._entries:
+            functions.remove(function)
+        for timer in self._timers:
+            if bpy.app.timers.is_registered(timer):
+                bpy.app.timers.unregister(timer)
+        if self._stop is not None:
+            self._stop()
 
 
-def add(handlers: Handlers) -> None:
-    """Have them called."""
-    for name, handler in handlers:
-        getattr(bpy.app.handlers, name).append(handler)
+def wake(timer: Timer, seconds: float) -> None:
+    """Call `timer` after so many seconds, unless it is to be called already. Only from Blender's main thread."""
+    if is_main_thread() and not bpy.app.timers.is_registered(timer):
+        bpy.app.timers.register(timer, first_interval=seconds)
 
 
-def remove(handlers: Handlers) -> None:
-    """Have them called no more."""
-    for name, handler in handlers:
-        getattr(bpy.app.handlers, name).remove(handler)
+def window_contexts() -> Iterator[bpy.types.Context]:
+    """Yield the context of one window for each scene that is in a window."""
+    seen = set()
+    for manager in bpy.data.window_managers:
+        for window in manager.windows:
+            if window.scene.session_uid not in seen:
+                seen.add(window.scene.session_uid)
+                with bpy.context.temp_override(window=window):
+                    yield bpy.context
+
+
+def redraw() -> None:
+    """Draw every 3D view again, its sidebar too."""
+    if not is_main_thread():
+        return
+    for manager in bpy.data.window_managers:
+        for window in manager.windows:
+            for area in window.screen.areas:
+                if area.type == "VIEW_3D":
+                    area.tag_redraw()
+
+
+def is_main_thread() -> bool:
+    """Return whether this is the thread of Blender's windows; a script may change the frame from that of a render."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def is_rendering() -> bool:
+    """Return whether Blender renders beside its windows: nothing is evaluated for the add-on meanwhile."""
+    return bpy.app.is_job_running("RENDER")

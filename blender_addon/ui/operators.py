@@ -25,7 +25,7 @@ from ..read import snapshot as read
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pair as report
-from . import refresh, volumes_follow
+from . import follow_pair, follow_volumes, handlers
 from .background import Job
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
@@ -92,7 +92,7 @@ class _Inspecting(_Operator):
         """Make the inspection the scene's result."""
         session.store(context.scene, inspection)
         self.report({"INFO"}, report.one_line(report.build(inspection)))
-        refresh.redraw()
+        handlers.redraw()
         return {"FINISHED"}
 
     def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
@@ -117,7 +117,7 @@ class _Inspecting(_Operator):
         """Do the work and take what it makes; when it takes long and may, leave that to `modal`."""
         if isinstance(made, Inspection):
             return self._taken(context, made)
-        refresh.leave(context.scene)
+        follow_pair.leave(context.scene)
         if not self._beside:
             return self._taken(context, made(lambda share: True))
         self._job = Job(made)
@@ -144,7 +144,7 @@ class _Inspecting(_Operator):
             a, b = self._pair
             result = self._taken(context, inspection)
             if result == {"FINISHED"} and overtaken(context.evaluated_depsgraph_get(), a, b, inspection):
-                refresh.request(context.scene, reason=refresh.OVERTAKEN)
+                follow_pair.request(context.scene, reason=follow_pair.OVERTAKEN)
         except ReferenceError:
             return self._failed(context, ReadError("An object was removed while it was inspected"))
         except (ReadError, SeparateError) as error:
@@ -241,8 +241,8 @@ class CONTACT_LENS_OT_refresh(_Inspecting, bpy.types.Operator):
 
     def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
         if isinstance(error, ReadError):
-            refresh.failed(context, error)
-        refresh.redraw()
+            follow_pair.failed(context, error)
+        handlers.redraw()
         return super()._failed(context, error)
 
 
@@ -265,7 +265,7 @@ class CONTACT_LENS_OT_clear(bpy.types.Operator):
         settings.object_a = settings.object_b = None
         # The result itself stays: with the pickers empty it is about nothing, and undo brings it back.
         session.set_error(context.scene, "")
-        refresh.redraw()
+        handlers.redraw()
         return {"FINISHED"}
 
 
@@ -298,7 +298,7 @@ class CONTACT_LENS_OT_frame(bpy.types.Operator):
             view.view_location = Vector(found.center.tolist())
             # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
             view.view_distance = max(radius, 1e-6) * space.lens / 16.0
-        refresh.redraw()
+        handlers.redraw()
         return {"FINISHED"}
 
 
@@ -355,7 +355,7 @@ class _Separating(_Inspecting):
         self.report({"INFO"}, f"Moved {self._moved.words}. {more}")
         for warning in self._moved.warnings:
             self.report({"WARNING"}, warning)
-        refresh.redraw()
+        handlers.redraw()
         return {"FINISHED"}
 
     def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
@@ -364,7 +364,7 @@ class _Separating(_Inspecting):
     def _stopped(self, context: bpy.types.Context) -> set[str]:
         if self._moved is None:
             return super()._stopped(context)
-        session.mark_stale(context.scene, refresh.CANCELLED)
+        session.mark_stale(context.scene, follow_pair.CANCELLED)
         return self._told("The inspection after it was cancelled")
 
 
@@ -475,19 +475,19 @@ class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         session.settings_of(context.scene).show_volumes = True
-        if not volumes_follow.begin(context):
+        if not follow_volumes.begin(context):
             return self._told(context)
         bpy.ops.contact_lens.watch_volumes("INVOKE_DEFAULT")  # type: ignore[attr-defined]
         return {"FINISHED"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         session.settings_of(context.scene).show_volumes = True
-        volumes_follow.update(context)
+        follow_volumes.update(context)
         return self._told(context)
 
     def _told(self, context: bpy.types.Context) -> set[str]:
-        refresh.redraw()
-        problem = volumes_follow.trouble(context.scene)
+        handlers.redraw()
+        problem = follow_volumes.trouble(context.scene)
         if problem:
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
@@ -517,7 +517,7 @@ class _Watching(_Operator):
         if self._uid in self._watched or self._progress() is None:
             return {"CANCELLED"}
         self._watched.add(self._uid)
-        self._timer = context.window_manager.event_timer_add(volumes_follow.POLL, window=context.window)
+        self._timer = context.window_manager.event_timer_add(follow_volumes.POLL, window=context.window)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -562,10 +562,10 @@ class CONTACT_LENS_OT_watch_volumes(_Watching, bpy.types.Operator):
     _watched: ClassVar[set[int]] = set()
 
     def _progress(self) -> float | None:
-        return volumes_follow.share_done(self._uid)
+        return follow_volumes.share_done(self._uid)
 
     def _end(self, context: bpy.types.Context) -> None:
-        volumes_follow.cancel(self._uid)
+        follow_volumes.cancel(self._uid)
 
 
 class CONTACT_LENS_OT_watch_inspection(_Watching, bpy.types.Operator):
@@ -579,10 +579,10 @@ class CONTACT_LENS_OT_watch_inspection(_Watching, bpy.types.Operator):
     _watched: ClassVar[set[int]] = set()
 
     def _progress(self) -> float | None:
-        return refresh.progress_of(self._uid)
+        return follow_pair.progress_of(self._uid)
 
     def _end(self, context: bpy.types.Context) -> None:
-        refresh.cancel(context.scene)
+        follow_pair.cancel(context.scene)
 
 
 class CONTACT_LENS_OT_cancel_inspection(bpy.types.Operator):
@@ -593,7 +593,7 @@ class CONTACT_LENS_OT_cancel_inspection(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        refresh.cancel(context.scene)
+        follow_pair.cancel(context.scene)
         return {"FINISHED"}
 
 
@@ -605,7 +605,7 @@ class CONTACT_LENS_OT_cancel_volumes(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        volumes_follow.cancel(context.scene.session_uid)
+        follow_volumes.cancel(context.scene.session_uid)
         return {"FINISHED"}
 
 

@@ -8,11 +8,10 @@ from typing import Any
 import bpy
 
 from ..check import session
-from ..draw import overlay
 from ..read import collision_shape
 from ..read import snapshot as read
 from ..report import pair as report
-from . import operators, refresh, volumes_follow
+from . import follow_pair, follow_volumes, operators, viewport
 
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
@@ -109,7 +108,7 @@ def _draw_status(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     """One row, always there: whether the result holds, why not, or how far the next one is."""
     icon: Any
     row = layout.row(align=True)
-    share = refresh.progress_of(context.scene.session_uid)
+    share = follow_pair.progress_of(context.scene.session_uid)
     if share is not None:
         row.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
         row.operator("contact_lens.cancel_inspection", text="", icon="X")
@@ -118,7 +117,7 @@ def _draw_status(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
         problem = session.error(context)
         text, icon = ("Cannot Be Inspected", "ERROR") if problem else ("Not Inspected Yet", "INFO")
     else:
-        reason = refresh.outdated(context)
+        reason = follow_pair.outdated(context)
         text, icon = (reason[0].upper() + reason[1:], "ERROR") if reason else ("Up to Date", "CHECKMARK")
     row.label(text=_fitting(text, _room(context) - 6), icon=icon)
 
@@ -159,7 +158,7 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
         # What changes its height comes last: no button moves while the result does.
         inspection = session.current(context)
         data = None if inspection is None else report.build(inspection)
-        is_outdated = bool(refresh.outdated(context))
+        is_outdated = bool(follow_pair.outdated(context))
         box = layout.box()
         row = box.row()
         row.active = not is_outdated
@@ -192,8 +191,8 @@ class CONTACT_LENS_PT_contact(_Tab, bpy.types.Panel):
             _rows(box, context, report.main_lines(data))
             for text in report.warnings(data):
                 _text(box, context, text, "ERROR")
-        if overlay.trouble():
-            _text(layout, context, overlay.trouble(), "ERROR")
+        if viewport.error():
+            _text(layout, context, viewport.error(), "ERROR")
 
 
 class CONTACT_LENS_PT_settings(_Tab, bpy.types.Panel):
@@ -223,7 +222,7 @@ class CONTACT_LENS_PT_details(_Tab, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         inspection = session.current(context)
         if inspection is not None:
-            self.layout.active = not refresh.outdated(context)
+            self.layout.active = not follow_pair.outdated(context)
             _rows(self.layout, context, report.detail_lines(report.build(inspection)))
 
 
@@ -278,20 +277,20 @@ class CONTACT_LENS_PT_volumes(_Tab, bpy.types.Panel):
             column.prop(settings, "tree_above")
         if not settings.show_volumes:
             return
-        trouble = volumes_follow.trouble(context.scene)
+        trouble = follow_volumes.trouble(context.scene)
         if trouble:
             _text(layout, context, trouble, "INFO")
-        view = volumes_follow.current(context.scene)
+        view = follow_volumes.current(context.scene)
         if view is not None:
             _rows(layout.box(), context, view.lines)
             for text in view.warnings:
                 _text(layout, context, text, "INFO")
-        share = volumes_follow.share_done(context.scene.session_uid)
+        share = follow_volumes.share_done(context.scene.session_uid)
         if share is not None:
             row = layout.row(align=True)
             row.progress(factor=share, text=f"Making: {100.0 * share:.0f} %")
             row.operator("contact_lens.cancel_volumes", text="", icon="X")
-        elif view is None or volumes_follow.is_outdated(context.scene):
+        elif view is None or follow_volumes.is_outdated(context.scene):
             layout.operator("contact_lens.show_volumes", text="Update", icon="FILE_REFRESH")
 
 

@@ -23,13 +23,12 @@ from ..check.separate import SeparateError
 from ..check.session import Inspection
 from ..data.names import visible
 from ..data.units import counted
-from ..draw import isolated_pair as exhibit
 from ..read import scene as scene_check
 from ..read.scene_objects import Key, Subject
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import scene as scene_report
-from . import handlers, operators, refresh, scene_again, scene_show
+from . import handlers, isolation, open_clash, operators, update_clash
 from .background import Job
 
 POLL = 0.1
@@ -88,7 +87,7 @@ def run(context: bpy.types.Context) -> Outcome:
     outcome = scene_pairs.check(subject)
     told = scene_check.told(scene, rules, outcome, len(subject.items))
     scene_results.store(scene, subject, outcome, told)
-    refresh.redraw()
+    handlers.redraw()
     return outcome
 
 
@@ -159,7 +158,7 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
             if context.workspace is not None:
                 share = 100.0 * _running.job.share
                 context.workspace.status_text_set(f"Check Scene: {share:.0f} %    Esc: stop, and keep what is done")
-            refresh.redraw()
+            handlers.redraw()
         return {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -183,7 +182,7 @@ class CONTACT_LENS_OT_check_scene(bpy.types.Operator):
         outcome = scene_pairs.without(ended.job.result(), items, changed)
         told = scene_check.told(scene, ended.rules, outcome, len(items) - len(changed), ended.frame)
         scene_results.store(scene, ended.subject, outcome, told, changed)
-        refresh.redraw()
+        handlers.redraw()
         self.report({"INFO"}, in_words(scene))
         if changed:
             what = counted(len(changed), "object")
@@ -278,11 +277,11 @@ class CONTACT_LENS_OT_watch_finding(bpy.types.Operator):
     bl_label = "Watch Finding"
     bl_options = {"INTERNAL"}
 
-    _look: scene_show.Look
+    _look: open_clash.Look
     _timer: bpy.types.Timer
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        look = scene_show.going()
+        look = open_clash.going()
         if look is None:
             return {"CANCELLED"}
         self._look = look
@@ -291,7 +290,7 @@ class CONTACT_LENS_OT_watch_finding(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if scene_show.going() is not self._look:  # the person went to another one
+        if open_clash.going() is not self._look:  # the person went to another one
             self._clear(context)
             return {"CANCELLED", "PASS_THROUGH"}
         if event.type == "ESC" and event.value == "PRESS":
@@ -300,27 +299,27 @@ class CONTACT_LENS_OT_watch_finding(bpy.types.Operator):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
-        scene_show.take_over(context)
-        share = scene_show.share_done(context.scene)
+        open_clash.take_over(context)
+        share = open_clash.share_done(context.scene)
         if share is None:  # it is done, or the window shows another scene
             self.cancel(context)
             return {"FINISHED", "PASS_THROUGH"}
         if context.workspace is not None:
             context.workspace.status_text_set(f"Inspecting: {100.0 * share:.0f} %    Esc: cancel")
-        refresh.redraw()
+        handlers.redraw()
         return {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
-        if scene_show.going() is self._look:
-            scene_show.drop()
+        if open_clash.going() is self._look:
+            open_clash.drop()
         self._clear(context)
 
     def _clear(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
-        if context.workspace is not None and scene_show.going() is None:
+        if context.workspace is not None and open_clash.going() is None:
             context.workspace.status_text_set(None)
-        refresh.redraw()
+        handlers.redraw()
 
 
 class CONTACT_LENS_OT_previous_finding(bpy.types.Operator):
@@ -351,7 +350,7 @@ class CONTACT_LENS_OT_set_status(_OfFinding, bpy.types.Operator):
         check = _check(context)
         for k in scene_results.order(check) if self.all_shown else [check.active]:
             check.findings[k].status = self.status
-        refresh.redraw()
+        handlers.redraw()
         return {"FINISHED"}
 
 
@@ -361,7 +360,7 @@ class _OfThere(_OfFinding):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         finding = active_finding(context)
-        missing = "" if finding is None else scene_show.missing(context.scene, finding)
+        missing = "" if finding is None else open_clash.missing(context.scene, finding)
         if missing:
             cls.poll_message_set(missing)  # type: ignore[attr-defined]
         return not missing and super().poll(context)
@@ -393,9 +392,9 @@ class CONTACT_LENS_OT_separate_finding(_OfThere, operators._Separating, bpy.type
 
     def _begun(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         finding = active_finding(context)
-        if finding is not None and (missing := scene_show.missing(context.scene, finding)):
+        if finding is not None and (missing := open_clash.missing(context.scene, finding)):
             raise SeparateError(missing)
-        if finding is None or not scene_show.is_pair_of_objects(finding):
+        if finding is None or not open_clash.is_pair_of_objects(finding):
             raise SeparateError("An instance cannot be moved: make it real first")
         self._key, self._outcomes = scene_results.pair_key(finding), []
         settings = session.settings_of(context.scene)
@@ -405,7 +404,7 @@ class CONTACT_LENS_OT_separate_finding(_OfThere, operators._Separating, bpy.type
     def _again(self, context: bpy.types.Context) -> Inspection | Callable[[Progress], Inspection]:
         """What inspects the pair as it is now; once it was moved, by the rules of the scene's check too."""
         made, finding = super()._again(context), self._finding(context)
-        subject = None if self._moved is None or finding is None else scene_again.subject_of(context, finding)
+        subject = None if self._moved is None or finding is None else update_clash.subject_of(context, finding)
         if subject is None:
             return made
         self._subject, self._frame = subject, scene_check.frame_of(context.scene)
@@ -459,7 +458,7 @@ class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
             if finding is None:
                 self.report({"ERROR"}, "Pick a finding in the list")
                 return {"CANCELLED"}
-            if missing := scene_show.missing(context.scene, finding):
+            if missing := open_clash.missing(context.scene, finding):
                 self.report({"ERROR"}, missing)
                 return {"CANCELLED"}
             sides = [
@@ -505,14 +504,14 @@ class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
         check = _check(context)
         with scene_results.silent():
             check.active = -1
-            scene_show.drop()
+            open_clash.drop()
             for k in reversed(range(len(check.findings))):
                 if not self.resolved_only or check.findings[k].status == "RESOLVED":
                     check.findings.remove(k)
-        exhibit.show(context, None)
+        isolation.isolate(context, None)
         if not self.resolved_only:
             check.summary = ""
-        refresh.redraw()
+        handlers.redraw()
         return {"FINISHED"}
 
 
@@ -622,16 +621,24 @@ def _edited(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         )
 
 
-_HANDLERS = (("depsgraph_update_post", _edited),)
+def _went(context: bpy.types.Context, finding: ContactLensFinding | None) -> None:
+    if finding is not None:
+        open_clash.show(context, finding)
+    else:
+        open_clash.drop()
+        isolation.isolate(context, None)
+
+
+def _stop() -> None:
+    operators.MORE.remove(IN_MENU)
+    drop(wait=True)
+    open_clash.drop(wait=True)
+
+
+_FOLLOWER = handlers.Follower({"depsgraph_update_post": _edited}, hooks=((scene_results.on_go, _went),), stop=_stop)
+unregister = _FOLLOWER.unregister
 
 
 def register() -> None:
     operators.MORE.append(IN_MENU)
-    handlers.add(_HANDLERS)
-
-
-def unregister() -> None:
-    handlers.remove(_HANDLERS)
-    operators.MORE.remove(IN_MENU)
-    drop(wait=True)
-    scene_show.drop(wait=True)
+    _FOLLOWER.register()

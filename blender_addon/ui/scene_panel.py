@@ -8,12 +8,13 @@ from typing import Any
 
 import bpy
 
+from ..check import changes
 from ..check import results as scene_results
 from ..data.units import UnitFormat, counted
 from ..read import scene as scene_check
 from ..report import messages as answer_words
 from ..report.pair import percent
-from . import scene_follow, scene_operators, scene_show
+from . import open_clash, scene_operators
 from .panels import RELATION_ICONS, _rows, _Tab, _text
 
 STATUS_ICONS: dict[str, Any] = {
@@ -48,7 +49,7 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
     ) -> None:
         units = UnitFormat.of_scene(context.scene)
         row = layout.row(align=True)
-        reason = scene_follow.reason(context.scene, index)[1]
+        reason = changes.reason(context.scene, index)[1]
         row.active = item.is_open and not reason
         split = row.split(factor=0.5, align=True)  # a number that is cut off is worse than a name
         group = scene_results.grouped(data, index)
@@ -140,7 +141,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
             return
 
         told = json.loads(check.summary)
-        counts, changed, comparing = scene_follow.totals(context.scene)
+        counts, changed, comparing = changes.totals(context.scene)
         box = layout.box()
         if told["partial"]:
             done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
@@ -213,7 +214,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         column = box.column()
         column.active = not why
         _rows(column, context, lines)
-        share = scene_show.share_done(context.scene)
+        share = open_clash.share_done(context.scene)
         if share is not None:
             box.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
         for note in row["notes"]:
@@ -222,7 +223,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         buttons = box.row(align=True)
         buttons.operator("contact_lens.separate_finding", text="Separate B").moves = "B"
         ignore = buttons.row(align=True)
-        ignore.enabled = not scene_show.missing(context.scene, finding)
+        ignore.enabled = not open_clash.missing(context.scene, finding)
         ignore.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
 
 
@@ -252,7 +253,7 @@ class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
 
 def _in_place_of_number(reason: str) -> str:
     """What the row of a finding says when its number may no longer be true."""
-    return "comparing" if reason == scene_follow.COMPARING else "changed"
+    return "comparing" if reason == changes.COMPARING else "changed"
 
 
 def _number(check: Any, finding: Any, units: UnitFormat) -> str:

@@ -29,7 +29,7 @@ def session(part: Part) -> ModuleType:
 
 @pytest.fixture
 def refresh(part: Part) -> ModuleType:
-    return part("blender_addon.ui.refresh")
+    return part("blender_addon.ui.follow_pair")
 
 
 @pytest.fixture
@@ -308,7 +308,7 @@ class Slow:
     """Inspections that go on until they are let go, by a clock that stands still until it is set."""
 
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.refresh, self.scene = part("blender_addon.ui.refresh"), bpy.context.scene
+        self.refresh, self.scene = part("blender_addon.ui.follow_pair"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
         inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
         honest = inspection._inspect
@@ -572,7 +572,7 @@ def test_nothing_is_inspected_while_blender_renders(
 ) -> None:
     monkeypatch.setattr(refresh, "QUICK", 60.0)
     with monkeypatch.context() as patch:
-        patch.setattr(refresh, "_rendering", lambda: True)
+        patch.setattr(refresh.handlers, "is_rendering", lambda: True)
         pair[1].location.x = 1.75
         bpy.context.view_layer.update()
         assert refresh._run() == refresh.RENDERING
@@ -761,7 +761,7 @@ def test_ten_times_off_and_on_leaves_nothing(addon: ModuleType, part: Part) -> N
     with_addon = in_blender()
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
     session, read, overlay = (
-        part(f"blender_addon.{name}") for name in ("check.session", "read.snapshot", "draw.overlay")
+        part(f"blender_addon.{name}") for name in ("check.session", "read.snapshot", "ui.viewport")
     )
     addon_utils.disable(module)
     without = in_blender()
@@ -770,7 +770,7 @@ def test_ten_times_off_and_on_leaves_nothing(addon: ModuleType, part: Part) -> N
     assert without["classes"] == []
     assert session._inspections == {}
     assert not any(memory._values for memory in (read._local_hulls, read._world_hulls, read._dents))
-    assert not overlay._handlers
+    assert not overlay._handles
     counts = []
     try:
         for _ in range(10):

@@ -34,10 +34,31 @@ DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
 @pytest.fixture(scope="module", autouse=True)
 def parts(addon: ModuleType) -> None:
     """The installed add-on's modules and names, where the tests below expect them."""
-    global core, overlay, geometry, snapshot, Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
-    overlay, geometry, snapshot, units, preferences = (
+    global \
+        core, \
+        overlay, \
+        shader, \
+        viewport, \
+        geometry, \
+        snapshot, \
+        Part, \
+        UnitFormat, \
+        ConvexHull, \
+        contact, \
+        LOOK, \
+        STYLE, \
+        NOTHING
+    overlay, shader, viewport, geometry, snapshot, units, preferences = (
         import_module(f"{addon.__name__}.blender_addon.{name}")
-        for name in ("draw.overlay", "draw.overlay_geometry", "draw.picture", "data.units", "data.preferences")
+        for name in (
+            "draw.overlay",
+            "draw.overlay_shader",
+            "ui.viewport",
+            "draw.overlay_geometry",
+            "draw.picture",
+            "data.units",
+            "data.preferences",
+        )
     )
     core = import_module(f"{addon.__name__}.core")
     Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
@@ -538,20 +559,20 @@ def test_a_stale_result_is_faded(graphics):
 
 
 def test_batches_are_built_once_and_again_only_for_a_change(graphics):
-    overlay.free()
+    shader.free()
     p = PAIRS["face_on_face"]()
     picture(p)
     turned = view_of(p)[0].copy()
     turned[0, 3] += 0.3
     picture(p, view=(turned, view_of(p)[1]))
-    assert overlay.builds() == 1
+    assert shader.builds() == 1
     picture(p, replace(STYLE, show_ties=False))
-    assert overlay.builds() == 2
+    assert shader.builds() == 2
     for _ in range(12):
         picture(PAIRS["gap"]())
-    assert overlay.kept() <= 4
-    overlay.free()
-    assert overlay.kept() == overlay.builds() == 0
+    assert shader.kept() <= 4
+    shader.free()
+    assert shader.kept() == shader.builds() == 0
 
 
 def test_the_gpu_state_is_put_back_also_when_drawing_fails(graphics, monkeypatch):
@@ -593,22 +614,22 @@ def test_an_error_while_drawing_is_told_once(monkeypatch, capsys):
         calls.append(context)
         raise RuntimeError("the shader is gone")
 
-    monkeypatch.setattr(overlay, "bpy", SimpleNamespace(context=context_stand_in(True)))
-    monkeypatch.setattr(overlay.session, "current", fail)
-    monkeypatch.setattr(overlay, "_trouble", "")
+    monkeypatch.setattr(viewport, "bpy", SimpleNamespace(context=context_stand_in(True)))
+    monkeypatch.setattr(viewport.session, "current", fail)
+    monkeypatch.setattr(viewport, "_error", "")
     for _ in range(3):
-        overlay._draw_in_view(Part.WORLD)
+        viewport._draw(Part.WORLD)
     assert len(calls) == 1
     assert capsys.readouterr().err.count("RuntimeError: the shader is gone") == 1
-    assert "the shader is gone" in overlay.trouble()
+    assert "the shader is gone" in viewport.error()
 
 
 def test_nothing_is_drawn_when_the_view_s_overlays_are_off(monkeypatch):
-    monkeypatch.setattr(overlay, "bpy", SimpleNamespace(context=context_stand_in(False)))
-    monkeypatch.setattr(overlay.session, "current", lambda context: pytest.fail("asked for a result"))
-    monkeypatch.setattr(overlay, "_trouble", "")
-    overlay._draw_in_view(Part.WORLD)
-    assert overlay.trouble() == ""
+    monkeypatch.setattr(viewport, "bpy", SimpleNamespace(context=context_stand_in(False)))
+    monkeypatch.setattr(viewport.session, "current", lambda context: pytest.fail("asked for a result"))
+    monkeypatch.setattr(viewport, "_error", "")
+    viewport._draw(Part.WORLD)
+    assert viewport.error() == ""
 
 
 def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
@@ -625,14 +646,14 @@ def test_ten_cycles_of_enabling_leave_no_handler(monkeypatch):
         def draw_handler_remove(handle, region):
             alive.remove(handle)
 
-    monkeypatch.setattr(overlay, "_handlers", [])
-    monkeypatch.setattr(overlay, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
+    monkeypatch.setattr(viewport, "_handles", [])
+    monkeypatch.setattr(viewport, "bpy", SimpleNamespace(types=SimpleNamespace(SpaceView3D=Space)))
     for _ in range(10):
-        overlay.register()
+        viewport.register()
         assert len(alive) == 2
-        overlay.unregister()
+        viewport.unregister()
         assert not alive
-    assert overlay.kept() == 0
+    assert shader.kept() == 0
 
 
 # --- the picture of a scene -------------------------------------------------------------------------------------------

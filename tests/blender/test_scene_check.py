@@ -285,7 +285,7 @@ def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPat
             told.append(k)
         raise AssertionError("not stopped")
 
-    progressed = progress.tell
+    progressed = progress.report_progress
     monkeypatch.setattr(things, "mesh_pieces", cut)
     subject = scene_check.subject_of(bpy.context, scene_check.Rules())
     stopped = scene_pairs.check(subject, lambda share: len(told) < 10)
@@ -639,7 +639,7 @@ def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pyte
     outcome = part("blender_addon.check.scene").Outcome([], [], {}, set(), [], 0, False)
     assert {status for _, status in statuses().values()} == {"NEW"}
     results, finding = part("blender_addon.check.results"), settings().findings[0]
-    subject = part("blender_addon.ui.scene_again").subject_of(bpy.context, finding)
+    subject = part("blender_addon.ui.update_clash").subject_of(bpy.context, finding)
     results.update(finding, subject, replace(outcome, partial=True), 1)
     results.update(finding, subject, replace(outcome, unchecked={results.pair_key(finding)}), 1)
     assert finding.status == "NEW"
@@ -1298,7 +1298,7 @@ def test_two_instances_are_shown_with_their_contact(part: Part) -> None:
     _one, two = two_instances()
     check()
     bpy.ops.contact_lens.go_to_finding()
-    exhibit = part("blender_addon.draw.isolated_pair")
+    exhibit = part("blender_addon.ui.isolation")
     shown = exhibit.current(bpy.context)
     assert shown.of_instances
     assert shown.contact.depth == pytest.approx(0.5)
@@ -1315,7 +1315,7 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
     """It changes nothing in the file or the view, so nothing has to be put back."""
     a, b, c, _d, _e = row_of_cubes()
     c.data = c.data.copy()
-    exhibit = part("blender_addon.draw.isolated_pair")
+    exhibit = part("blender_addon.ui.isolation")
 
     def look_at_first() -> None:
         settings().active = -1
@@ -1374,9 +1374,9 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
     cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
     check()
     bpy.ops.contact_lens.go_to_finding()
-    shown = exhibit.current(bpy.context)
+    shown = part("blender_addon.ui.isolation").current(bpy.context)
     path = tmp_path / "pair.png"
-    snapshot.render_exhibit(bpy.context, shown, str(path), 320, 200)
+    snapshot.render_isolated(bpy.context, shown, str(path), 320, 200)
     image = bpy.data.images.load(str(path))
     pixels = np.array(image.pixels).reshape(200, 320, 4)[:, :, :3]
     style = part("blender_addon.draw.overlay").style_of(bpy.context)
@@ -1406,12 +1406,12 @@ def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
         a.matrix_world, b.matrix_world = place, place @ Matrix.Diagonal((3.3, 1.0, 1.0, 1.0))
         bpy.context.view_layer.update()
         subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-        shown = exhibit.of_items(*subject.items, 0.0, 1e-5, units)
+        shown = exhibit.isolate(*subject.items, 0.0, 1e-5, units)
         view, projection = snapshot.camera(shown, 1.6)
         offscreen = snapshot.gpu.types.GPUOffScreen(480, 300)
         try:
             with offscreen.bind():
-                exhibit.draw_apart(shown, style, (0.0, 0.0, 0.0), view, projection, (480, 300))
+                exhibit.draw_isolated(shown, style, (0.0, 0.0, 0.0), view, projection, (480, 300))
                 pixels = snapshot.read_pixels(480, 300).reshape(-1, 3) / 255.0
         finally:
             offscreen.free()
@@ -1428,10 +1428,10 @@ class Slow:
     """Going to a finding as in a window, where it takes as long as the test wants."""
 
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.show = part("blender_addon.ui.scene_show")
+        self.show = part("blender_addon.ui.open_clash")
         self.go_on = threading.Event()
         report_progress = part("core.progress").report_progress
-        inspects, exhibits = self.show.begun, self.show.exhibit.of_items
+        inspects, exhibits = self.show.begun, self.show.isolated_pair.isolate
 
         def slowly(progress: Callable[[float], bool]) -> None:
             for _ in range(1_000):  # were it waited for, it would be done then
@@ -1453,7 +1453,7 @@ class Slow:
             return exhibits(*arguments)
 
         monkeypatch.setattr(self.show, "begun", begun)
-        monkeypatch.setattr(self.show.exhibit, "of_items", of_items)
+        monkeypatch.setattr(self.show.isolated_pair, "isolate", of_items)
         monkeypatch.setattr(self.show, "PATIENCE", 0.0)
         monkeypatch.setattr(self.show, "_may_go_on", lambda context: True)
         monkeypatch.setattr(self.show, "_watch", lambda: None)
@@ -1483,7 +1483,7 @@ def slow(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 
 def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     row_of_cubes()
     check()
     first = slow.go("A", "B")
@@ -1511,7 +1511,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
 
 
 def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     a, b, c, d, _ = row_of_cubes()
     b.data = b.data.copy()
     check()
@@ -1544,7 +1544,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
 
 
 def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     a, *_ = row_of_cubes()
     check(touching=False)
     slow.go("A", "B")
@@ -1562,7 +1562,7 @@ def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> No
 
 
 def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow: Slow) -> None:
-    exhibit = part("blender_addon.draw.isolated_pair")
+    exhibit = part("blender_addon.ui.isolation")
     two_instances()
     check()
     slow.go("Part [0] of One", "Part [0] of Two")
@@ -1572,7 +1572,7 @@ def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow
 
 
 def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
-    session, exhibit = part("blender_addon.check.session"), part("blender_addon.draw.isolated_pair")
+    session, exhibit = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     row_of_cubes()
     check(clearance=0.02)
     settings().active = next(k for k, f in enumerate(settings().findings) if f.relation == "within_clearance")

@@ -394,7 +394,7 @@ def test_nothing_can_be_done_with_a_pair_of_which_an_object_is_gone(part: Part) 
 def test_the_exhibit_of_instances_ends_with_what_they_are_made_of(part: Part) -> None:
     two_instances()
     source = bpy.data.objects["Part"]
-    exhibit = part("blender_addon.draw.isolated_pair")
+    exhibit = part("blender_addon.ui.isolation")
     for change in (lambda: squeeze(source, 0.5), lambda: move(source, 0.25)):
         check()
         settings().active = -1
@@ -415,7 +415,7 @@ def test_the_exhibit_ends_with_a_frame_at_which_a_surface_is_another(part: Part)
     bpy.context.scene.frame_set(1)
     check()
     go_to(part, "AB")
-    exhibit = part("blender_addon.draw.isolated_pair")
+    exhibit = part("blender_addon.ui.isolation")
     assert exhibit.current(bpy.context) is not None
     bpy.context.scene.frame_set(10)
     assert exhibit.current(bpy.context) is None
@@ -452,7 +452,7 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     assert len(check()) == 59
-    follow, scene_check = part("blender_addon.ui.scene_follow"), part("blender_addon.read.scene")
+    follow, scene_check = part("blender_addon.check.changes"), part("blender_addon.read.scene")
     listed(part)
     places: list[Any] = []
     reads: list[Any] = []

@@ -146,7 +146,7 @@ def test_each_finding_is_marked_with_its_frame(
     part: Part, scene_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = part("blender_addon.report.scene")
-    monkeypatch.setattr(report, "render_exhibit", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG"))
+    monkeypatch.setattr(report, "render_isolated", lambda context, exhibit, path, *size: Path(path).write_bytes(b"PNG"))
     panel = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
     label = part("blender_addon.check.results").label
     scene, check = bpy.context.scene, bpy.context.scene.contact_lens_check
@@ -312,7 +312,7 @@ def test_no_room_for_pictures_costs_no_report(
             raise OSError(28, "No space left on device", file)
         Path(file).write_bytes(b"")
 
-    monkeypatch.setattr(part("blender_addon.report.scene"), "render_exhibit", full)
+    monkeypatch.setattr(part("blender_addon.report.scene"), "render_isolated", full)
     assert run(part, *arguments) == 1
     text = path.read_text(encoding="utf-8")
     assert text.count("data:image/png;base64,") == 1

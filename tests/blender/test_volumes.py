@@ -26,7 +26,7 @@ def view(part: Part) -> Callable[..., Any]:
         for name, value in settings.items():
             setattr(scene.contact_lens, name, value)
         assert bpy.ops.contact_lens.show_volumes() == {"FINISHED"}
-        return part("blender_addon.ui.volumes_follow").current(scene)
+        return part("blender_addon.ui.follow_volumes").current(scene)
 
     return shown
 
@@ -128,7 +128,7 @@ def test_what_is_empty_is_not_in_the_tree_over_the_scene(view: Callable[..., Any
 def test_what_cannot_be_shown_is_said(view: Callable[..., Any], part: Part) -> None:
     with pytest.raises(RuntimeError, match="Select objects with a surface"):
         view(volumes_of="OBJECTS")
-    assert part("blender_addon.ui.volumes_follow").current(bpy.context.scene) is None
+    assert part("blender_addon.ui.follow_volumes").current(bpy.context.scene) is None
     wire = mesh_object("Wire", [(0, 0, 0), (1, 0, 0)])
     select(wire)
     with pytest.raises(RuntimeError, match="'Wire' has no faces"):
@@ -144,7 +144,7 @@ def crowd(columns: int) -> bpy.types.Object:
 
 
 def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(view: Callable[..., Any], part: Part) -> None:
-    follow = part("blender_addon.ui.volumes_follow")
+    follow = part("blender_addon.ui.follow_volumes")
     scene, uid = bpy.context.scene, bpy.context.scene.session_uid
     select(cube("Cube"))
     before = view(volumes_of="TRIANGLES", volume_kind="AABB", tree_method="INSERTION")
@@ -169,7 +169,7 @@ def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(view: Callable[..
 
 
 def test_what_changes_while_a_view_is_made_is_told(view: Callable[..., Any], part: Part) -> None:
-    follow = part("blender_addon.ui.volumes_follow")
+    follow = part("blender_addon.ui.follow_volumes")
     scene, uid = bpy.context.scene, bpy.context.scene.session_uid
     obj = crowd(120)
     select(obj)
@@ -198,7 +198,7 @@ def test_what_changes_while_a_view_is_made_is_told(view: Callable[..., Any], par
 def test_settings_are_saved_and_turning_it_off_forgets(view: Callable[..., Any], part: Part, tmp_path: Path) -> None:
     select(cube("Cube"))
     view(volume_kind="KDOP", volume_planes="18")
-    follow = part("blender_addon.ui.volumes_follow")
+    follow = part("blender_addon.ui.follow_volumes")
     path = str(tmp_path / "volumes.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
@@ -231,10 +231,10 @@ def test_a_picture_shows_the_volumes(view: Callable[..., Any], part: Part, name:
     if name == "pair":
         objects.append(monkey((1.9, 0.3, 0.0)))
     select(*objects)
-    view(**settings)
+    volumes = view(**settings)
     snapshot = part("blender_addon.draw.picture")
     path = PICTURES / f"volumes_{name}.png"
-    snapshot.render_volumes(bpy.context, str(path), 960, 640)
+    snapshot.render_volumes(bpy.context, volumes, str(path), 960, 640)
     with_volumes = _pixels(path)
     bpy.context.scene.contact_lens.show_overlay = False
     assert len(np.unique(with_volumes.reshape(-1, 3), axis=0)) > 50

@@ -22,7 +22,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.close_splash()
     yield from window.install()
     session, refresh, overlay = (
-        window.part(f"blender_addon.{name}") for name in ("check.session", "ui.refresh", "draw.overlay")
+        window.part(f"blender_addon.{name}") for name in ("check.session", "ui.follow_pair", "draw.overlay")
     )
     with window.context():
         for obj in list(bpy.data.objects):

@@ -37,7 +37,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.install()
     yield from window.close_others()
     operators = window.part("blender_addon.ui.scene_operators")
-    exhibit = window.part("blender_addon.draw.isolated_pair")
+    exhibit = window.part("blender_addon.ui.isolation")
 
     def check() -> Any:
         return bpy.context.scene.contact_lens_check  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["found"] = [finding.row()["depth"] for finding in check().findings]
 
     # The list follows what happens to the objects, undo and redo too.
-    follow = window.part("blender_addon.ui.scene_follow")
+    follow = window.part("blender_addon.check.changes")
 
     def changed() -> list[str]:
         return [follow.reason(bpy.context.scene, k)[1] for k in range(len(check().findings))]
@@ -144,7 +144,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("left")
 
     # A pair that takes long: Blender goes on, another row gives it up, Esc too.
-    scene_show = window.part("blender_addon.ui.scene_show")
+    scene_show = window.part("blender_addon.ui.open_clash")
     session = window.part("blender_addon.check.session")
     share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
     looked = lambda: scene_show.share_done(bpy.context.scene)  # noqa: E731

@@ -15,7 +15,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.close_splash()
     yield from window.install()
     yield from window.close_others()
-    follow = window.part("blender_addon.ui.volumes_follow")
+    follow = window.part("blender_addon.ui.follow_volumes")
 
     def view() -> Any:
         return follow.current(bpy.context.scene)
@@ -90,5 +90,5 @@ def steps(window: Any) -> Iterator[float]:
 
     settings.show_volumes = False
     yield from window.until(lambda: view() is None, "turned off")
-    numbers["trouble"] = window.part("blender_addon.draw.overlay").trouble()
+    numbers["trouble"] = window.part("blender_addon.ui.viewport").error()
     yield from window.screenshot("off")

@@ -15,8 +15,9 @@ from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled
 from ..check.volumes import VolumesView, subject_of, view_of
+from ..data import properties
 from ..read.snapshot import ReadError
-from . import handlers, refresh
+from . import handlers
 from .background import Job
 
 CHEAP = 0.15
@@ -96,7 +97,7 @@ def cancel(uid: int) -> None:
     """Give up making the view of a scene (its session_uid): what was shown before stays, and is outdated."""
     if _drop_job(uid):
         _outdated.add(uid)
-        refresh.redraw()
+        handlers.redraw()
 
 
 def request(scene: bpy.types.Scene, asked: bool = True) -> None:
@@ -112,7 +113,7 @@ def request(scene: bpy.types.Scene, asked: bool = True) -> None:
         _pending.add(uid)
         if not bpy.app.timers.is_registered(_run):
             bpy.app.timers.register(_run, first_interval=DELAY)
-    refresh.redraw()
+    handlers.redraw()
 
 
 def _take_over(uid: int) -> None:
@@ -178,14 +179,14 @@ def _run() -> None:
                 with bpy.context.temp_override(window=window):
                     if begin(bpy.context):
                         bpy.ops.contact_lens.watch_volumes("INVOKE_DEFAULT")  # type: ignore[attr-defined]
-    refresh.redraw()
+    handlers.redraw()
 
 
 def _poll() -> float | None:
     for uid, (job, _) in list(_jobs.items()):
         if job.done:
             _take_over(uid)
-    refresh.redraw()
+    handlers.redraw()
     return POLL if _jobs else None
 
 
@@ -213,25 +214,23 @@ def _loaded(*_: object) -> None:
     _undone()
 
 
-_HANDLERS = (
-    ("depsgraph_update_post", _depsgraph_changed),
-    ("frame_change_post", _depsgraph_changed),
-    ("undo_post", _undone),
-    ("redo_post", _undone),
-    ("load_post", _loaded),
-)
-
-
-def register() -> None:
-    handlers.add(_HANDLERS)
-
-
-def unregister() -> None:
-    handlers.remove(_HANDLERS)
-    for timer in (_run, _poll):
-        if bpy.app.timers.is_registered(timer):
-            bpy.app.timers.unregister(timer)
+def _stop() -> None:
     ending = [job for job, _ in _jobs.values()]
     _forget_all()
     for job in ending:
         job.wait(END)
+
+
+_FOLLOWER = handlers.Follower(
+    {
+        "depsgraph_update_post": _depsgraph_changed,
+        "frame_change_post": _depsgraph_changed,
+        "undo_post": _undone,
+        "redo_post": _undone,
+        "load_post": _loaded,
+    },
+    timers=(_run, _poll),
+    hooks=((properties.on_volumes, request),),
+    stop=_stop,
+)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

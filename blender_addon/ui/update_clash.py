@@ -16,16 +16,16 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled, Progress
+from ..check import changes, session
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
-from ..check import session
 from ..check.scene import Outcome
 from ..check.session import Inspection
 from ..data.units import UnitFormat
 from ..read import faults as scene_faults
 from ..read import scene as scene_check
 from ..read.scene_objects import Ignore, Key, Subject
-from . import handlers, refresh, scene_follow
+from . import handlers
 from .background import Job
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _tick() -> float | None:
                     with suppress(Cancelled):
                         _take(bpy.context, ended.pair, ended.subject, ended.frame, ended.job.result())
                     ended = None
-                    refresh.redraw()
+                    handlers.redraw()
                 if uid in wanted and _running is None and time.monotonic() - _wanted[uid][1] >= QUIET:
                     wanted.discard(uid)
                     _running = _begun(bpy.context)
@@ -133,8 +133,8 @@ def _subject(context: bpy.types.Context) -> Subject | None:
     """Return the pair that is asked for in the scene as it is now; None when its finding is not out of date."""
     scene = context.scene
     pair, _ = _wanted.pop(scene.session_uid)
-    k = scene_follow.row_of_pair(scene, pair)
-    if k is None or not scene_follow.can_be_renewed(context, k):
+    k = changes.row_of_pair(scene, pair)
+    if k is None or not changes.can_be_renewed(context, k):
         return None
     return subject_of(context, scene_results.of_scene(scene).findings[k])
 
@@ -142,7 +142,7 @@ def _subject(context: bpy.types.Context) -> Subject | None:
 def _take(context: bpy.types.Context, pair: Pair, subject: Subject, frame: float, outcome: Outcome) -> None:
     """Take what was found into the finding, unless its things are others by now."""
     scene = context.scene
-    k = scene_follow.row_of_pair(scene, pair)
+    k = changes.row_of_pair(scene, pair)
     if k is None or scene_check.frame_of(scene) != frame:
         return
     if scene_check.states_of(context, pair) != {item.key: item.state for item in subject.items}:
@@ -163,20 +163,14 @@ def _clear(*_: object) -> None:
     _running = None
 
 
-_HANDLERS: handlers.Handlers = (("load_pre", _clear),)
-
-
-def register() -> None:
-    handlers.add(_HANDLERS)
-    session.on_store.append(_inspected)
-
-
-def unregister() -> None:
+def _stop() -> None:
     ended = _running
-    session.on_store.remove(_inspected)
-    handlers.remove(_HANDLERS)
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
     _clear()
     if ended is not None:
         ended.job.wait(END)
+
+
+_FOLLOWER = handlers.Follower(
+    {"load_pre": _clear}, timers=(_tick,), hooks=((session.on_store, _inspected),), stop=_stop
+)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

@@ -13,32 +13,22 @@ a frame other than its own, where it cannot be compared.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import bpy
-from bpy.app.handlers import persistent
 
-from ..check.session import matrix_numbers
 from ..read import collision_shape
 from ..read import scene as scene_check
 from ..read.scene_objects import Key, State, place_of
-from . import handlers, refresh
+from .session import matrix_numbers
 
 if TYPE_CHECKING:
-    from ..check.results import ContactLensCheck, ContactLensFinding
+    from .results import ContactLensCheck, ContactLensFinding
 
-QUIET = 0.1
-"""Seconds after the last change until things are read to be compared."""
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
-SLICE = 0.02
-"""Seconds that things are read for at once; one is read in any case."""
-REST = 4.0
-"""Times as long Blender then has for itself."""
-POLL = 0.05
-"""Seconds between two of these at least."""
 
 MOVED, EDITED, GONE = "has moved", "has changed", "is gone"
 ELSEWHERE = "was changed at another frame"
@@ -46,6 +36,9 @@ UNREADABLE = "is hidden or cannot be read"
 UNKNOWN = "was checked by an earlier version, which did not keep its state"
 COMPARING = "is being compared"
 """What is known of a thing, as the end of a sentence."""
+
+on_uncompared: list[Callable[[], None]] = []
+"""Called when things wait to be compared, where there is a window: a timer does it, with `compare_some`."""
 
 
 @dataclass(eq=False)
@@ -158,7 +151,7 @@ class _Table:
                     continue
                 if self._places is not None and update.is_updated_transform:
                     self._places[uid] = place_of(matrix_numbers(obj))
-                self._note(uid, update.is_updated_transform, handlers.is_edited(update), of_frame)
+                self._note(uid, update.is_updated_transform, is_edited(update), of_frame)
             elif isinstance(update.id, bpy.types.Collection):
                 self._there = None
                 self._note(update.id.original.session_uid, True, True, of_frame)
@@ -325,8 +318,8 @@ def _table(scene: bpy.types.Scene) -> _Table:
     table.look(scene)
     if table.uncompared:
         if not bpy.app.background:
-            if not bpy.app.timers.is_registered(_tick):
-                bpy.app.timers.register(_tick, first_interval=POLL)
+            for call in on_uncompared:
+                call()
         elif bpy.context.scene == scene:
             _compare(bpy.context, table, table.uncompared)
             table.look(scene)
@@ -406,72 +399,34 @@ def _compare(context: bpy.types.Context, table: _Table, things: Iterable[int], s
             size *= 2
 
 
-def _tick() -> float | None:
-    """The timer: compare some more in every scene that is in a window. Returns when to come again."""
-    begin = time.monotonic()
-    waits = False
-    seen: set[int] = set()
-    for manager in bpy.data.window_managers:
-        for window in manager.windows:
-            scene = window.scene
-            table = _tables.get(scene.session_uid)
-            if table is None or not table.uncompared or scene.session_uid in seen:
-                continue
-            seen.add(scene.session_uid)
-            if bpy.app.is_job_running("RENDER") or begin - table.reported < QUIET:
-                waits = True
-                continue
-            with bpy.context.temp_override(window=window):
-                _compare(bpy.context, table, table.uncompared, SLICE)
-            table.look(scene)
-            waits = waits or bool(table.uncompared)
-    if seen:
-        refresh.redraw()
-    return max(POLL, REST * (time.monotonic() - begin)) if waits else None
+def compare_some(context: bpy.types.Context, seconds: float, quiet: float) -> bool:
+    """Compare some more of what waits in the scene, for about so long. Return whether any of it is left.
+
+    quiet: seconds since the last change before which nothing is read.
+    """
+    table = _tables.get(context.scene.session_uid)
+    if table is None or not table.uncompared:
+        return False
+    if time.monotonic() - table.reported >= quiet:
+        _compare(context, table, table.uncompared, seconds)
+        table.look(context.scene)
+    return bool(table.uncompared)
 
 
-# --- what Blender reports -------------------------------------------------------------------------------------------
-
-
-def _note(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool) -> None:
+def note(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, of_frame: bool = False) -> bool:
+    """Note what Blender reports of a scene; return whether that concerns its list. of_frame: the frame has changed."""
     table = _tables.get(scene.session_uid)
-    if table is not None and table.rows and depsgraph.mode == "VIEWPORT":
-        table.note(scene, depsgraph, of_frame)
-        if table.pending:
-            refresh.redraw()
+    if table is None or not table.rows or depsgraph.mode != "VIEWPORT":
+        return False
+    table.note(scene, depsgraph, of_frame)
+    return bool(table.pending)
 
 
-@persistent
-def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    _note(scene, depsgraph, of_frame=False)
+def is_edited(update: bpy.types.DepsgraphUpdate) -> bool:
+    """Return whether an update of an object may have changed its geometry. Strokes in Sculpt Mode do, unreported."""
+    return update.is_updated_geometry or cast(bpy.types.Object, update.id.original).mode == "SCULPT"
 
 
-@persistent
-def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    _note(scene, depsgraph, of_frame=True)
-
-
-@persistent
-def _clear(*_: object) -> None:
+def clear() -> None:
+    """Drop everything known: a file is loaded, a step is undone, or the add-on is disabled."""
     _tables.clear()
-
-
-_HANDLERS: handlers.Handlers = (
-    ("depsgraph_update_post", _changed),
-    ("frame_change_post", _frame_changed),
-    ("undo_post", _clear),
-    ("redo_post", _clear),
-    ("load_pre", _clear),
-    ("load_post", _clear),
-)
-
-
-def register() -> None:
-    handlers.add(_HANDLERS)
-
-
-def unregister() -> None:
-    handlers.remove(_HANDLERS)
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
-    _clear()

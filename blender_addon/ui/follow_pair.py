@@ -10,7 +10,6 @@ beside it for as long as it takes. What takes very long is begun when the change
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +19,12 @@ from bpy.app.handlers import persistent
 
 from ...core.narrow_phase.contact import Contact
 from ...core.progress import Cancelled
-from ..check import session
+from ..check import changes, session
+from ..check import results as scene_results
 from ..check.inspection import Work, begun, inspect, is_of
 from ..check.pair_contact import Found
 from ..check.session import Inspection
+from ..data import properties
 from ..read import collision_shape
 from ..read import snapshot as read
 from ..read.snapshot import HiddenError, ReadError
@@ -103,7 +104,7 @@ def request(scene: bpy.types.Scene, reason: str = "") -> None:
     if not _in_background():
         _note(scene, reason)
         _wake()
-    redraw()
+    handlers.redraw()
 
 
 def leave(scene: bpy.types.Scene) -> None:
@@ -118,7 +119,7 @@ def cancel(scene: bpy.types.Scene) -> None:
         session.note_seconds(scene, clock() - entry.run.since)
     _leave(scene.session_uid)
     session.mark_stale(scene, CANCELLED)
-    redraw()
+    handlers.redraw()
 
 
 def outdated(context: bpy.types.Context) -> str:
@@ -171,30 +172,9 @@ def failed(context: bpy.types.Context, error: ReadError) -> str:
     return str(error)
 
 
-def redraw() -> None:
-    """Draw every 3D view again, its sidebar too."""
-    if not _in_main_thread():
-        return
-    for manager in bpy.data.window_managers:
-        for window in manager.windows:
-            for area in window.screen.areas:
-                if area.type == "VIEW_3D":
-                    area.tag_redraw()
-
-
 def _in_background() -> bool:
     """Whether there is no window, so nothing is followed."""
     return bpy.app.background
-
-
-def _in_main_thread() -> bool:
-    """Whether this is the thread of Blender's windows; a script may change the frame from that of a render."""
-    return threading.current_thread() is threading.main_thread()
-
-
-def _rendering() -> bool:
-    """Whether Blender renders beside its windows: meanwhile nothing is evaluated for the contact."""
-    return bpy.app.is_job_running("RENDER")
 
 
 def _note(scene: bpy.types.Scene, reason: str = "") -> _Following:
@@ -206,8 +186,7 @@ def _note(scene: bpy.types.Scene, reason: str = "") -> _Following:
 
 
 def _wake() -> None:
-    if _in_main_thread() and not bpy.app.timers.is_registered(_run):
-        bpy.app.timers.register(_run, first_interval=max(DELAY, SHARE * _last_seconds))
+    handlers.wake(_run, max(DELAY, SHARE * _last_seconds))
 
 
 def _run() -> float | None:
@@ -216,8 +195,8 @@ def _run() -> float | None:
     Returns when to come again.
     """
     global _last_seconds
-    if _rendering():
-        redraw()
+    if handlers.is_rendering():
+        handlers.redraw()
         return RENDERING
     start = time.perf_counter()
     wanted = set(_following)
@@ -229,7 +208,7 @@ def _run() -> float | None:
                 with bpy.context.temp_override(window=window):
                     _follow(bpy.context)
     if len(wanted) < asked:
-        redraw()
+        handlers.redraw()
     for uid in wanted.difference(scene.session_uid for scene in bpy.data.scenes):  # deleted
         _leave(uid)
     _last_seconds = time.perf_counter() - start
@@ -352,7 +331,12 @@ def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
     It reads what the depsgraph has just evaluated and changes no data of Blender, so no handler is called again.
     """
-    if _in_background() or _rendering() or not _in_main_thread() or session.typical_seconds(scene) >= QUICK:
+    if (
+        _in_background()
+        or handlers.is_rendering()
+        or not handlers.is_main_thread()
+        or session.typical_seconds(scene) >= QUICK
+    ):
         return False
     entry = _note(scene)
     if entry.run is not None:  # not as quick as usual
@@ -364,7 +348,7 @@ def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
     if entry.run is not None:
         return False
     del _following[scene.session_uid]
-    redraw()
+    handlers.redraw()
     return True
 
 
@@ -409,9 +393,9 @@ def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[st
         if not isinstance(update.id, bpy.types.Object):
             continue
         uid = update.id.original.session_uid
-        if uid in parts and (handlers.is_edited(update) or update.is_updated_transform):
+        if uid in parts and (changes.is_edited(update) or update.is_updated_transform):
             edited = parts[uid]
-        elif uid in picked and handlers.is_edited(update):
+        elif uid in picked and changes.is_edited(update):
             edited = picked[uid]
         elif uid in picked and update.is_updated_transform:
             moved = picked[uid]
@@ -453,24 +437,27 @@ def _loaded(*_: object) -> None:
         _leave(uid)
 
 
-_HANDLERS = (
-    ("depsgraph_update_post", _depsgraph_changed),
-    ("frame_change_post", _frame_changed),
-    ("undo_post", _undone),
-    ("redo_post", _undone),
-    ("load_post", _loaded),
-)
-
-
-def register() -> None:
-    handlers.add(_HANDLERS)
-
-
-def unregister() -> None:
-    handlers.remove(_HANDLERS)
-    if bpy.app.timers.is_registered(_run):
-        bpy.app.timers.unregister(_run)
+def _stop() -> None:
     _loaded()
     for job in _ended:
         job.wait(END)
     _ended.clear()
+
+
+_FOLLOWER = handlers.Follower(
+    {
+        "depsgraph_update_post": _depsgraph_changed,
+        "frame_change_post": _frame_changed,
+        "undo_post": _undone,
+        "redo_post": _undone,
+        "load_post": _loaded,
+    },
+    timers=(_run,),
+    hooks=(
+        (properties.on_pair, request),
+        (properties.on_display, handlers.redraw),
+        (scene_results.on_display, handlers.redraw),
+    ),
+    stop=_stop,
+)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

@@ -16,16 +16,16 @@ from mathutils import Vector
 
 from ...core.progress import Cancelled, Progress
 from ...core.types import FloatArray
+from ..check import changes, session
 from ..check import results as scene_results
-from ..check import session
 from ..check.inspection import begun, overtaken
 from ..check.session import Inspection
 from ..data.units import UnitFormat
-from ..draw import isolated_pair as exhibit
+from ..draw import isolated_pair
 from ..read import scene as scene_check
 from ..read.scene_objects import Item, Key
 from ..read.snapshot import ReadError
-from . import refresh, scene_again, scene_follow
+from . import follow_pair, handlers, isolation, update_clash
 from .background import Job
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class _Seen(NamedTuple):
 
     inspection: Inspection | None
     """Of two objects; instances are not inspected."""
-    exhibit: exhibit.Exhibit
+    exhibit: isolated_pair.IsolatedPair
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
         for obj in pair:
             obj.select_set(True)
         layer.objects.active = pair[0]
-    exhibit.show(context, None)
+    isolation.isolate(context, None)
     row = finding.row()
     center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
     try:
@@ -140,7 +140,7 @@ def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
         frame(context, center, length, UNKNOWN_SIZE)
         return
     frame(context, center, length, look.size)
-    refresh.redraw()
+    handlers.redraw()
     if not _may_go_on(context):
         _take(context, look, lambda: look.work(lambda share: True))
         return
@@ -181,7 +181,7 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, center: Float
         settings.object_a, settings.object_b = finding.object_a, finding.object_b
         if finding.relation == "within_clearance":  # or the panel would call it separated
             settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
-        refresh.leave(scene)
+        follow_pair.leave(scene)
         depsgraph = context.evaluated_depsgraph_get()
         made = begun(scene, depsgraph, finding.object_a, finding.object_b, settings.as_settings())
     a, b = items = _items(context, _keys(finding))
@@ -189,9 +189,9 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, center: Float
 
     def work(progress: Progress) -> _Seen:
         if made is None:
-            return _Seen(None, exhibit.of_items(a, b, rules.clearance, rules.contact_tolerance, units, progress))
+            return _Seen(None, isolated_pair.isolate(a, b, rules.clearance, rules.contact_tolerance, units, progress))
         inspection = made if isinstance(made, Inspection) else made(progress)
-        return _Seen(inspection, exhibit.of_inspection(inspection, a, b))
+        return _Seen(inspection, isolated_pair.isolate_inspected(inspection, a, b))
 
     return Look(
         scene=scene.session_uid,
@@ -200,7 +200,7 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, center: Float
         places=[session.matrix_numbers(obj) for obj in objects_of(finding)],
         before=session.stored(scene),
         center=center,
-        size=min(float(np.linalg.norm(np.ptp(exhibit.surface(item).points, axis=0))) for item in items),
+        size=min(float(np.linalg.norm(np.ptp(isolated_pair.surface(item).points, axis=0))) for item in items),
         deciding=frozenset(_deciding(finding)),
         work=work,
     )
@@ -209,7 +209,7 @@ def _look(context: bpy.types.Context, finding: ContactLensFinding, center: Float
 def _deciding(finding: ContactLensFinding) -> set[int]:
     owners = objects_of(finding)
     sources = [finding.source_a or owners[0], finding.source_b or owners[1]]
-    uids = [scene_follow.watched(owner, source) for owner, source in zip(owners, sources, strict=True)]
+    uids = [changes.watched(owner, source) for owner, source in zip(owners, sources, strict=True)]
     return set().union(*uids) - {owner.session_uid for owner in owners}
 
 
@@ -258,25 +258,25 @@ def _take(context: bpy.types.Context, look: Look, result: Callable[[], _Seen], l
             a, b = session.pair(scene)
             depsgraph = context.evaluated_depsgraph_get()
             if late and a is not None and b is not None and overtaken(depsgraph, a, b, inspection):
-                refresh.request(scene, reason=refresh.OVERTAKEN)
+                follow_pair.request(scene, reason=follow_pair.OVERTAKEN)
     except Cancelled:
         return
     except ValueError as error:
         _fail(context, error)
         return
-    exhibit.show(context, replace(made, deciding=look.deciding) if is_shown else None, look.places)
+    isolation.isolate(context, replace(made, dependencies=look.deciding) if is_shown else None, look.places)
     if inspection is None:
-        scene_again.request(scene, frozenset(look.keys))
+        update_clash.request(scene, frozenset(look.keys))
     contact = made.contact
     if np.abs(contact.center - look.center).max() > ELSEWHERE * look.size:
         frame(context, contact.center, abs(contact.signed_distance), look.size)
-    refresh.redraw()
+    handlers.redraw()
 
 
 def _fail(context: bpy.types.Context, error: ValueError) -> None:
     session.drop_result(context.scene)
     session.set_error(context.scene, str(error))
-    refresh.redraw()
+    handlers.redraw()
 
 
 def frame(context: bpy.types.Context, center: FloatArray, length: float, size: float) -> None:

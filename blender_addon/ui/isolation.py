@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which pair each scene isolates, for as long as its objects are selected and their surfaces are as they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from ...core.types import FloatArray
+from ..check.session import matrix_numbers
+from ..draw.isolated_pair import IsolatedPair
+from . import handlers
+
+_isolated: dict[int, tuple[IsolatedPair, list[tuple[float, ...]]]] = {}
+"""By the scene's session_uid: its pair, and the world matrices of the pair's owners when it was read."""
+
+
+def isolate(context: bpy.types.Context, pair: IsolatedPair | None, places: Sequence[tuple[float, ...]] = ()) -> None:
+    """Isolate a pair for as long as its objects stay selected; None ends that.
+
+    places: the world matrices of its owners when it was read.
+    """
+    _isolated.pop(context.scene.session_uid, None)
+    if pair is not None:
+        _isolated[context.scene.session_uid] = pair, list(places)
+
+
+def current(context: bpy.types.Context) -> IsolatedPair | None:
+    """Return the scene's isolated pair; None unless its objects and no others are selected."""
+    if not _isolated:
+        return None
+    pair, places = _isolated.get(context.scene.session_uid, (None, []))
+    return pair if pair is not None and len(_owners(context, pair)) == len(places) == 2 else None
+
+
+def _owners(context: bpy.types.Context, pair: IsolatedPair) -> list[bpy.types.Object]:
+    """Return the owners, if they and no others are selected; else none."""
+    selection = context.view_layer.objects.selected
+    if len(selection) != len(set(pair.owners)):
+        return []
+    selected = {obj.session_uid: obj for obj in selection if obj is not None}  # None: just deleted
+    return [selected[uid] for uid in pair.owners if uid in selected]
+
+
+def is_moved(context: bpy.types.Context, pair: IsolatedPair) -> bool:
+    """Return whether an owner is no longer where it was, so that the contact may no longer hold."""
+    return not all(np.array_equal(step, np.eye(4)) for step in steps(context, pair))
+
+
+def steps(context: bpy.types.Context, pair: IsolatedPair) -> tuple[FloatArray, FloatArray]:
+    """Return the matrices (4, 4) that take A and B from where they were to where their owners are now."""
+    found = []
+    for obj, place in zip(_owners(context, pair), _isolated[context.scene.session_uid][1], strict=True):
+        before, now = (np.array(numbers).reshape(4, 4) for numbers in (place, matrix_numbers(obj)))
+        # The inverse may be none: a matrix that flattens has only a pseudo-inverse.
+        found.append(np.eye(4) if np.array_equal(before, now) else now @ np.linalg.pinv(before))
+    return found[0], found[1]
+
+
+@persistent
+def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if scene.session_uid not in _isolated:
+        return
+    pair, _ = _isolated[scene.session_uid]
+    for update in depsgraph.updates:
+        if not isinstance(update.id, (bpy.types.Object, bpy.types.Collection)):
+            continue
+        uid = update.id.original.session_uid
+        is_changed = update.is_updated_transform or update.is_updated_geometry
+        if (uid in pair.owners and update.is_updated_geometry) or (uid in pair.dependencies and is_changed):
+            del _isolated[scene.session_uid]  # its surface is another now
+            return
+
+
+@persistent
+def _forget(*_: object) -> None:
+    _isolated.clear()
+
+
+_FOLLOWER = handlers.Follower(
+    {
+        "depsgraph_update_post": _depsgraph_changed,
+        "frame_change_post": _depsgraph_changed,
+        "undo_post": _forget,
+        "redo_post": _forget,
+        "load_pre": _forget,
+    },
+    stop=_forget,
+)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

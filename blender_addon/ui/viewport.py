@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The overlay in every 3D view: what is shown now, and why it is not drawn."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..check import session
+from ..data.units import UnitFormat
+from ..draw import overlay
+from ..draw.isolated_pair import background_of, draw_isolated
+from ..draw.overlay import Part
+from ..draw.overlay_geometry import Box, Subject
+from ..draw.overlay_shader import free
+from . import follow_pair, follow_volumes, isolation
+
+_handles: list[object] = []
+_error = ""
+
+
+def error() -> str:
+    """Return why the overlay is not drawn, for the panel; empty when it is."""
+    return _error
+
+
+def _unobstructed(area: bpy.types.Area, window: bpy.types.Region) -> Box:
+    """Return the part of a 3D view that its sidebar, toolbar and headers leave free, in pixels of its window region."""
+    left, bottom, right, top = 0, 0, window.width, window.height
+    for region in area.regions:
+        if region.type not in {"UI", "TOOLS", "HEADER", "TOOL_HEADER", "ASSET_SHELF"} or region.width <= 1:
+            continue
+        x, y = region.x - window.x, region.y - window.y
+        if x >= window.width or y >= window.height or x + region.width <= 0 or y + region.height <= 0:
+            continue
+        if region.alignment == "RIGHT":
+            right = min(right, x)
+        elif region.alignment == "LEFT":
+            left = max(left, x + region.width)
+        elif region.alignment == "TOP":
+            top = min(top, y)
+        elif region.alignment == "BOTTOM":
+            bottom = max(bottom, y + region.height)
+    if right - left < 0.3 * window.width or top - bottom < 0.3 * window.height:
+        return (0.0, 0.0, float(window.width), float(window.height))
+    return (float(left), float(bottom), float(right), float(top))
+
+
+def _draw(part: Part) -> None:
+    global _error
+    if _error:
+        return
+    try:
+        _draw_current(bpy.context, part)
+    except Exception as error:
+        # The outermost frame: the same error would come again with every redraw. Report it once in the panel and stop.
+        traceback.print_exc()
+        _error = f"The overlay cannot be drawn ({error}). Disable and enable the add-on to retry"
+
+
+def _draw_current(context: Any, part: Part) -> None:
+    if not context.space_data.overlay.show_overlays:
+        return
+    scene, is_world = context.scene, Part.WORLD in part
+    isolated = isolation.current(context)
+    is_ghosted = is_world and isolated is not None and scene.contact_lens_check.ghost
+    volumes = follow_volumes.current(scene) if is_world else None
+    subject: Subject | None = None
+    if scene.contact_lens.show_overlay:
+        # A pair of objects is inspected, and its result follows what they do.
+        subject = isolated if isolated is not None and isolated.of_instances else session.current(context)
+    if not is_ghosted and volumes is None and subject is None:
+        return
+    # In quad view every quarter comes here with its own region and region data.
+    view, projection = (
+        np.array(matrix, dtype=np.float64)
+        for matrix in (context.region_data.view_matrix, context.region_data.window_matrix)
+    )
+    size, style = (context.region.width, context.region.height), overlay.style_of(context)
+    if isolated is not None and is_ghosted:
+        steps = isolation.steps(context, isolated)
+        draw_isolated(isolated, style, background_of(context), view, projection, size, steps)
+    if volumes is not None:
+        overlay.draw_volumes(volumes, style, view, projection, size)
+    if subject is not None:
+        if subject is isolated:
+            stale = isolation.is_moved(context, isolated)
+        else:
+            stale = bool(follow_pair.outdated(context))
+        clear = _unobstructed(context.area, context.region) if Part.LABELS in part else None
+        overlay.draw(subject, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
+
+
+def register() -> None:
+    for part, stage in ((Part.WORLD, "POST_VIEW"), (Part.LABELS, "POST_PIXEL")):
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (part,), "WINDOW", stage))
+
+
+def unregister() -> None:
+    """Stop drawing and free everything on the GPU."""
+    global _error
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    free()
+    _error = ""
