@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build, try, test and check Contact Lens. Needs CPython 3.11 or 3.13 on the machine and nothing else.
+"""Build, try, test and check Contact Lens. Needs CPython 3.11 or 3.13 and nothing else.
 
-  python3 build.py demo      two objects in, contact out: numbers, a picture and a JSON file
-  python3 build.py test      all tests that need no window, on the Blender that fits this Python
-  python3 build.py check     formatting, lint, types, manifest and zip
-  python3 build.py build     dist/contact_lens-VERSION.zip, to install in Blender
-  python3 build.py bench     the benchmarks
+  python3 build.py demo         two objects in, contact out: numbers, a picture and a JSON file
+  python3 build.py build        dist/contact_lens-VERSION.zip, to install in Blender
+  python3 build.py test         the tests, on the Blender that fits this Python: minutes
+  python3 build.py test --core  the tests of the engine, without Blender: a minute
+  python3 build.py test --all   the slow tests and all other Blender versions too
+  python3 build.py check        formatting, lint and types
+  python3 build.py docs         the API reference and the documents, in build/docs
+  python3 build.py bench        the benchmarks
 
 Blender comes as its Python module `bpy` into one virtual environment per version (about 1.2 GB each, once), shared by
-all commands and checkouts: Blender 4.5 LTS on CPython 3.11, 5.2 LTS on CPython 3.13. They live in the user's cache
-folder, or in $CONTACT_LENS_CACHE.
+all commands and checkouts: Blender 4.5 LTS on CPython 3.11, 5.2 LTS on CPython 3.13. The environments are in the user's
+cache folder, or in $CONTACT_LENS_CACHE.
 
-Exit code: 0 all well, 1 something failed, 2 this machine lacks something (the last line says what).
+Exit code: 0 success, 1 something failed, 2 this machine lacks something (the last line says what).
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent
 DIST = ROOT / "dist"
 DEMO_OUTPUT = ROOT / "build" / "demo"
+DOCS_OUTPUT = ROOT / "build" / "docs"
 
 PACKED_FILES = ("__init__.py", "blender_manifest.toml", "LICENSE")
 PACKED_FOLDERS = ("blender_addon", "core")
@@ -46,11 +50,17 @@ ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """The same in every archive, so that the same files give the same bytes. 1980 is where zip's calendar starts."""
 
 BYTES_PER_ENVIRONMENT = 2_500_000_000
-"""Free space asked for before a Blender environment is made: 1.2 GB stays, as much again passes through."""
+"""Free space required to make a Blender environment: 1.2 GB stays, as much again passes through."""
 DOWNLOAD_PAUSES = (3.0, 15.0)
 """Seconds to wait before the second and the third try of a download."""
 PIP_RETRIES = "2"
-"""How often pip itself asks again in each of these tries, whatever PIP_RETRIES or pip's own settings say."""
+"""How often pip retries within each of these tries, whatever PIP_RETRIES or pip's own settings say."""
+ABANDONED_S = 86400.0
+"""Age in seconds at which a half-made environment was left behind by a process that was killed."""
+STAMP = "contact_lens.json"
+"""The file in an environment that names what it was made for."""
+MAX_WORKERS = 8
+"""Test processes at the same time; each with Blender takes about 0.5 GB of memory."""
 
 
 class BlenderModule(NamedTuple):
@@ -71,13 +81,13 @@ BLENDER_OF_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
 
 class MissingError(Exception):
-    """This machine lacks something. The message is one sentence for the user, none when a program that was run has
-    said it already; the exit code is 2.
+    """This machine lacks something. The message is one sentence for the user, empty when a program that was run has
+    printed it already; the exit code is 2.
     """
 
 
 class FailedError(Exception):
-    """What was asked for was tried and failed; the exit code is 1."""
+    """A command ran and failed; the exit code is 1."""
 
 
 def say(text: str) -> None:
@@ -87,29 +97,23 @@ def say(text: str) -> None:
 # --- processes ------------------------------------------------------------------------------------------------------
 
 
-def run(command: Sequence[str | Path], environment: dict[str, str] | None = None) -> int:
-    """Run `command` in the repository, its output going where ours goes. Returns its exit code."""
-    return subprocess.run(
-        [str(part) for part in command], cwd=ROOT, env={**os.environ, **(environment or {})}, check=False
-    ).returncode
+def run(command: Sequence[str | Path], variables: dict[str, str]) -> int:
+    """Run `command` in the repository with our output streams and an empty Blender profile. Return its exit code."""
+    words = [str(word) for word in command]
+    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
+        isolated = {**os.environ, "BLENDER_USER_RESOURCES": profile, "PYTHONNOUSERSITE": "1"}
+        return subprocess.run(words, cwd=ROOT, env={**isolated, **variables}, check=False).returncode
 
 
 def output_of(
-    command: Sequence[str | Path], environment: dict[str, str] | None = None, folder: str | Path = ROOT
+    command: Sequence[str | Path], variables: dict[str, str] | None = None, folder: str | Path = ROOT
 ) -> tuple[int, str]:
-    """Run `command` quietly in `folder`. Returns its exit code and all it said; 127 when there is no such program."""
+    """Run `command` quietly in `folder`. Return its exit code and its output; 127 when there is no such program."""
+    words = [str(word) for word in command]
+    variables = {**os.environ, **(variables or {})}
+    into = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     try:
-        done = subprocess.run(
-            [str(part) for part in command],
-            cwd=folder,
-            env={**os.environ, **(environment or {})},
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
+        done = subprocess.run(words, cwd=folder, env=variables, check=False, text=True, errors="replace", **into)
     except OSError as error:
         return 127, str(error)
     return done.returncode, done.stdout
@@ -123,7 +127,7 @@ def running_python() -> str:
 
 
 def interpreter_candidates(version: str) -> Iterator[list[str]]:
-    """Commands that may start CPython `version`, likeliest first."""
+    """Yield commands that may start CPython `version`, likeliest first."""
     if running_python() == version:
         yield [sys.executable]
     yield [f"python{version}"]
@@ -131,21 +135,18 @@ def interpreter_candidates(version: str) -> Iterator[list[str]]:
     if code == 0 and found.strip():
         yield [found.strip().splitlines()[-1]]
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    for folder in sorted((pyenv / "versions").glob(f"{version}.*"), reverse=True):
-        yield [str(folder / "bin" / "python")]
-    for folder in sorted((pyenv / "pyenv-win" / "versions").glob(f"{version}.*"), reverse=True):
-        yield [str(folder / "python.exe")]
+    yield from ([str(path)] for path in sorted(pyenv.glob(f"versions/{version}.*/bin/python"), reverse=True))
     if os.name == "nt":
+        yield from ([str(path)] for path in pyenv.glob(f"pyenv-win/versions/{version}.*/python.exe"))
         yield ["py", f"-{version}"]
 
 
 def find_python(version: str, reason: str) -> str:
-    """Path of a CPython `version`. Raises MissingError, saying how to get it, when there is none."""
+    """Return the path of a CPython `version`. Raise MissingError, naming ways to get it, when there is none."""
     question = "import sys; print(sys.implementation.name, '%d.%d' % sys.version_info[:2], sys.executable, sep='|')"
     for command in interpreter_candidates(version):
         code, answer = output_of([*command, "-c", question])
-        name, _, rest = (answer.strip().splitlines() or [""])[-1].partition("|")
-        found, _, path = rest.partition("|")
+        name, found, path = ((answer.strip().splitlines() or [""])[-1].split("|", 2) + ["", ""])[:3]
         if code == 0 and name == "cpython" and found == version:
             return path
     raise MissingError(
@@ -154,13 +155,12 @@ def find_python(version: str, reason: str) -> str:
     )
 
 
-def blender_at_hand() -> str:
-    """The Blender version to use when none is asked for: the one whose module fits the running interpreter, else the
-    newest whose interpreter this machine has. Raises MissingError when there is none.
+def default_blender() -> str:
+    """Return the Blender version to use when the user names none: the one whose module fits the running interpreter,
+    else the newest whose interpreter this machine has. Raise MissingError when there is none.
     """
     running = BLENDER_OF_PYTHON.get(running_python())
-    others = sorted((blender for blender in BLENDER_OF_PYTHON.values() if blender != running), reverse=True)
-    for blender in [*([running] if running else []), *others]:
+    for blender in sorted(BLENDER_OF_PYTHON.values(), key=lambda version: (version == running, version), reverse=True):
         try:
             find_python(BLENDERS[blender].python, f"Blender {blender}")
         except MissingError:
@@ -176,28 +176,22 @@ def blender_at_hand() -> str:
 # --- virtual environments -------------------------------------------------------------------------------------------
 
 
-def cache_folder() -> Path:
-    """Where environments are kept between runs and between checkouts."""
+def cache_folder(name: str) -> Path:
+    """Make and return a folder for what is kept between runs and shared by checkouts."""
     if chosen := os.environ.get("CONTACT_LENS_CACHE"):
-        return Path(chosen).expanduser().resolve()
-    if os.name == "nt":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = Path(chosen).expanduser().resolve()
+    elif os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "contact_lens"
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = Path.home() / "Library" / "Caches" / "contact_lens"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "contact_lens"
-
-
-def make_cache_folder(name: str) -> Path:
-    folder = cache_folder() / name
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "contact_lens"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        (base / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MissingError(
-            f"The cache folder {folder} cannot be made ({error.strerror}): set CONTACT_LENS_CACHE."
-        ) from error
-    return folder
+        problem = f"The cache folder {base / name} cannot be made ({error.strerror}): set CONTACT_LENS_CACHE."
+        raise MissingError(problem) from error
+    return base / name
 
 
 def python_in(environment: Path) -> Path:
@@ -213,47 +207,43 @@ NO_DISK = re.compile(r"No space left on device|Errno 28|not enough space on the 
 
 
 def pip(python: Path, arguments: Sequence[str], what: str, log: Path) -> None:
-    """Run pip quietly, trying a failed download again. Raises MissingError with one sentence when it cannot be done."""
-    said = ""
-    # That the network is missing is known from what pip says when it tries again: the user's settings must not hide it.
+    """Run pip quietly, retrying a failed download. Raise MissingError with one sentence when it cannot be done."""
+    output = ""
+    # A missing network is recognised by pip's messages when it retries: the user's settings must not hide them.
     command = [python, "-m", "pip", "--no-input", "--disable-pip-version-check", "--retries", PIP_RETRIES, *arguments]
     for pause in (*DOWNLOAD_PAUSES, None):
-        code, said = output_of(command, {"PIP_QUIET": "0"})
-        log.write_text(said, encoding="utf-8")
+        code, output = output_of(command, {"PIP_QUIET": "0"})
+        log.write_text(output, encoding="utf-8")
         if code == 0:
             return
-        if pause is None or NO_DISK.search(said) or not NO_NETWORK.search(said):
+        if pause is None or NO_DISK.search(output) or not NO_NETWORK.search(output):
             break
         say(f"  The download of {what} failed; trying again in {pause:.0f} s.")
         time.sleep(pause)
-    if NO_DISK.search(said):
+    if NO_DISK.search(output):
         raise MissingError(f"There is no space left on the disk to install {what} in {log.parent}.")
-    if NO_NETWORK.search(said):
+    details = f"({log} has the details)"
+    if NO_NETWORK.search(output):
+        tries = len(DOWNLOAD_PAUSES) + 1
+        raise MissingError(f"{what} could not be downloaded in {tries} tries: check the network {details}.")
+    if "No matching distribution" in output:
         raise MissingError(
-            f"{what} could not be downloaded in {len(DOWNLOAD_PAUSES) + 1} tries: "
-            f"check the network ({log} has the details)."
+            f"The package index has no {what} for {platform.system()} on {platform.machine()} {details}."
         )
-    if "No matching distribution" in said:
-        raise MissingError(
-            f"The package index has no {what} for {platform.system()} on {platform.machine()} ({log} has the details)."
-        )
-    raise MissingError(f"pip could not install {what} ({log} has the details).")
+    raise MissingError(f"pip could not install {what} {details}.")
 
 
-def environment_with(name: str, python: str, requirements: Sequence[str], what: str, space: int = 0) -> Path:
-    """A virtual environment with `requirements`, made now or found in the cache. Returns its Python.
+def environment(name: str, python: str, requirements: Sequence[str], what: str, space: int = 0) -> Path:
+    """Return the Python of a virtual environment with `requirements` for CPython `python`, from the cache or made now.
 
-    An environment fits when it was made for these requirements, perhaps among others, by the same Python and still
-    starts.
+    A cached one fits when it was made for these requirements, perhaps among others, by the same minor version of Python
+    and still starts. A new one is made beside it and swapped in at the end, so a failed download destroys nothing.
     """
-    folder = make_cache_folder("environments") / name
-    stamp, log = folder / "contact_lens.json", folder / "pip.log"
-    code, version = output_of([python, "-c", "import sys; print(sys.version)"])
-    if code != 0:
-        raise MissingError(f"{python} does not start.")
-    wanted = {"python": version.strip(), "requirements": sorted(requirements)}
-    if _made_for(stamp, wanted) and output_of([python_in(folder), "-c", ""])[0] == 0:
+    folder = cache_folder("environments") / name
+    wanted = {"python": python, "requirements": sorted(requirements)}
+    if fits(folder, wanted):
         return python_in(folder)
+    interpreter = find_python(python, what)
     try:
         free = shutil.disk_usage(folder.parent).free
         if free < space:
@@ -262,87 +252,94 @@ def environment_with(name: str, python: str, requirements: Sequence[str], what: 
                 "left: make room, or set CONTACT_LENS_CACHE to a folder on another disk."
             )
         say(f"Making an environment for {what} in {folder} (once) ...")
-        shutil.rmtree(folder, ignore_errors=True)
-        code, said = output_of([python, "-m", "venv", folder])
-        if code != 0:
-            if NO_DISK.search(said):
-                raise MissingError(f"There is no space left on the disk for {what} in {folder}.")
-            raise MissingError(
-                f"{python} cannot make virtual environments: install its venv package (on Debian and Ubuntu "
-                f"apt install python{'.'.join(version.split('.')[:2])}-venv)."
-            )
-        pip(python_in(folder), ["install", "--upgrade", *requirements], what, log)
-        stamp.write_text(json.dumps(wanted, indent=1), encoding="utf-8")
+        for abandoned in folder.parent.glob(f".{name}.*"):
+            if time.time() - abandoned.stat().st_mtime > ABANDONED_S:
+                shutil.rmtree(abandoned, ignore_errors=True)
+        with tempfile.TemporaryDirectory("", f".{name}.", folder.parent, ignore_cleanup_errors=True) as workspace:
+            made = Path(workspace) / "made"
+            code, output = output_of([interpreter, "-m", "venv", made])
+            if code != 0:
+                reason = (output.strip().splitlines() or ["no output"])[-1]
+                advice = "on Debian and Ubuntu it needs apt install python3-venv"
+                raise MissingError(f"{interpreter} cannot make a virtual environment ({reason}); {advice}.")
+            pip(python_in(made), ["install", *requirements], what, folder.parent / f"{name}.log")
+            (made / STAMP).write_text(json.dumps(wanted, indent=1), encoding="utf-8")
+            if not fits(folder, wanted):  # else another process was faster, and may be using its own by now
+                swap_in(made, folder, Path(workspace) / "replaced")
     except OSError as error:
         raise MissingError(f"The environment for {what} cannot be written to {folder} ({error.strerror}).") from error
     return python_in(folder)
 
 
-def _made_for(stamp: Path, wanted: dict[str, Any]) -> bool:
-    """Whether the environment with this stamp has what is wanted."""
+def fits(folder: Path, wanted: dict[str, Any]) -> bool:
+    """Return whether the environment in `folder` starts and has what is wanted."""
     try:
-        made = json.loads(stamp.read_text(encoding="utf-8"))
-        return made["python"] == wanted["python"] and set(wanted["requirements"]) <= set(made["requirements"])
-    except (OSError, ValueError, KeyError, TypeError):  # no stamp, or half of one: it is made again
+        made = json.loads((folder / STAMP).read_text(encoding="utf-8"))
+        same = made["python"] == wanted["python"] and set(wanted["requirements"]) <= set(made["requirements"])
+    except (OSError, ValueError, KeyError, TypeError):  # no stamp, or half of one
         return False
+    return same and output_of([python_in(folder), "-c", ""])[0] == 0
+
+
+def swap_in(made: Path, folder: Path, replaced: Path) -> None:
+    """Rename `made` to `folder`, and what was there to `replaced`; leave everything as it was when that fails."""
+    if folder.exists():
+        folder.rename(replaced)
+    try:
+        made.rename(folder)
+    except OSError:
+        if replaced.exists():
+            replaced.rename(folder)
+        raise
 
 
 def extra(name: str) -> list[str]:
-    """The requirements of an optional group in pyproject.toml."""
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups: dict[str, list[str]] = project["optional-dependencies"]
+    """Return the requirements of an optional group in pyproject.toml."""
+    groups: dict[str, list[str]] = toml("pyproject.toml")["project"]["optional-dependencies"]
     return groups[name]
 
 
+def toml(name: str) -> dict[str, Any]:
+    """Return the content of a TOML file of the repository."""
+    import tomllib  # Python 3.10 and older, which lack it, get a sentence instead of a traceback
+
+    return tomllib.loads((ROOT / name).read_text(encoding="utf-8"))
+
+
 def this_checkout() -> dict[str, str]:
-    """Variables that make `import contact_lens` mean this checkout. Environments are shared, so they do not say it."""
+    """Return variables that make `import contact_lens` mean this checkout: the environments are shared by all."""
     folders = [str(ROOT / "tests" / "tooling" / "checkout"), os.environ.get("PYTHONPATH", "")]
     return {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
 
 
-def environment_for(purpose: str, blender: str, requirements: Sequence[str], what: str) -> Path:
-    """Python of an environment without Blender, of the interpreter that `blender` goes with."""
-    python = BLENDERS[blender].python
-    return environment_with(f"{purpose}-{python}", find_python(python, what), requirements, what)
+def light_environment(name: str, requirements: Sequence[str], what: str) -> Path:
+    """Return the Python of an environment without Blender, of the running Python version."""
+    return environment(f"{name}-{running_python()}", running_python(), requirements, what)
 
 
 def blender_environment(version: str) -> Path:
-    """Python of the environment with Blender `version` as a module and the test tools."""
+    """Return the Python of the environment with Blender `version` as a module and the test tools."""
     module = BLENDERS[version]
-    what = f"Blender {version} as a Python module"
-    interpreter = find_python(module.python, f"Blender {version}")
     requirements = [*module.requirements, *extra("test")]
-    return environment_with(f"blender-{version}", interpreter, requirements, what, BYTES_PER_ENVIRONMENT)
-
-
-def profile_environment(profile: str | Path) -> dict[str, str]:
-    """Variables that keep Blender away from the user's own preferences."""
-    return {"BLENDER_USER_RESOURCES": str(profile), "PYTHONNOUSERSITE": "1"}
+    return environment(f"blender-{version}", module.python, requirements, f"Blender {version}", BYTES_PER_ENVIRONMENT)
 
 
 # --- build ----------------------------------------------------------------------------------------------------------
 
 
 def version() -> str:
-    """The version in the manifest."""
-    import tomllib
-
-    return str(tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))["version"])
+    """Return the version in the manifest."""
+    return str(toml("blender_manifest.toml")["version"])
 
 
 def packed_paths() -> list[str]:
-    """What goes into the zip: paths relative to the repository, with forward slashes, sorted."""
+    """Return the files of the zip: paths relative to the repository, with forward slashes, sorted."""
     paths = [ROOT / name for name in PACKED_FILES]
     for folder in PACKED_FOLDERS:
-        paths += [
-            path
-            for path in (ROOT / folder).rglob("*")
-            if path.is_file()
-            and path.suffix != ".pyc"
-            and not any(part.startswith(".") for part in path.parts[len(ROOT.parts) :])
-        ]
+        for path in (ROOT / folder).rglob("*"):
+            hidden = any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+            if path.is_file() and path.suffix != ".pyc" and not hidden:
+                paths.append(path)
     return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
@@ -363,40 +360,34 @@ def write_zip(target: Path) -> Path:
 
 @contextmanager
 def built_zip() -> Iterator[Path]:
-    """The zip in a folder of its own, as long as it is needed: what is in `dist` has been validated."""
+    """Yield the zip in a temporary folder: only a validated one goes to `dist`."""
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
         yield write_zip(Path(folder) / f"contact_lens-{version()}.zip")
 
 
 def extension_tool(python: Path) -> list[str | Path]:
-    """The command that is Blender's own extension builder and validator."""
+    """Return the command that is Blender's own extension builder and validator."""
+    program = "import bpy; print('\\nSCRIPTS=' + bpy.utils.system_resource('SCRIPTS'))"
     with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
-        code, said = output_of(
-            [python, "-c", "import bpy; print('\\nSCRIPTS=' + bpy.utils.system_resource('SCRIPTS'))"],
-            profile_environment(profile),
-        )
-    found = re.search(r"^SCRIPTS=(.+)$", said, re.MULTILINE)
+        code, output = output_of([python, "-c", program], {"BLENDER_USER_RESOURCES": profile})
+    found = re.search(r"^SCRIPTS=(.+)$", output, re.MULTILINE)
     if code != 0 or not found:
-        raise FailedError(f"Blender's Python module does not start:\n{said}")
+        raise FailedError(f"Blender's Python module does not start:\n{output}")
     return [python, Path(found[1]) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"]
 
 
-def tags_option(tool: Sequence[str | Path]) -> list[str | Path]:
-    """`validate` compares the tags with this list only when told where it is."""
-    return ["--valid-tags", Path(tool[-1]).parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"]
-
-
-def validate(path: Path, tool: Sequence[str | Path]) -> None:
-    """Raises FailedError with what Blender's validator says against the zip or folder `path`."""
-    code, said = output_of([*tool, "validate", *tags_option(tool), path])
+def use_extension_tool(tool: Sequence[str | Path], command: str, *arguments: str | Path) -> None:
+    """Run a command of Blender's builder. Raise FailedError with its output when it rejects the extension."""
+    tags = Path(tool[-1]).parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"
+    code, output = output_of([*tool, command, "--valid-tags", tags, *arguments])
     if code != 0:
-        raise FailedError(f"Blender's validator rejects {path}:\n{said}")
+        raise FailedError(f"Blender's extension tool rejects the extension ({command}):\n{output}")
 
 
 def command_build(_: argparse.Namespace) -> None:
-    tool = extension_tool(blender_environment(blender_at_hand()))
+    tool = extension_tool(blender_environment(default_blender()))
     with built_zip() as packed:
-        validate(packed, tool)
+        use_extension_tool(tool, "validate", packed)
         DIST.mkdir(exist_ok=True)
         target = Path(shutil.copyfile(packed, DIST / packed.name))
     digest = hashlib.sha256(target.read_bytes()).hexdigest()
@@ -418,61 +409,74 @@ def command_demo(options: argparse.Namespace) -> None:
     DEMO_OUTPUT.mkdir(parents=True, exist_ok=True)
     for earlier in ("contact.png", "contact.json"):  # and nothing else: the user's own file may be there
         (DEMO_OUTPUT / earlier).unlink(missing_ok=True)
-    python = blender_environment(blender_at_hand())
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile, built_zip() as packed:
-        command = [python, ROOT / "demo" / "run.py", "--zip", packed, "--output", DEMO_OUTPUT, *arguments]
-        code = run(command, profile_environment(profile))
+    python = blender_environment(default_blender())
+    with built_zip() as packed:
+        code = run([python, "demo/run.py", "--zip", packed, "--output", DEMO_OUTPUT, *arguments], {})
     if code == 2:
-        raise MissingError("")  # the demo has said what
+        raise MissingError("")  # the demo has printed it
     if code != 0:
         raise FailedError("The demo failed.")
 
 
 # --- test -----------------------------------------------------------------------------------------------------------
 
+FAST = ("-m", "not slow")
+SLOW = ("-m", "slow")
+PARALLEL = ("-n", "auto", "--maxprocesses", str(MAX_WORKERS), "--dist", "worksteal")
 
-class Outcome(NamedTuple):
+
+class TestRun(NamedTuple):
+    """One run of pytest: what it tests, the command, and variables for it."""
+
     what: str
-    code: int
-    seconds: float
+    command: list[str | Path]
+    variables: dict[str, str]
 
 
-def timed(what: str, command: Sequence[str | Path], environment: dict[str, str]) -> Outcome:
-    say(f"\n--- {what}")
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile:
-        code = run(command, {**profile_environment(profile), **environment})
-    return Outcome(what, code, time.monotonic() - start)
+def pytest_arguments(words: Sequence[str], *default: str) -> list[str]:
+    """Return the arguments of pytest; where `words` name tests, those run, slow ones too, without `default`."""
+    names_tests = any(not word.startswith("-") and (ROOT / word.split("::")[0]).exists() for word in words)
+    return [*words] if names_tests else [*default, *words]
 
 
-def test_module(blender: str, packed: Path, first: bool, arguments: Sequence[str]) -> Outcome:
-    """Core and Blender tests in one pytest, with Blender as a module. Only the first of several runs the long searches
-    and the tests of build.py itself."""
+def core_environment() -> Path:
+    """Return the Python of an environment with the test tools and without Blender."""
+    return light_environment("core", ["numpy", *extra("test")], "the tests of the engine")
+
+
+def core_tests(words: Sequence[str]) -> TestRun:
+    """Return the tests of the engine, without Blender."""
+    arguments = pytest_arguments(words, "tests/core", *PARALLEL, *FAST)
+    return TestRun("the engine without Blender", [core_environment(), "-m", "pytest", *arguments], this_checkout())
+
+
+def module_tests(blender: str, selection: Sequence[str], words: Sequence[str]) -> TestRun:
+    """Return all tests that need no window, with Blender as a module."""
     python = blender_environment(blender)
-    code, numpy = output_of([python, "-c", "import numpy; print(numpy.__version__)"])
-    folders = ["tests/core", "tests/blender", *(["tests/tooling"] if first else [])]
-    selection = [] if first else ["-m", "not slow"]
-    command = [
-        python,
-        "-m",
-        "pytest",
-        *(() if names_a_path(arguments) else folders),
-        *selection,
-        *arguments,
-    ]
-    what = (
-        f"Blender {blender} as a module, Python {BLENDERS[blender].python}, numpy {numpy.strip() if code == 0 else '?'}"
-    )
-    return timed(what, command, {**this_checkout(), "CONTACT_LENS_ZIP": str(packed)})
+    _, numpy = output_of([python, "-c", "import numpy; print(numpy.__version__)"])
+    what = f"Blender {blender} as a module, Python {BLENDERS[blender].python}, numpy {numpy.strip()}"
+    arguments = pytest_arguments(words, "tests/core", "tests/blender", "tests/tooling", *PARALLEL, *selection)
+    return TestRun(what, [python, "-m", "pytest", *arguments], this_checkout())
 
 
-def names_a_path(arguments: Sequence[str]) -> bool:
-    """Whether pytest's arguments say themselves which tests to run."""
-    return any(not word.startswith("-") and (ROOT / word.split("::")[0]).exists() for word in arguments)
+def background_tests(binary: str, words: Sequence[str]) -> TestRun:
+    """Return the Blender tests inside an installed Blender, without a window."""
+    blender, python = blender_python(binary)
+    command = [binary, "-b", "--factory-startup", "--python-exit-code", "1", "-P", ROOT / "tests" / "run_in_blender.py"]
+    arguments = ["--", *pytest_arguments(words, "tests/blender")]
+    variables = {"PYTHONPATH": str(pytest_for(python))}
+    return TestRun(f"Blender {blender} installed, in the background", [*command, *arguments], variables)
+
+
+def window_tests(binary: str, words: Sequence[str]) -> TestRun:
+    """Return the tests that click in a real Blender window."""
+    blender, _ = blender_python(binary)
+    command = [core_environment(), "-m", "pytest", *pytest_arguments(words, "tests/gui")]
+    return TestRun(f"Blender {blender} installed, in a window", command, {"BLENDER": binary})
 
 
 def find_blender(given: str | None) -> str:
-    """The `blender` program from --blender-binary, $BLENDER or PATH."""
+    """Return the `blender` program from --blender-binary, $BLENDER or PATH."""
     wanted = given or os.environ.get("BLENDER") or "blender"
     found = shutil.which(wanted)
     if found is None:
@@ -483,110 +487,84 @@ def find_blender(given: str | None) -> str:
 
 
 def blender_python(binary: str) -> tuple[str, str]:
-    """Version of an installed Blender and of the Python inside it."""
+    """Return the version of an installed Blender and of the Python inside it."""
     expression = "import bpy, sys; print('\\nVERSIONS=%s|%d.%d' % ((bpy.app.version_string,) + sys.version_info[:2]))"
-    code, said = output_of([binary, "-b", "--factory-startup", "--python-exit-code", "1", "--python-expr", expression])
-    found = re.search(r"^VERSIONS=(.*)\|(.*)$", said, re.MULTILINE)
+    options = ["-b", "--factory-startup", "--python-exit-code", "1", "--python-expr", expression]
+    code, output = output_of([binary, *options])
+    found = re.search(r"^VERSIONS=(.*)\|(.*)$", output, re.MULTILINE)
     if code != 0 or not found:
-        raise MissingError(
-            f"{binary} does not start as Blender: {(said.strip().splitlines() or ['it says nothing'])[-1]}"
-        )
+        raise MissingError(f"{binary} does not start as Blender: {(output.strip().splitlines() or ['no output'])[-1]}")
     return found[1], found[2]
 
 
-def runner_environment() -> Path:
-    """Python of a small environment that drives installed Blenders; any CPython from 3.11 on will do."""
-    return environment_with(f"runner-{running_python()}", sys.executable, ["pytest>=8", "numpy"], "the test runner")
-
-
 def pytest_for(python_version: str) -> Path:
-    """A folder with pytest for the Python inside an installed Blender, which has none."""
-    folder = make_cache_folder("tools") / f"python{python_version}"
+    """Return a folder with pytest for the Python inside an installed Blender, which has none."""
+    folder = cache_folder("tools") / f"python{python_version}"
     if not (folder / "complete").is_file():
         say(f"Getting pytest for the Python {python_version} inside Blender (once) ...")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         options = ["--target", str(folder), "--python-version", python_version, "--only-binary=:all:"]
-        pip(runner_environment(), ["install", *options, "pytest>=8"], "pytest", folder / "pip.log")
+        pip(core_environment(), ["install", *options, "pytest>=8"], "pytest", folder.with_suffix(".log"))
         (folder / "complete").touch()
     return folder
 
 
-def test_installed(binary: str, packed: Path, arguments: Sequence[str]) -> Outcome:
-    """The Blender tests inside an installed Blender, without a window."""
-    blender, python = blender_python(binary)
-    command = [
-        binary,
-        "-b",
-        "--factory-startup",
-        "--python-exit-code",
-        "1",
-        "-P",
-        ROOT / "tests" / "run_in_blender.py",
-        "--",
-    ]
-    command += [*(() if names_a_path(arguments) else ("tests/blender",)), *arguments]
-    environment = {"CONTACT_LENS_ZIP": str(packed), "PYTHONPATH": str(pytest_for(python))}
-    return timed(f"Blender {blender} installed, in the background", command, environment)
+def module_choices(options: argparse.Namespace) -> list[tuple[str, Sequence[str]]]:
+    """Return which Blender versions to test as modules, each with a selection of tests."""
+    chosen = list(dict.fromkeys(options.blender or [default_blender()]))
+    if options.all:  # the slow tests once, on the first version
+        return [(chosen[0], ()), *((blender, FAST) for blender in BLENDERS if blender != chosen[0])]
+    return [(blender, SLOW if options.slow else FAST) for blender in chosen]
 
 
-def test_window(binary: str, packed: Path, arguments: Sequence[str]) -> Outcome:
-    """The tests that click in a real Blender window."""
-    blender, _ = blender_python(binary)
-    command = [runner_environment(), "-m", "pytest", *(() if names_a_path(arguments) else ("tests/gui",)), *arguments]
-    return timed(
-        f"Blender {blender} installed, in a window", command, {"CONTACT_LENS_ZIP": str(packed), "BLENDER": binary}
-    )
-
-
-def test_outcomes(options: argparse.Namespace, packed: Path) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def test_runs(options: argparse.Namespace) -> list[TestRun]:
+    """Return the runs that the options ask for, their environments made."""
+    words: list[str] = options.pytest
+    if options.core:
+        return [core_tests(words)]
     if options.gui:
-        if options.blender:
-            raise MissingError(
-                "test --gui needs an installed Blender (--blender-binary), not the module that --blender names."
-            )
-        outcomes.append(test_window(find_blender(options.blender_binary), packed, options.pytest))
-    elif options.blender_binary:
-        outcomes.append(test_installed(find_blender(options.blender_binary), packed, options.pytest))
-    if options.blender or not outcomes:
-        named = list(dict.fromkeys(options.blender or [blender_at_hand()]))
-        for blender in named:  # before the first test runs: a missing interpreter is said at once
-            find_python(BLENDERS[blender].python, f"Blender {blender}")
-        outcomes += [test_module(blender, packed, blender == named[0], options.pytest) for blender in named]
-    return outcomes
+        return [window_tests(find_blender(options.blender_binary), words)]
+    if options.blender_binary and not options.all:
+        return [background_tests(find_blender(options.blender_binary), words)]
+    choices = module_choices(options)
+    for blender, _ in choices:  # a missing interpreter is reported before anything is downloaded
+        find_python(BLENDERS[blender].python, f"Blender {blender}")
+    runs = [module_tests(blender, selection, words) for blender, selection in choices]
+    if options.all:
+        try:
+            binary = find_blender(options.blender_binary)
+        except MissingError as error:
+            if options.blender_binary or os.environ.get("BLENDER"):
+                raise
+            say(f"Not tested in an installed Blender. {error}")
+        else:
+            runs += [background_tests(binary, words), window_tests(binary, words)]
+    return runs
 
 
 def command_test(options: argparse.Namespace) -> None:
+    summary, failed = [], []
     with built_zip() as packed:
-        outcomes = test_outcomes(options, packed)
-    if len(outcomes) > 1:
-        say("")
-        for outcome in outcomes:
-            say(f"{'passed' if outcome.code == 0 else 'FAILED'} in {outcome.seconds:6.1f} s: {outcome.what}")
-    failed = [outcome for outcome in outcomes if outcome.code != 0]
+        for what, command, variables in test_runs(options):
+            say(f"\n--- {what}")
+            start = time.monotonic()
+            code = run(command, {"CONTACT_LENS_ZIP": str(packed), **variables})
+            verdict = "passed" if code == 0 else "FAILED"
+            summary.append(f"{verdict} in {time.monotonic() - start:6.1f} s: {what}")
+            if code != 0:
+                failed.append(f"{what} (exit code {code})")
+    if len(summary) > 1:
+        say("\n" + "\n".join(summary))
     if failed:
-        raise FailedError(
-            f"Tests failed: {'; '.join(f'{outcome.what} (exit code {outcome.code})' for outcome in failed)}"
-        )
+        raise FailedError(f"Tests failed: {'; '.join(failed)}")
 
 
 # --- check ----------------------------------------------------------------------------------------------------------
 
 
-def check_versions() -> str:
-    """The version is written in three places."""
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    package = re.search(r'^__version__ = "(.+)"$', (ROOT / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
-    if not package or not version() == project == package[1]:
-        raise FailedError("blender_manifest.toml, pyproject.toml and __init__.py must name the same version.")
-    return str(project)
-
-
 def check_types(python: Path) -> tuple[int, str]:
-    """Run mypy over the packed files. Returns its exit code and what it said.
+    """Run mypy over the packed files. Return its exit code and output.
 
     mypy wants a package in a folder of the package's name, and the checkout may be called anything: it reads a copy.
     """
@@ -599,36 +577,11 @@ def check_types(python: Path) -> tuple[int, str]:
         return output_of([python, "-m", "mypy", *options, "-p", "contact_lens"], {"MYPYPATH": folder}, folder)
 
 
-def check_zip(tool: Sequence[str | Path]) -> str:
-    """The zip is reproducible, and holds the files that Blender's own builder takes by the manifest."""
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
-        first, second, blenders = (Path(folder) / name for name in ("first.zip", "second.zip", "blender.zip"))
-        if write_zip(first).read_bytes() != write_zip(second).read_bytes():
-            raise FailedError("Two builds of the zip differ.")
-        code, said = output_of(
-            [*tool, "build", *tags_option(tool), "--source-dir", ROOT, "--output-filepath", blenders]
-        )
-        if code != 0:
-            raise FailedError(f"Blender's builder rejects the repository:\n{said}")
-        ours, theirs = (set(zipfile.ZipFile(path).namelist()) for path in (first, blenders))
-        theirs = {name for name in theirs if not name.endswith("/")}
-        if ours != theirs:
-            raise FailedError(
-                "The zip and the manifest's paths_exclude_pattern disagree about: " + ", ".join(sorted(ours ^ theirs))
-            )
-        code, tracked = output_of(["git", "ls-files", "--", *PACKED_FILES, *PACKED_FOLDERS])
-        if code == 0 and (untracked := ours - set(tracked.split())):
-            say(f"  Note: packed but not in git yet: {', '.join(sorted(untracked))}")
-        validate(first, tool)
-        return f"{len(ours)} files"
-
-
 def command_check(_: argparse.Namespace) -> None:
-    blender = blender_at_hand()
-    python = environment_for("check", blender, extra("check"), "the checks")
+    python = light_environment("check", extra("check"), "the checks")
     ruff = [python, "-m", "ruff"]
-    failed: list[str] = []
-    for what, (code, said) in (
+    failed = []
+    for what, (code, output) in (
         ("formatting", output_of([*ruff, "format", "--check", "--quiet", "--diff", "."])),
         ("lint", output_of([*ruff, "check", "--quiet", "."])),
         ("types", check_types(python)),
@@ -636,36 +589,34 @@ def command_check(_: argparse.Namespace) -> None:
         say(f"{'ok    ' if code == 0 else 'FAILED'} {what}")
         if code != 0:
             failed.append(what)
-            say(said)
-    tool = extension_tool(blender_environment(blender))
-    for what, check in (
-        ("versions", check_versions),
-        ("manifest", lambda: validate(ROOT, tool)),
-        ("zip", lambda: check_zip(tool)),
-    ):
-        try:
-            detail = check()
-        except FailedError as error:
-            failed.append(what)
-            say(f"FAILED {what}\n{error}")
-        else:
-            say(f"ok     {what}{f': {detail}' if detail else ''}")
+            say(output)
     if failed:
         raise FailedError(f"Failed: {', '.join(failed)}.")
+
+
+# --- docs -----------------------------------------------------------------------------------------------------------
+
+
+def command_docs(_: argparse.Namespace) -> None:
+    python = light_environment("docs", extra("docs"), "the documentation")
+    shutil.rmtree(DOCS_OUTPUT, ignore_errors=True)
+    command = [python, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-d", DOCS_OUTPUT.with_name("doctrees")]
+    if run([*command, ROOT / "docs", DOCS_OUTPUT], this_checkout()) != 0:
+        raise FailedError("The documentation has warnings or errors.")
+    say(f"{(DOCS_OUTPUT / 'index.html').relative_to(ROOT)}")
 
 
 # --- bench ----------------------------------------------------------------------------------------------------------
 
 
 def command_bench(options: argparse.Namespace) -> None:
-    """Peers that this machine cannot install are left out of the table, and said.
+    """Run the benchmarks; peers that this machine cannot install are left out of the table and named.
 
-    They want a newer numpy than Blender 4.5 bears, so they get an environment without Blender; what is to be measured
-    in Blender is run by the Python that CONTACT_LENS_BLENDER_PYTHON names.
+    They want a newer numpy than Blender 4.5 supports, so they get an environment without Blender; what is to be
+    measured in Blender is run by the Python that CONTACT_LENS_BLENDER_PYTHON names.
     """
-    blender = blender_at_hand()
-    blender_python = blender_environment(blender)
-    python = environment_for("bench", blender, ["numpy", *extra("test")], "the benchmarks")
+    blender_python = blender_environment(default_blender())
+    python = light_environment("bench", ["numpy", *extra("test")], "the benchmarks")
     log = python.parent.parent / "peers.log"
     for peer in extra("bench"):
         if output_of([python, "-m", "pip", "show", "--quiet", re.split(r"[<>=!~;\[ ]", peer)[0]])[0] != 0:
@@ -674,16 +625,11 @@ def command_bench(options: argparse.Namespace) -> None:
                 pip(python, ["install", peer], peer, log)
             except MissingError as error:
                 say(f"  Left out: {error}")
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as profile, built_zip() as packed:
-        environment = {
-            **profile_environment(profile),
-            **this_checkout(),
-            "CONTACT_LENS_ZIP": str(packed),
-            "CONTACT_LENS_BLENDER_PYTHON": str(blender_python),
-        }
-        chosen = ["--only", "accuracy"] if options.accuracy else []
-        chosen += ["--plots"] if options.plots else []
-        code = run([python, "-m", "tests.benchmarks", *chosen, *options.arguments], environment)
+    chosen = ["--only", "accuracy"] if options.accuracy else []
+    chosen += ["--plots"] if options.plots else []
+    with built_zip() as packed:
+        variables = {"CONTACT_LENS_ZIP": str(packed), "CONTACT_LENS_BLENDER_PYTHON": str(blender_python)}
+        code = run([python, "-m", "tests.benchmarks", *chosen, *options.arguments], {**this_checkout(), **variables})
     if code != 0:
         raise FailedError("The benchmarks failed.")
 
@@ -711,6 +657,18 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--blend", metavar="FILE", help="a .blend file of your own")
     demo.add_argument("--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one")
     test = add("test", command_test, "run the tests; what follows -- goes to pytest")
+    which = test.add_mutually_exclusive_group()
+    which.add_argument("--core", action="store_true", help="only the engine, without Blender")
+    which.add_argument("--slow", action="store_true", help="only the slow tests, which are left out otherwise")
+    which.add_argument(
+        "--all",
+        action="store_true",
+        help="everything: slow tests, all Blender versions, and the Blender of --blender-binary, $BLENDER or PATH, if "
+        "there is one, in the background and in a window",
+    )
+    which.add_argument(
+        "--gui", action="store_true", help="only the tests in a window of --blender-binary, $BLENDER or `blender`"
+    )
     test.add_argument(
         "--blender",
         action="append",
@@ -718,12 +676,8 @@ def parser() -> argparse.ArgumentParser:
         help="run on this Blender as a Python module; may be given several times (default: the one for this Python)",
     )
     test.add_argument("--blender-binary", metavar="PATH", help="run the Blender tests inside this installed Blender")
-    test.add_argument(
-        "--gui",
-        action="store_true",
-        help="run the real-window tests with --blender-binary, $BLENDER or `blender` on PATH",
-    )
-    add("check", command_check, "check formatting, lint, types, manifest and zip content")
+    add("check", command_check, "check formatting, lint and types")
+    add("docs", command_docs, "write the API reference and the documents to build/docs")
     bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
     bench.add_argument(
         "--accuracy", action="store_true", help="only how right the libraries are: docs/accuracy.md's table"
@@ -735,10 +689,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str]) -> int:
-    own, _, rest = _split(arguments)
-    options = parser().parse_args(own)
-    options.pytest = options.arguments = rest
-    if rest and options.function not in (command_test, command_bench):
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser().parse_args(arguments[:end])
+    options.pytest = options.arguments = arguments[end + 1 :]
+    if options.pytest and options.function not in (command_test, command_bench):
         parser().error("only test and bench take arguments after --")
     try:
         options.function(options)
@@ -756,14 +710,6 @@ def main(arguments: list[str]) -> int:
         print("Stopped.", file=sys.stderr)
         return 130
     return 0
-
-
-def _split(arguments: list[str]) -> tuple[list[str], str, list[str]]:
-    """Ours, the separator, theirs."""
-    if "--" not in arguments:
-        return arguments, "", []
-    place = arguments.index("--")
-    return arguments[:place], "--", arguments[place + 1 :]
 
 
 if __name__ == "__main__":

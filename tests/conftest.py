@@ -19,8 +19,8 @@ if importlib.util.find_spec("hypothesis"):  # an installed Blender has none, and
     settings.load_profile("contact_lens")
 
 
-FRESH_SEED = int(os.environ.get("CONTACT_LENS_SEED") or secrets.randbelow(10**9))
-"""Of the generated pairs that are new in every run."""
+FRESH_SEED = int(os.environ.setdefault("CONTACT_LENS_SEED", str(secrets.randbelow(10**9))))
+"""Of the generated pairs that are new in every run; the workers of pytest-xdist inherit it."""
 
 
 def pytest_report_header() -> str:

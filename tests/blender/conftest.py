@@ -19,12 +19,12 @@ from types import ModuleType
 
 import pytest
 
-if "BLENDER_USER_RESOURCES" not in os.environ:
+if "BLENDER_USER_RESOURCES" not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
     if "bpy" in sys.modules:
         pytest.exit(
             "bpy was imported before BLENDER_USER_RESOURCES was set: the tests would touch your preferences.", 2
         )
-    _profile = tempfile.mkdtemp(prefix="contact_lens-")
+    _profile = tempfile.mkdtemp(prefix="contact_lens-")  # each worker of pytest-xdist needs its own
     atexit.register(shutil.rmtree, _profile, ignore_errors=True)
     os.environ["BLENDER_USER_RESOURCES"] = _profile
 else:
@@ -43,10 +43,10 @@ def pytest_sessionfinish(exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
-    """End with the status of the run, after all is told.
+    """End with the status of the run, after everything is reported.
 
     As a module Blender 4.2 crashes at the end of Python when any property with an update function was registered,
-    though it was unregistered too.
+    though it was unregistered too. A worker of pytest-xdist has sent its results by then.
     """
     if not bpy.app.binary_path and bpy.app.version < (4, 5):
         if _profile:

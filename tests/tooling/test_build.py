@@ -65,8 +65,8 @@ def test_the_zip_is_independent_of_times_and_permissions_on_this_machine(build: 
     assert {entry.compress_type for entry in entries} == {zipfile.ZIP_STORED}
 
 
-@pytest.mark.parametrize("command", ["demo", "test", "check", "build", "bench"])
-def test_a_python_without_a_blender_module_is_told_which_ones_have_one(
+@pytest.mark.parametrize("command", ["demo", "test", "build", "bench"])
+def test_a_python_without_a_blender_module_names_those_that_have_one(
     build: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -103,22 +103,22 @@ def test_a_python_without_a_blender_module_uses_another_one_of_the_machine(
 
     monkeypatch.setattr(build, "running_python", lambda: running)
     monkeypatch.setattr(build, "find_python", find_python)
-    assert build.blender_at_hand() == taken
+    assert build.default_blender() == taken
 
 
 def test_a_zip_that_blenders_validator_rejects_is_not_left_in_dist(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def reject(path: Path, tool: object) -> None:
+    def reject(tool: object, command: str, path: Path) -> None:
         raise build.FailedError("Blender's validator rejects it.")
 
     monkeypatch.setattr(build, "DIST", tmp_path / "dist")
     monkeypatch.setattr(build, "blender_environment", lambda blender: Path(sys.executable))
     monkeypatch.setattr(build, "extension_tool", lambda python: [python])
-    monkeypatch.setattr(build, "validate", reject)
+    monkeypatch.setattr(build, "use_extension_tool", reject)
     assert build.main(["build"]) == 1
     assert not list(tmp_path.glob("dist/*"))
-    monkeypatch.setattr(build, "validate", lambda path, tool: None)
+    monkeypatch.setattr(build, "use_extension_tool", lambda tool, command, path: None)
     assert build.main(["build"]) == 0
     assert [path.name for path in tmp_path.glob("dist/*")] == [f"contact_lens-{build.version()}.zip"]
 
@@ -133,7 +133,7 @@ def test_a_missing_interpreter_is_an_error_that_says_how_to_get_it(
     assert "uv python install 3.13" in said
 
 
-def test_no_room_on_the_disk_is_told_before_anything_is_downloaded(
+def test_a_full_disk_is_reported_before_anything_is_downloaded(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     usage = namedtuple("usage", "total used free")
@@ -143,7 +143,7 @@ def test_no_room_on_the_disk_is_told_before_anything_is_downloaded(
     assert "needs 2.5 GB of free disk" in sentence(capsys)
 
 
-def test_a_cache_folder_that_cannot_be_made_is_told(
+def test_a_cache_folder_that_cannot_be_made_is_reported(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -153,7 +153,7 @@ def test_a_cache_folder_that_cannot_be_made_is_told(
     assert "set CONTACT_LENS_CACHE" in sentence(capsys)
 
 
-def test_no_network_is_tried_three_times_and_told_in_one_sentence(
+def test_a_missing_network_is_tried_three_times_and_reported_in_one_sentence(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CERT"):
@@ -174,7 +174,7 @@ def test_no_network_is_tried_three_times_and_told_in_one_sentence(
 
 @pytest.mark.skipif(os.name == "nt", reason="the fake pip is a script with a #! line")
 @pytest.mark.parametrize(
-    ("said", "told", "tries"),
+    ("output", "sentence", "tries"),
     [
         ("OSError: [Errno 28] No space left on device", "no space left on the disk", 1),
         ("ERROR: No matching distribution found for bpy==4.5.*", "The package index has no", 1),
@@ -182,23 +182,89 @@ def test_no_network_is_tried_three_times_and_told_in_one_sentence(
         ("something else", "pip could not install", 1),
     ],
 )
-def test_what_pip_says_becomes_one_sentence(
-    build: ModuleType, tmp_path: Path, said: str, told: str, tries: int
+def test_pips_output_becomes_one_sentence(
+    build: ModuleType, tmp_path: Path, output: str, sentence: str, tries: int
 ) -> None:
-    with pytest.raises(build.MissingError, match=told):
-        build.pip(fake_pip(tmp_path, said), ["install", "bpy"], "Blender", tmp_path / "pip.log")
+    with pytest.raises(build.MissingError, match=sentence):
+        build.pip(fake_pip(tmp_path, output), ["install", "bpy"], "Blender", tmp_path / "pip.log")
     assert (tmp_path / "asked").read_text() == "x" * tries
+
+
+def environment(build: ModuleType, *requirements: str) -> Path:
+    """The folder of an environment of the running Python."""
+    python: Path = build.environment("some", build.running_python(), requirements, "some packages")
+    return python.parent.parent
 
 
 def test_an_environment_is_reused_while_it_fits(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
-    python = build.environment_with("some", sys.executable, ["a"], "some things")
-    mark = python.parent.parent / "mark"
+    mark = environment(build, "a") / "mark"
     mark.touch()
-    build.environment_with("some", sys.executable, ["a"], "some things")
+    environment(build, "a")
     assert mark.exists()
-    build.environment_with("some", sys.executable, ["a", "b"], "some things")
+    environment(build, "a", "b")
     assert not mark.exists(), "other requirements, another environment"
+    mark.touch()
+    environment(build, "a")
+    assert mark.exists(), "more than is wanted fits"
+    assert build.output_of([environment(build, "a") / "bin" / "python", "-c", ""])[0] == 0
+
+
+@pytest.mark.parametrize("problem", ["download", "swap"])
+def test_an_environment_that_cannot_be_made_leaves_the_earlier_one(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, problem: str
+) -> None:
+    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+    folder = environment(build, "a")
+    (folder / "mark").touch()
+    if problem == "download":
+        monkeypatch.setattr(build, "pip", lambda *_: (_ for _ in ()).throw(build.MissingError("no network")))
+    else:
+        rename = Path.rename
+        monkeypatch.setattr(Path, "rename", lambda path, to: rename(path, Path() if path.name == "made" else to))
+    with pytest.raises(build.MissingError):
+        environment(build, "a", "b")
+    monkeypatch.undo()
+    monkeypatch.setenv("CONTACT_LENS_CACHE", str(folder.parents[1]))
+    assert environment(build, "a") == folder
+    assert (folder / "mark").exists()
+    assert [path for path in folder.parent.iterdir() if path.is_dir()] == [folder], "nothing half-made is left"
+
+
+def test_an_environment_of_another_patch_release_of_python_fits(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+    folder = environment(build, "a")
+    assert build.fits(folder, {"python": build.running_python(), "requirements": ["a"]})
+    assert not build.fits(folder, {"python": "3.8", "requirements": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("words", "runs"),
+    [
+        ([], [("4.5", True, ("not slow",))]),
+        (["--slow"], [("4.5", True, ("slow",))]),
+        (["--blender", "4.2", "--blender", "5.2"], [("4.2", True, ("not slow",)), ("5.2", True, ("not slow",))]),
+        (["--all"], [("4.5", True, ()), ("4.2", True, ("not slow",)), ("5.2", True, ("not slow",))]),
+        (["--", "-x"], [("4.5", True, ("not slow",))]),
+        (["--", "tests/core/test_gjk.py"], [("4.5", False, ())]),
+    ],
+)
+def test_which_tests_run(
+    build: ModuleType, monkeypatch: pytest.MonkeyPatch, words: list[str], runs: list[tuple[str, bool, tuple[str, ...]]]
+) -> None:
+    """Slow tests only where asked for, on one version; those that are named as they are, in one process."""
+    commands: list[list[str]] = []
+    monkeypatch.setattr(build, "default_blender", lambda: "4.5")
+    monkeypatch.setattr(build, "find_python", lambda version, reason: sys.executable)
+    monkeypatch.setattr(build, "blender_environment", lambda version: Path(version))
+    monkeypatch.setattr(build, "run", lambda command, variables: commands.append([str(word) for word in command]) or 0)
+    monkeypatch.setattr(build, "find_blender", lambda given: (_ for _ in ()).throw(build.MissingError("none")))
+    monkeypatch.delenv("BLENDER", raising=False)
+    assert build.main(["test", *words]) == 0
+    selections = [tuple(command[i + 1] for i in range(3, len(command)) if command[i] == "-m") for command in commands]
+    assert [(command[0], "-n" in command, s) for command, s in zip(commands, selections, strict=True)] == runs
 
 
 def test_each_checkout_imports_its_own_files(build: ModuleType, tmp_path: Path) -> None:
@@ -217,7 +283,7 @@ def test_each_checkout_imports_its_own_files(build: ModuleType, tmp_path: Path) 
         assert (code, said.strip()) == (0, f"{checkout / '__init__.py'}|{checkout / 'core' / '__init__.py'}")
 
 
-def test_a_blender_that_is_not_there_is_told(build: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_blender_that_is_not_there_is_reported(build: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert build.main(["test", "--blender-binary", "no-such-blender"]) == 2
     assert "no Blender program 'no-such-blender'" in sentence(capsys)
 
@@ -226,12 +292,8 @@ def test_help_names_every_command() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "build.py"), "--help"], capture_output=True, text=True, check=True
     )
-    for command in ("build", "demo", "test", "check", "bench"):
+    for command in ("build", "demo", "test", "check", "docs", "bench"):
         assert f"build.py {command}" in done.stdout
-
-
-def test_the_version_is_the_same_in_all_three_places(build: ModuleType) -> None:
-    assert build.check_versions() == build.version()
 
 
 def test_every_command_of_the_readme_is_run_by_ci() -> None:
@@ -242,7 +304,7 @@ def test_every_command_of_the_readme_is_run_by_ci() -> None:
     assert commands <= set(re.findall(r"python3 build\.py (\w+)", script))
 
 
-def test_the_demo_in_a_folder_that_cannot_be_written_is_told(
+def test_the_demo_reports_a_folder_that_cannot_be_written(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "build").write_text("a file in the way")
@@ -305,7 +367,7 @@ def test_the_demo_leaves_your_own_file_alone_even_where_its_results_go(demo: Mod
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
-def test_the_demo_on_a_full_disk_is_told(
+def test_the_demo_reports_a_full_disk(
     demo: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run = demo.run

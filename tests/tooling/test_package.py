@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is published: the zip for Blender, the wheel and the source distribution, with one version."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel and the source distribution, built from a copy: setuptools leaves files where it builds."""
+    folder = tmp_path_factory.mktemp("distributions")
+    ignored = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info")
+    shutil.copytree(ROOT, folder / "source", ignore=ignored)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(folder / "source")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+def test_the_version_is_the_same_in_all_three_places(build: ModuleType) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    package = re.search(r'^__version__ = "(.+)"$', (ROOT / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert package is not None
+    assert build.version() == project == package[1]
+
+
+def test_the_zip_has_the_files_that_blenders_builder_takes(build: ModuleType, tmp_path: Path) -> None:
+    if importlib.util.find_spec("bpy") is None:
+        pytest.skip("Blender's builder comes with Blender")
+    tool = build.extension_tool(Path(sys.executable))
+    ours, theirs = build.write_zip(tmp_path / "ours.zip"), tmp_path / "theirs.zip"
+    build.use_extension_tool(tool, "build", "--source-dir", ROOT, "--output-filepath", theirs)
+    build.use_extension_tool(tool, "validate", ROOT)
+    build.use_extension_tool(tool, "validate", ours)
+    names = [{name for name in zipfile.ZipFile(path).namelist() if name[-1] != "/"} for path in (ours, theirs)]
+    assert names[0] == names[1], "the zip and the manifest's paths_exclude_pattern disagree"
+
+
+def test_the_wheel_is_the_package_without_its_tools(build: ModuleType, distributions: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(distributions[0]) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA"))
+    modules = {path for path in build.packed_paths() if path.endswith(".py")} | {"__main__.py", "py.typed"}
+    assert names == {f"contact_lens/{path}" for path in modules}
+    assert "License-Expression: GPL-3.0-or-later" in metadata
+    assert "License-File: LICENSE" in metadata
+    assert "Requires-Dist: numpy>=1.24\n" in metadata
+
+
+def test_the_source_distribution_has_tests_and_documents(distributions: tuple[Path, Path]) -> None:
+    with tarfile.open(distributions[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"README.md", "LICENSE", "build.py", "core/__init__.py", "tests/conftest.py", "docs/user-guide.md"} <= names
+    found = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    tracked = {name for name in found.stdout.splitlines() if name[0] != "." and (ROOT / name).is_file()}
+    assert tracked <= names
