@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -294,14 +293,6 @@ def test_help_names_every_command() -> None:
     )
     for command in ("build", "demo", "test", "check", "docs", "bench"):
         assert f"build.py {command}" in done.stdout
-
-
-def test_every_command_of_the_readme_is_run_by_ci() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    commands = set(re.findall(r"python3 build\.py (\w+)", readme))
-    assert {"demo", "test"} <= commands
-    assert commands <= set(re.findall(r"python3 build\.py (\w+)", script))
 
 
 def test_the_demo_reports_a_folder_that_cannot_be_written(
