@@ -93,16 +93,33 @@ def as_unit(name: str, value: ArrayLike, dim: int) -> FloatArray:
     return direction / sqrt(float(direction @ direction))
 
 
-def as_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
-    """Return directions (k, dim), finite and none of them zero, as a float64 array."""
-    expected = f"an array (k, {dim})"
+def as_points(name: str, value: ArrayLike, dim: int) -> FloatArray:
+    """Return finite points (n, dim), n >= 0, as a float64 array."""
+    expected = f"an array (n, {dim})"
     array = as_array(name, value, expected)
     if array.ndim != 2 or array.shape[1] != dim:
         raise ValueError(f"{name}: {expected} expected, got the shape {array.shape}")
+    return array
+
+
+def as_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
+    """Return directions (n, dim), finite and none of them zero, as a float64 array."""
+    array = as_points(name, value, dim)
     zero = np.flatnonzero(~array.any(axis=1))
     if len(zero):
         raise ValueError(f"{name}: row {zero[0]} is zero: a zero vector has no direction")
     return array
+
+
+def as_affine(name: str, value: ArrayLike, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Return the linear part (dim, dim) and the translation (dim,) of an affine matrix (dim + 1, dim + 1)."""
+    expected = f"an array ({dim + 1}, {dim + 1})"
+    matrix = as_array(name, value, expected)
+    if matrix.shape != (dim + 1, dim + 1):
+        raise ValueError(f"{name}: {expected} expected, got the shape {matrix.shape}")
+    if matrix[-1].tolist() != [0.0] * dim + [1.0]:
+        raise ValueError(f"{name}: the last row must be {', '.join('0' * dim)}, 1, got {matrix[-1].tolist()}")
+    return matrix[:-1, :-1], matrix[:-1, -1]
 
 
 def as_length(name: str, value: object) -> float:
@@ -116,3 +133,11 @@ def as_length(name: str, value: object) -> float:
         if isfinite(number) and number >= 0.0:
             return number
     raise ValueError(f"{name} must be a finite number that is not negative, not {value!r}")
+
+
+def as_factor(name: str, value: object) -> float:
+    """Return a finite number above 0 as a plain float."""
+    number = as_length(name, value)
+    if number == 0.0:
+        raise ValueError(f"{name} must be above 0")
+    return number

@@ -35,7 +35,6 @@ from ...core.shapes.box import Box
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.rounded import Capsule, Sphere
-from ...core.shapes.signed_distance import signed_distances
 from ...core.types import FloatArray
 from ..draw.shape_outline import surface_points
 
@@ -286,6 +285,6 @@ def fit_of(shape: ConvexShape, corners: FloatArray, points: FloatArray, triangle
 
 def sticks_out(shape: ConvexShape, corners: FloatArray) -> float:
     """Return how far the farthest of the corners (k, 3) is outside of a primitive; 0.0 when none is."""
-    farthest = float(signed_distances(shape, corners).max(initial=0.0))
+    farthest = float(shape.signed_distance(corners).max(initial=0.0))
     # The corners that a primitive was fitted to are on it, but for rounding.
     return farthest if farthest > FIT_SLACK * shape.extent else 0.0

@@ -14,8 +14,10 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import product
 from math import inf, sqrt
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
@@ -27,16 +29,16 @@ from ..narrow_phase.separation import SignedSeparation
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange
 from ..region.center import middle, weighted_center
-from ..shapes.bounded import Bounded
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope, extreme_exponent
+from ..shapes.shape import Shape
 from ..tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 from ..types import FloatArray, IntArray, read_only
 from .compound_depth import Escape, shortest_escape
 from .compound_planes import Planes, difference_planes
 from .compound_region import MergedRegion, Patch, merged_regions
-from .covered import is_covered
+from .covered import is_covered, union_moments
 from .curved_escape import curved_escape
 from .pair_frame import pair_frame
 
@@ -76,7 +78,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Compound(Bounded):
+class Compound(Shape):
     """The union of convex pieces, in world coordinates. Pieces may overlap, touch, be apart, or be flat."""
 
     pieces: tuple[ConvexShape, ...]
@@ -136,13 +138,59 @@ class Compound(Bounded):
             return ConvexHull(list(product(*np.transpose(self.bounds).tolist())))
         return ConvexHull(np.concatenate([piece.vertices for piece in parts]))
 
-    def moved(self, translation: FloatArray) -> Compound:
-        """Return the compound moved by a vector (dim,), rounded to the coordinates' last digit."""
-        return Compound([piece.moved(translation) for piece in self.pieces])
+    @cached_property
+    def _moments(self) -> tuple[float, FloatArray]:
+        curved = [piece for piece in self.pieces if not isinstance(piece, Polytope)]
+        if not curved:
+            return union_moments(cast(tuple[Polytope, ...], self.pieces))
+        tolerance = pair_tolerance(self, self)
+        for i, j in candidate_pairs(self.lows, self.highs).pairs.tolist():
+            if contact(self.pieces[i], self.pieces[j]).signed_distance < -tolerance:
+                raise ValueError(f"pieces {i} and {j} overlap, one is curved: their union's volume is not known")
+        volumes = np.array([piece.volume for piece in self.pieces])
+        return float(volumes.sum()), volumes @ [piece.centroid for piece in self.pieces]
 
-    def scaled(self, exponent: int) -> Compound:
-        """Return the compound scaled by 2**exponent about the world origin, which rounds nothing."""
-        return Compound([piece.scaled(exponent) for piece in self.pieces])
+    @property
+    def volume(self) -> float:
+        """Volume of the union, in the plane its area: what pieces share counts once.
+
+        Raises ValueError when pieces overlap and one of them is curved.
+        """
+        return self._moments[0]
+
+    @property
+    def centroid(self) -> FloatArray:
+        """(dim,) centre of mass of the union, world frame; the centre of the box when there is no volume.
+
+        Raises ValueError when pieces overlap and one of them is curved.
+        """
+        volume, moment = self._moments
+        return read_only(moment / volume) if volume > 0.0 else self.center
+
+    def signed_distance(self, points: ArrayLike) -> FloatArray:
+        """Return the signed distances (n,) of `points` (n, dim) from the nearest piece, or the one they are deepest in.
+
+        Outside that is the distance from the union; inside, where pieces overlap or meet, its surface may be farther.
+        Raises ValueError, naming the argument. Source: S1.5.
+        """
+        return super().signed_distance(points)
+
+    def _support_points(self, directions: FloatArray) -> FloatArray:
+        tips = np.stack([piece.supports(directions) for piece in self.pieces])
+        farthest = np.einsum("pkd,kd->pk", tips - self.center, directions).argmax(axis=0)
+        return tips[farthest, np.arange(len(directions))]
+
+    def _signed_distances(self, points: FloatArray) -> FloatArray:
+        return np.min([piece.signed_distance(points) for piece in self.pieces], axis=0)
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> Compound:
+        return Compound([piece._transformed(linear, offset) for piece in self.pieces])
+
+    def _translated(self, step: FloatArray) -> Compound:
+        return Compound([piece.translated(step) for piece in self.pieces])
+
+    def _scaled(self, factor: float) -> Compound:
+        return Compound([piece.scaled(factor) for piece in self.pieces])
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +317,7 @@ def compound_contact(
     contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     exponent = extreme_exponent(one, two)
     if exponent:
-        one, two = one.scaled(-exponent), two.scaled(-exponent)
+        one, two = one.scaled(2.0**-exponent), two.scaled(2.0**-exponent)
         pair = _Pair(one, two, float(np.ldexp(clearance, -exponent)), contact_tolerance, int(budget), progress)
         return replace(pair.contact().scaled(exponent), clearance=clearance)
     return _Pair(one, two, clearance, contact_tolerance, int(budget), progress).contact()
@@ -545,7 +593,7 @@ class _Pair:
 
     def _after(self, translation: FloatArray) -> _Touching:
         """Return the contacts once B is moved."""
-        return self._contacts(self.b.moved(translation), subrange(self.progress, 0.9, 0.9))
+        return self._contacts(self.b.translated(translation), subrange(self.progress, 0.9, 0.9))
 
     def _bodies(self, reach: float) -> list[Planes]:
         """Return the Minkowski differences of all pairs that may matter to translations of B no longer than this."""

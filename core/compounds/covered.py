@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether convex pieces are inside the union of others: what is outside of them is cut away facet by facet."""
+"""The parts of convex pieces that are outside the union of others, cut off facet by facet: containment and volume."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -32,7 +32,20 @@ def is_covered(inner: Sequence[Polytope], outer: Sequence[Polytope], slack: floa
         if not len(some):
             break
         held[some] = _heights(piece, corners[some]).max(axis=1) <= slack
-    return bool(held.all()) and all(_rest_is_empty(piece, piece.rank, outer, slack, left) for piece in inner)
+    if not held.all():
+        return False
+    return not any(True for piece in inner for _ in _cells_outside(piece, piece.rank, outer, slack, left))
+
+
+def union_moments(pieces: Sequence[Polytope]) -> tuple[float, FloatArray]:
+    """Return the volume (in the plane the area) of a union of pieces, and its first moment (dim,) about the origin."""
+    volume, moment = 0.0, np.zeros(pieces[0].dim)
+    solid = [piece for piece in pieces if piece.rank == piece.dim]
+    for k, piece in enumerate(solid):
+        for cell in _cells_outside(piece, piece.rank, solid[:k], 0.0, [10**9]):
+            volume += cell.volume
+            moment += cell.volume * cell.centroid
+    return volume, moment
 
 
 def _heights(piece: Polytope, points: FloatArray) -> FloatArray:
@@ -40,8 +53,13 @@ def _heights(piece: Polytope, points: FloatArray) -> FloatArray:
     return (points - piece.center) @ piece.normals.T - piece.offsets
 
 
-def _rest_is_empty(cell: Polytope, rank: int, outer: list[Polytope], slack: float, left: list[int]) -> bool:
-    """Tell whether nothing of a cell is outside of all outer pieces. Cells thinner than their rank are nothing."""
+def _cells_outside(
+    cell: Polytope, rank: int, outer: list[Polytope], slack: float, left: list[int]
+) -> Iterator[Polytope]:
+    """Yield the parts of a cell that are outside of all outer pieces, except those of lower rank.
+
+    `left[0]` is the number of cuts that may still be made; the cell itself is yielded when there are none left.
+    """
     low, high = cell.bounds
     near = [
         piece for piece in outer if (piece.bounds[0] - slack <= high).all() and (piece.bounds[1] + slack >= low).all()
@@ -52,7 +70,7 @@ def _rest_is_empty(cell: Polytope, rank: int, outer: list[Polytope], slack: floa
     for place, k in enumerate(order):
         above = heights[k] - slack
         if (above <= 0.0).all():
-            return True
+            return
         if (above.min(axis=0) >= 0.0).any():
             continue
         others = [near[m] for m in order[place + 1 :]]
@@ -60,22 +78,24 @@ def _rest_is_empty(cell: Polytope, rank: int, outer: list[Polytope], slack: floa
         for facet in np.flatnonzero(above.max(axis=0) > 0.0).tolist():
             left[0] -= 1
             if left[0] < 0:
-                return False
+                yield rest
+                return
             level = _heights(near[k], rest.vertices)[:, facet] - slack
             if level.max() <= 0.0:
                 continue
             if level.min() >= 0.0:
-                return _rest_is_empty(rest, rank, others, slack, left)
+                yield from _cells_outside(rest, rank, others, slack, left)
+                return
             cut = _cut(rest, level)
             outside = ConvexHull(np.concatenate((rest.vertices[level >= 0.0], cut)))
-            if outside.rank >= rank and not _rest_is_empty(outside, rank, others, slack, left):
-                return False
+            if outside.rank >= rank:
+                yield from _cells_outside(outside, rank, others, slack, left)
             inside = ConvexHull(np.concatenate((rest.vertices[level <= 0.0], cut)))
             if inside.rank < rank:
                 break
             rest = inside
-        return True
-    return False
+        return
+    yield cell
 
 
 def _cut(cell: Polytope, level: FloatArray) -> FloatArray:

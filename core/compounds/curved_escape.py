@@ -174,7 +174,7 @@ def _pushed(
         deepest, push = inf, translation
         now = []
         for i, j in pairs:
-            c = contact(pieces_a[i], pieces_b[j].moved(translation))
+            c = contact(pieces_a[i], pieces_b[j].translated(translation))
             # Beyond this plane the pair is separated, whatever the translation.
             known[i, j] = c.normal, float(c.normal @ translation) - c.signed_distance
             if c.signed_distance < deepest:

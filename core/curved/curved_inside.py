@@ -22,10 +22,9 @@ import numpy as np
 from ..narrow_phase.relation import Relation
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.cylinder import Cone, Cylinder
-from ..shapes.ellipsoid import Ellipsoid
+from ..shapes.ellipsoid import Ellipsoid, secular_root
 from ..shapes.polytope import Polytope
 from ..shapes.rounded import Rounded
-from ..shapes.signed_distance import core_distances, heights_above, secular_root, signed_distances
 from ..types import FloatArray
 
 _MOST = 300_000
@@ -63,7 +62,7 @@ def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
         # As the corners or the support points across the facets show.
         if isinstance(core, Polytope):
-            by_facets = radius + float(heights_above(outer, core.vertices).max())
+            by_facets = radius + float(outer.highest_facets(core.vertices).max())
         else:
             tops = support_points(inner, outer.normals) - outer.center
             by_facets = float(((tops * outer.normals).sum(axis=1) - outer.offsets).max())
@@ -82,10 +81,10 @@ def _core(shape: ConvexShape) -> ConvexShape:
 def _core_sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     if isinstance(inner, Polytope):
         if isinstance(outer, Polytope) and outer.rank == outer.dim:
-            above = float(heights_above(outer, inner.vertices).max())
+            above = float(outer.highest_facets(inner.vertices).max())
             if above > enough or above <= 0.0:
                 return above
-        return float(signed_distances(outer, inner.vertices).max())
+        return float(outer.signed_distance(inner.vertices).max())
     if isinstance(inner, Ellipsoid):
         known = _around_ellipsoid(inner, outer, enough)
         if known is not None:
@@ -97,7 +96,7 @@ def _core_sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> f
     if farthest > enough:
         return farthest
     if isinstance(inner, Cone):
-        return max(farthest, float(core_distances(outer, inner.end[None])[0]))
+        return max(farthest, float(outer.core_distances(inner.end[None])[0]))
     return max(farthest, _image_sticks_out(inner.end, ring, outer, enough))
 
 
@@ -131,13 +130,13 @@ def _around_ellipsoid(inner: Ellipsoid, outer: ConvexShape, enough: float) -> fl
     beyond = (float(np.linalg.norm(far)) - 1.0) * float(semi.max())
     if enough >= 0.0 and beyond <= enough:
         return beyond
-    there = float(core_distances(outer, (middle + (far * semi) @ axes)[None])[0])
+    there = float(outer.core_distances((middle + (far * semi) @ axes)[None])[0])
     return there if there > enough else None
 
 
 def _image_sticks_out(center: FloatArray, axes: FloatArray, outer: ConvexShape, enough: float) -> float:
     """Return it for the image of the unit circle or sphere: the points `center + u @ axes`, with `axes` (k, dim)."""
-    found = float(core_distances(outer, center[None])[0])
+    found = float(outer.core_distances(center[None])[0])
     if found > enough:
         return found
     size = len(axes)
@@ -146,13 +145,13 @@ def _image_sticks_out(center: FloatArray, axes: FloatArray, outer: ConvexShape, 
     while len(cells):
         middles = cells.sum(axis=1)
         middles /= np.linalg.norm(middles, axis=1)[:, None]
-        found = max(found, float(core_distances(outer, center + middles @ axes).max()))
+        found = max(found, float(outer.core_distances(center + middles @ axes).max()))
         if found > enough:
             return found
         # A unit vector is a sum of a cell's corners, times numbers >= 0 of which the sum is between 1 and that of the
         # middle's product with the corners, upside down. So the corners moved out as far hold it, with the center.
         around = cells / (cells * middles[:, None]).sum(axis=2).min(axis=1)[:, None, None]
-        bounds = core_distances(outer, center + (around @ axes).reshape(-1, axes.shape[1]))
+        bounds = outer.core_distances(center + (around @ axes).reshape(-1, axes.shape[1]))
         bounds = bounds.reshape(-1, size).max(axis=1)
         open_ = bounds > enough
         most = max(most, float(bounds[~open_].max(initial=-np.inf)))

@@ -140,7 +140,7 @@ def way_out(
         report_progress(progress, step, _STEPS)
         length = length_of(translation)
         along = translation / length if length > 0.0 else None
-        moved = [piece.moved(translation) for piece in pieces]
+        moved = [piece.translated(translation) for piece in pieces]
         near = nearest_to_mesh(moved, mesh, tolerance, None if along is None else -along)
         if near.signed_distance >= -tolerance:
             return None if has_entered(moved, mesh) else WayOut(translation, near.on_mesh)

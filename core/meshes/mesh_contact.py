@@ -389,7 +389,7 @@ class _Pair:
         ways = directions_between(self.a, self.b, self.crossings)
         for k, way in enumerate(ways):
             report_progress(progress, k, len(ways))
-            if share_nothing(self.a, self.b.moved(way * self.band)):
+            if share_nothing(self.a, self.b.translated(way * self.band)):
                 return way
         return None
 
@@ -865,7 +865,7 @@ class _Curved:
         more = translation * (max(self.band, self.pair.contact_tolerance * length) / length)
         return all(
             nearest_to_mesh(
-                [piece.moved(translation + share * more) for piece in self.pieces], self.mesh, self.tolerance
+                [piece.translated(translation + share * more) for piece in self.pieces], self.mesh, self.tolerance
             ).signed_distance
             >= -self.tolerance
             for share in BEYOND

@@ -177,7 +177,7 @@ class Body:
         length[length == 0.0] = 1.0
         return n * (self.outward / length)[:, None]
 
-    def moved(self, translation: FloatArray) -> Body:
+    def translated(self, translation: FloatArray) -> Body:
         """Return it moved. What is known of it is kept: its tree, bounds and loose parts are the same, moved."""
         mesh = Mesh(self.mesh.points + translation, self.mesh.triangles)
         low, high = self.mesh.bounds
@@ -250,11 +250,11 @@ class EscapeSearch:
         best = int(np.argmin(lengths))
         self.best = self._longer(across[best], self.ties[best])
         self.length = length_of(self.best)
-        self.proved = share_nothing(a, b.moved(self.best))
+        self.proved = share_nothing(a, b.translated(self.best))
         if not self.proved:
             self.best = self.best * 2.0 + self.ties[best] * (64.0 * EPS * self.magnitude)
             self.length = length_of(self.best)
-            self.proved = share_nothing(a, b.moved(self.best))
+            self.proved = share_nothing(a, b.translated(self.best))
         self.known = [self.best] if self.proved else []
         for translation, tie in zip(across[:_STARTS], self.ties, strict=False):
             self.settle(self._longer(translation, tie))
@@ -306,7 +306,7 @@ class EscapeSearch:
     def separates(self, translation: FloatArray) -> bool:
         """Try a translation; note it when it is the best."""
         self._tried()
-        if not share_nothing(self.a, self.b.moved(translation)):
+        if not share_nothing(self.a, self.b.translated(translation)):
             return False
         length = length_of(translation)
         self.known.append(translation)
@@ -321,7 +321,7 @@ class EscapeSearch:
         start = translation + self.room * way
         if first_impact(self.a.mesh, self.b.mesh, start, beyond * way) is not None:
             return False
-        return all(share_nothing(self.a, self.b.moved(t)) for t in (start, start + beyond * way))
+        return all(share_nothing(self.a, self.b.translated(t)) for t in (start, start + beyond * way))
 
     def clear(self, beyond: float) -> FloatArray | None:
         """Return the shortest translation known that separates and meets nothing for a length more of the same, no

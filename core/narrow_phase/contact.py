@@ -185,7 +185,9 @@ def contact(
     exponent = extreme_exponent(a, b)
     if exponent:
         clear = float(np.ldexp(clearance, -exponent))
-        found = _any_contact(a.scaled(-exponent), b.scaled(-exponent), method, clear, contact_tolerance, start)
+        found = _any_contact(
+            a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), method, clear, contact_tolerance, start
+        )
         return replace(found.scaled(exponent), clearance=clearance)
     return _any_contact(a, b, method, clearance, contact_tolerance, start)
 

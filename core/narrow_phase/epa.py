@@ -125,7 +125,7 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
         if exponent:
-            return epa(a.scaled(-exponent), b.scaled(-exponent), simplex.scaled(-exponent)).scaled(exponent)
+            return epa(a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), simplex.scaled(-exponent)).scaled(exponent)
     return _grow_polytope(a, b, simplex, size) if a.dim == 3 else _grow_polygon(a, b, simplex, size)
 
 

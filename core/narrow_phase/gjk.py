@@ -177,7 +177,9 @@ def _gjk(
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
         if exponent:
-            found = _gjk(a.scaled(-exponent), b.scaled(-exponent), distance=distance, direction=direction, start=start)
+            found = _gjk(
+                a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), distance=distance, direction=direction, start=start
+            )
             return found.scaled(exponent)
     if direction is None:
         ax, ay, az = a.middle

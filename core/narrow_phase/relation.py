@@ -7,8 +7,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from ..shapes.bounded import Bounded
 from ..shapes.polytope import PRODUCTS, Polytope
+from ..shapes.shape import Shape
 from ..tolerance import promised
 
 
@@ -24,7 +24,7 @@ class Relation(StrEnum):
     SEPARATED = "separated"
 
 
-def contact_band(a: Bounded, b: Bounded, contact_tolerance: float) -> float:
+def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
     """Return the half-width of TOUCHING around signed distance 0, world units.
 
     It is `contact_tolerance` times the smaller non-zero extent, but never less than what the sign of the distance may
@@ -57,7 +57,7 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
 
 def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
-    (lows, highs), (outer_lows, outer_highs) = inner.bounds_floats, outer.bounds_floats
+    (lows, highs), (outer_lows, outer_highs) = inner.bounds_tuples, outer.bounds_tuples
     for k, low in enumerate(lows):  # noqa: SIM110 (`all` of a generator takes several times as long)
         if low < outer_lows[k] - slack or highs[k] > outer_highs[k] + slack:
             return False

@@ -150,7 +150,7 @@ def contact_region(
     on_b = as_floats("point_on_b", point_on_b, a.dim)
     exponent = extreme_exponent(a, b)
     if exponent:
-        a, b = a.scaled(-exponent), b.scaled(-exponent)
+        a, b = a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
         width = float(np.ldexp(width, -exponent))
         on_a, on_b = np.ldexp(on_a, -exponent).tolist(), np.ldexp(on_b, -exponent).tolist()
         return region_between(a, b, unit, width, on_a, on_b).scaled(exponent)

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_array, as_floats, validate_magnitude
+from ..arguments import as_affine, as_array, as_floats, validate_magnitude
 from ..tolerance import BOX_ORTHOGONAL, EPS, SLIVER
 from ..types import FloatArray, IntArray, read_only
 from .hull import ConvexHull
@@ -85,18 +85,19 @@ class Box(Polytope):
         Raises ValueError, naming the argument, when one has another shape or is not finite, when the last row of the
         matrix is not 0, 0, 0, 1, or when low is above high.
         """
-        m = np.array(as_array("matrix", matrix, "an array (4, 4)"))
-        if m.shape != (4, 4):
-            raise ValueError(f"matrix: an array (4, 4) expected, got the shape {m.shape}")
-        if m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-            raise ValueError(f"matrix: the last row must be 0, 0, 0, 1, got {m[3].tolist()}")
+        linear, offset = as_affine("matrix", matrix, 3)
         bottom, top = as_floats("low", low, 3), as_floats("high", high, 3)
         if any(x > y for x, y in zip(bottom, top, strict=True)):
             raise ValueError(f"low: no component may be above that of high, got {bottom} and {top}")
         half = np.array([0.5 * y - 0.5 * x for x, y in zip(bottom, top, strict=True)])
+        return cls._image(linear, offset, np.array(bottom) + half, half, "matrix, low and high")
+
+    @classmethod
+    def _image(cls, linear: FloatArray, offset: FloatArray, center: FloatArray, half: FloatArray, given: str) -> Box:
+        """Return the image of the box about `center` (3,), its axes along those of the coordinates."""
         with np.errstate(over="ignore", invalid="ignore"):
-            middle = m[:3, :3] @ (np.array(bottom) + half) + m[:3, 3]
-        columns = m[:3, :3].T
+            middle = linear @ center + offset
+        columns = linear.T
         largest = np.abs(columns).max(axis=1)
         scaled = columns / np.where(largest > 0.0, largest, 1.0)[:, None]  # squares neither overflow nor vanish
         lengths = np.sqrt((scaled * scaled).sum(axis=1))
@@ -105,7 +106,7 @@ class Box(Polytope):
         with np.errstate(over="ignore", invalid="ignore"):
             half = half * lengths * largest
         box = cls.__new__(cls)
-        box._build(middle, axes, half, orthogonal, "matrix, low and high")
+        box._build(middle, axes, half, orthogonal, given)
         return box
 
     def _build(self, middle: FloatArray, axes: FloatArray, half: FloatArray, orthogonal: bool, given: str) -> None:
@@ -147,6 +148,9 @@ class Box(Polytope):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> Box:
+        return Box._image(linear @ self.axes.T, linear @ self.center + offset, np.zeros(3), self.half, "matrix")
 
     @cached_property
     def frame(self) -> tuple[float, ...]:

@@ -11,17 +11,12 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..arguments import as_directions
 from ..types import FloatArray, ReadOnlyArrays, read_only
-from .bounded import Bounded
 from .polytope import Polytope
-
-_S = TypeVar("_S", bound="CurvedShape")
+from .shape import Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +53,11 @@ class Revolution:
     """Semi-axes of the section along the axis and across it, when it is an ellipse about the point."""
 
 
-class CurvedShape(Bounded, ABC):
+class CurvedShape(Shape, ABC):
     """A convex shape with a curved surface, in the plane or in space, in world coordinates. It cannot be changed."""
 
     radius: float
     """How far the shape reaches beyond its core, all around; world units."""
-
-    @property
-    @abstractmethod
-    def dim(self) -> int:
-        """Dimension of the points: 2 or 3."""
 
     @property
     @abstractmethod
@@ -100,21 +90,39 @@ class CurvedShape(Bounded, ABC):
     def revolution(self) -> Revolution | None:
         """What it can be turned about without changing, if anything."""
 
+    @property
     @abstractmethod
-    def scaled(self: _S, exponent: int) -> _S:
-        """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
+    def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
+        """Weights (dim + 1,) and first moments (dim + 1, dim) about `center` of the volume of all points within r of
+        the core, the sum of `weights[k] * r**k`."""
 
     @abstractmethod
-    def moved(self: _S, translation: FloatArray) -> _S:
-        """Return the shape moved by a vector (dim,), rounded to the coordinates' last digit."""
+    def core_distances(self, points: FloatArray) -> FloatArray:
+        """Return the signed distances (n,) of points (n, dim) from the core."""
 
-    def supports(self, directions: ArrayLike) -> FloatArray:
-        """Return the support points (k, dim) for `directions` (k, dim), of any length but zero. Source: S4.2.
+    @abstractmethod
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> CurvedShape: ...
 
-        Raises ValueError, naming the argument, when a direction is zero or not finite or there is another dimension.
-        """
-        ways = as_directions("directions", directions, self.dim)
-        ways = ways / np.abs(ways).max(axis=1)[:, None]
+    @property
+    def volume(self) -> float:
+        """Volume of a shape in space, area of a shape in the plane; 0.0 where it does not fill its space."""
+        return float(self.steiner_terms[0] @ self._powers)
+
+    @property
+    def centroid(self) -> FloatArray:
+        """(dim,) centre of mass, world frame."""
+        weights, moments = self.steiner_terms
+        return read_only(self.center + (self._powers @ moments) / (self._powers @ weights))
+
+    @property
+    def _powers(self) -> FloatArray:
+        return self.radius ** np.arange(self.dim + 1.0)
+
+    def _signed_distances(self, points: FloatArray) -> FloatArray:
+        return self.core_distances(points) - self.radius
+
+    def _support_points(self, directions: FloatArray) -> FloatArray:
+        ways = directions / np.abs(directions).max(axis=1)[:, None]
         ways = ways / np.linalg.norm(ways, axis=1)[:, None]
         return self.core_supports(ways) + self.radius * ways
 

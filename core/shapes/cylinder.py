@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +16,9 @@ from ..arguments import as_floats, as_length, validate_magnitude
 from ..types import FloatArray
 from .curved_shape import CurvedShape, FlatFeature, Revolution, across
 from .polytope import Polytope
+from .shape import SIMILAR
+
+_R = TypeVar("_R", bound="_Round")
 
 _RIM = 8
 """Points of a rim to begin with."""
@@ -83,6 +88,49 @@ class _Round(CurvedShape):
         ways = ways[ways @ direction > 0.0]
         return ways / np.linalg.norm(ways, axis=1)[:, None]
 
+    def core_distances(self, points: FloatArray) -> FloatArray:
+        # In the half plane through the axis, where a point is so far along the axis and so far from it.
+        way = points - self.start
+        out = np.hypot(*(way @ np.array(across(self.axis)).T).T)
+        return self._section_distances(way @ self.axis, out, float((self.end - self.start) @ self.axis))
+
+    @abstractmethod
+    def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
+        """Return the signed distances of points so far along the axis from the start, and so far out from it."""
+
+    def _transformed(self: _R, linear: FloatArray, offset: FloatArray) -> _R:
+        axis, rim = linear @ self.axis, linear @ np.array(across(self.axis)).T
+        _, stretches, _ = np.linalg.svd(rim, full_matrices=False)
+        lean = np.abs(axis @ rim).max()
+        height = math.hypot(*axis.tolist())
+        if not (stretches[1] > (1.0 - SIMILAR) * stretches[0] and 0.0 <= lean < SIMILAR * height * stretches[0]):
+            raise ValueError(
+                f"matrix: a {type(self).__name__} keeps its form under rotation, reflection, translation, even scale "
+                f"and scale along its axis only; take ConvexHull(shape.supports(directions)), a polytope inside it"
+            )
+        ends = np.stack([self.start, self.end]) @ linear.T + offset
+        scale = float(stretches.mean())
+        validate_magnitude("matrix", np.abs(ends) + self.rim * scale)
+        return self._with(ends[0], ends[1], self.rim * scale)
+
+    def _translated(self: _R, step: FloatArray) -> _R:
+        return self._with(self.start + step, self.end + step, self.rim)
+
+    def _scaled(self: _R, factor: float) -> _R:
+        return self._with(self.start * factor, self.end * factor, self.rim * factor)
+
+    def _with(self: _R, start: FloatArray, end: FloatArray, rim: float) -> _R:
+        """Return a shape of the same class between other ends."""
+        made = object.__new__(type(self))
+        _Round.__init__(made, start, end, rim, ("start", "end"))
+        return made
+
+    def _moments(self, terms: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
+        """Return the Steiner terms given as weights and the heights of their centroids, in parts of the axis."""
+        weights, heights = np.array(terms).T
+        middles = self.start - self.center + heights[:, None] * (self.end - self.start)
+        return weights, weights[:, None] * middles
+
     @property
     def rim_axes(self) -> FloatArray:
         """(2, 3) two perpendicular ways from the axis to the rim, right-handed with the axis."""
@@ -143,13 +191,16 @@ class Cylinder(_Round):
             return FlatFeature(np.stack([top + sideways, bottom + sideways]))
         return FlatFeature((top + sideways)[None])
 
-    def scaled(self, exponent: int) -> Cylinder:
-        return Cylinder(
-            np.ldexp(self.start, exponent), np.ldexp(self.end, exponent), float(np.ldexp(self.rim, exponent))
-        )
+    def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
+        beyond, beside = np.maximum(-along, along - height), out - self.rim
+        inside = np.minimum(np.maximum(beyond, beside), 0.0)
+        return inside + np.hypot(np.maximum(beyond, 0.0), np.maximum(beside, 0.0))
 
-    def moved(self, translation: FloatArray) -> Cylinder:
-        return Cylinder(self.start + translation, self.end + translation, self.rim)
+    @cached_property
+    def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
+        r, h = self.rim, math.dist(self.start, self.end)
+        area, bent = 2.0 * r * (r + h), h + math.pi * r
+        return self._moments([(math.pi * x, 0.5) for x in (r * r * h, area, bent, 4.0 / 3.0)])
 
 
 class Cone(_Round):
@@ -188,8 +239,26 @@ class Cone(_Round):
             return FlatFeature(np.stack([rim, self.end]))
         return FlatFeature((self.end if rise > 0.0 else rim)[None])
 
-    def scaled(self, exponent: int) -> Cone:
-        return Cone(np.ldexp(self.start, exponent), np.ldexp(self.end, exponent), float(np.ldexp(self.rim, exponent)))
+    def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
+        slant = np.hypot(self.rim, height)
+        above = ((out - self.rim) * height + along * self.rim) / slant
+        deepest = np.maximum(above, -along)
+        share = np.clip(((self.rim - out) * self.rim + along * height) / (slant * slant), 0.0, 1.0)
+        to_side = np.hypot(out - self.rim * (1.0 - share), along - share * height)
+        to_base = np.hypot(np.maximum(out - self.rim, 0.0), along)
+        return np.where(deepest <= 0.0, deepest, np.minimum(to_side, to_base))
 
-    def moved(self, translation: FloatArray) -> Cone:
-        return Cone(self.start + translation, self.end + translation, self.rim)
+    @cached_property
+    def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
+        r, h = self.rim, math.dist(self.start, self.end)
+        slant = math.hypot(r, h)
+        area, side = r * (r + slant), math.atan2(r, h)
+        rim_bend = r * (0.5 * math.pi + side)
+        cap = 2.0 * (1.0 - r / slant)  # the normals at the apex
+        parts = [
+            (r * r * h / 3.0, 0.25),
+            (area, r * slant / 3.0 / area),
+            (h + rim_bend, 0.5 * h / (h + rim_bend)),
+            (4.0 / 3.0, cap / 4.0),
+        ]
+        return self._moments([(math.pi * weight, height) for weight, height in parts])

@@ -7,6 +7,7 @@ sections, they are ellipses.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -15,11 +16,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, validate_magnitude
+from ..tolerance import EPS
 from ..types import FloatArray, read_only
 from .box import rotate
 from .curved_shape import CurvedShape, FlatFeature, Revolution
 from .hull import ConvexHull
 from .polytope import Polytope
+from .shape import similarity
+
+_STEPS = 60
+"""Steps to a root: each doubles its digits, and it starts next to it or, at worst, some powers of ten away."""
+_FLAT = 16.0
+"""Times EPS: semi-axes smaller than this times the largest are rounding."""
+_ROOT_SMALLEST = 1e-290
+"""In units of what is largest: parts of a secular equation that count as 0. What larger ones are divided by, and their
+quotients by the root, are in the range of float64."""
+_EQUAL = 1e-8
+"""Relative: numbers so near to each other that their mean stands for them, to the last digit of the integral."""
 
 
 def _around(dim: int) -> FloatArray:
@@ -100,11 +113,61 @@ class Ellipsoid(CurvedShape):
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         return FlatFeature(self.core_supports(direction[None]))
 
-    def scaled(self, exponent: int) -> Ellipsoid:
-        return Ellipsoid.from_axes(np.ldexp(self.middle, exponent), np.ldexp(self.semi, exponent), self.axes)
+    def core_distances(self, points: FloatArray) -> FloatArray:
+        if self.skeleton is not None:
+            return self.skeleton.core_distances(points)
+        unit = float(self.semi.max())
+        place, semi = (points - self.middle) @ self.axes.T / unit, self.semi / unit
+        least = float(semi.min())
+        # The surface is nearest at x with normal n: n_k = p_k / (s_k^2 + w), and sum (s_k n_k)^2 = 1.
+        beyond = (semi - least) * (semi + least)
+        root = secular_root(semi * place, beyond)
+        under = beyond + root[:, None]
+        zero = under == 0.0
+        ways = place / np.where(zero, 1.0, under)
+        # On the plane across the smallest semi-axis it may be as near on both sides.
+        rest = np.sqrt(np.maximum(0.0, 1.0 - ((ways * semi) ** 2).sum(axis=1))) / least
+        smallest = int(semi.argmin())
+        ways[:, smallest] = np.where(root == 0.0, rest, ways[:, smallest])
+        ways /= np.linalg.norm(ways, axis=1)[:, None]
+        return unit * ((ways * place).sum(axis=1) - np.linalg.norm(ways * semi, axis=1))
 
-    def moved(self, translation: FloatArray) -> Ellipsoid:
-        return Ellipsoid.from_axes(self.middle + translation, self.semi, self.axes)
+    @cached_property
+    def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
+        squares = self.semi * self.semi
+        ball = math.pi if self.dim == 2 else 4.0 * math.pi / 3.0
+        if self.radius > 0.0:
+            weights = [0.0] * self.dim + [ball]
+        elif self.dim == 2:
+            weights = [ball * self.semi.prod(), 8.0 * _mean_stretch(0.0, *squares), ball]
+        else:
+            volume = ball * self.semi.prod()
+            weights = [
+                volume,
+                3.0 * volume * _mean_stretch(*(1.0 / squares)),
+                3.0 * ball * _mean_stretch(*squares),
+                ball,
+            ]
+        return np.array(weights), np.zeros((self.dim + 1, self.dim))
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> Ellipsoid:
+        found = similarity(linear)
+        if found is not None:
+            semi, axes = found[0] * self.semi, self.axes @ found[1].T
+        else:
+            across, semi, _ = np.linalg.svd(linear @ (self.axes.T * self.semi))
+            axes = across.T
+        if not semi.min() > _FLAT * EPS * semi.max():
+            raise ValueError("matrix: it makes the ellipsoid flat; take ConvexHull of its points in the plane")
+        middle = linear @ self.middle + offset
+        validate_magnitude("matrix", np.abs(middle) + semi.max())
+        return Ellipsoid.from_axes(middle, semi, axes)
+
+    def _translated(self, step: FloatArray) -> Ellipsoid:
+        return Ellipsoid.from_axes(self.middle + step, self.semi, self.axes)
+
+    def _scaled(self, factor: float) -> Ellipsoid:
+        return Ellipsoid.from_axes(self.middle * factor, self.semi * factor, self.axes)
 
     @classmethod
     def from_axes(cls, center: FloatArray, semi_axes: FloatArray, axes: FloatArray) -> Ellipsoid:
@@ -113,3 +176,46 @@ class Ellipsoid(CurvedShape):
         made = cls.__new__(cls)
         made._set(*(np.array(value, dtype=np.float64) for value in (center, semi_axes, axes)))
         return made
+
+
+def _mean_stretch(x: float, y: float, z: float) -> float:
+    """Return the mean of sqrt(x u^2 + y v^2 + z w^2) over all unit vectors (u, v, w): the integral R_G.
+
+    By doubling, which makes the numbers equal. Source: B. C. Carlson, Numerical computation of real or complex elliptic
+    integrals, 1995.
+    """
+    x, z, y = sorted((x, y, z))
+    a, b, c, quarter, rd = x, y, z, 1.0, 0.0
+    while max(a, b, c) - min(a, b, c) > _EQUAL * max(a, b, c):
+        root = math.sqrt(a * b) + math.sqrt(b * c) + math.sqrt(c * a)
+        rd += 3.0 * quarter / (math.sqrt(c) * (c + root))
+        a, b, c, quarter = 0.25 * (a + root), 0.25 * (b + root), 0.25 * (c + root), 0.25 * quarter
+    rf = 1.0 / math.sqrt((a + b + c) / 3.0)
+    rd += quarter * ((a + b + 3.0 * c) / 5.0) ** -1.5
+    return 0.5 * (z * rf - (x - z) * (y - z) * rd / 3.0 + math.sqrt(x * y / z))
+
+
+def secular_root(parts: FloatArray, poles: FloatArray) -> FloatArray:
+    """Return for each row of `parts` (n, k) the number z >= 0 for which `sum_k (parts_k / (poles_k + z))^2` is 1, or
+    0.0 where the sum is never that large. `poles` (k,) >= 0, the least of them 0.
+
+    Newton's method on the inverse square root of the sum, which is all but straight and concave: from below it never
+    steps too far.
+    """
+    # Parts that would overflow when they are divided by the smallest roots: without them nothing moves.
+    parts = np.where(np.abs(parts) < _ROOT_SMALLEST, 0.0, parts)
+    root: FloatArray = np.maximum((np.abs(parts) - poles).max(axis=1), 0.0)
+    for _ in range(_STEPS):
+        under = poles + root[:, None]
+        under = np.where(under > 0.0, under, np.inf)
+        ratio = parts / under
+        squares = (ratio * ratio).sum(axis=1)
+        length = np.sqrt(squares)
+        steep = (ratio * ratio / under).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where((length > 1.0) & (steep > 0.0), (length - 1.0) * squares / steep, 0.0)
+        following = root + step
+        if (following == root).all():
+            break
+        root = following
+    return root

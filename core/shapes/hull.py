@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, EXTREME_EXPONENT, HULL_MERGE, HULL_RANK
-from ..types import FloatArray, IntArray, read_only
+from ..types import FloatArray, IntArray
 from . import facets
 from .affine_rank import LowerRank, affine_rank
 from .hull_grid import HullGrid
@@ -64,67 +64,22 @@ class ConvexHull(Polytope):
         report_progress(progress, 1.0)
         _fill(self, parts)
 
-    def transformed(self, matrix: ArrayLike) -> ConvexHull:
-        """Return the image of the hull under a 4 x 4 affine `matrix`, which multiplies column vectors.
-
-        The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one turns
-        its loops round), which takes a fraction of the time of a new hull. Where the image is so thin or so bent by
-        rounding that another hull might be right, that is built. What the class promises holds, with the image of the
-        vertices as the input; `vertex_ids` are those of this hull's own input.
-
-        Raises ValueError, naming the argument, when it is not such a matrix of finite real numbers, when its last row
-        is not 0, 0, 0, 1, when the hull is one in the plane, or when the image is too large for float64.
-        """
-        m = np.array(as_array("matrix", matrix, "an array (4, 4)"))
-        if m.shape != (4, 4) or m[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-            raise ValueError("matrix: an array (4, 4) expected whose last row is 0, 0, 0, 1")
-        if self.dim != 3:
-            raise ValueError("matrix: a hull in the plane is not moved by a 4 x 4 matrix")
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> ConvexHull:
+        # The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one
+        # turns its loops round), which takes a fraction of the time of a new hull. Where the image is so thin or so
+        # bent by rounding that another hull might be right, that is built. What the class promises holds, with the
+        # image of the vertices as the input; `vertex_ids` are those of this hull's own input.
         with np.errstate(over="ignore", invalid="ignore"):
-            image = self.vertices @ m[:3, :3].T + m[:3, 3]
+            image = self.vertices @ linear.T + offset
         validate_magnitude("matrix", image)
-        parts = _image(self, image, mirrored=float(np.linalg.slogdet(m[:3, :3])[0]) < 0.0)
+        parts = _image(self, image, mirrored=float(np.linalg.slogdet(linear)[0]) < 0.0)
         if parts is None:
             fresh = ConvexHull(image)
             parts = {name: getattr(fresh, name) for name in _PARTS}
             parts["vertex_ids"] = self.vertex_ids[fresh.vertex_ids]
-        return _made(parts)
-
-    @cached_property
-    def area(self) -> float:
-        """Surface area of a solid; area of a polygon (one side of it); 0.0 for a segment or a point."""
-        if self.rank < 2:
-            return 0.0
-        return float(0.5 * np.abs(self._vector_areas).sum()) / (2.0 if self.rank < self.dim else 1.0)
-
-    @cached_property
-    def volume(self) -> float:
-        """Volume of a solid, 0.0 for anything flat."""
-        if self.rank < 3:
-            return 0.0
-        heights = np.array([float(self.normals[k] @ self.centred[f[0]]) for k, f in enumerate(self.facets)])
-        return float((heights * self._vector_areas).sum() / 6.0)
-
-    @cached_property
-    def centroid(self) -> FloatArray:
-        """(dim,) middle of the mass: of the volume of a solid, the area of a polygon, the length of a segment."""
-        if self.rank < 2:
-            return self.center
-        # Triangles about one corner of each facet; a solid in tetrahedra about the middle of its box.
-        loops = (np.arange(len(self.vertices)),) if self.rank == 2 else self.facets
-        corners = np.concatenate(
-            [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in loops]  # (t, 3)
-        )
-        size = float(np.abs(self.centred).max())
-        local = self.centred / size  # products neither overflow nor vanish
-        p, q, r = (local[corners[:, k]] for k in range(3))
-        if self.rank == 3:
-            weights, fourth = (p * np.cross(q, r)).sum(axis=1), 4.0
-        elif self.dim == 3:
-            weights, fourth = np.cross(q - p, r - p) @ self.normals[0], 3.0
-        else:
-            weights, fourth = (q - p)[:, 0] * (r - p)[:, 1] - (q - p)[:, 1] * (r - p)[:, 0], 3.0
-        return read_only(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
+        made = object.__new__(type(self))
+        _fill(made, parts)
+        return made
 
     @cached_property
     def _sides(self) -> _Sides:
@@ -141,28 +96,8 @@ class ConvexHull(Polytope):
         twin[(start * count + end).argsort()] = (end * count + start).argsort()
         return _Sides(facet, first, start, end, end[following[twin]])
 
-    @cached_property
-    def _vector_areas(self) -> FloatArray:
-        """Twice the area of each facet (of the whole polygon in the plane)."""
-        p = self.centred
-        if self.dim == 2:
-            q = np.roll(p, -1, axis=0)
-            return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
-        return np.array(
-            [
-                float(np.cross(p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]).sum(axis=0) @ normal)
-                for loop, normal in zip(self.facets, self.normals, strict=True)
-            ]
-        )
-
 
 _PARTS = ("vertices", "rank", "edges", "edge_facets", "facets", "normals", "offsets", "vertex_ids")
-
-
-def _made(parts: dict[str, object]) -> ConvexHull:
-    hull = ConvexHull.__new__(ConvexHull)
-    _fill(hull, parts)
-    return hull
 
 
 def _fill(hull: ConvexHull, parts: dict[str, object]) -> None:

@@ -6,17 +6,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..arguments import as_direction
 from ..tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
 from ..types import FloatArray, IntArray, read_only
-from .bounded import Bounded
+from .shape import Shape
+
+_FACET_BELOW = 16.0
+"""Times EPS and the sum of a polytope's magnitude and a point's way from its centre: how far below the plane of a facet
+a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE, products of
+ways and normals by 3."""
+_FAR = 16.0
+"""A polytope that is translated so many times farther out than it was is made anew: what is flat may be another."""
+_LARGEST_POWER = 1000
+"""Of two, that scales a pair: 2.0**1000 is finite, and what it makes of the smallest numbers is ordinary."""
+_TINY = 2.0**-960
+"""Extents below lose digits: such a polytope is made anew too."""
 
 PRODUCTS = 80_000
 """Products of vectors made in one go, and held in memory: they fit the cache, and BLAS does not wait for other cores'
 threads (with three times as many, SAT of two large hulls took ten times as long on a busy machine)."""
+
+
+_P = TypeVar("_P", bound="Polytope")
 
 
 class EdgeTable(NamedTuple):
@@ -37,7 +53,7 @@ class EdgeTable(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Polytope(Bounded):
+class Polytope(Shape):
     """A convex polytope of any rank in the plane or in space, in world coordinates.
 
     Every array of a `Box` or a `ConvexHull` is read-only, and so is everything computed from a polytope here: it is
@@ -72,30 +88,6 @@ class Polytope(Bounded):
     offsets: FloatArray
     """(f,) `normals @ (x - center) <= offsets` for every point x of the shape."""
 
-    def scaled(self, exponent: int) -> Polytope:
-        """Return the shape scaled by 2**exponent about the world origin, which rounds nothing."""
-        return Polytope(
-            read_only(np.ldexp(self.vertices, exponent)),
-            self.rank,
-            self.edges,
-            self.edge_facets,
-            self.facets,
-            self.normals,
-            read_only(np.ldexp(self.offsets, exponent)),
-        )
-
-    def moved(self, translation: FloatArray) -> Polytope:
-        """Return the shape moved by a vector (dim,), rounded to the coordinates' last digit."""
-        return Polytope(
-            read_only(self.vertices + translation),
-            self.rank,
-            self.edges,
-            self.edge_facets,
-            self.facets,
-            self.normals,
-            self.offsets,
-        )
-
     @cached_property
     def dim(self) -> int:
         """Dimension of the points: 2 or 3."""
@@ -105,6 +97,84 @@ class Polytope(Bounded):
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame."""
         return read_only(self.vertices.min(axis=0)), read_only(self.vertices.max(axis=0))
+
+    @cached_property
+    def area(self) -> float:
+        """Surface area of a solid; area of a polygon (one side of it); 0.0 for a segment or a point."""
+        if self.rank < 2:
+            return 0.0
+        return float(0.5 * np.abs(self._vector_areas).sum()) / (2.0 if self.rank < self.dim else 1.0)
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume of a solid; in the plane the area; 0.0 for anything flat."""
+        if self.rank < self.dim:
+            return 0.0
+        if self.dim == 2:
+            return self.area
+        heights = np.array([float(self.normals[k] @ self.centred[f[0]]) for k, f in enumerate(self.facets)])
+        return float((heights * self._vector_areas).sum() / 6.0)
+
+    @cached_property
+    def centroid(self) -> FloatArray:
+        """(dim,) centre of mass, world frame: of the volume of a solid, of a polygon's area, of a segment's length."""
+        if self.rank < 2:
+            return self.center
+        # Triangles about one corner of each facet; a solid in tetrahedra about the middle of its box.
+        loops = (np.arange(len(self.vertices)),) if self.rank == 2 else self.facets
+        corners = np.concatenate(
+            [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in loops]  # (t, 3)
+        )
+        size = float(np.abs(self.centred).max())
+        local = self.centred / size  # products neither overflow nor vanish
+        p, q, r = (local[corners[:, k]] for k in range(3))
+        if self.rank == 3:
+            weights, fourth = (p * np.cross(q, r)).sum(axis=1), 4.0
+        elif self.dim == 3:
+            weights, fourth = np.cross(q - p, r - p) @ self.normals[0], 3.0
+        else:
+            weights, fourth = (q - p)[:, 0] * (r - p)[:, 1] - (q - p)[:, 1] * (r - p)[:, 0], 3.0
+        return read_only(self.center + size * (weights @ (p + q + r)) / (fourth * weights.sum()))
+
+    @cached_property
+    def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
+        """Weights (dim + 1,) and their first moments (dim + 1, dim) about `center`, of Steiner's formula.
+
+        The volume of all points within r is the sum of `weights[k] * r**k`: of the polytope, its facets, its edges
+        with the angles between their facets, and its corners with the solid angles that their facets leave.
+        """
+        p, flat = self.centred, self.dim == 2
+        start, end = p[self.edges[:, 0]], p[self.edges[:, 1]]
+        lengths = np.linalg.norm(end - start, axis=1)
+        loops = (np.arange(len(p)),) if flat and self.rank else self.facets
+        angles = np.zeros(len(p))
+        sizes, middles = np.zeros(len(loops)), np.zeros((len(loops), self.dim))
+        for k, loop in enumerate(loops):
+            corners = p[loop]
+            following, before = np.roll(corners, -1, axis=0) - corners, np.roll(corners, 1, axis=0) - corners
+            cosines = (following * before).sum(axis=1)
+            across = np.sqrt(np.maximum((following**2).sum(axis=1) * (before**2).sum(axis=1) - cosines**2, 0.0))
+            angles[loop] += np.arctan2(across, cosines)
+            if not flat:
+                fan = np.cross(corners[1:-1] - corners[0], corners[2:] - corners[0]) @ self.normals[k] / 2.0
+                sizes[k] = fan.sum()
+                middles[k] = fan @ (corners[0] + corners[1:-1] + corners[2:]) / 3.0
+        full = np.pi if flat else 2.0 * np.pi
+        open_angles = full - angles if self.rank else np.full(1, 2.0 * full)
+        body = (self.volume, self.volume * (self.centroid - self.center))
+        corners_term = (open_angles.sum(), open_angles @ p)
+        if flat:
+            sides = lengths * (2.0 if self.rank == 1 else 1.0)
+            terms = [body, (sides.sum(), sides @ (start + end) / 2.0), tuple(0.5 * x for x in corners_term)]
+        else:
+            turns = np.full(len(lengths), 2.0 * np.pi)
+            if len(self.edge_facets):
+                one, two = self.normals[self.edge_facets].transpose(1, 0, 2)
+                turns = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), (one * two).sum(axis=1))
+            bent = 0.5 * turns * lengths
+            edges_term = (bent.sum(), bent @ (start + end) / 2.0)
+            terms = [body, (sizes.sum(), middles.sum(axis=0)), edges_term, tuple(x / 3.0 for x in corners_term)]
+        return np.array([weight for weight, _ in terms]), np.array([moment for _, moment in terms])
 
     @cached_property
     def middle(self) -> tuple[float, float, float]:
@@ -163,6 +233,141 @@ class Polytope(Bounded):
             return list(map(tuple, self.vertices.tolist()))
         return [(x, y, 0.0) for x, y in self.vertices.tolist()]
 
+    def support_index(self, direction: ArrayLike) -> int:
+        """Return the index of the vertex farthest along `direction` (dim,), any length but zero; of several the first.
+
+        Raises ValueError, naming the argument. Source: S4.2.
+        """
+        return int(self.centred.dot(as_direction("direction", direction, self.dim)).argmax())
+
+    def support_indices(self, directions: FloatArray) -> IntArray:
+        """Return the indices (k,) of the vertices farthest along `directions` (k, dim)."""
+        return np.argmax(directions @ self.centred.T, axis=1)
+
+    def _support_points(self, directions: FloatArray) -> FloatArray:
+        return self.vertices[self.support_indices(directions)]
+
+    def transformed(self: _P, matrix: ArrayLike) -> _P:
+        """Return the image under an affine `matrix`, (4, 4) or in the plane (3, 3): see `Shape.transformed`."""
+        return cast(_P, super().transformed(matrix))
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> Polytope:
+        raise ValueError("matrix: a bare Polytope has no image; transform ConvexHull(vertices)")
+
+    def _translated(self: _P, step: FloatArray) -> _P:
+        vertices = self.vertices + step
+        if self.rank and np.abs(vertices).max() > _FAR * self.magnitude:
+            return cast(_P, self._transformed(np.eye(self.dim), step))
+        return self._replaced(vertices=read_only(vertices))
+
+    def _scaled(self: _P, factor: float) -> _P:
+        if self.rank and self.extent * factor < _TINY:
+            return cast(_P, self._transformed(factor * np.eye(self.dim), np.zeros(self.dim)))
+        return self._replaced(vertices=read_only(self.vertices * factor), offsets=read_only(self.offsets * factor))
+
+    def _replaced(self: _P, **changes: object) -> _P:
+        made = object.__new__(type(self))
+        made.__dict__.update({name: self.__dict__[name] for name in self.__dataclass_fields__} | changes)
+        return made
+
+    def _signed_distances(self, points: FloatArray) -> FloatArray:
+        return self.core_distances(points)
+
+    def highest_facets(self, points: FloatArray) -> FloatArray:
+        """Return the heights (n,) of points (n, dim) above the facet plane that they are highest above, world units.
+
+        That is the signed distance inside a polytope that fills its space, and no more than it outside.
+        """
+        way = points - self.center
+        step = max(1, PRODUCTS // len(self.normals))
+        parts = [(way[k : k + step] @ self.normals.T - self.offsets).max(axis=1) for k in range(0, len(way), step)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def core_distances(self, points: FloatArray) -> FloatArray:
+        """Return the signed distances (n,) of points (n, dim) from the core, which is the polytope itself."""
+        if self.rank < self.dim:
+            return self._from_outside(points)
+        distances = self.highest_facets(points)
+        outside = np.flatnonzero(distances > 0.0)
+        distances[outside] = self._from_outside(points[outside])
+        return distances
+
+    def _from_outside(self, points: FloatArray) -> FloatArray:
+        """Return the distance to the nearest edge or, where a point is above one, the nearest facet."""
+        if len(self.edges) == 0:
+            return np.linalg.norm(points - self.vertices[0], axis=1)
+        if self.dim == 3 and self.facets:
+            return self._from_facets(points)
+        step = max(1, PRODUCTS // len(self.edges))
+        start, end = self.vertices[self.edges[:, 0]], self.vertices[self.edges[:, 1]]
+        parts = [
+            _from_segments(points[k : k + step, None], start, end, self.edge_directions).min(axis=1)
+            for k in range(0, len(points), step)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _from_facets(self, points: FloatArray) -> FloatArray:
+        """Return the distance to the nearest of the facets that a point outside is above the planes of.
+
+        The vector from the nearest point of all is a sum of the normals of facets there, times numbers >= 0, so the
+        point is above one of these.
+        """
+        counts = np.fromiter(map(len, self.facets), dtype=np.intp, count=len(self.facets))
+        first = np.cumsum(counts) - counts
+        corner = np.concatenate(self.facets)
+        next_place = np.arange(1, len(corner) + 1)
+        next_place[first + counts - 1] = first
+        start, end = self.vertices[corner], self.vertices[corner[next_place]]
+        ways = end - start
+        ways /= np.linalg.norm(ways, axis=1)[:, None]
+        outward = np.cross(ways, np.repeat(self.normals, counts, axis=0))
+        # A point on a facet may be computed to be below it, and above one beside it.
+        slack = _FACET_BELOW * EPS * (self.magnitude + np.abs(points - self.center).max(axis=1, initial=0.0))
+        distances = np.empty(len(points))
+        step = max(1, PRODUCTS // len(corner))
+        for k in range(0, len(points), step):
+            way = points[k : k + step] - self.center
+            heights = way @ self.normals.T - self.offsets
+            highest = heights.max(axis=1)
+            point, facet = np.nonzero(heights >= np.minimum(highest, -slack[k : k + step])[:, None])
+            # Their sides, one after the other.
+            sides = counts[facet]
+            begin = np.cumsum(sides) - sides
+            side = np.arange(int(sides.sum())) + np.repeat(first[facet] - begin, sides)
+            spots = points[k : k + step][np.repeat(point, sides)]
+            nearest = np.minimum.reduceat(_from_segments(spots, start[side], end[side], ways[side]), begin)
+            # A point is above a facet when it is on the inner side of each of its sides.
+            beyond = np.maximum.reduceat(((spots - start[side]) * outward[side]).sum(axis=1), begin)
+            height = np.maximum(heights[point, facet], 0.0)
+            nearest = np.where(beyond <= 0.0, np.minimum(nearest, height), nearest)
+            of_point = np.searchsorted(point, np.arange(len(way)))
+            distances[k : k + step] = np.maximum(np.minimum.reduceat(nearest, of_point), highest)
+        return distances
+
+    @cached_property
+    def _vector_areas(self) -> FloatArray:
+        """Twice the area of each facet (of the whole polygon in the plane)."""
+        p = self.centred
+        if self.dim == 2:
+            q = np.roll(p, -1, axis=0)
+            return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
+        return np.array(
+            [
+                float(np.cross(p[loop] - p[loop[0]], np.roll(p[loop], -1, axis=0) - p[loop[0]]).sum(axis=0) @ normal)
+                for loop, normal in zip(self.facets, self.normals, strict=True)
+            ]
+        )
+
+
+def _from_segments(points: FloatArray, start: FloatArray, end: FloatArray, directions: FloatArray) -> FloatArray:
+    # From both ends, so that the nearer of them tells how far along: with the digits of the smaller numbers.
+    from_start, from_end = points - start, points - end
+    along = np.clip((from_start * directions).sum(axis=-1), 0.0, np.linalg.norm(end - start, axis=-1))
+    foot = from_start - along[..., None] * directions
+    past = (from_end * directions).sum(axis=-1) >= 0.0
+    foot[past] = from_end[past]
+    return np.linalg.norm(foot, axis=-1)
+
 
 def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and the highest (k,) `axis @ point` of points (n, dim) for each of the axes (k, dim)."""
@@ -178,10 +383,10 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
     return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
 
 
-def extreme_exponent(a: Bounded, b: Bounded) -> int:
+def extreme_exponent(a: Shape, b: Shape) -> int:
     """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    lows_a, highs_a = a.bounds_floats
-    lows_b, highs_b = b.bounds_floats
+    lows_a, highs_a = a.bounds_tuples
+    lows_b, highs_b = b.bounds_tuples
     half = 0.0
     for k, low in enumerate(lows_a):
         high, low_b, high_b = highs_a[k], lows_b[k], highs_b[k]
@@ -189,7 +394,7 @@ def extreme_exponent(a: Bounded, b: Bounded) -> int:
         if side > half:
             half = side
     exponent = math.frexp(half)[1]
-    return exponent if abs(exponent) > EXTREME_EXPONENT else 0
+    return max(exponent, -_LARGEST_POWER) if abs(exponent) > EXTREME_EXPONENT else 0
 
 
 def as_polytope(name: str, value: object) -> Polytope:

@@ -8,16 +8,21 @@ is known of polytopes is known of these. Source: S1.5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, as_length, validate_magnitude
 from ..types import FloatArray, read_only
-from .curved_shape import CurvedShape, FlatFeature, Revolution
+from .curved_shape import ConvexShape, CurvedShape, FlatFeature, Revolution
+from .ellipsoid import Ellipsoid
 from .hull import ConvexHull
 from .polytope import Polytope
+from .shape import similarity
 from .support import support_feature
+
+_R = TypeVar("_R", bound="Rounded")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -84,11 +89,37 @@ class Rounded(CurvedShape):
         length = float((end - start) @ way)
         return Revolution(tuple(start.tolist()), tuple(way.tolist()), ((0.0, 0.0), (length, 0.0)))
 
-    def scaled(self, exponent: int) -> Rounded:
-        return Rounded(self.core.scaled(exponent), float(np.ldexp(self.radius, exponent)))
+    @property
+    def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
+        return self.core.steiner_terms
 
-    def moved(self, translation: FloatArray) -> Rounded:
-        return Rounded(self.core.moved(translation), self.radius)
+    @property
+    def centroid(self) -> FloatArray:
+        return super().centroid if self.volume > 0.0 else self.core.centroid
+
+    def core_distances(self, points: FloatArray) -> FloatArray:
+        return self.core.core_distances(points)
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> CurvedShape:
+        found = similarity(linear)
+        if found is None and self.radius > 0.0:
+            raise ValueError(
+                f"matrix: a {type(self).__name__} keeps its form under rotation, reflection, translation and even "
+                f"scale only; take {'Polygon' if self.dim == 2 else 'ConvexHull'} of points of its surface"
+            )
+        return self._with(self.core._transformed(linear, offset), self.radius * (found[0] if found else 1.0))
+
+    def _translated(self: _R, step: FloatArray) -> _R:
+        return self._with(self.core._translated(step), self.radius)
+
+    def _scaled(self: _R, factor: float) -> _R:
+        return self._with(self.core._scaled(factor), self.radius * factor)
+
+    def _with(self: _R, core: ConvexShape, radius: float) -> _R:
+        """Return a shape of the same class with another core and radius."""
+        made = object.__new__(type(self))
+        Rounded.__init__(made, core, radius)
+        return made
 
 
 class Sphere(Rounded):
@@ -97,6 +128,11 @@ class Sphere(Rounded):
     def __init__(self, center: ArrayLike, radius: float) -> None:
         """Build it from its centre (3,) and radius >= 0, world units. Raises ValueError, naming the argument."""
         super().__init__(_corners(("center", center), dims=(3,)), radius)
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> CurvedShape:
+        if self.radius == 0.0 or similarity(linear) is not None:
+            return super()._transformed(linear, offset)
+        return Ellipsoid.from_axes(self.core.center, np.full(3, self.radius), np.eye(3))._transformed(linear, offset)
 
 
 class Circle(Rounded):

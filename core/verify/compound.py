@@ -53,7 +53,7 @@ def verify_compound(told: CompoundContact, a: Compound, b: Compound) -> Verifica
     width = told.upper_bound - told.lower_bound
     exponent = extreme_exponent(a, b)
     if exponent:
-        told, a, b = told.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
+        told, a, b = told.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
     return Verification((*form, *_Pair(told, a, b, exponent != 0).checks()), width)
 
 
@@ -210,7 +210,7 @@ class _Pair:
         told, name = self.told, "normal and ties separate by the signed distance"
         if self.moved:
             after = [
-                _measured(self.a, self.b.moved(told.depth * tie), -self.tolerance, tie).lower
+                _measured(self.a, self.b.translated(told.depth * tie), -self.tolerance, tie).lower
                 for tie in told.ties[:_TIES]
             ]
             worst = max(0.0, -min(after))
@@ -227,7 +227,7 @@ class _Pair:
         told = self.told
         i, j = told.pieces
         other = self.b.pieces[j]
-        proven = _proved(self.a.pieces[i], other.moved(told.mtv) if self.moved else other)
+        proven = _proved(self.a.pieces[i], other.translated(told.mtv) if self.moved else other)
         distance = told.contact.signed_distance
         ok = proven.lower - self.promised <= distance <= proven.upper + self.promised
         ok = ok and (self.moved or abs(distance - told.signed_distance) <= self.promised)
@@ -247,7 +247,7 @@ class _Pair:
 
     def _translation(self) -> list[Check]:
         told = self.told
-        after = _measured(self.a, self.b.moved(told.mtv), -self.tolerance, told.normal)
+        after = _measured(self.a, self.b.translated(told.mtv), -self.tolerance, told.normal)
         apart = after.lower >= -1.5 * self.tolerance
         check = Check(
             "the translation separates all pairs of pieces",
@@ -302,7 +302,7 @@ class _Pair:
         return bodies, same
 
     def _separates(self, translation: FloatArray) -> bool:
-        moved = self.b.moved(translation[: self.a.dim])
+        moved = self.b.translated(translation[: self.a.dim])
         return _measured(self.a, moved, -self.tolerance, self.told.normal).lower >= -1.5 * self.tolerance
 
     def _meeting(self) -> Check:

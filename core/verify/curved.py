@@ -42,7 +42,7 @@ def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificat
     exponent = extreme_exponent(a, b)
     if exponent:
         # Nothing is squared beyond the range of float64; what certificates hold is of this size as well.
-        contact, a, b = contact.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
+        contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
         width = contact.upper_bound - contact.lower_bound
     tolerance = promised(contact.signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     checks = [

@@ -396,7 +396,7 @@ class _Pair:
             checks.append(Check("not checked: that no shorter translation separates", True, words))
             over = told.least_depth * (1.0 - 1e-6) - self.promise
             if over > 0.0 and told.normal is not None and not self.curved:
-                shorter = share_nothing(self.a, self.b.moved(over * told.normal))
+                shorter = share_nothing(self.a, self.b.translated(over * told.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
@@ -424,9 +424,9 @@ class _Pair:
         if told.lower_bound == -np.inf:
             return []
         # What it ends in may be narrower than rounding.
-        apart = any(share_nothing(self.a, self.b.moved(told.mtv + more * way)) for more in (0.0, self.promise))
+        apart = any(share_nothing(self.a, self.b.translated(told.mtv + more * way)) for more in (0.0, self.promise))
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
-        free = all(share_nothing(self.a, self.b.moved(told.mtv + more)) for more in self._beyond())
+        free = all(share_nothing(self.a, self.b.translated(told.mtv + more)) for more in self._beyond())
         if not self.curved:
             checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}"))
         return checks

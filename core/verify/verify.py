@@ -89,7 +89,7 @@ def verify(
     area = 0.0 if contact.region is None else contact.region.area
     exponent = extreme_exponent(a, b)
     if exponent:
-        contact, a, b = contact.scaled(-exponent), a.scaled(-exponent), b.scaled(-exponent)
+        contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
     size = size_of_difference(a, b)
     # Between the smallest numbers of float64 the widening of the bounds is lost.
     grain = float(np.ldexp(np.finfo(np.float64).smallest_subnormal, -exponent)) if exponent < 0 else 0.0

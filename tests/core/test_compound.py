@@ -83,7 +83,7 @@ def check(c: CompoundContact, a: Compound, b: Compound) -> None:
     i, j = c.pieces
     for point, piece in ((c.point_on_a, a.pieces[i]), (c.point_on_b, b.pieces[j])):
         assert contact(ConvexHull(point[None]), piece).signed_distance < 1e-8 * size
-    moved = b.moved(c.mtv)
+    moved = b.translated(c.mtv)
     pairs = [contact(p, q).signed_distance for p in a.pieces for q in moved.pieces]
     assert min(pairs) >= -c.tolerance
     if not c.intersects:
@@ -95,7 +95,7 @@ def check(c: CompoundContact, a: Compound, b: Compound) -> None:
         rng = np.random.default_rng(0)
         for direction in rng.normal(size=(12, a.dim)):
             shift = direction / np.linalg.norm(direction) * c.least_depth * 0.999
-            some = b.moved(shift)
+            some = b.translated(shift)
             assert any(gjk_intersects(p, q) for p in a.pieces for q in some.pieces)
     for region in c.regions:
         assert region.patches
@@ -180,7 +180,7 @@ def test_signed_distance_in_the_plane_is_that_of_shapely(seed):
     a = Compound([random_polygon(rng) for _ in range(rng.integers(1, 9))])
     b = Compound([random_polygon(rng) for _ in range(rng.integers(1, 9))])
     if seed % 3 == 0:
-        b = b.moved(rng.normal(size=2) * 2.0)
+        b = b.translated(rng.normal(size=2) * 2.0)
     c = compound_contact(a, b)
     assert c.status is CompoundStatus.CERTIFIED
     assert abs(plane_distance(a, b) - c.signed_distance) < 1e-9
@@ -247,7 +247,7 @@ def test_a_ring_on_a_rod():
     free = compound_contact(a, rod)
     assert free.relation is Relation.SEPARATED
     assert compound_contact(a.hull, rod).intersects  # only the hull says so
-    b = Compound([rod]).moved(np.array([0.9, 0, 0]))
+    b = Compound([rod]).translated(np.array([0.9, 0, 0]))
     stuck = compound_contact(a, b)
     assert stuck.depth == pytest.approx(0.2, abs=1e-9)
     assert np.allclose(stuck.normal, [-1, 0, 0], atol=1e-9)
@@ -381,8 +381,12 @@ def test_order_and_frame_do_not_matter(seed):
     )
     turn, move = rotation(rng), rng.normal(size=3) * 3
     other = compound_contact(turned(a.pieces, turn, move), turned(b.pieces, turn, move))
-    small = compound_contact(Compound([p.scaled(-20) for p in a.pieces]), Compound([p.scaled(-20) for p in b.pieces]))
-    tiny = compound_contact(Compound([p.scaled(-400) for p in a.pieces]), Compound([p.scaled(-400) for p in b.pieces]))
+    small = compound_contact(
+        Compound([p.scaled(2.0**-20) for p in a.pieces]), Compound([p.scaled(2.0**-20) for p in b.pieces])
+    )
+    tiny = compound_contact(
+        Compound([p.scaled(2.0**-400) for p in a.pieces]), Compound([p.scaled(2.0**-400) for p in b.pieces])
+    )
     for d, scale in ((swapped, 1.0), (shuffled, 1.0), (other, 1.0), (small, 2.0**20), (tiny, 2.0**400)):
         assert d.relation is c.relation
         assert d.status is c.status
@@ -520,7 +524,7 @@ def test_flat_pieces_in_one_plane_only_touch():
     # Between the hulls is room; of the pieces only two that are flat and in one plane have points in common.
     lying = ConvexHull([[0, 0, 0], [2, 0, 0], [0, 2, 0]])
     a = Compound([lying, box([0, 2.6, -1], [1, 3, 1])])
-    b = Compound([lying.moved(np.array([0.5, 0.5, 0.0])), box([3, 0, -1], [4, 1, 1])])
+    b = Compound([lying.translated(np.array([0.5, 0.5, 0.0])), box([3, 0, -1], [4, 1, 1])])
     for one, other in ((a, b), (b, a)):
         c = compound_contact(one, other)
         assert c.relation is Relation.TOUCHING

@@ -286,7 +286,7 @@ def test_order_place_and_size_do_not_matter(names):
 @pytest.mark.parametrize("names", [("sphere", "box"), ("cylinder", "ellipsoid"), ("cone", "capsule")])
 def test_powers_of_two_change_nothing_but_the_exponent(names, exponent):
     a, b, *_ = placed(*names, "penetrating", 5)
-    c, scaled = contact(a, b), contact(a.scaled(exponent), b.scaled(exponent))
+    c, scaled = contact(a, b), contact(a.scaled(2.0**exponent), b.scaled(2.0**exponent))
     assert scaled.signed_distance == pytest.approx(float(np.ldexp(c.signed_distance, exponent)), rel=1e-9)
     assert np.allclose(scaled.normal, c.normal, atol=1e-6)
     assert scaled.relation is c.relation

@@ -352,7 +352,7 @@ def test_cells_of_directions_prove_no_more_than_the_depth(seed):
     names = ["cylinder", "cone", "capsule", "egg", "lens", "triaxial", "nearly round"]
     a = leaning(names[rng.integers(7)], 0.0, 1.0)
     b = leaning(names[rng.integers(7)], 10.0 ** rng.uniform(-9, 0), rng.uniform(0.1, 1.0))
-    b = b.moved(rng.normal(size=3) * 10.0 ** rng.uniform(-9, -1))
+    b = b.translated(rng.normal(size=3) * 10.0 ** rng.uniform(-9, -1))
     pieces, axis = pieces_of(a, b), cover_axis(a, b)
     assert pieces is not None
     ways = rng.normal(size=(60, 3))

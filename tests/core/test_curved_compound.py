@@ -39,7 +39,7 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
         assert verify(c, a, b).ok, str(verify(c, a, b))
         assert c.lower_bound <= c.signed_distance <= c.upper_bound
         assert c.status in (CompoundStatus.CERTIFIED, CompoundStatus.CURVED_BRACKET, CompoundStatus.BUDGET)
-        assert overlap(a, b.moved(c.mtv)) <= c.tolerance
+        assert overlap(a, b.translated(c.mtv)) <= c.tolerance
         nearest = min(contact(p, q).signed_distance for p in a.pieces for q in b.pieces)
         if not c.intersects:
             assert c.signed_distance == pytest.approx(nearest, abs=1e-9)
@@ -48,7 +48,7 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
         assert c.depth - c.least_depth <= 0.1 * c.depth
         for way in rng.normal(size=(25, 3)):
             way *= 0.999 * c.least_depth / np.linalg.norm(way)
-            assert overlap(a, b.moved(way)) > 0.0
+            assert overlap(a, b.translated(way)) > 0.0
 
 
 def test_two_spheres_that_are_one_compound_by_the_closed_form():

@@ -24,7 +24,6 @@ from contact_lens.core import (
 )
 from contact_lens.core.curved import curved_inside
 from contact_lens.core.curved.curved_inside import sticks_out
-from contact_lens.core.shapes.signed_distance import signed_distances
 
 from .generators import rotation
 from .test_curved import moved_by
@@ -92,14 +91,14 @@ def _tops(shape: object, ways: np.ndarray) -> np.ndarray:
 def _sampled(inner: object, outer: object) -> float:
     """How far out the farthest of many points of a shape is; it may be somewhat less than the farthest of all."""
     points = _tops(inner, WAYS)
-    far = signed_distances(outer, points)
+    far = outer.signed_distance(points)
     # Uphill from the best: what is farthest along the slope there is at least as far out.
     at, step = points[far.argmax()], 1e-6 * max(outer.extent, inner.extent)
     for _ in range(40):
-        slope = signed_distances(outer, at + step * np.eye(3)) - signed_distances(outer, at - step * np.eye(3))
+        slope = outer.signed_distance(at + step * np.eye(3)) - outer.signed_distance(at - step * np.eye(3))
         if slope.any():
             at = _tops(inner, slope[None])[0]
-    return max(float(far.max()), float(signed_distances(outer, at[None])[0]))
+    return max(float(far.max()), float(outer.signed_distance(at[None])[0]))
 
 
 @pytest.mark.parametrize("kinds", list(product(_shapes(np.random.default_rng(0)), repeat=2)), ids="-in-".join)

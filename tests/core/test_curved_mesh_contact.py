@@ -126,7 +126,7 @@ def test_rigid_motion_changes_nothing(seed):
         Cone([1.0, 0.3, 0.0], [1.4, 1.3, 1.0], 0.5),
         Ellipsoid([1.0, 0.3, 0.5], [0.5, 0.6, 0.4]),
         Compound([Sphere([1.4, 1.3, 0.5], 0.5), Box([2.0, 1.2, 0.5], [0.5, 0.5, 0.5])]),
-        Compound(L_PIECES).moved(np.array([0.7, 0.8, 0.0])),
+        Compound(L_PIECES).translated(np.array([0.7, 0.8, 0.0])),
     ],
 )
 def test_in_a_notch_they_are_as_deep_as_in_its_pieces(shape):
@@ -144,7 +144,7 @@ def test_a_mesh_without_exact_pieces_brackets_the_depth(shape):
     assert c.depth > 0.0
     assert any("facets" in note.text and note.lengths == (c.slack_a,) and note.about == "A" for note in c.notes)
     # A moved out by it, the curved surface itself is free.
-    after = nearest_to_mesh([shape.moved(-c.mtv)], Body.of(ring), 1e-9)
+    after = nearest_to_mesh([shape.translated(-c.mtv)], Body.of(ring), 1e-9)
     assert after.signed_distance >= -1e-9
 
 

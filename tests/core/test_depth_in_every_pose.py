@@ -179,7 +179,7 @@ def test_axes_of_boxes_are_theirs():
     ],
 )
 def test_there_are_axes_of_any_pieces(pieces):
-    for other in (pieces, [piece.moved(np.full(pieces[0].dim, 0.25)) for piece in pieces]):
+    for other in (pieces, [piece.translated(np.full(pieces[0].dim, 0.25)) for piece in pieces]):
         axes = pair_frame(pieces, other)
         assert np.allclose(axes @ axes.T, np.eye(3), rtol=0.0, atol=1e-15)
         if pieces[0].dim == 2:

@@ -81,10 +81,10 @@ def claims_hold(c: MeshContact, a: Surface, b: Surface) -> None:
     if not c.intersects:
         assert np.allclose(c.point_on_b - c.point_on_a, c.signed_distance * c.normal, atol=1e-9 * size)
     if c.depth > 0.0:
-        assert share_nothing(one, other.moved(c.mtv + NEAR * size * c.normal))
+        assert share_nothing(one, other.translated(c.mtv + NEAR * size * c.normal))
         for shorter in np.random.default_rng(0).normal(size=(12, 3)):
             shorter *= 0.99 * c.least_depth / np.linalg.norm(shorter)
-            assert not share_nothing(one, other.moved(shorter))
+            assert not share_nothing(one, other.translated(shorter))
     if c.relation in (Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.TOUCHING):
         assert c.intersects or c.relation is Relation.TOUCHING
     # Swapped, it is the same.

@@ -37,8 +37,8 @@ def assert_stays_clear(c: MeshContact, a: Mesh, b: Mesh) -> None:
     band = TOLERANCE * min(a.diagonal, b.diagonal)
     one, other = Body.of(a), Body.of(b)
     for more in (1e-3, 0.1, 0.3, 0.6, 1.0):
-        assert share_nothing(one, other.moved(c.mtv + more * band * c.normal)), more
-    assert share_nothing(one, other.moved(c.mtv * (1.0 + TOLERANCE)))
+        assert share_nothing(one, other.translated(c.mtv + more * band * c.normal)), more
+    assert share_nothing(one, other.translated(c.mtv * (1.0 + TOLERANCE)))
 
 
 def test_a_translation_out_of_a_notch_is_preferred_and_verified():

@@ -74,7 +74,7 @@ def things() -> dict[str, object]:
         "flat contact": contact(Capsule((-1, 0), (1, 0), 0.1), Capsule((0, -1), (0, 1), 0.1)),
         "compound contact": compound_contact(pair, other),
         "mesh contact": mesh_contact(mesh, moved),
-        "mesh and ball apart": mesh_contact(mesh, ball.moved(np.array([5.0, 0.0, 0.0]))),
+        "mesh and ball apart": mesh_contact(mesh, ball.translated(np.array([5.0, 0.0, 0.0]))),
         "contacts": contacts([hull, box, ball, pill]),
         "volumes": volumes,
         "tree": tree,

@@ -19,7 +19,6 @@ from contact_lens.core import (
     Sphere,
     contact,
 )
-from contact_lens.core.shapes.signed_distance import signed_distances
 
 RNG = np.random.default_rng(20)
 TURN = RNG.normal(size=4)
@@ -65,7 +64,7 @@ def _points(shape) -> np.ndarray:
 def test_distances_of_points_are_those_the_solver_finds(name: str) -> None:
     shape = SHAPES[name]
     points = _points(shape)
-    found = signed_distances(shape, points)
+    found = shape.signed_distance(points)
     for point, distance in zip(points, found, strict=True):
         c = contact(ConvexHull(point[None]), shape)
         slack = 1e-12 * shape.extent
@@ -82,14 +81,14 @@ def test_points_moved_off_support_points_are_as_far_as_they_were_moved(name: str
     else:
         tops = shape.vertices[(ways @ shape.vertices.T).argmax(axis=1)]
     for far in (0.0, 1e-6, 1.0, 1e5):
-        found = signed_distances(shape, tops + far * ways)
+        found = shape.signed_distance(tops + far * ways)
         np.testing.assert_allclose(found, far, rtol=1e-14, atol=1e-14 * (shape.magnitude + shape.extent))
 
 
 def test_where_an_ellipsoid_is_as_near_on_both_sides() -> None:
     shape = Ellipsoid((0, 0, 0), (3, 2, 1))
     points = np.array([(x, y, z) for x in (0, 1.5) for y in (0, 0.5) for z in (0, 1e-300, 1e-17, 1e-9)])
-    for point, distance in zip(points, signed_distances(shape, points), strict=True):
+    for point, distance in zip(points, shape.signed_distance(points), strict=True):
         c = contact(ConvexHull(point[None]), shape)
         assert c.lower_bound - 1e-14 <= distance <= c.upper_bound + 1e-14, point
 
@@ -99,13 +98,13 @@ def test_distances_grow_with_the_shapes(name: str) -> None:
     shape = SHAPES[name]
     points = _points(shape)
     for exponent in (-100, 40):
-        grown = signed_distances(shape.scaled(exponent), np.ldexp(points, exponent))
-        np.testing.assert_array_equal(grown, np.ldexp(signed_distances(shape, points), exponent))
+        grown = shape.scaled(2.0**exponent).signed_distance(np.ldexp(points, exponent))
+        np.testing.assert_array_equal(grown, np.ldexp(shape.signed_distance(points), exponent))
 
 
 def test_no_points_have_no_distances() -> None:
     for shape in SHAPES.values():
-        assert signed_distances(shape, np.zeros((0, shape.dim))).shape == (0,)
+        assert shape.signed_distance(np.zeros((0, shape.dim))).shape == (0,)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -116,9 +115,9 @@ def test_points_of_a_flat_polygon_in_space_are_on_it(turned: bool) -> None:
         corners = rng.normal(size=(8, 2)) @ rng.normal(size=(2, 3)) if turned else rng.normal(size=(8, 3)) * (1, 1, 0)
         shape = ConvexHull(corners)
         share = rng.dirichlet(np.ones(len(shape.vertices)), 50)
-        found = signed_distances(shape, share @ shape.vertices)
+        found = shape.signed_distance(share @ shape.vertices)
         assert np.abs(found).max() <= 1e-14 * shape.extent
-        away = signed_distances(shape, share @ shape.vertices + 0.25 * shape.normals[0])
+        away = shape.signed_distance(share @ shape.vertices + 0.25 * shape.normals[0])
         np.testing.assert_allclose(away, 0.25, rtol=1e-13)
 
 
@@ -129,7 +128,7 @@ def test_points_of_facets_that_are_nearly_level_are_on_them() -> None:
         corners[:, 2] = np.where(rng.random(40) < 0.5, 1.0, -1.0) + 1e-13 * rng.normal(size=40)
         shape = ConvexHull(corners)
         points = np.concatenate([rng.dirichlet(np.ones(len(loop)), 5) @ shape.vertices[loop] for loop in shape.facets])
-        assert np.abs(signed_distances(shape, points)).max() <= 1e-14 * shape.extent
+        assert np.abs(shape.signed_distance(points)).max() <= 1e-14 * shape.extent
 
 
 def test_an_ellipsoid_where_a_coordinate_is_next_to_zero() -> None:
@@ -137,7 +136,7 @@ def test_an_ellipsoid_where_a_coordinate_is_next_to_zero() -> None:
     shape = Ellipsoid((0, 0, 0), (3, 2, 1))
     for tiny in (5e-324, 1e-308, 1e-300, 1e-280):
         with np.errstate(over="raise", divide="raise", invalid="raise"):
-            found = signed_distances(shape, np.array([(0.0, -1.0, 0.0), (0.0, -1.0, tiny)]))
+            found = shape.signed_distance(np.array([(0.0, -1.0, 0.0), (0.0, -1.0, tiny)]))
         np.testing.assert_allclose(found, -np.sqrt(2.0 / 3.0), rtol=1e-15)
 
 
@@ -149,5 +148,5 @@ def test_a_solid_of_many_corners() -> None:
     middles = np.array([shape.vertices[shape.facets[k]].mean(axis=0) for k in chosen])
     corners = shape.vertices[[shape.facets[k][0] for k in chosen]]
     for far in (1e-9, 1e-3, 1.0):
-        np.testing.assert_allclose(signed_distances(shape, (1.0 + far) * corners), far, atol=1e-15)
-        np.testing.assert_allclose(signed_distances(shape, middles + far * shape.normals[chosen]), far, atol=1e-15)
+        np.testing.assert_allclose(shape.signed_distance((1.0 + far) * corners), far, atol=1e-15)
+        np.testing.assert_allclose(shape.signed_distance(middles + far * shape.normals[chosen]), far, atol=1e-15)

@@ -50,12 +50,12 @@ def test_thin_cylinders_and_cones_touch_sink_in_and_are_inside(form, count):
         a = partner(rng, form)
         shape, size = thin(rng, form)
         way = np.array([0.0, 0.0, 1.0]) if rng.integers(2) else direction(rng)
-        far = contact(a, shape.moved(5.0 * way))
+        far = contact(a, shape.translated(5.0 * way))
         depth = (None, 0.0, 0.5 * size, 0.1)[k % 4]
         place = np.array([0.1, 0.05, 0.02])
         if depth is not None:
             place = 5.0 * way - (far.signed_distance + depth) * far.normal
-        pair = (a, shape.moved(place)) if rng.integers(2) else (shape.moved(place), a)
+        pair = (a, shape.translated(place)) if rng.integers(2) else (shape.translated(place), a)
         found = contact(*pair)
         said = verify(found, *pair)
         assert said.ok, [check for check in said.checks if not check.ok]

@@ -67,7 +67,7 @@ def test_an_honest_answer_passes_both_ways_and_at_any_size(kind):
     a, b = PAIRS[kind]
     for exponent in (0, -600, 500):
         for one, other in ((a, b), (b, a)):
-            one, other = one.scaled(exponent), other.scaled(exponent)
+            one, other = one.scaled(2.0**exponent), other.scaled(2.0**exponent)
             c = compound_contact(one, other)
             result = verify(c, one, other)
             assert result.ok, result.failed

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every shape can be asked: where it is, how large it is, what is inside it, and its image under a matrix."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import as_affine, as_direction, as_directions, as_factor, as_points, as_vector, validate_magnitude
+from ..types import BoolArray, FloatArray, ReadOnlyArrays, read_only
+
+_S = TypeVar("_S", bound="Shape")
+
+SIMILAR = 1e-6
+"""Relative: by how much the stretches of a matrix may differ and still be one. Blender's matrices are float32."""
+
+
+class Shape(ReadOnlyArrays):
+    """A shape in the plane or in space, in world coordinates. It cannot be changed.
+
+    Points and directions are arrays (n, dim), lengths in the unit of the coordinates. Every method raises ValueError,
+    naming the argument, when that has another shape or is not finite.
+    """
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the points: 2 or 3."""
+        raise NotImplementedError
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest corner (dim,) of the axis-aligned bounding box, world frame."""
+        raise NotImplementedError
+
+    @property
+    def volume(self) -> float:
+        """Volume of a shape in space, area of a shape in the plane; 0.0 where it does not fill its space."""
+        raise NotImplementedError
+
+    @property
+    def centroid(self) -> FloatArray:
+        """(dim,) centre of mass, world frame: of the volume; of the area or length of what has no volume."""
+        raise NotImplementedError
+
+    def supports(self, directions: ArrayLike) -> FloatArray:
+        """Return the support points (k, dim), those farthest along `directions` (k, dim), of any length but zero.
+
+        Of a shape that is not convex they are the support points of its convex hull. Source: S4.2.
+        """
+        return self._support_points(as_directions("directions", directions, self.dim))
+
+    def support(self, direction: ArrayLike) -> FloatArray:
+        """Return the support point (dim,): the one farthest along `direction` (dim,), of any length but zero.
+
+        >>> Sphere((0, 0, 5), 2).support((0, 0, 1))
+        array([0., 0., 7.])
+
+        Source: S4.2.
+        """
+        return self._support_points(as_direction("direction", direction, self.dim)[None])[0]
+
+    def signed_distance(self, points: ArrayLike) -> FloatArray:
+        """Return the signed distances (n,) of `points` (n, dim): > 0 outside, < 0 minus the distance to the surface.
+
+        Right to rounding. A shape that does not fill its space has no inside.
+
+        >>> Box((0, 0, 0), (2, 2, 2)).signed_distance([(0, 0, 0), (3, 0, 0)])
+        array([-1.,  2.])
+
+        Source: S1.5.
+        """
+        return self._signed_distances(as_points("points", points, self.dim))
+
+    def contains(self, points: ArrayLike) -> BoolArray:
+        """Return (n,) whether `points` (n, dim) are inside or on the surface: their signed distance is not above 0.
+
+        Rounding decides about points on the surface.
+        """
+        return self.signed_distance(points) <= 0.0
+
+    def transformed(self: _S, matrix: ArrayLike) -> Shape:
+        """Return the image under an affine `matrix`, (4, 4) or in the plane (3, 3), which multiplies column vectors.
+
+        The class is kept where the matrix allows it: a hull, box, polygon, ellipsoid, compound or mesh under any, a
+        sphere, capsule and other rounded shapes under rotation, reflection, translation and even scale (stretches that
+        differ by less than 1e-6, as those of float32 matrices do, are even), a cylinder and a cone under other scale
+        along their axis too. A sphere becomes an `Ellipsoid` under uneven scale. Raises ValueError, naming the class
+        that can be taken instead, for any other, and naming the argument when the last row is not 0, ..., 0, 1.
+        """
+        linear, offset = as_affine("matrix", matrix, self.dim)
+        return self._transformed(linear, offset)
+
+    def translated(self: _S, vector: ArrayLike) -> _S:
+        """Return the shape translated by a `vector` (dim,), rounded to the last digit of the coordinates."""
+        step = as_vector("vector", vector, self.dim)
+        for corner in self.bounds:
+            validate_magnitude("vector", corner + step)
+        return self._translated(step)
+
+    def scaled(self: _S, factor: float) -> _S:
+        """Return the shape scaled by a `factor` > 0 about the world origin; by a power of two without rounding."""
+        number = as_factor("factor", factor)
+        with np.errstate(over="ignore"):
+            for corner in self.bounds:
+                validate_magnitude("factor", corner * number)
+        return self._scaled(number)
+
+    @cached_property
+    def bounds_tuples(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """`bounds` as plain floats."""
+        low, high = self.bounds
+        return tuple(low.tolist()), tuple(high.tolist())
+
+    @cached_property
+    def center(self) -> FloatArray:
+        """(dim,) centre of the axis-aligned bounding box, world frame."""
+        low, high = self.bounds
+        return read_only(0.5 * low + 0.5 * high)
+
+    @cached_property
+    def extent(self) -> float:
+        """Diagonal of the axis-aligned bounding box; the length that tolerances are relative to."""
+        low, high = self.bounds
+        return math.hypot(*(high - low).tolist())
+
+    @cached_property
+    def magnitude(self) -> float:
+        """Largest absolute coordinate: the rounding error of one coordinate is `eps * magnitude`."""
+        low, high = self.bounds
+        return float(max(np.abs(low).max(), np.abs(high).max()))
+
+    def _support_points(self, directions: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def _signed_distances(self, points: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def _transformed(self, linear: FloatArray, offset: FloatArray) -> Shape:
+        """Return the image of x -> linear @ x + offset."""
+        raise NotImplementedError
+
+    def _translated(self: _S, step: FloatArray) -> _S:
+        raise NotImplementedError
+
+    def _scaled(self: _S, factor: float) -> _S:
+        raise NotImplementedError
+
+
+def similarity(linear: FloatArray) -> tuple[float, FloatArray] | None:
+    """Return the scale > 0 and the rotation or reflection (dim, dim) that a matrix is made of; None for any other."""
+    u, stretches, v = np.linalg.svd(linear)
+    if not stretches[-1] > (1.0 - SIMILAR) * stretches[0]:
+        return None
+    return float(stretches.mean()), u @ v

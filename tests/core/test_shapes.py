@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every shape can be asked: support, distance, volume, centroid, bounds, and its image under a matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contact_lens.core import (
+    Box,
+    Capsule,
+    Circle,
+    Compound,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    Polygon,
+    Rounded,
+    Sphere,
+)
+from contact_lens.core.shapes.box import rotate
+
+RNG = np.random.default_rng(7)
+TURN = RNG.normal(size=4)
+FRAME = rotate(np.eye(3), TURN).T
+SOLIDS = {
+    "hull": ConvexHull(RNG.normal(size=(20, 3))),
+    "box": Box((1, 2, 3), (2, 0.5, 1), TURN),
+    "sphere": Sphere((1, 0, 2), 0.7),
+    "capsule": Capsule((0, 0, 0), (1, 2, 0), 0.3),
+    "cylinder": Cylinder((0, 1, 0), (1, 2, 2), 0.8),
+    "cone": Cone((0, 1, 0), (1, 2, 2), 0.8),
+    "ellipsoid": Ellipsoid((1, 0, 0), (1, 2, 0.5), TURN),
+    "ball": Ellipsoid((1, 0, 0), (0.5, 0.5, 0.5), TURN),
+    "rounded hull": Rounded(ConvexHull(RNG.normal(size=(12, 3))), 0.4),
+    "rounded polygon in space": Rounded(ConvexHull([(0, 0, 0), (2, 0, 1), (2, 1, 1), (0, 1, 0)]), 0.2),
+    "rounded cylinder": Rounded(Cylinder((0, 1, 0), (1, 2, 2), 0.8), 0.5),
+    "rounded cone": Rounded(Cone((0, 1, 0), (1, 2, 2), 0.8), 0.5),
+    "rounded ellipsoid": Rounded(Ellipsoid((1, 0, 0), (1, 2, 0.5), TURN), 0.3),
+    "polygon": Polygon([(0, 0), (2, 0), (3, 1), (0, 2)]),
+    "circle": Circle((1, 1), 0.5),
+    "capsule in the plane": Capsule((0, 0), (1, 2), 0.3),
+    "rounded polygon": Rounded(Polygon([(0, 0), (2, 0), (3, 1), (0, 2)]), 0.25),
+}
+FLAT = {
+    "flat box": Box((1, 2, 3), (2, 0, 1), TURN),
+    "polygon in space": ConvexHull([(0, 0, 0), (2, 0, 1), (2, 1, 1), (0, 1, 0)]),
+    "segment": Capsule((0, 0, 0), (1, 2, 3), 0.0),
+    "point": Sphere((1, 2, 3), 0.0),
+    "segment in the plane": ConvexHull([(0, 0), (1, 2)]),
+}
+L_PIECES = Compound([Box((0, 0, 0), (4, 2, 2)), Box((1, 1, 0), (2, 4, 2)), Box((0, 0, 0), (1, 1, 1))])
+EVERY = SOLIDS | FLAT | {"compound": L_PIECES}
+
+
+def affine(linear, offset) -> np.ndarray:
+    matrix = np.eye(len(linear) + 1)
+    matrix[:-1, :-1], matrix[:-1, -1] = linear, offset
+    return matrix
+
+
+def directions(dim: int, count: int = 200) -> np.ndarray:
+    found = RNG.normal(size=(count, dim))
+    return found / np.linalg.norm(found, axis=1)[:, None]
+
+
+def heights(shape, ways) -> np.ndarray:
+    """The support function."""
+    return (shape.supports(ways) * ways).sum(axis=1)
+
+
+def assert_is_image(image, shape, linear, offset, error=1e-13) -> None:
+    """h(LX + t) in a direction n is h(X) in the direction L^T n, plus t.n: that is the image and no other."""
+    ways = directions(shape.dim)
+    expected = heights(shape, ways @ linear) + ways @ offset
+    np.testing.assert_allclose(heights(image, ways), expected, rtol=0.0, atol=error * (image.extent + image.magnitude))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_shape_is_turned_mirrored_translated_and_scaled(name):
+    shape = EVERY[name]
+    dim = shape.dim
+    turn = FRAME if dim == 3 else np.array([[0.6, -0.8], [0.8, 0.6]])
+    offset = np.array([0.5, -2.0, 3.0])[:dim]
+    for linear in (turn, turn @ np.diag([1.0, -1.0, 1.0][:dim]), 2.5 * turn):
+        image = shape.transformed(affine(linear, offset))
+        assert type(image) is type(shape)
+        assert_is_image(image, shape, linear, offset)
+    for image, linear, step in (
+        (shape.translated(offset), np.eye(dim), offset),
+        (shape.scaled(0.3), 0.3 * np.eye(dim), 0.0 * offset),
+        (shape.translated(1e6 * offset), np.eye(dim), 1e6 * offset),
+    ):
+        assert type(image) is type(shape)
+        assert_is_image(image, shape, linear, step)
+    twice = shape.scaled(2.0**-7)
+    np.testing.assert_array_equal(twice.bounds, np.ldexp(shape.bounds, -7))
+
+
+@pytest.mark.parametrize("name", ["hull", "box", "ellipsoid", "ball", "polygon", "compound", *FLAT])
+def test_these_shapes_keep_their_class_under_any_matrix(name):
+    shape = EVERY[name]
+    linear = RNG.normal(size=(shape.dim, shape.dim))
+    image = shape.transformed(affine(linear, np.ones(shape.dim)))
+    assert type(image) is type(shape)
+    assert_is_image(image, shape, linear, np.ones(shape.dim))
+
+
+def test_a_sphere_becomes_an_ellipsoid_under_uneven_scale():
+    linear = RNG.normal(size=(3, 3))
+    image = SOLIDS["sphere"].transformed(affine(linear, np.ones(3)))
+    assert isinstance(image, Ellipsoid)
+    assert_is_image(image, SOLIDS["sphere"], linear, np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["cylinder", "cone"])
+def test_a_cylinder_and_a_cone_are_scaled_along_their_axis(name):
+    shape = SOLIDS[name]
+    linear = 2.0 * FRAME @ (np.eye(3) + 3.0 * np.outer(shape.axis, shape.axis))
+    image = shape.transformed(affine(linear, np.ones(3)))
+    assert type(image) is type(shape)
+    assert_is_image(image, shape, linear, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("capsule", "take ConvexHull"),
+        ("rounded hull", "take ConvexHull"),
+        ("cylinder", "take ConvexHull"),
+        ("cone", "take ConvexHull"),
+        ("circle", "take Polygon"),
+        ("rounded polygon", "take Polygon"),
+    ],
+)
+def test_an_image_that_is_no_such_shape_is_refused_with_what_can_be_taken(name, instead):
+    shape = SOLIDS[name]
+    matrix = affine(np.diag([1.0, 2.0, 1.5][: shape.dim]), np.zeros(shape.dim))
+    with pytest.raises(ValueError, match=f"^matrix: a {type(shape).__name__} keeps its form under .* only; {instead}"):
+        shape.transformed(matrix)
+
+
+def test_a_matrix_of_blender_has_even_scale_within_its_digits():
+    matrix = affine(1.7 * FRAME, (1, 2, 3)).astype(np.float32)
+    for name in ("sphere", "capsule", "cylinder", "cone"):
+        image = SOLIDS[name].transformed(matrix)
+        assert type(image) is type(SOLIDS[name])
+        assert_is_image(image, SOLIDS[name], matrix[:3, :3].astype(float), matrix[:3, 3].astype(float), 1e-6)
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_volume_and_centroid_agree_with_points_that_are_inside(name):
+    shape = SOLIDS[name]
+    low, high = shape.bounds
+    side = (high - low) / 60 if shape.dim == 3 else (high - low) / 400
+    grid = np.stack(np.meshgrid(*(np.arange(l + s / 2, h, s) for l, h, s in zip(low, high, side, strict=True))), -1)
+    points = grid.reshape(-1, shape.dim)
+    inside = points[shape.contains(points)]
+    assert shape.volume == pytest.approx(len(inside) * side.prod(), rel=1e-2)
+    np.testing.assert_allclose(shape.centroid, inside.mean(axis=0), atol=3e-3 * shape.extent)
+
+
+def test_closed_forms():
+    assert Box((0, 0, 0), (1, 2, 3)).volume == pytest.approx(6.0, rel=1e-15)
+    assert Capsule((0, 0, 0), (0, 0, 2), 1.0).volume == pytest.approx(np.pi * (2.0 + 4.0 / 3.0), rel=1e-15)
+    assert Rounded(Box((0, 0, 0), (1, 2, 3)), 0.5).volume == pytest.approx(
+        6.0 + 22.0 * 0.5 + 6.0 * np.pi * 0.25 + 4.0 / 3.0 * np.pi * 0.125, rel=1e-15
+    )
+    assert Cone((0, 0, 0), (0, 0, 3), 1.0).volume == pytest.approx(np.pi, rel=1e-15)
+    np.testing.assert_allclose(Cone((0, 0, 0), (0, 0, 4), 1.0).centroid, (0, 0, 1), atol=1e-15)
+    # A prolate spheroid's surface in closed form, from the volume's growth with the radius.
+    a, c = 1.0, 2.0
+    e = np.sqrt(1.0 - a * a / (c * c))
+    surface = 2.0 * np.pi * a * a * (1.0 + c / (a * e) * np.arcsin(e))
+    assert Ellipsoid((0, 0, 0), (a, a, c)).steiner_terms[0][1] == pytest.approx(surface, rel=1e-14)
+    assert [shape.volume for shape in FLAT.values()] == [0.0] * len(FLAT)
+    np.testing.assert_allclose(FLAT["segment"].centroid, (0.5, 1.0, 1.5), atol=1e-15)
+
+
+def test_what_pieces_share_counts_once():
+    assert L_PIECES.volume == pytest.approx(16.0 + 16.0 - 8.0, rel=1e-14)
+    np.testing.assert_allclose(L_PIECES.centroid, np.array([8.0, 16.0, 0.0]) / 24.0, atol=1e-14)
+    flat = Compound([FLAT["polygon in space"], FLAT["flat box"]])
+    assert flat.volume == 0.0
+    np.testing.assert_array_equal(flat.centroid, flat.center)
+
+
+def test_curved_pieces_that_overlap_have_no_volume_but_a_reason():
+    apart = Compound([Sphere((0, 0, 0), 1), Sphere((5, 0, 0), 1)])
+    assert apart.volume == pytest.approx(8.0 / 3.0 * np.pi, rel=1e-14)
+    np.testing.assert_allclose(apart.centroid, (2.5, 0, 0), atol=1e-14)
+    with pytest.raises(ValueError, match=r"^pieces 0 and 1 overlap"):
+        _ = Compound([Sphere((0, 0, 0), 1), Sphere((1, 0, 0), 1)]).volume
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_support_points_bounds_and_distances_agree(name):
+    shape = EVERY[name]
+    ways = directions(shape.dim, 50)
+    tips = shape.supports(ways)
+    np.testing.assert_allclose(shape.support(3.0 * ways[0]), tips[0], atol=1e-14)
+    if name != "compound":
+        assert np.abs(shape.signed_distance(tips)).max() <= 1e-13 * shape.extent + 1e-14
+        np.testing.assert_allclose(shape.signed_distance(tips + 0.5 * ways), 0.5, atol=1e-13)
+    assert shape.contains(np.array([shape.centroid])).all() or name in FLAT
+    low, high = shape.bounds
+    np.testing.assert_allclose(np.diagonal(shape.supports(np.eye(shape.dim))), high, atol=1e-14)
+    np.testing.assert_allclose(np.diagonal(shape.supports(-np.eye(shape.dim))), low, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["hull", "box", "sphere", "cylinder", "ellipsoid", "circle", "compound"])
+@pytest.mark.parametrize(
+    ("method", "argument", "wrong"),
+    [
+        ("translated", "vector", [np.nan, 0, 0]),
+        ("translated", "vector", 5),
+        ("translated", "vector", (1, 2, 3, 4)),
+        ("translated", "vector", [1e305] * 3),
+        ("scaled", "factor", 0.0),
+        ("scaled", "factor", -1.0),
+        ("scaled", "factor", np.nan),
+        ("scaled", "factor", True),
+        ("scaled", "factor", 1e308),
+        ("support", "direction", (0, 0, 0)),
+        ("support", "direction", [np.inf, 0, 0]),
+        ("supports", "directions", [(0.0, 0.0, 0.0)]),
+        ("contains", "points", (1, 2, 3)),
+        ("contains", "points", [[np.nan, 0, 0]]),
+        ("signed_distance", "points", "abc"),
+        ("transformed", "matrix", np.eye(2)),
+        ("transformed", "matrix", np.ones((4, 4))),
+        ("transformed", "matrix", np.full((4, 4), np.nan)),
+        ("transformed", "matrix", 5),
+    ],
+)
+def test_arguments_are_checked(name, method, argument, wrong):
+    shape = EVERY[name]
+    if shape.dim == 2 and isinstance(wrong, tuple | list) and np.ndim(wrong) == 1 and len(wrong) == 3:
+        wrong = wrong[:2]
+    with pytest.raises(ValueError, match=f"^{argument}[: ]"):
+        getattr(shape, method)(wrong)
