@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact Lens: where, how deep and which way two objects collide.
+"""Contact Lens: where, how deep and in which direction two objects collide.
 
 The same folder is a Blender extension and the Python package `contact_lens`. `contact_lens.core` needs numpy only:
 importing this package, or anything below `core`, never imports `bpy`.

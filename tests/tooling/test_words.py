@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything a user can read uses the words of the field: CONTRIBUTING.md has the list.
+
+Read are the string constants of the product and of build.py with a space in them (labels, tooltips, messages, errors,
+reports, help), without docstrings, and the documents.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WORDS = {
+    r"told|tells?|telling": "report, result",
+    r"(?<!-)ways?": "direction",
+    r"dent(s|ed)?": "concavity, non-convex",
+    r"holds? (the|a|an|its|their|all|files|what|which|nothing|it)": "contains",
+    r"a person|somebody|nobody": "the user",
+    r"g[ai]ve[sn]? up|giving up": "cancel, stop",
+    r"stands? back": "is faded",
+    r"(?<!here )(is|are|was|were) (none|no (?!longer|more|less|fewer|other)\w+)": "is not a ...",
+    r"what (is|has|was) (no|not|none)": "a noun",
+    r"why not": "reason",
+    r"share (of|done)|shares of": "fraction",
+    r"go(es)? on": "is running, continues",
+    r"shall": "must",
+    r"look(s|ed)? at anew|ma[dk]e anew|made anew": "again, update",
+}
+"""Private words and phrases, each with what to write instead."""
+
+UNSWEPT = {
+    "CHANGELOG.md",
+    "blender_addon/check/pair_contact.py",
+    "blender_addon/check/results.py",
+    "blender_addon/check/separate.py",
+    "blender_addon/command_line.py",
+    "blender_addon/data/properties.py",
+    "blender_addon/draw/overlay_shader.py",
+    "blender_addon/draw/picture.py",
+    "blender_addon/read/collision_shape.py",
+    "blender_addon/read/faults.py",
+    "blender_addon/read/plane.py",
+    "blender_addon/read/scene.py",
+    "blender_addon/report/files.py",
+    "blender_addon/report/html_report.py",
+    "blender_addon/report/messages.py",
+    "blender_addon/report/pair.py",
+    "blender_addon/ui/command_options.py",
+    "blender_addon/ui/operators.py",
+    "blender_addon/ui/scene_operators.py",
+    "core/arguments.py",
+    "core/batched/contacts.py",
+    "core/bounding/kdop_update.py",
+    "core/bounding/volumes.py",
+    "core/decomposition/convexity.py",
+    "core/hierarchy/bvh_pairs.py",
+    "core/meshes/mesh.py",
+    "core/meshes/mesh_contact.py",
+    "core/meshes/mesh_distance.py",
+    "core/shapes/box.py",
+    "core/shapes/polygon.py",
+    "core/verify/compound.py",
+    "core/verify/curved_region.py",
+    "core/verify/form.py",
+    "core/verify/inside.py",
+    "core/verify/mesh.py",
+    "core/verify/ties.py",
+    "docs/accuracy.md",
+    "docs/architecture.md",
+    "docs/performance-details.md",
+    "docs/report.md",
+    "docs/user-guide.md",
+}
+"""Files whose words are still to be changed."""
+
+
+def constants(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of each string constant that is not a docstring."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of all that a user can read in a file."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        yield from ((line, text) for line, text in constants(source) if " " in text.strip())
+    else:
+        prose = re.sub(r"```.*?```|`[^`\n]*`", lambda code: "\n" * code[0].count("\n"), source, flags=re.DOTALL)
+        yield from enumerate(prose.splitlines(), 1)
+
+
+def findings(path: Path) -> list[str]:
+    return [
+        f"{path.relative_to(ROOT)}:{line}: {found[0]!r} in {text.strip()[:100]!r}; write {better}"
+        for line, text in texts(path)
+        for word, better in WORDS.items()
+        for found in [re.search(rf"\b(?:{word})\b", text, re.IGNORECASE)]
+        if found
+    ]
+
+
+def files() -> list[Path]:
+    product = [*(ROOT / "blender_addon").rglob("*.py"), *(ROOT / "core").rglob("*.py")]
+    programs = [ROOT / name for name in ("__init__.py", "__main__.py", "build.py", "demo/run.py")]
+    documents = [
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "blender_manifest.toml",
+        *(ROOT / "docs").glob("*.md"),
+    ]
+    return sorted([*product, *programs, *documents])
+
+
+def test_no_private_words_in_what_users_read() -> None:
+    found = {path.relative_to(ROOT).as_posix(): findings(path) for path in files()}
+    assert not [finding for name, those in found.items() if name not in UNSWEPT for finding in those]
+
+
+def test_private_words_are_found_and_code_is_not_read() -> None:
+    source = '"""It is told."""\nlabel = "Pairs are told too"\nkey = "told"\nfield = told(f"{a} is no mesh")\n'
+    assert [text for _, text in constants(source)] == ["Pairs are told too", "told", " is no mesh"]
+    for text in ("The other way", "Pairs are told too", "It is no mesh", "what is not closed", "It holds the names"):
+        assert any(re.search(rf"\b(?:{word})\b", text, re.IGNORECASE) for word in WORDS), text
+    for text in ("half-way", "always", "It is no longer there", "share a mesh", "students", "every check holds"):
+        assert not any(re.search(rf"\b(?:{word})\b", text, re.IGNORECASE) for word in WORDS), text
