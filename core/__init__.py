@@ -36,7 +36,7 @@ from .meshes.mesh_contact import MeshContact, mesh_contact
 from .meshes.mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
 from .meshes.triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 from .meshes.winding import Winding, contains, winding_numbers
-from .narrow_phase.box_sat import BoxAxis, box_sat, boxes_intersect
+from .narrow_phase.box_sat import BoxAxis, box_sat
 from .narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
 from .narrow_phase.contact import Contact, Method, Status, TieKind, contact
 from .narrow_phase.epa import Penetration, epa
@@ -129,7 +129,6 @@ __all__ = [
     "Winding",
     "bounding_volumes",
     "box_sat",
-    "boxes_intersect",
     "build_bvh",
     "candidate_pairs",
     "climbed_kdops",
