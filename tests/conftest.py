@@ -23,6 +23,23 @@ FRESH_SEED = int(os.environ.setdefault("CONTACT_LENS_SEED", str(secrets.randbelo
 """Of the generated pairs that are new in every run; the workers of pytest-xdist inherit it."""
 
 
+GOLDEN = 0.5 * (5**0.5 - 1.0)
+"""Multiples of it, less their whole part, are spread evenly over 0 to 1 and follow no pattern of a grid."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all cases of a test with `fast_cases(n)` as slow but n, spread over its grid."""
+    grids: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("fast_cases"):
+            grids.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in grids.values():
+        marker = cases[0].get_closest_marker("fast_cases")
+        assert marker is not None
+        for i in sorted(range(len(cases)), key=lambda i: i * GOLDEN % 1.0)[marker.args[0] :]:
+            cases[i].add_marker(pytest.mark.slow)
+
+
 def pytest_report_header() -> str:
     return f"contact_lens: CONTACT_LENS_SEED={FRESH_SEED} gives the same new pairs again"
 
