@@ -10,6 +10,7 @@ from .check import results as scene_results
 from .data import preferences, properties
 from .report.pair import report, report_lines
 from .ui import (
+    background,
     follow_clashes,
     follow_pair,
     follow_volumes,
@@ -18,7 +19,6 @@ from .ui import (
     panels,
     scene_operators,
     scene_panel,
-    update_clash,
     viewport,
 )
 
@@ -27,6 +27,7 @@ __all__ = ["register", "report", "report_lines", "unregister"]
 _CLASSES = (
     *preferences.CLASSES,
     *properties.CLASSES,
+    *background.CLASSES,
     *scene_results.CLASSES,
     *operators.CLASSES,
     *scene_operators.CLASSES,
@@ -39,7 +40,6 @@ _PARTS = (
     operators,
     scene_operators,
     follow_clashes,
-    update_clash,
     follow_pair,
     follow_volumes,
     isolation,
@@ -58,5 +58,6 @@ def register() -> None:
 def unregister() -> None:
     for part in reversed(_PARTS):
         part.unregister()
+    background.end_all()
     for cls in reversed(_CLASSES):
         bpy.utils.unregister_class(cls)

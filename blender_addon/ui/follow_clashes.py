@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Follow what changes about the clashes of a scene: handlers note it, and a timer compares it with the scene."""
+"""Clashes follow the scene: handlers note what changes, a timer compares it, and a pair that is inspected is renewed.
+
+A clash is renewed by the rules of the scene's check, which are not those of a single inspection, and beside Blender:
+after a drag of which every step is inspected, once it ends.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +12,52 @@ import time
 import bpy
 from bpy.app.handlers import persistent
 
-from ..check import changes
-from . import handlers
+from ..check import changes, session
+from ..check import results as scene_results
+from ..check import scene as scene_pairs
+from ..check.results import ContactLensFinding
+from ..check.session import Inspection
+from ..data.units import UnitFormat
+from ..read import faults as scene_faults
+from ..read import scene as scene_check
+from ..read.scene_objects import Ignore, Key, Subject
+from . import background, handlers
+from .background import Flow, Steps
 
-QUIET_S = 0.1
+COMPARE_AFTER_S = 0.1
 """Seconds after the last change until objects are read to be compared."""
 SLICE_S = 0.02
 """Seconds of reading at a time; one object is read in any case."""
 PAUSE_FACTOR = 4.0
 """Times as long Blender then has for itself."""
-POLL_INTERVAL_S = 0.05
+COMPARE_INTERVAL_S = 0.05
+RENEW_AFTER_S = 0.2
+"""Seconds after the last inspection of a pair until its clash is renewed."""
+
+Pair = frozenset[Key]
+
+_wanted: dict[int, tuple[Pair, float]] = {}
+"""By the scene's session_uid: the pair that was inspected last, and when."""
+_renewal: tuple[int, Flow] | None = None
+"""What renews a clash, and the scene's session_uid."""
+
+
+# --- comparing ------------------------------------------------------------------------------------------------------
 
 
 def _compare() -> float | None:
     """The timer: compare some more in every scene that is in a window."""
     begin = time.monotonic()
     is_left = False
-    quiet = float("inf") if handlers.is_rendering() else QUIET_S
+    quiet = float("inf") if handlers.is_rendering() else COMPARE_AFTER_S
     for context in handlers.window_contexts():
         is_left |= changes.compare_some(context, SLICE_S, quiet)
     handlers.redraw()
-    return max(POLL_INTERVAL_S, PAUSE_FACTOR * (time.monotonic() - begin)) if is_left else None
+    return max(COMPARE_INTERVAL_S, PAUSE_FACTOR * (time.monotonic() - begin)) if is_left else None
+
+
+def _wake_comparing() -> None:
+    handlers.wake(_compare, COMPARE_INTERVAL_S)
 
 
 @persistent
@@ -43,26 +72,114 @@ def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         handlers.redraw()
 
 
+# --- renewing -------------------------------------------------------------------------------------------------------
+
+
+def subject_of(context: bpy.types.Context, clash: ContactLensFinding) -> Subject | None:
+    """Read the pair of a clash as it is now, to be checked by itself; None when it is gone."""
+    check = scene_results.of_scene(context.scene)
+    rules = check.as_rules(context)
+    a, b = clash.key("a"), clash.key("b")
+    keys = [key for key in (a, b) if key is not None]
+    items = scene_check.items_of(context, keys, faults=scene_faults.affected(context))
+    if a not in items or b not in items:
+        return None
+    return Subject(
+        [items[a], items[b]],
+        None,
+        [0, 1],
+        Ignore(),
+        rules.clearance,
+        rules.contact_tolerance,
+        rules.touching,
+        approved=scene_results.approvals(check),
+        units=UnitFormat.of_scene(context.scene),
+    )
+
+
+def renew(scene: bpy.types.Scene, pair: Pair) -> None:
+    """Renew the clash of a pair that was inspected, where it is out of date. A script waits for it."""
+    if not scene_results.of_scene(scene).findings:
+        return
+    if background.has_windows():
+        _wanted[scene.session_uid] = pair, time.monotonic()
+        handlers.wake(_renew, RENEW_AFTER_S)
+    elif bpy.context.scene == scene:
+        Flow("Clash", _steps(bpy.context, pair)).run(None)
+
+
+def _steps(context: bpy.types.Context, pair: Pair) -> Steps:
+    """Check the pair as it is now, and write the answer into its clash unless it has changed meanwhile."""
+    scene = context.scene
+    k = changes.row_of_pair(scene, pair)
+    if k is None or not changes.can_be_renewed(context, k):
+        return {"CANCELLED"}
+    subject = subject_of(context, scene_results.of_scene(scene).findings[k])
+    if subject is None:
+        return {"CANCELLED"}
+    frame = scene_check.frame_of(scene)
+    outcome = yield lambda progress: scene_pairs.check(subject, progress)
+    k = changes.row_of_pair(scene, pair)
+    if k is None or scene_check.frame_of(scene) != frame:
+        return {"CANCELLED"}
+    if scene_check.states_of(context, pair) != {item.key: item.state for item in subject.items}:
+        return {"CANCELLED"}  # it is still out of date, and is renewed when the pair is inspected again
+    scene_results.update(scene_results.of_scene(scene).findings[k], subject, outcome, frame)
+    return {"FINISHED"}
+
+
+def _renew() -> float | None:
+    """The timer: take what is done, begin what is asked for."""
+    global _renewal
+    is_seen = False
+    for context in handlers.window_contexts():
+        uid = context.scene.session_uid
+        if _renewal is None and uid in _wanted and time.monotonic() - _wanted[uid][1] >= RENEW_AFTER_S:
+            _renewal = uid, Flow("Clash", _steps(context, _wanted.pop(uid)[0]))
+        if _renewal is not None and _renewal[0] == uid:
+            is_seen = True
+            if _renewal[1].run(0.0):
+                _renewal = None
+                handlers.redraw()
+    if _renewal is not None and not is_seen:  # its scene is in no window any more
+        _drop_renewal()
+    return background.POLL_INTERVAL_S if _renewal is not None or _wanted else None
+
+
+def _drop_renewal() -> None:
+    global _renewal
+    ended, _renewal = _renewal, None
+    if ended is not None:
+        ended[1].drop()
+
+
+def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
+    renew(scene, frozenset(((inspection.uid_a, 0, ""), (inspection.uid_b, 0, ""))))
+
+
 @persistent
-def _clear(*_: object) -> None:
+def _undone(*_: object) -> None:
     changes.clear()
 
 
-def _wake() -> None:
-    handlers.wake(_compare, POLL_INTERVAL_S)
+@persistent
+def _loaded(*_: object) -> None:
+    changes.clear()
+    _wanted.clear()
+    _drop_renewal()
 
 
 _FOLLOWER = handlers.Follower(
     {
         "depsgraph_update_post": _depsgraph_changed,
         "frame_change_post": _frame_changed,
-        "undo_post": _clear,
-        "redo_post": _clear,
-        "load_pre": _clear,
-        "load_post": _clear,
+        "undo_post": _undone,
+        "redo_post": _undone,
+        "load_pre": _loaded,
+        "load_post": _undone,
     },
-    timers=(_compare,),
-    hooks=((changes.on_uncompared, _wake),),
-    stop=changes.clear,
+    timers=(_compare, _renew),
+    hooks=((changes.on_uncompared, _wake_comparing), (session.on_store, _inspected)),
+    stop=_loaded,
 )
 register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

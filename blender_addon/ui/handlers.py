@@ -19,12 +19,11 @@ class Follower:
         self,
         events: dict[str, Callable[..., None]],
         timers: Sequence[Timer] = (),
-        hooks: Sequence[tuple[list[Any], Callable[..., None]]] = (),
+        hooks: Sequence[tuple[list[Any], Any]] = (),
         stop: Callable[[], None] | None = None,
     ) -> None:
         """events: by the name of the list in bpy.app.handlers. stop: called last, to end what runs."""
-        lists = [(getattr(bpy.app.handlers, name), handler) for name, handler in events.items()]
-        self._entries = [*lists, *hooks]
+        self._entries = [*((getattr(bpy.app.handlers, name), handler) for name, handler in events.items()), *hooks]
         self._timers, self._stop = timers, stop
 
     def register(self) -> None:

@@ -1,245 +1,205 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a click on a finding does: select the pair, put it into the pickers, show it, move the views to it.
+"""What a click on a clash does: select the pair, put it into the pickers, isolate it, move the views to it.
 
-What was stored of the finding is there at once. How the pair is now is found beside Blender where that takes long.
+What was stored of the clash is there at once. How the pair is now is computed beside Blender where that takes long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
-from ...core.progress import Cancelled, Progress
+from ...core.progress import Progress
 from ...core.types import FloatArray
 from ..check import changes, session
 from ..check import results as scene_results
 from ..check.inspection import begun, overtaken
+from ..check.results import ContactLensFinding
 from ..check.session import Inspection
 from ..data.units import UnitFormat
 from ..draw import isolated_pair
+from ..draw.isolated_pair import IsolatedPair
 from ..read import scene as scene_check
 from ..read.scene_objects import Item, Key
 from ..read.snapshot import ReadError
-from . import follow_pair, handlers, isolation, update_clash
-from .background import Job
+from . import background, follow_clashes, follow_pair, handlers, isolation, viewport
+from .background import Flow, Steps
 
-if TYPE_CHECKING:
-    from ..check.results import ContactLensFinding
-
-
-PATIENCE = 0.3
-"""Seconds Blender waits for the contact of a pair; after that it goes on and shows the progress."""
-END = 10.0
-"""Seconds that a cancelled look may take to end when the add-on is switched off."""
 SIZES = 4.5
-"""How many times the size of what is told of a contact the view shows."""
+"""How many times the length of the vector, or half the size of the smaller object, the view shows."""
 UNKNOWN_SIZE = 1.0
 """Blender units: taken for the size of a pair of which one is gone."""
 ELSEWHERE = 0.05
-"""Of the size of the smaller one: the views go to the pair again when it meets farther from where it was found."""
+"""Relative to the size of the smaller one: the views move again when the pair meets farther from where it was found."""
 
 
-def objects_of(finding: ContactLensFinding) -> list[bpy.types.Object]:
-    """The objects of a pair that are still there; of an instance what makes it."""
-    return [obj for obj in (finding.object_a, finding.object_b) if obj is not None]
+def objects_of(clash: ContactLensFinding) -> list[bpy.types.Object]:
+    """Return the objects of a pair that are still there; of an instance its instancer."""
+    return [obj for obj in (clash.object_a, clash.object_b) if obj is not None]
 
 
-def missing(scene: bpy.types.Scene, finding: ContactLensFinding) -> str:
-    """Why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
+def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
+    """Return why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
     for letter in "ab":
-        if session.object_in_scene(scene, getattr(finding, f"object_{letter}")) is None:
-            return f"'{scene_results.label(finding, letter)}' is gone: check the scene again"
+        if session.object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
+            return f"'{scene_results.label(clash, letter)}' is gone: check the scene again"
     return ""
 
 
-def is_pair_of_objects(finding: ContactLensFinding) -> bool:
-    """Whether the pair are two objects, not instances, that can be inspected and moved."""
-    return len(objects_of(finding)) == 2 and not finding.instance_a and not finding.instance_b
+def is_pair_of_objects(clash: ContactLensFinding) -> bool:
+    """Return whether the pair are two objects, not instances, that can be inspected and moved."""
+    return len(objects_of(clash)) == 2 and not clash.instance_a and not clash.instance_b
 
 
-class _Seen(NamedTuple):
-    """What a look finds."""
+class _Result(NamedTuple):
+    """What is computed of a pair."""
 
     inspection: Inspection | None
     """Of two objects; instances are not inspected."""
-    exhibit: isolated_pair.IsolatedPair
+    isolated: IsolatedPair
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """The pair of a finding as it was read when the person went there."""
+class _PendingInspection:
+    """The pair of a clash as it was read when the user went there."""
 
     scene: int
     """`session_uid` of the scene."""
     keys: tuple[Key, Key]
     items: tuple[Item, Item]
     places: list[tuple[float, ...]]
-    """World matrices of the objects, or of what makes the instances."""
+    """World matrices of the objects, or of the instancers."""
     before: Inspection | None
     """The scene's result then."""
     center: FloatArray
     """(3,) contact centre that the views are at."""
     size: float
     """Of the smaller one."""
-    deciding: frozenset[int]
-    """`session_uid` of what else than these objects decides about the pair."""
-    work: Callable[[Progress], _Seen]
-    """Finds the contact, in any thread. Raises ValueError, a sentence for the user, and Cancelled."""
+    dependencies: frozenset[int]
+    """`session_uid` of what else than these objects the pair depends on."""
+    work: Callable[[Progress], _Result]
+    """Compute the contact, in any thread. Raise ValueError, a sentence for the user, and Cancelled."""
 
 
-_going: tuple[Look, Job[_Seen]] | None = None
-"""The look that goes on beside Blender."""
+_pending: tuple[_PendingInspection, Flow] | None = None
+"""The inspection that runs beside Blender."""
 
 
-def share_done(scene: bpy.types.Scene) -> float | None:
-    """How much of a look in the scene is done, 0 to 1; None when none goes on."""
-    return _going[1].share if _going is not None and _going[0].scene == scene.session_uid else None
+def progress_of(scene: bpy.types.Scene) -> float | None:
+    """Return the fraction done of the inspection of a clash in the scene; None when none runs."""
+    return _pending[1].progress if _pending is not None and _pending[0].scene == scene.session_uid else None
 
 
-def going() -> Look | None:
-    """The look that goes on."""
-    return None if _going is None else _going[0]
-
-
-def drop(wait: bool = False) -> None:
-    """Give up the look that goes on."""
-    global _going
-    ended, _going = _going, None
+def drop() -> None:
+    """Drop the inspection that runs."""
+    global _pending
+    ended, _pending = _pending, None
     if ended is not None:
-        ended[1].cancel()
-        if wait:
-            ended[1].wait(END)
+        ended[1].drop()
 
 
-def show(context: bpy.types.Context, finding: ContactLensFinding) -> None:
-    """Select the pair and move the views to it, then look how it is now: at once, or beside Blender with progress."""
-    global _going
+def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> None:
+    """Select the pair and move the views to it, then inspect it as it is now; None: leave the clash that is open."""
+    global _pending
     drop()
+    isolation.isolate(context, None)
+    if clash is None:
+        return
     layer = context.view_layer
-    pair = [obj for obj in objects_of(finding) if layer.objects.get(obj.name) == obj]
+    pair = [obj for obj in objects_of(clash) if layer.objects.get(obj.name) == obj]
     if context.mode == "OBJECT" and pair:
         for obj in list(layer.objects.selected):
             obj.select_set(False)
         for obj in pair:
             obj.select_set(True)
         layer.objects.active = pair[0]
-    isolation.isolate(context, None)
-    row = finding.row()
+    row = clash.row()
     center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
     try:
-        if gone := missing(context.scene, finding):
+        if gone := missing(context.scene, clash):
             raise ReadError(gone)
-        look = _look(context, finding, center)
+        pending = _read(context, clash, center)
     except ValueError as error:  # a ReadError among them
         _fail(context, error)
         frame(context, center, length, UNKNOWN_SIZE)
         return
-    frame(context, center, length, look.size)
+    frame(context, center, length, pending.size)
     handlers.redraw()
-    if not _may_go_on(context):
-        _take(context, look, lambda: look.work(lambda share: True))
-        return
-    job = Job(look.work)
-    if job.wait(PATIENCE):
-        _take(context, look, job.result)
-        return
-    _going = look, job
-    _watch()
+    flow = Flow("Inspection", _steps(context, pending))
+    if not flow.run(background.seconds_to_wait(context)):
+        _pending = pending, flow
+        background.wait_for(flow)
 
 
-def _may_go_on(context: bpy.types.Context) -> bool:
-    """Whether work may go on beside Blender; a script waits for it."""
-    return not bpy.app.background and context.window is not None
-
-
-def _watch() -> None:
-    bpy.ops.contact_lens.watch_finding("INVOKE_DEFAULT")  # type: ignore[attr-defined]
-
-
-def take_over(context: bpy.types.Context) -> None:
-    """Take what the look that goes on has found, once it is done. What the person left meanwhile is left alone."""
-    global _going
-    if _going is None or not _going[1].done:
-        return
-    (look, job), _going = _going, None
-    if context.scene.session_uid == look.scene and _is_current(context, look):
-        _take(context, look, job.result, late=True)
-
-
-def _look(context: bpy.types.Context, finding: ContactLensFinding, center: FloatArray) -> Look:
-    """Read the pair as it is now and put two objects into the pickers. Raises ValueError, a sentence for the user."""
+def _read(context: bpy.types.Context, clash: ContactLensFinding, center: FloatArray) -> _PendingInspection:
+    """Read the pair as it is now and put two objects into the pickers. Raise ValueError, a sentence for the user."""
     scene = context.scene
     settings, rules = session.settings_of(scene), scene_results.of_scene(scene).as_rules(context)
     made: Inspection | Callable[[Progress], Inspection] | None = None
     session.set_error(scene, "")
-    if is_pair_of_objects(finding):
-        settings.object_a, settings.object_b = finding.object_a, finding.object_b
-        if finding.relation == "within_clearance":  # or the panel would call it separated
+    if is_pair_of_objects(clash):
+        settings.object_a, settings.object_b = clash.object_a, clash.object_b
+        if clash.relation == "within_clearance":  # or the panel would call it separated
             settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
         follow_pair.leave(scene)
         depsgraph = context.evaluated_depsgraph_get()
-        made = begun(scene, depsgraph, finding.object_a, finding.object_b, settings.as_settings())
-    a, b = items = _items(context, _keys(finding))
+        made = begun(scene, depsgraph, clash.object_a, clash.object_b, settings.as_settings())
+    a, b = items = _items(context, _keys(clash))
     units = UnitFormat.of_scene(scene)
 
-    def work(progress: Progress) -> _Seen:
+    def work(progress: Progress) -> _Result:
         if made is None:
-            return _Seen(None, isolated_pair.isolate(a, b, rules.clearance, rules.contact_tolerance, units, progress))
+            return _Result(None, isolated_pair.isolate(a, b, rules.clearance, rules.contact_tolerance, units, progress))
         inspection = made if isinstance(made, Inspection) else made(progress)
-        return _Seen(inspection, isolated_pair.isolate_inspected(inspection, a, b))
+        return _Result(inspection, isolated_pair.isolate_inspected(inspection, a, b))
 
-    return Look(
+    owners = objects_of(clash)
+    sources = (clash.source_a or owners[0], clash.source_b or owners[1])
+    dependencies = set().union(*map(changes.watched, owners, sources)) - {owner.session_uid for owner in owners}
+    return _PendingInspection(
         scene=scene.session_uid,
         keys=(a.key, b.key),
         items=items,
-        places=[session.matrix_numbers(obj) for obj in objects_of(finding)],
+        places=[session.matrix_numbers(obj) for obj in owners],
         before=session.stored(scene),
         center=center,
         size=min(float(np.linalg.norm(np.ptp(isolated_pair.surface(item).points, axis=0))) for item in items),
-        deciding=frozenset(_deciding(finding)),
+        dependencies=frozenset(dependencies),
         work=work,
     )
 
 
-def _deciding(finding: ContactLensFinding) -> set[int]:
-    owners = objects_of(finding)
-    sources = [finding.source_a or owners[0], finding.source_b or owners[1]]
-    uids = [changes.watched(owner, source) for owner, source in zip(owners, sources, strict=True)]
-    return set().union(*uids) - {owner.session_uid for owner in owners}
-
-
-def _keys(finding: ContactLensFinding) -> tuple[Key | None, Key | None]:
-    return finding.key("a"), finding.key("b")
+def _keys(clash: ContactLensFinding) -> tuple[Key | None, Key | None]:
+    return clash.key("a"), clash.key("b")
 
 
 def _items(context: bpy.types.Context, keys: tuple[Key | None, Key | None]) -> tuple[Item, Item]:
-    """Read both things as they are now. Raises ReadError when one is gone."""
+    """Read both things as they are now. Raise ReadError when one is gone."""
     items = scene_check.items_of(context, [key for key in keys if key is not None])
     a, b = (items.get(key) if key is not None else None for key in keys)
     if a is None or b is None:
-        raise ReadError("What this finding is about is hidden or gone: check the scene again")
+        raise ReadError("An object of this clash is hidden or gone: check the scene again")
     return a, b
 
 
-def _is_current(context: bpy.types.Context, look: Look) -> bool:
-    """Whether the finding is still the one that the person is at, and its objects those in the pickers."""
+def _is_current(context: bpy.types.Context, pending: _PendingInspection) -> bool:
+    """Return whether the clash is still the active one, and its objects those in the pickers."""
     check = scene_results.of_scene(context.scene)
-    if not 0 <= check.active < len(check.findings):
+    if context.scene.session_uid != pending.scene or not 0 <= check.active < len(check.findings):
         return False
-    finding = check.findings[check.active]
-    if _keys(finding) != look.keys:
+    clash = check.findings[check.active]
+    if _keys(clash) != pending.keys:
         return False
-    return not is_pair_of_objects(finding) or session.pair(context.scene) == (finding.object_a, finding.object_b)
+    return not is_pair_of_objects(clash) or session.pair(context.scene) == (clash.object_a, clash.object_b)
 
 
-def _is_as_read(context: bpy.types.Context, look: Look) -> bool:
-    """Whether the surfaces are still those that were read, wherever they are now. Raises ReadError."""
-    pairs = zip(look.items, _items(context, look.keys), strict=True)
+def _is_as_read(context: bpy.types.Context, pending: _PendingInspection) -> bool:
+    """Return whether the surfaces are still those that were read, wherever they are now. Raise ReadError."""
+    pairs = zip(pending.items, _items(context, pending.keys), strict=True)
     return all(
         np.array_equal(then.geometry.points, now.geometry.points)
         and np.array_equal(then.geometry.triangles, now.geometry.triangles)
@@ -247,29 +207,39 @@ def _is_as_read(context: bpy.types.Context, look: Look) -> bool:
     )
 
 
-def _take(context: bpy.types.Context, look: Look, result: Callable[[], _Seen], late: bool = False) -> None:
-    """Make what a look has found the scene's result and what is shown; late: much may have happened meanwhile."""
-    scene = context.scene
+def _steps(context: bpy.types.Context, pending: _PendingInspection) -> Steps:
+    """Make what is computed the scene's result and isolate the pair; what the user has left meanwhile is left alone."""
+    global _pending
     try:
-        inspection, made = result()
-        is_shown = not late or _is_as_read(context, look)
-        if inspection is not None and session.stored(scene) is look.before:  # else someone was faster
-            session.store(scene, inspection)
-            a, b = session.pair(scene)
-            depsgraph = context.evaluated_depsgraph_get()
-            if late and a is not None and b is not None and overtaken(depsgraph, a, b, inspection):
-                follow_pair.request(scene, reason=follow_pair.OVERTAKEN)
-    except Cancelled:
-        return
+        try:
+            result = yield pending.work
+        finally:
+            is_late, _pending = _pending is not None, None
+        if not is_late or _is_current(context, pending):
+            _collect_result(context, pending, result, is_late)
     except ValueError as error:
         _fail(context, error)
-        return
-    isolation.isolate(context, replace(made, dependencies=look.deciding) if is_shown else None, look.places)
+    return {"FINISHED"}
+
+
+def _collect_result(context: bpy.types.Context, pending: _PendingInspection, result: _Result, is_late: bool) -> None:
+    """Show a result; late: much may have happened since the pair was read. Raise ReadError."""
+    scene = context.scene
+    inspection, isolated = result
+    is_shown = not is_late or _is_as_read(context, pending)
+    if inspection is not None and session.stored(scene) is pending.before:  # else an operator was faster
+        session.store(scene, inspection)
+        a, b = session.pair(scene)
+        depsgraph = context.evaluated_depsgraph_get()
+        if is_late and a is not None and b is not None and overtaken(depsgraph, a, b, inspection):
+            follow_pair.request(scene, reason=follow_pair.OVERTAKEN)
+    shown = replace(isolated, dependencies=pending.dependencies) if is_shown else None
+    isolation.isolate(context, shown, pending.places)
     if inspection is None:
-        update_clash.request(scene, frozenset(look.keys))
-    contact = made.contact
-    if np.abs(contact.center - look.center).max() > ELSEWHERE * look.size:
-        frame(context, contact.center, abs(contact.signed_distance), look.size)
+        follow_clashes.renew(scene, frozenset(pending.keys))
+    contact = isolated.contact
+    if np.abs(contact.center - pending.center).max() > ELSEWHERE * pending.size:
+        frame(context, contact.center, abs(contact.signed_distance), pending.size)
     handlers.redraw()
 
 
@@ -283,17 +253,4 @@ def frame(context: bpy.types.Context, center: FloatArray, length: float, size: f
     """Move the 3D views of the window to a contact: its centre (3,), depth or gap, the size of the smaller object."""
     # A contact may be a point: show a good part of the smaller object around it.
     radius = max(length, 0.5 * size, 1e-6)
-    for space in views(context):
-        view = space.region_3d
-        if view.view_perspective == "CAMERA":
-            view.view_perspective = "PERSP"
-        view.view_location = Vector(center.tolist())
-        view.view_distance = SIZES * radius * space.lens / 50.0
-
-
-def views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
-    """The 3D views of the window."""
-    if context.screen is None:
-        return []
-    spaces = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
-    return [cast(bpy.types.SpaceView3D, space) for space in spaces]
+    viewport.look_at(viewport.views(context), center, lambda space: SIZES * radius * space.lens / 50.0)

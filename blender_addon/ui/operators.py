@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person can do: inspect, refresh, clear, frame, separate, copy, save."""
+"""Operators for a pair: inspect, refresh, clear, frame, separate, copy, save; bounding volumes; the Contact menu."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import Any, cast
 
 import bpy
 import numpy as np
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
-from mathutils import Vector
 
+from ...core.progress import Cancelled
 from ..check import separate, session
-from ..check.inspection import Work, begun, overtaken
+from ..check.inspection import begun, overtaken
 from ..check.pair_contact import curves, outlines, vector_ends
-from ..check.separate import Moved, SeparateError
-from ..check.session import Inspection
+from ..check.separate import SeparateError
+from ..check.session import Inspection, Settings
 from ..data import properties
 from ..data.names import visible
 from ..draw.shape_outline import extent_of
@@ -25,20 +26,27 @@ from ..read import snapshot as read
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pair as report
-from . import follow_pair, follow_volumes, handlers
-from .background import Job
+from . import background, follow_pair, follow_volumes, handlers, viewport
+from .background import BackgroundOperator, OperatorBase, Steps, Work
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
-PATIENCE = 0.3
-"""Seconds Blender waits for an inspection; after that it goes on and shows the progress."""
-POLL = 0.1
-"""Seconds between two looks at it."""
 SELECT_TWO = "Select two objects; the active one becomes A, the other B"
+NOT_PICKED = "Pick two objects first"
+NOT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+"""Characters that some file system refuses."""
+MOVES = (
+    ("B", "B", "Move B; A stays"),
+    ("A", "A", "Move A in the opposite direction; B stays"),
+    ("HALF", "Half Each", "Move both by half the distance"),
+)
+"""What Separate can move."""
+
+Pair = tuple[bpy.types.Object, bpy.types.Object]
 
 
-def chosen_pair(context: bpy.types.Context) -> tuple[bpy.types.Object, bpy.types.Object] | str:
-    """The two objects to inspect, A first, or why there are not two.
+def chosen_pair(context: bpy.types.Context) -> Pair | str:
+    """Return the two objects to inspect, A first, or why there are not two.
 
     Two selected objects are taken; with fewer selected, the pair in the pickers.
     """
@@ -67,107 +75,85 @@ def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> b
     return True
 
 
-if TYPE_CHECKING:
-    _Operator = bpy.types.Operator
-else:  # Blender registers what its own classes are the direct bases of
-    _Operator = object
+def picked_pair(context: bpy.types.Context) -> Pair:
+    """Return the pair in the pickers. Raise ReadError where there is none."""
+    a, b = session.pair(context.scene)
+    if a is None or b is None:
+        raise ReadError(NOT_PICKED)
+    return a, b
 
 
-class _Inspecting(_Operator):
-    """An inspection by an operator: at once where it is quick, else beside Blender with progress, and Esc ends it."""
+def read_pair(
+    context: bpy.types.Context, pair: Pair, settings: Settings | None = None
+) -> Inspection | Work[Inspection]:
+    """Read a pair as it is now; return the work of inspecting it, or its result where nothing has changed.
 
-    _pair: tuple[bpy.types.Object, bpy.types.Object]
-    _beside = False
-    """Whether the work may go on beside Blender; a script waits for it."""
-    _modal = False
-    """Whether it does."""
-    _job: Job[Inspection] | None = None
-    _timer: bpy.types.Timer | None = None
-
-    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
-        """Settle the pair and the settings, and read the objects. Raises ReadError."""
-        raise NotImplementedError
-
-    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
-        """Make the inspection the scene's result."""
-        session.store(context.scene, inspection)
-        self.report({"INFO"}, report.one_line(report.build(inspection)))
-        handlers.redraw()
-        return {"FINISHED"}
-
-    def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
-        self.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
-
-    def _stopped(self, context: bpy.types.Context) -> set[str]:
-        self.report({"INFO"}, "Inspection cancelled: nothing has changed")
-        return {"CANCELLED"}
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            return self._go_on(context, self._begun(context))
-        except (ReadError, SeparateError) as error:
-            return self._failed(context, error)
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._beside = not bpy.app.background and context.window is not None
-        return self.execute(context)
-
-    def _go_on(self, context: bpy.types.Context, made: Inspection | Work) -> set[str]:
-        """Do the work and take what it makes; when it takes long and may, leave that to `modal`."""
-        if isinstance(made, Inspection):
-            return self._taken(context, made)
-        follow_pair.leave(context.scene)
-        if not self._beside:
-            return self._taken(context, made(lambda share: True))
-        self._job = Job(made)
-        if self._job.wait(PATIENCE):
-            return self._taken(context, self._job.result())
-        self._timer = context.window_manager.event_timer_add(POLL, window=context.window)
-        if not self._modal:
-            self._modal = bool(context.window_manager.modal_handler_add(self))
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        job = self._job
-        assert job is not None
-        if event.type == "ESC" and event.value == "PRESS":
-            self.cancel(context)
-            return self._stopped(context)
-        if not job.done:
-            if event.type == "TIMER" and context.workspace is not None:
-                context.workspace.status_text_set(f"Inspecting: {100.0 * job.share:.0f} %    Esc: cancel")
-            return {"PASS_THROUGH"}
-        self.cancel(context)
-        try:
-            inspection = job.result()
-            a, b = self._pair
-            result = self._taken(context, inspection)
-            if result == {"FINISHED"} and overtaken(context.evaluated_depsgraph_get(), a, b, inspection):
-                follow_pair.request(context.scene, reason=follow_pair.OVERTAKEN)
-        except ReferenceError:
-            return self._failed(context, ReadError("An object was removed while it was inspected"))
-        except (ReadError, SeparateError) as error:
-            return self._failed(context, error)
-        return result
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
-        if self._job is not None:
-            self._job.cancel()
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
+    settings: those of the scene, unless others are given. Raise ReadError.
+    """
+    settings = settings or session.settings_of(context.scene).as_settings()
+    work = begun(context.scene, context.evaluated_depsgraph_get(), *pair, settings)
+    follow_pair.leave(context.scene)
+    return work
 
 
-class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
-    """Show where, how deep and which way two objects collide, or how far apart they are"""
+def inspect(work: Inspection | Work[Inspection]) -> Generator[Work[Inspection], Inspection, Inspection]:
+    """Take the steps of an inspection. Raise ReadError."""
+    return work if isinstance(work, Inspection) else (yield work)
+
+
+def take_result(
+    operator: BackgroundOperator, context: bpy.types.Context, pair: Pair, inspection: Inspection
+) -> set[str]:
+    """Make an inspection the scene's result."""
+    session.store(context.scene, inspection)
+    operator.report({"INFO"}, report.one_line(report.build(inspection)))
+    if operator.is_modal and overtaken(context.evaluated_depsgraph_get(), *pair, inspection):
+        follow_pair.request(context.scene, reason=follow_pair.OVERTAKEN)
+    return {"FINISHED"}
+
+
+def separate_steps(
+    operator: BackgroundOperator,
+    context: bpy.types.Context,
+    moves: str,
+    again: Callable[[Pair], Generator[Work[Any], Any, str]] | None = None,
+) -> Steps:
+    """Inspect the pair in the pickers, move it apart, and inspect it again. Raise ReadError and SeparateError.
+
+    again: the steps of looking at the pair once it was moved; they return a sentence about it.
+    """
+    pair = picked_pair(context)
+    before = yield from inspect(read_pair(context, pair))
+    if operator.is_modal and overtaken(context.evaluated_depsgraph_get(), *pair, before):
+        raise SeparateError("An object changed while it was inspected, so nothing was moved: try again")
+    session.store(context.scene, before)
+    moved = separate.separate(context, *pair, moves, before)
+    try:
+        if again is not None:
+            outlook = yield from again(pair)
+        else:
+            after = yield from inspect(read_pair(context, pair))
+            session.store(context.scene, after)
+            outlook = report.one_line(report.build(after))
+    except Cancelled:
+        session.mark_stale(context.scene, follow_pair.CANCELLED)
+        outlook = "The inspection after it was cancelled"
+    except (ReadError, SeparateError) as error:
+        outlook = str(error)
+    # The move is done, so whatever else happened it is a step that can be undone.
+    operator.report({"INFO"}, f"Moved {moved.words}. {outlook}")
+    for warning in moved.warnings:
+        operator.report({"WARNING"}, warning)
+    return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_inspect(BackgroundOperator, bpy.types.Operator):
+    """Show where, how deep and in which direction two objects collide, or how far apart they are"""
 
     bl_idname = "contact_lens.inspect"
     bl_label = "Inspect Contact"
     bl_options = {"REGISTER", "UNDO"}
+    title = "Inspection"
 
     method: properties.method({"SKIP_SAVE"})  # type: ignore[valid-type]
     clearance: properties.clearance({"SKIP_SAVE"})  # type: ignore[valid-type]
@@ -185,28 +171,24 @@ class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
             return False
         return True
 
-    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
-        """Settle the pair and the settings, and read the objects. Raises ReadError."""
-        pair = chosen_pair(context)
-        if isinstance(pair, str):
-            raise ReadError(pair)
-        self._pair = (pair[1], pair[0]) if self.swap else pair
+    def steps(self, context: bpy.types.Context) -> Steps:
+        chosen = chosen_pair(context)
+        if isinstance(chosen, str):
+            raise ReadError(chosen)
+        pair = (chosen[1], chosen[0]) if self.swap else chosen
         scene_settings = session.settings_of(context.scene)
         # That two objects are inspected in their plane is about these two.
-        other_pair = set(pair) != set(session.pair(context.scene))
+        is_other_pair = set(pair) != set(session.pair(context.scene))
         for name in SETTINGS:
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
-                setattr(self, name, False if name == "flat" and other_pair else getattr(scene_settings, name))
-        return begun(context.scene, context.evaluated_depsgraph_get(), *self._pair, properties.as_settings(self))
-
-    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
-        """Make the inspection the scene's result, and its pair and settings the scene's."""
+                setattr(self, name, False if name == "flat" and is_other_pair else getattr(scene_settings, name))
+        inspection = yield from inspect(read_pair(context, pair, properties.as_settings(self)))
         scene_settings = session.settings_of(context.scene)
-        scene_settings.object_a, scene_settings.object_b = self._pair
+        scene_settings.object_a, scene_settings.object_b = pair
         for name in SETTINGS:
             setattr(scene_settings, name, getattr(self, name))
-        return super()._taken(context, inspection)
+        return take_result(self, context, pair, inspection)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -218,36 +200,32 @@ class CONTACT_LENS_OT_inspect(_Inspecting, bpy.types.Operator):
             layout.label(text=ignored, icon="INFO")
 
 
-class CONTACT_LENS_OT_refresh(_Inspecting, bpy.types.Operator):
+class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
     """Inspect the pair again as it is now"""
 
     bl_idname = "contact_lens.refresh"
     bl_label = "Refresh"
+    title = "Inspection"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if None in session.pair(context.scene):
-            cls.poll_message_set("Pick two objects first")
+            cls.poll_message_set(NOT_PICKED)
             return False
         return True
 
-    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
-        a, b = session.pair(context.scene)
-        if a is None or b is None:
-            raise ReadError("Pick two objects first")
-        self._pair = a, b
-        settings = session.settings_of(context.scene).as_settings()
-        return begun(context.scene, context.evaluated_depsgraph_get(), a, b, settings)
-
-    def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
-        if isinstance(error, ReadError):
+    def steps(self, context: bpy.types.Context) -> Steps:
+        pair = picked_pair(context)
+        try:
+            inspection = yield from inspect(read_pair(context, pair))
+        except ReadError as error:
             follow_pair.failed(context, error)
-        handlers.redraw()
-        return super()._failed(context, error)
+            raise
+        return take_result(self, context, pair, inspection)
 
 
 class CONTACT_LENS_OT_clear(bpy.types.Operator):
-    """Empty both pickers and take the contact off the screen"""
+    """Empty both pickers and hide the contact"""
 
     bl_idname = "contact_lens.clear"
     bl_label = "Clear"
@@ -291,99 +269,28 @@ class CONTACT_LENS_OT_frame(bpy.types.Operator):
         reach = float(np.linalg.norm(points - found.center, axis=1).max())
         # A point contact has no size: show a good part of the smaller object around it.
         radius = max(2.0 * reach, 0.25 * min(extent_of(inspection.shape_a), extent_of(inspection.shape_b)))
-        for space in _views(context):
-            view = space.region_3d
-            if view.view_perspective == "CAMERA":
-                view.view_perspective = "PERSP"
-            view.view_location = Vector(found.center.tolist())
-            # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
-            view.view_distance = max(radius, 1e-6) * space.lens / 16.0
-        handlers.redraw()
+        # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
+        viewport.look_at(_views(context), found.center, lambda space: max(radius, 1e-6) * space.lens / 16.0)
         return {"FINISHED"}
 
 
 def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
-    """The 3D view the mouse is in, else all of the window's."""
+    """Return the 3D view the mouse is in, else all of the window's."""
     if context.area is not None and context.area.type == "VIEW_3D":
         return [cast(bpy.types.SpaceView3D, context.area.spaces.active)]
-    if context.screen is None:
-        return []
-    views = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
-    return [cast(bpy.types.SpaceView3D, view) for view in views]
+    return viewport.views(context)
 
 
-class _Separating(_Inspecting):
-    """Separating by an operator: an inspection, the move, and another inspection."""
-
-    _moved: Moved | None = None
-
-    def _begun(self, context: bpy.types.Context) -> Inspection | Work:
-        a, b = session.pair(context.scene)
-        if a is None or b is None:
-            raise SeparateError("Pick two objects first")
-        self._pair = a, b
-        return self._again(context)
-
-    def _again(self, context: bpy.types.Context) -> Inspection | Work:
-        """What inspects the pair as it is now. Raises ReadError."""
-        settings = session.settings_of(context.scene).as_settings()
-        return begun(context.scene, context.evaluated_depsgraph_get(), *self._pair, settings)
-
-    def _taken(self, context: bpy.types.Context, inspection: Inspection) -> set[str]:
-        """Move the objects and inspect them again; then make that the scene's result."""
-        if self._moved is None:
-            if self._modal and overtaken(context.evaluated_depsgraph_get(), *self._pair, inspection):
-                raise SeparateError("An object has changed while it was inspected: nothing was moved")
-            session.store(context.scene, inspection)
-            self._moved = separate.separate(context, *self._pair, self._moves, inspection)
-            return self._go_on(context, self._again(context))
-        session.store(context.scene, inspection)
-        return self._told(self._outlook(inspection))
-
-    def _outlook(self, inspection: Inspection) -> str:
-        """What to say once it is done."""
-        return report.one_line(report.build(inspection))
-
-    @property
-    def _moves(self) -> str:
-        """Which of the two is moved, as `separate` takes it."""
-        raise NotImplementedError
-
-    def _told(self, more: str) -> set[str]:
-        """Say what was moved. The move is done, so whatever else happened it is a step that can be undone."""
-        assert self._moved is not None
-        self.report({"INFO"}, f"Moved {self._moved.words}. {more}")
-        for warning in self._moved.warnings:
-            self.report({"WARNING"}, warning)
-        handlers.redraw()
-        return {"FINISHED"}
-
-    def _failed(self, context: bpy.types.Context, error: ValueError) -> set[str]:
-        return super()._failed(context, error) if self._moved is None else self._told(str(error))
-
-    def _stopped(self, context: bpy.types.Context) -> set[str]:
-        if self._moved is None:
-            return super()._stopped(context)
-        session.mark_stale(context.scene, follow_pair.CANCELLED)
-        return self._told("The inspection after it was cancelled")
-
-
-class CONTACT_LENS_OT_separate(_Separating, bpy.types.Operator):
+class CONTACT_LENS_OT_separate(BackgroundOperator, bpy.types.Operator):
     """Move the objects apart by the minimum translation vector, and inspect again"""
 
     bl_idname = "contact_lens.separate"
     bl_label = "Separate"
     bl_options = {"REGISTER", "UNDO"}
+    title = "Inspection"
 
     moves: EnumProperty(  # type: ignore[valid-type]
-        name="Move",
-        description="Which of the two is moved",
-        items=(
-            ("B", "B", "Move B; A stays"),
-            ("A", "A", "Move A the other way; B stays"),
-            ("HALF", "Half Each", "Move both by half the way"),
-        ),
-        default="B",
+        name="Move", description="Which of the two is moved", items=MOVES, default="B"
     )
 
     @classmethod
@@ -396,9 +303,8 @@ class CONTACT_LENS_OT_separate(_Separating, bpy.types.Operator):
             return False
         return True
 
-    @property
-    def _moves(self) -> str:
-        return str(self.moves)
+    def steps(self, context: bpy.types.Context) -> Steps:
+        return separate_steps(self, context, self.moves)
 
 
 class CONTACT_LENS_OT_copy(bpy.types.Operator):
@@ -423,47 +329,68 @@ LONGEST_NAME = 60
 
 
 def proposed_path(name_a: str, name_b: str) -> str:
-    """Where Save JSON proposes to save: beside the .blend file, with the objects' names as far as files allow them."""
-    not_in_files = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+    """Return where Save JSON proposes to save: beside the .blend file, with the objects' names as far as possible."""
     names = []
     for name in (name_a, name_b):
-        cut = not_in_files.sub("_", name).encode()[:LONGEST_NAME].decode(errors="ignore")
+        cut = NOT_IN_FILE_NAMES.sub("_", name).encode()[:LONGEST_NAME].decode(errors="ignore")
         names.append(cut.strip(" .") or "_")
     return str(Path(bpy.data.filepath).parent / f"{' '.join(names)} contact.json")
 
 
-class CONTACT_LENS_OT_save_json(bpy.types.Operator, ExportHelper):
+class SaveOperator(ExportHelper, OperatorBase):
+    """An operator that saves a report where the file browser says."""
+
+    check_extension: bool | None = None  # the path is taken as it was typed
+    # Not remembered: the next result is proposed a name of its own.
+    filepath: StringProperty(  # type: ignore[valid-type]
+        name="File Path", subtype="FILE_PATH", maxlen=1024, options={"SKIP_SAVE"}
+    )
+
+    def proposed(self, context: bpy.types.Context) -> str:
+        """Return the path that the file browser begins with."""
+        raise NotImplementedError
+
+    def save(self, context: bpy.types.Context, path: Path) -> str:
+        """Write the file; return what it has, for the message. Raise ReportFileError and OSError."""
+        raise NotImplementedError
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not self.filepath:
+            self.filepath = self.proposed(context)
+        return ExportHelper.invoke(self, context, event)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = Path(bpy.path.abspath(self.filepath)).absolute()
+        try:
+            content = self.save(context, path)
+        except (report_files.ReportFileError, OSError) as error:
+            self.report({"ERROR"}, visible(f"Cannot write {report_files.reason(error)}"))
+            return {"CANCELLED"}
+        self.report({"INFO"}, visible(f"Saved {path}{content}"))
+        return {"FINISHED"}
+
+
+class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
     """Save the results as a JSON file"""
 
     bl_idname = "contact_lens.save_json"
     bl_label = "Save JSON"
 
     filename_ext = ".json"
+    check_extension = True
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
-    # Not remembered: the next pair is proposed a name of its own.
-    filepath: StringProperty(  # type: ignore[valid-type]
-        name="File Path", subtype="FILE_PATH", maxlen=1024, options={"SKIP_SAVE"}
-    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return _poll_result(cls, context)
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def proposed(self, context: bpy.types.Context) -> str:
         inspection = session.current(context)
-        if inspection is not None and not self.filepath:
-            self.filepath = proposed_path(inspection.name_a, inspection.name_b)
-        return ExportHelper.invoke(self, context, event)
+        return "" if inspection is None else proposed_path(inspection.name_a, inspection.name_b)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        path = str(Path(bpy.path.abspath(self.filepath)).absolute())
-        try:
-            report_files.write(report_files.place_of(path), report.to_json(report.report(context)))
-        except report_files.ReportFileError as error:
-            self.report({"ERROR"}, visible(f"Cannot write {error}"))
-            return {"CANCELLED"}
-        self.report({"INFO"}, visible(f"Saved {path}"))
-        return {"FINISHED"}
+    def save(self, context: bpy.types.Context, path: Path) -> str:
+        report_files.write(report_files.place_of(str(path)), report.to_json(report.report(context)))
+        return ""
 
 
 class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
@@ -474,119 +401,23 @@ class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        session.settings_of(context.scene).show_volumes = True
-        if not follow_volumes.begin(context):
-            return self._told(context)
-        bpy.ops.contact_lens.watch_volumes("INVOKE_DEFAULT")  # type: ignore[attr-defined]
-        return {"FINISHED"}
+        return self._show(context, background.seconds_to_wait(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        session.settings_of(context.scene).show_volumes = True
-        follow_volumes.update(context)
-        return self._told(context)
+        return self._show(context, None)
 
-    def _told(self, context: bpy.types.Context) -> set[str]:
+    def _show(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
+        session.settings_of(context.scene).show_volumes = True
+        follow_volumes.begin(context, seconds)
         handlers.redraw()
-        problem = follow_volumes.trouble(context.scene)
-        if problem:
+        if problem := follow_volumes.error(context.scene):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         return {"FINISHED"}
 
 
-class _Watching(_Operator):
-    """Long work that goes on by itself: its progress in the status bar, and Esc ends it."""
-
-    _name: ClassVar[str]
-    """What is told of."""
-    _watched: ClassVar[set[int]]
-    """Scenes (their session_uid) whose work is watched."""
-    _timer: bpy.types.Timer
-    _uid: int
-
-    def _progress(self) -> float | None:
-        """How much of the work is done, 0 to 1; None when none goes on."""
-        raise NotImplementedError
-
-    def _end(self, context: bpy.types.Context) -> None:
-        """Cancel the work."""
-        raise NotImplementedError
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self._uid = context.scene.session_uid
-        if self._uid in self._watched or self._progress() is None:
-            return {"CANCELLED"}
-        self._watched.add(self._uid)
-        self._timer = context.window_manager.event_timer_add(follow_volumes.POLL, window=context.window)
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        share = self._progress()
-        if share is None:
-            self.cancel(context)
-            return {"FINISHED", "PASS_THROUGH"}
-        if event.type == "ESC" and event.value == "PRESS" and not self._others(context):
-            self._end(context)
-            self.cancel(context)
-            self.report({"INFO"}, f"{self._name} cancelled")
-            return {"CANCELLED"}
-        if event.type == "TIMER" and context.workspace is not None:
-            context.workspace.status_text_set(f"{self._name}: {100.0 * share:.0f} %    Esc: cancel")
-        return {"PASS_THROUGH"}
-
-    @staticmethod
-    def _others(context: bpy.types.Context) -> bool:
-        """Whether the user is in the middle of something else, such as a drag: then Esc is about that."""
-        if context.window is None:
-            return False
-        running = context.window.modal_operators
-        return any(not operator.bl_idname.startswith("CONTACT_LENS_OT_watch") for operator in running)
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Clear up; Blender calls this too when it ends what goes on, as for a new file."""
-        self._watched.discard(self._uid)
-        context.window_manager.event_timer_remove(self._timer)
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
-
-
-class CONTACT_LENS_OT_watch_volumes(_Watching, bpy.types.Operator):
-    """Tell how far the bounding volumes are, until they are made or Esc is pressed"""
-
-    bl_idname = "contact_lens.watch_volumes"
-    bl_label = "Watch Bounding Volumes"
-    bl_options = {"INTERNAL"}
-
-    _name = "Bounding volumes"
-    _watched: ClassVar[set[int]] = set()
-
-    def _progress(self) -> float | None:
-        return follow_volumes.share_done(self._uid)
-
-    def _end(self, context: bpy.types.Context) -> None:
-        follow_volumes.cancel(self._uid)
-
-
-class CONTACT_LENS_OT_watch_inspection(_Watching, bpy.types.Operator):
-    """Tell how far the inspection that follows a change is, until it is made or Esc is pressed"""
-
-    bl_idname = "contact_lens.watch_inspection"
-    bl_label = "Watch Inspection"
-    bl_options = {"INTERNAL"}
-
-    _name = "Inspection"
-    _watched: ClassVar[set[int]] = set()
-
-    def _progress(self) -> float | None:
-        return follow_pair.progress_of(self._uid)
-
-    def _end(self, context: bpy.types.Context) -> None:
-        follow_pair.cancel(context.scene)
-
-
 class CONTACT_LENS_OT_cancel_inspection(bpy.types.Operator):
-    """End the inspection that goes on; the result stays as it was, marked as outdated"""
+    """Cancel the inspection; the last result stays, marked as outdated"""
 
     bl_idname = "contact_lens.cancel_inspection"
     bl_label = "Cancel"
@@ -598,14 +429,14 @@ class CONTACT_LENS_OT_cancel_inspection(bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_cancel_volumes(bpy.types.Operator):
-    """Give up making the bounding volumes"""
+    """Cancel computing the bounding volumes"""
 
     bl_idname = "contact_lens.cancel_volumes"
     bl_label = "Cancel"
     bl_options = {"INTERNAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        follow_volumes.cancel(context.scene.session_uid)
+        follow_volumes.cancel(context.scene)
         return {"FINISHED"}
 
 
@@ -618,8 +449,6 @@ CLASSES = (
     CONTACT_LENS_OT_copy,
     CONTACT_LENS_OT_save_json,
     CONTACT_LENS_OT_show_volumes,
-    CONTACT_LENS_OT_watch_volumes,
-    CONTACT_LENS_OT_watch_inspection,
     CONTACT_LENS_OT_cancel_inspection,
     CONTACT_LENS_OT_cancel_volumes,
 )

@@ -108,7 +108,7 @@ def _draw_status(layout: bpy.types.UILayout, context: bpy.types.Context) -> None
     """One row, always there: whether the result holds, why not, or how far the next one is."""
     icon: Any
     row = layout.row(align=True)
-    share = follow_pair.progress_of(context.scene.session_uid)
+    share = follow_pair.progress_of(context.scene)
     if share is not None:
         row.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
         row.operator("contact_lens.cancel_inspection", text="", icon="X")
@@ -277,7 +277,7 @@ class CONTACT_LENS_PT_volumes(_Tab, bpy.types.Panel):
             column.prop(settings, "tree_above")
         if not settings.show_volumes:
             return
-        trouble = follow_volumes.trouble(context.scene)
+        trouble = follow_volumes.error(context.scene)
         if trouble:
             _text(layout, context, trouble, "INFO")
         view = follow_volumes.current(context.scene)
@@ -285,7 +285,7 @@ class CONTACT_LENS_PT_volumes(_Tab, bpy.types.Panel):
             _rows(layout.box(), context, view.lines)
             for text in view.warnings:
                 _text(layout, context, text, "INFO")
-        share = follow_volumes.share_done(context.scene.session_uid)
+        share = follow_volumes.progress_of(context.scene)
         if share is not None:
             row = layout.row(align=True)
             row.progress(factor=share, text=f"Making: {100.0 * share:.0f} %")

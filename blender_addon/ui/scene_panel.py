@@ -120,7 +120,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         check = scene_results.of_scene(context.scene)
-        share = scene_operators.share_done(context.scene)
+        share = scene_operators.progress_of(context.scene)
         if share is not None:
             row = layout.row(align=True)
             row.progress(factor=share, text=f"Checking: {100.0 * share:.0f} %")
@@ -186,7 +186,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         row.operator("contact_lens.previous_finding", text="Previous", icon="TRIA_LEFT")
         row.operator("contact_lens.go_to_finding", text="Next", icon="TRIA_RIGHT").step = 1
         row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
-        finding = scene_operators.active_finding(context)
+        finding = scene_operators.active_clash(context)
         if finding is not None:
             self._finding(context, finding)
         row = layout.row(align=True)
@@ -214,7 +214,7 @@ class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
         column = box.column()
         column.active = not why
         _rows(column, context, lines)
-        share = open_clash.share_done(context.scene)
+        share = open_clash.progress_of(context.scene)
         if share is not None:
             box.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
         for note in row["notes"]:

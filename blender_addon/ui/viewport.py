@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The overlay in every 3D view: what is shown now, and why it is not drawn."""
+"""The 3D views: the overlay of what is shown now, and where the views look."""
 
 from __future__ import annotations
 
 import traceback
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
+from ...core.types import FloatArray
 from ..check import session
 from ..data.units import UnitFormat
 from ..draw import overlay
@@ -106,3 +109,23 @@ def unregister() -> None:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     free()
     _error = ""
+
+
+def views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
+    """Return the 3D views of the window."""
+    if context.screen is None:
+        return []
+    spaces = [area.spaces.active for area in context.screen.areas if area.type == "VIEW_3D"]
+    return [cast(bpy.types.SpaceView3D, space) for space in spaces]
+
+
+def look_at(
+    spaces: Iterable[bpy.types.SpaceView3D], center: FloatArray, distance: Callable[[bpy.types.SpaceView3D], float]
+) -> None:
+    """Look at a point (3,) from a distance, out of a camera too."""
+    for space in spaces:
+        view = space.region_3d
+        if view.view_perspective == "CAMERA":
+            view.view_perspective = "PERSP"
+        view.view_location = Vector(center.tolist())
+        view.view_distance = distance(space)

@@ -47,7 +47,7 @@ def test_move_and_edit_make_stale_and_refresh_makes_right(
     b.location.x = 1.75
     bpy.context.view_layer.update()
     assert session.stale_reason(bpy.context) == "'B' has moved"
-    assert refresh.refresh(bpy.context) == ""
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert not session.is_stale(bpy.context)
     assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
     for vertex in b.data.vertices:
@@ -55,7 +55,7 @@ def test_move_and_edit_make_stale_and_refresh_makes_right(
     b.data.update()
     bpy.context.view_layer.update()
     assert session.stale_reason(bpy.context) == "'B' has changed"
-    assert refresh.refresh(bpy.context) == ""
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert session.current(bpy.context).contact.depth == pytest.approx(0.125)
 
 
@@ -118,7 +118,7 @@ def test_unchanged_pair_keeps_its_very_result(
 ) -> None:
     # The overlay keeps what it made for a result for as long as that lives.
     before = session.current(bpy.context)
-    assert refresh.refresh(bpy.context) == ""
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert session.current(bpy.context) is before
 
 
@@ -234,11 +234,12 @@ def test_hidden_object_keeps_the_result_and_says_that_it_is_not_followed(
     pair[1].hide_set(True)
     bpy.context.view_layer.update()
     assert not session.is_stale(bpy.context)
-    assert "'B' is hidden" in refresh.refresh(bpy.context)
+    with pytest.raises(RuntimeError, match="'B' is hidden"):
+        bpy.ops.contact_lens.refresh()
     assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
     assert "'B' is hidden" in session.stale_reason(bpy.context)
     pair[1].hide_set(False)
-    assert refresh.refresh(bpy.context) == ""
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert not session.is_stale(bpy.context)
 
 
@@ -320,7 +321,7 @@ class Slow:
 
         monkeypatch.setattr(inspection, "_inspect", slowly)
         monkeypatch.setattr(self.refresh, "clock", lambda: self.now)
-        monkeypatch.setattr(self.refresh, "UNNOTICED", 0.0)
+        monkeypatch.setattr(self.refresh, "SYNC_BUDGET_S", 0.0)
 
     def change(self, obj: bpy.types.Object, x: float) -> None:
         """Move an object, as Blender's handler notes it where there is a window."""
@@ -332,7 +333,7 @@ class Slow:
     def job(self) -> Any:
         """What goes on; None when nothing does."""
         entry = self.refresh._following.get(self.scene.session_uid)
-        return None if entry is None or entry.run is None else entry.run.job
+        return None if entry is None or entry.flow is None else entry.flow.task
 
     def end(self) -> None:
         """Let it end, and Blender's timer come."""
@@ -353,10 +354,10 @@ def test_what_takes_long_goes_on_beside_blender_without_a_limit(
     session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
 ) -> None:
     slow.change(pair[1], 1.75)
-    assert slow.refresh._run() == slow.refresh.POLL, "it goes on, and the timer comes again"
+    assert slow.refresh._run() == slow.refresh.POLL_INTERVAL_S, "it goes on, and the timer comes again"
     job = slow.job
     slow.now += 3600.0
-    assert slow.refresh._run() == slow.refresh.POLL
+    assert slow.refresh._run() == slow.refresh.POLL_INTERVAL_S
     assert slow.job is job, "an hour later it still does"
     assert session.stale_reason(bpy.context) == "'B' has moved"
     slow.end()
@@ -411,12 +412,12 @@ def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
     slow.change(pair[1], 1.75)
     slow.refresh._run()
     slow.now += 5.0
-    assert slow.refresh.progress_of(slow.scene.session_uid) is not None
+    assert slow.refresh.progress_of(slow.scene) is not None
     job = slow.job
     assert bpy.ops.contact_lens.cancel_inspection() == {"FINISHED"}
     assert job.wait(60.0)
     assert slow.refresh._run() is None
-    assert slow.refresh.progress_of(slow.scene.session_uid) is None
+    assert slow.refresh.progress_of(slow.scene) is None
     assert slow.refresh.outdated(bpy.context) == slow.refresh.CANCELLED
     slow.change(pair[1], 1.625)
     slow.refresh._run()
@@ -475,9 +476,9 @@ def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
 def quick(refresh: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
     """As if there were a window, and a machine as fast as it takes; tells how often the timer was asked for."""
     asked = []
-    monkeypatch.setattr(refresh, "_in_background", lambda: False)
+    monkeypatch.setattr(refresh.background, "has_windows", lambda: True)
     monkeypatch.setattr(refresh, "_wake", lambda: asked.append(True))
-    monkeypatch.setattr(refresh, "UNNOTICED", 60.0)
+    monkeypatch.setattr(refresh, "SYNC_BUDGET_S", 60.0)
     yield lambda: len(asked)
     refresh._loaded()
 
@@ -489,7 +490,7 @@ def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
     pair: tuple[bpy.types.Object, bpy.types.Object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refresh, "QUICK", 60.0)
+    monkeypatch.setattr(refresh, "QUICK_S", 60.0)
     scene, b, calls = bpy.context.scene, pair[1], []
     bpy.app.handlers.depsgraph_update_post.append(lambda *_: calls.append("update"))
     bpy.app.handlers.frame_change_post.append(lambda *_: calls.append("frame"))
@@ -570,12 +571,12 @@ def test_nothing_is_inspected_while_blender_renders(
     pair: tuple[bpy.types.Object, bpy.types.Object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refresh, "QUICK", 60.0)
+    monkeypatch.setattr(refresh, "QUICK_S", 60.0)
     with monkeypatch.context() as patch:
         patch.setattr(refresh.handlers, "is_rendering", lambda: True)
         pair[1].location.x = 1.75
         bpy.context.view_layer.update()
-        assert refresh._run() == refresh.RENDERING
+        assert refresh._run() == refresh.RENDER_INTERVAL_S
         assert session.stale_reason(bpy.context) == "'B' has moved"
     assert refresh._run() is None, "afterwards it is"
     assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
@@ -638,7 +639,7 @@ def settled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[], None]:
     """Evaluate the scene, and let Blender's timer come where it was asked for, until nothing is left to be done."""
-    monkeypatch.setattr(refresh, "QUICK", request.param)
+    monkeypatch.setattr(refresh, "QUICK_S", request.param)
 
     def settle() -> None:
         bpy.context.view_layer.update()
@@ -734,10 +735,11 @@ def test_no_thread_is_left_when_the_addon_is_switched_off(
     slow.change(pair[1], 1.75)
     slow.refresh._run()
     job = slow.job
-    assert not job.done
+    assert not job.wait(0.0)
     refresh.unregister()
     refresh.register()
-    assert job.done
+    refresh.background.end_all()
+    assert job.wait(0.0)
 
 
 def in_blender() -> dict[str, object]:

@@ -216,7 +216,7 @@ def test_no_button_moves_whatever_the_result_is(
     bpy.context.view_layer.update()
     assert places() == fresh, "outdated"
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.ui.follow_pair"), "progress_of", lambda uid: 0.25)
+        patch.setattr(part("blender_addon.ui.follow_pair"), "progress_of", lambda scene: 0.25)
         layout = draw()
         assert layout.bars == ["Inspecting: 25 %"]
         assert "contact_lens.cancel_inspection" in layout.operators

@@ -9,10 +9,9 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import bpy
@@ -21,7 +20,7 @@ import pytest
 from mathutils import Matrix
 
 from .scenes import cube, inspect, mesh_object, select
-from .window import TICK, Held, Window
+from .window import TICK, modal_operator
 
 Part = Callable[[str], ModuleType]
 
@@ -639,7 +638,7 @@ def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pyte
     outcome = part("blender_addon.check.scene").Outcome([], [], {}, set(), [], 0, False)
     assert {status for _, status in statuses().values()} == {"NEW"}
     results, finding = part("blender_addon.check.results"), settings().findings[0]
-    subject = part("blender_addon.ui.update_clash").subject_of(bpy.context, finding)
+    subject = part("blender_addon.ui.follow_clashes").subject_of(bpy.context, finding)
     results.update(finding, subject, replace(outcome, partial=True), 1)
     results.update(finding, subject, replace(outcome, unchecked={results.pair_key(finding)}), 1)
     assert finding.status == "NEW"
@@ -995,35 +994,32 @@ class Checking:
     """Check Scene as its button runs it in a window, the work held until the test says so."""
 
     def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.operators = operators = part("blender_addon.ui.scene_operators")
-        monkeypatch.setattr(operators, "Job", Held)
-        app = SimpleNamespace(background=False)
-        rest = {name: getattr(bpy, name) for name in ("context", "data", "ops", "types")}
-        monkeypatch.setattr(operators, "bpy", SimpleNamespace(app=app, **rest))
-        operator = operators.CONTACT_LENS_OT_check_scene
-        self._end, self._clear = partial(operator._end, self), partial(operator._clear, self)
-        self.modal = partial(operator.modal, self)
-        self.said: list[str] = []
-        self.window = Window()
-        self.window.window = bpy.context.window_manager.windows[0] if bpy.context.window_manager.windows else object()
-        assert operator.invoke(self, self.window, None) == {"RUNNING_MODAL"}
-        assert not operator.poll(bpy.context), "one at a time"
-
-    def report(self, kind: set[str], text: str) -> None:
-        self.said.append(text)
+        cls = part("blender_addon.ui.scene_operators").CONTACT_LENS_OT_check_scene
+        self.operator, self.window = modal_operator(
+            part("blender_addon.ui.background"), cls.steps, monkeypatch, title=cls.title, keeps_partial=True
+        )
+        assert not cls.poll(bpy.context), "one at a time"
+        self.said = self.operator.said
 
     def end(self) -> None:
         """Let the work end, and take what it found."""
-        assert self.modal(self.window, TICK) == {"PASS_THROUGH"}
-        self.operators._running.job.end()
-        assert self.modal(self.window, TICK) == {"FINISHED"}
+        assert self.operator.modal(self.window, TICK) == {"PASS_THROUGH"}
+        self.operator.flow.task.end()
+        assert self.operator.modal(self.window, TICK) == {"FINISHED"}
         assert self.window.timers == 0
 
 
 @pytest.fixture
 def checking(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Checking]]:
-    yield lambda: Checking(part, monkeypatch)
-    part("blender_addon.ui.scene_operators").drop()
+    begun: list[Checking] = []
+
+    def begin() -> Checking:
+        begun.append(Checking(part, monkeypatch))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.operator.cancel(each.window)
 
 
 def statuses() -> dict[str, tuple[str, str]]:
@@ -1062,7 +1058,7 @@ def test_separating_while_a_check_goes_on_is_not_overwritten_by_what_was_before(
     assert [summary()[name] for name in ("objects", "candidate_pairs", "checked_pairs")] == [6, 3, 2]
     words = "'A' changed while the scene was checked: check again"
     assert [skipped["reason"] for skipped in summary()["skipped"]] == [words]
-    assert going.said[-1] == "1 object changed while the scene was checked: check again"
+    assert going.said[-1] == "1 object changed during the check: check again"
     check()
     assert statuses()["AB"][1] == "RESOLVED"
     assert summary()["skipped"] == []
@@ -1454,9 +1450,9 @@ class Slow:
 
         monkeypatch.setattr(self.show, "begun", begun)
         monkeypatch.setattr(self.show.isolated_pair, "isolate", of_items)
-        monkeypatch.setattr(self.show, "PATIENCE", 0.0)
-        monkeypatch.setattr(self.show, "_may_go_on", lambda context: True)
-        monkeypatch.setattr(self.show, "_watch", lambda: None)
+        background = part("blender_addon.ui.background")
+        monkeypatch.setattr(background, "seconds_to_wait", lambda context: 0.0)
+        monkeypatch.setattr(background, "wait_for", lambda flow: None)
 
     def go(self, first: str, second: str) -> Any:
         """Go to the finding of two things; its job goes on."""
@@ -1464,22 +1460,24 @@ class Slow:
         wanted = {first, second}
         labels = [{side["name"] for side in (f.row()["a"], f.row()["b"])} for f in settings().findings]
         settings().active = labels.index(wanted)
-        return self.show._going[1]
+        return self.flow.task
 
     def end(self) -> None:
         """Let the work end, and take it over."""
         self.go_on.set()
-        job = self.show._going[1]
-        assert job.wait(10.0)
-        self.show.take_over(bpy.context)
-        assert self.show.share_done(bpy.context.scene) is None
+        assert self.flow.run(10.0)
+        assert self.show.progress_of(bpy.context.scene) is None
+
+    @property
+    def flow(self) -> Any:
+        return self.show._pending[1]
 
 
 @pytest.fixture
 def slow(part: Part, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     made = Slow(part, monkeypatch)
     yield made
-    made.show.drop(wait=True)
+    made.show.drop()
 
 
 def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_up(part: Part, slow: Slow) -> None:
@@ -1490,11 +1488,11 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
     assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
     assert {obj.name for obj in session.pair(bpy.context.scene)} == {"A", "B"}
     assert session.current(bpy.context) is exhibit.current(bpy.context) is None
-    slow.show.take_over(bpy.context)
-    assert slow.show.share_done(bpy.context.scene) is not None, "it is not done yet"
+    assert not slow.flow.run(0.0)
+    assert slow.show.progress_of(bpy.context.scene) is not None, "it is not done yet"
     second = slow.go("B", "C")
     assert first.wait(10.0), "the first one was cancelled"
-    assert not second.done
+    assert not second.wait(0.0)
     slow.end()
     assert {obj.name for obj in bpy.context.selected_objects} == {"B", "C"}
     shown = session.current(bpy.context)

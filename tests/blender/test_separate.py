@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from .scenes import cube, inspect
-from .window import ESC, TICK, Held, Window
+from .window import ESC, TICK, Window, modal_operator
 
 Part = Callable[[str], ModuleType]
 
@@ -285,23 +285,10 @@ def separating(
     part: Part, pair: tuple[bpy.types.Object, bpy.types.Object], monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Any, Window]:
     """Separate B, begun with a button, on a pair of which any inspection takes long; and its context."""
-    operators = part("blender_addon.ui.operators")
-    monkeypatch.setattr(operators, "Job", Held)
-
-    class Separate(operators._Separating):  # type: ignore[misc, name-defined]
-        _moves, _beside = "B", True
-
-        def __init__(self) -> None:
-            self.said: list[str] = []
-
-        def report(self, kind: set[str], text: str) -> None:
-            self.said.append(text)
-
+    separate_steps = part("blender_addon.ui.operators").separate_steps
     part("blender_addon.check.session").clear()
-    operator, window = Separate(), Window()
-    assert operator.execute(window) == {"RUNNING_MODAL"}
-    assert (window.timers, window.handlers) == (1, 1)
-    return operator, window
+    background = part("blender_addon.ui.background")
+    return modal_operator(background, lambda self, context: separate_steps(self, context, "B"), monkeypatch)
 
 
 def test_what_takes_long_goes_on_beside_blender(
@@ -310,12 +297,12 @@ def test_what_takes_long_goes_on_beside_blender(
     operator, window = separating
     assert operator.modal(window, TICK) == {"PASS_THROUGH"}
     assert pair[1].location.x == pytest.approx(1.5), "not before it is known how far"
-    operator._job.end()
-    assert operator.modal(window, TICK) == {"RUNNING_MODAL"}
+    operator.flow.task.end()
+    assert operator.modal(window, TICK) == {"PASS_THROUGH"}
     assert pair[1].location.x == pytest.approx(2.0)
     assert (window.timers, window.handlers) == (1, 1)
     assert operator.modal(window, TICK) == {"PASS_THROUGH"}
-    operator._job.end()
+    operator.flow.task.end()
     assert operator.modal(window, TICK) == {"FINISHED"}
     assert (window.timers, window.handlers) == (0, 1)
     assert relation(part) == "touching"
@@ -326,8 +313,9 @@ def test_esc_before_the_move_leaves_all_as_it_was(
     pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
 ) -> None:
     operator, window = separating
+    task = operator.flow.task
     assert operator.modal(window, ESC) == {"CANCELLED"}
-    assert (operator._job.cancelled, window.timers) == (True, 0)
+    assert (task.is_cancelled, window.timers) == (True, 0)
     assert pair[1].location.x == pytest.approx(1.5)
 
 
@@ -335,7 +323,7 @@ def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(
     pair: tuple[bpy.types.Object, bpy.types.Object], separating: tuple[Any, Window]
 ) -> None:
     operator, window = separating
-    operator._job.end()
+    operator.flow.task.end()
     operator.modal(window, TICK)
     assert operator.modal(window, ESC) == {"FINISHED"}
     assert window.timers == 0
@@ -349,7 +337,7 @@ def test_what_changed_meanwhile_is_not_moved(
     operator, window = separating
     pair[1].location.x = 1.2
     bpy.context.view_layer.update()
-    operator._job.end()
+    operator.flow.task.end()
     assert operator.modal(window, TICK) == {"CANCELLED"}
-    assert operator.said == ["An object has changed while it was inspected: nothing was moved"]
+    assert operator.said == ["An object changed while it was inspected, so nothing was moved: try again"]
     assert (pair[1].location.x, window.timers) == (pytest.approx(1.2), 0)

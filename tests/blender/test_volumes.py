@@ -143,22 +143,34 @@ def crowd(columns: int) -> bpy.types.Object:
     return bpy.context.object
 
 
-def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(view: Callable[..., Any], part: Part) -> None:
-    follow = part("blender_addon.ui.follow_volumes")
-    scene, uid = bpy.context.scene, bpy.context.scene.session_uid
+@pytest.fixture
+def begun(part: Part, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Begin to compute the view as in a window; return its flow, which runs on."""
+    background, follow = part("blender_addon.ui.background"), part("blender_addon.ui.follow_volumes")
+    monkeypatch.setattr(background, "wait_for", lambda flow: None)
+
+    def begin() -> Any:
+        follow.begin(bpy.context, 0.0)
+        return follow._flows[bpy.context.scene.session_uid]
+
+    return begin
+
+
+def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(
+    view: Callable[..., Any], begun: Callable[[], Any], part: Part
+) -> None:
+    follow, scene = part("blender_addon.ui.follow_volumes"), bpy.context.scene
     select(cube("Cube"))
     before = view(volumes_of="TRIANGLES", volume_kind="AABB", tree_method="INSERTION")
-    select(crowd(250))
-    assert follow.begin(bpy.context), "125,000 triangles one by one take more than a moment"
-    job, _ = follow._jobs[uid]
-    assert 0.0 <= follow.share_done(uid) < 1.0
+    select(crowd(250))  # 125,000 triangles one by one
+    task = begun().task
+    assert 0.0 <= follow.progress_of(scene) < 1.0
     assert follow.current(scene) is before
-    follow.cancel(uid)
-    assert job.wait(10.0)
+    follow.cancel(scene)
+    assert task.wait(10.0)
     with pytest.raises(part("core").Cancelled):
-        job.result()
-    assert follow.share_done(uid) is None
-    assert follow._poll() is None
+        task.result()
+    assert follow.progress_of(scene) is None
     assert follow.current(scene) is before, "what was shown stays"
     assert follow.is_outdated(scene)
 
@@ -168,28 +180,24 @@ def test_a_view_that_takes_long_can_be_waited_for_or_cancelled(view: Callable[..
     assert not follow.is_outdated(scene)
 
 
-def test_what_changes_while_a_view_is_made_is_told(view: Callable[..., Any], part: Part) -> None:
-    follow = part("blender_addon.ui.follow_volumes")
-    scene, uid = bpy.context.scene, bpy.context.scene.session_uid
+def test_what_changes_while_a_view_is_made_is_told(begun: Callable[[], Any], part: Part) -> None:
+    follow, scene = part("blender_addon.ui.follow_volumes"), bpy.context.scene
     obj = crowd(120)
     select(obj)
     scene.contact_lens.show_volumes = True
     scene.contact_lens.volumes_of, scene.contact_lens.tree_method = "TRIANGLES", "INSERTION"
-    assert follow.begin(bpy.context)
+    flow = begun()
     obj.location.x += 1.0
     bpy.context.view_layer.update()
-    job, _ = follow._jobs[uid]
-    assert job.wait(60.0)
-    follow._poll()
+    assert flow.run(60.0)
     assert follow.current(scene) is not None
     assert follow.is_outdated(scene)
 
-    assert follow.begin(bpy.context)
-    first, _ = follow._jobs[uid]
-    assert follow.begin(bpy.context), "asked again, the first is given up"
-    second, _ = follow._jobs[uid]
+    first = begun().task
+    second = begun().task
+    assert not second.wait(0.0), "asked again, the first is dropped"
     scene.contact_lens.show_volumes = False
-    assert follow.share_done(uid) is None
+    assert follow.progress_of(scene) is None
     assert first.wait(10.0)
     assert second.wait(10.0)
     assert follow.current(scene) is None

@@ -1,33 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands for a window and for work beside it, where Blender has none."""
+"""Stand-ins for a window and for work beside it, where Blender has none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
+import pytest
 
 TICK, ESC = SimpleNamespace(type="TIMER", value="NOTHING"), SimpleNamespace(type="ESC", value="PRESS")
 
 
 class Held:
-    """A job that does its work when the test says so."""
+    """A task that does its work when the test says so."""
 
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.share, self.done, self.cancelled = 0.0, False, False
+    def __init__(self, work: Callable[[Any], Any], is_blocking: bool = False) -> None:
+        self.progress, self.is_done, self.is_cancelled = 0.0, False, False
         self._work = work
+        if is_blocking:
+            self.end()
 
     def wait(self, seconds: float) -> bool:
-        return False
+        return self.is_done
 
     def cancel(self) -> None:
-        self.cancelled = True
+        self.is_cancelled = True
 
     def end(self) -> None:
-        self._made = self._work(lambda share: True)
-        self.done = True
+        self._made = self._work(lambda fraction: True)
+        self.is_done = True
 
     def result(self) -> Any:
         return self._made
@@ -53,3 +56,17 @@ class Window:
     def modal_handler_add(self, operator: object) -> bool:
         self.handlers += 1
         return True
+
+
+def modal_operator(
+    background: ModuleType, steps: Callable[[Any, Any], Any], monkeypatch: pytest.MonkeyPatch, **attributes: Any
+) -> tuple[Any, Window]:
+    """Begin an operator of these steps with a button, all of its work held; return it and its context."""
+    monkeypatch.setattr(background, "Task", Held)
+    monkeypatch.setattr(background, "seconds_to_wait", lambda context: 0.3)
+    said: list[str] = []
+    members = {"title": "Work", "steps": steps, "report": lambda self, kind, text: said.append(text), "said": said}
+    operator, window = type("Operator", (background.BackgroundOperator,), members | attributes)(), Window()
+    assert operator.invoke(window, None) == {"RUNNING_MODAL"}
+    assert (window.timers, window.handlers) == (1, 1)
+    return operator, window

@@ -330,22 +330,22 @@ class Window:
 
         However fast the machine is, the work is still going on when Esc is pressed.
         """
-        job = self.part("blender_addon.ui.background").Job
-        tell, is_held = job._tell, True
+        task = self.part("blender_addon.ui.background").Task
+        report, is_held = task._report, True
 
-        def held_tell(self: Any, done: float) -> bool:
-            goes_on: bool = tell(self, done)
+        def held_report(self: Any, done: float) -> bool:
+            goes_on: bool = report(self, done)
             while goes_on and is_held and done >= share:
                 time.sleep(TICK / 10)
-                goes_on = tell(self, done)
+                goes_on = report(self, done)
             return goes_on
 
-        job._tell = held_tell
+        task._report = held_report
         try:
             yield
         finally:
             is_held = False
-            job._tell = tell
+            task._report = report
 
     def screenshot(self, name: str) -> Iterator[float]:
         """Take a picture of the whole display as FOLDER/NAME.png."""

@@ -81,8 +81,8 @@ def steps(window: Any) -> Iterator[float]:
         return str(bpy.context.window_manager.clipboard)
 
     # A quick pair, on however slow a machine: only what is drawn counts, not how fast.
-    quick, unnoticed = refresh.QUICK, refresh.UNNOTICED
-    refresh.QUICK = refresh.UNNOTICED = 60.0
+    quick, budget = refresh.QUICK_S, refresh.SYNC_BUDGET_S
+    refresh.QUICK_S = refresh.SYNC_BUDGET_S = 60.0
     for frame in (0, 2 * FRAMES):
         b.location.x = place_at(frame)
         b.keyframe_insert("location", index=0, frame=frame)
@@ -141,7 +141,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("before")
 
     # A slow pair: it takes until it is let go.
-    refresh.QUICK, refresh.UNNOTICED = quick, unnoticed
+    refresh.QUICK_S, refresh.SYNC_BUDGET_S = quick, budget
     for _ in range(session.LAST):
         session.note_seconds(bpy.context.scene, 5.0)
     numbers["buttons"] = [(yield from button())]
@@ -154,13 +154,12 @@ def steps(window: Any) -> Iterator[float]:
         yield from window.key("RET")
         yield from window.until(lambda: not window.window.modal_operators, "Return ends the drag")
         now[0] += 1.0
-        uid = bpy.context.scene.session_uid
-        yield from window.until(lambda: refresh.progress_of(uid) is not None, "it is inspected beside Blender")
+        yield from window.until(lambda: refresh.progress_of(scene) is not None, "it is inspected beside Blender")
         yield from window.until(lambda: any("Inspecting" in text for text in texts), "the panel tells")
         yield from window.screenshot("slow_released")
         now[0] += 3600.0
         yield 1.0
-        numbers["after_an_hour"] = refresh.progress_of(uid) is not None
+        numbers["after_an_hour"] = refresh.progress_of(scene) is not None
         numbers["buttons"].append((yield from button()))
         yield from window.screenshot("slow_hour")
         yield from window.rest()
@@ -177,12 +176,12 @@ def steps(window: Any) -> Iterator[float]:
             bpy.data.objects["Crate"].location.x = x
             yield 1.0
             now[0] += 1.0
-            yield from window.until(lambda: refresh.progress_of(uid) is not None, "it is inspected beside Blender")
+            yield from window.until(lambda: refresh.progress_of(scene) is not None, "it is inspected beside Blender")
             now[0] += 5.0
             yield 1.0  # from now on Esc is heard
             yield from window.rest()
             yield from end
-            yield from window.until(lambda: refresh.progress_of(uid) is None, "it is cancelled")
+            yield from window.until(lambda: refresh.progress_of(scene) is None, "it is cancelled")
             yield from window.until(lambda: "Inspection cancelled" in texts, "the panel tells")
             numbers.setdefault("cancelled", []).append(list(texts[:2]))
         numbers["buttons"].append((yield from button()))

@@ -144,10 +144,10 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("left")
 
     # A pair that takes long: Blender goes on, another row gives it up, Esc too.
-    scene_show = window.part("blender_addon.ui.open_clash")
+    opening = window.part("blender_addon.ui.open_clash")
     session = window.part("blender_addon.check.session")
-    share = lambda: operators.share_done(bpy.context.scene)  # noqa: E731
-    looked = lambda: scene_show.share_done(bpy.context.scene)  # noqa: E731
+    share = lambda: operators.progress_of(bpy.context.scene)  # noqa: E731
+    looked = lambda: opening.progress_of(bpy.context.scene)  # noqa: E731
 
     def inspected() -> list[str]:
         with window.context():
@@ -161,11 +161,11 @@ def steps(window: Any) -> Iterator[float]:
         numbers["long"] = [selected(), inspected(), _stands_apart(window, exhibit)]
         yield from window.screenshot("looking")
         next_button = window.mouse
-        first = scene_show.going()
+        first = opening._pending
         yield from window.rest()
         yield from window.click(*next_button)
         yield from window.until(lambda: check().active == 1, "Next goes on meanwhile")
-        numbers["next"] = [selected(), scene_show.going() is first]
+        numbers["next"] = [selected(), opening._pending is first]
         yield from window.until(lambda: len(_working()) <= 1, "the first one was given up")
     yield from window.until(lambda: looked() is None, "it ends by itself")
     numbers["ended"] = [selected(), inspected(), _stands_apart(window, exhibit)]

@@ -65,7 +65,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.screenshot("triangles")
 
     # A build that takes long leaves Blender usable, tells how far it is, and ends with Esc or by itself.
-    uid = bpy.context.scene.session_uid
+    scene = bpy.context.scene
     yield from window.click(1075, 514)  # unfolds the section of the panel
     with window.held(0.1):
         with window.context():
@@ -74,13 +74,13 @@ def steps(window: Any) -> Iterator[float]:
         yield from window.rest()
         numbers["of triangles"] = view().lines
         settings.tree_method, settings.tree_split = "TOP_DOWN", "SAH"
-        yield from window.until(lambda: follow.share_done(uid) is not None, "the build goes on")
+        yield from window.until(lambda: follow.progress_of(scene) is not None, "the build goes on")
         yield from window.screenshot("building")
-        numbers["share"] = follow.share_done(uid)
+        numbers["share"] = follow.progress_of(scene)
         yield from window.key("ESC")
-        yield from window.until(lambda: follow.share_done(uid) is None, "Esc ends it")
+        yield from window.until(lambda: follow.progress_of(scene) is None, "Esc ends it")
     outdated = follow.is_outdated(bpy.context.scene)
-    numbers["after Esc"] = {"share": follow.share_done(uid), "outdated": outdated, "lines": view().lines}
+    numbers["after Esc"] = {"share": follow.progress_of(scene), "outdated": outdated, "lines": view().lines}
     yield from window.screenshot("cancelled")
     yield from window.search("Show Bounding Volumes")
     yield from window.until(lambda: view().lines != numbers["of triangles"], "it is built when asked again")
