@@ -22,18 +22,21 @@ from .bounding.volumes import Volumes
 from .broad_phase.candidate_pairs import Candidates, candidate_pairs
 from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from .compounds.compound_region import MergedRegion, Patch
-from .decomposition.convexity import Convexity, MeshConvexity, mesh_convexity, polygon_convexity
-from .decomposition.decompose_mesh import Decomposition, decomposed_mesh
-from .decomposition.decompose_polygon import decomposed_polygon
+from .decomposition.decompose_mesh import decompose_mesh
+from .decomposition.decompose_polygon import decompose_polygon
+from .decomposition.mesh_convexity import MeshConvexity, mesh_convexity
 from .decomposition.mesh_pieces import mesh_pieces
+from .decomposition.polygon_convexity import Convexity, polygon_convexity
 from .hierarchy.bvh import REBUILD_COST, Bvh, refitted
 from .hierarchy.bvh_build import build_bvh
 from .hierarchy.bvh_insert import inserted
 from .hierarchy.bvh_pairs import TreePairs, tree_pairs
 from .meshes.contact_curves import ContactCurve, contact_curves
-from .meshes.mesh import Mesh, loose_parts
+from .meshes.decomposition import Decomposition
+from .meshes.mesh import Mesh
 from .meshes.mesh_contact import MeshContact, mesh_contact
-from .meshes.mesh_distance import MeshDistance, MeshPoints, mesh_distance, points_to_mesh
+from .meshes.mesh_distance import MeshDistance, mesh_distance
+from .meshes.point_distance import MeshPoints, points_to_mesh
 from .meshes.triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 from .meshes.winding import Winding, contains, winding_numbers
 from .narrow_phase.box_sat import BoxAxis, box_sat
@@ -139,14 +142,13 @@ __all__ = [
     "contacts",
     "contains",
     "crossing_triangles",
-    "decomposed_mesh",
-    "decomposed_polygon",
+    "decompose_mesh",
+    "decompose_polygon",
     "epa",
     "gjk",
     "gjk_intersects",
     "hull_graph",
     "inserted",
-    "loose_parts",
     "mesh_contact",
     "mesh_convexity",
     "mesh_distance",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import bpy
 
-from ...core.decomposition.decompose_mesh import Decomposition
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh_contact import MeshContact
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ..data.units import UnitFormat

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core.compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
 from ...core.compounds.compound_region import MergedRegion
-from ...core.decomposition.decompose_mesh import Decomposition
 from ...core.decomposition.mesh_pieces import mesh_pieces, note_of_pieces
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.mesh_contact import NO_DEPTH, MeshContact, mesh_contact
 from ...core.meshes.solid_facets import Solid

@@ -15,8 +15,8 @@ from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING, cast
 
-from ...core.decomposition.concavity import Dent
-from ...core.decomposition.decompose_mesh import Decomposition
+from ...core.decomposition.concavity import Concavity
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.narrow_phase.contact import Contact
@@ -108,9 +108,9 @@ class Inspection:
     uid_b: int
     state_a: State
     state_b: State
-    dent_a: Dent
+    dent_a: Concavity
     """How far the mesh of A is from its convex hull."""
-    dent_b: Dent
+    dent_b: Concavity
     verification: Verification
     """The answer checked again, independently of the solver."""
     settings: Settings

@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.bounding.bounding_volumes import volumes_of_triangles
-from ...core.hierarchy.bvh_build import build_bvh
-from ...core.meshes.mesh_distance import points_to_mesh
+from ...core.meshes.mesh import Mesh
+from ...core.meshes.point_distance import points_to_mesh
 from ...core.meshes.winding import contains
 from ...core.shapes.box import Box
 from ...core.shapes.curved_shape import ConvexShape
@@ -277,9 +276,9 @@ def fit_of(shape: ConvexShape, corners: FloatArray, points: FloatArray, triangle
     if len(triangles) == 0:
         triangles = np.repeat(np.arange(len(points))[:, None], 3, axis=1)
     surface = surface_points(shape)
-    tree = build_bvh(volumes_of_triangles("aabb", points, triangles))
-    far = points_to_mesh(surface, points, triangles, tree).distance
-    beyond = far[~contains(surface, points, triangles)]
+    mesh = Mesh(points, triangles.astype(np.intp))
+    far = points_to_mesh(surface, mesh).distance
+    beyond = far[~contains(surface, mesh)]
     return Fit(sticks_out(shape, corners), float(beyond.max(initial=0.0)))
 
 

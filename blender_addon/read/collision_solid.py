@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.compounds.compound import Compound
-from ...core.decomposition.concavity import Dent
-from ...core.decomposition.decompose_mesh import Decomposition
+from ...core.decomposition.concavity import Concavity
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid, pieces_of
 from ...core.shapes.curved_shape import ConvexShape
@@ -56,9 +56,9 @@ def tolerance_for(contact_tolerance: float, extents: Iterable[float], steps: Ite
 # --- which shape ----------------------------------------------------------------------------------------------------
 
 
-def covers_hull(dent: Dent, magnitude: float) -> bool:
+def covers_hull(dent: Concavity, magnitude: float) -> bool:
     """Whether a mesh is its convex hull, as exactly as float32 tells; magnitude: its largest absolute coordinate."""
-    return dent.depth <= RESOLUTION_STEPS * float32_step(magnitude) and dent.open_share <= OPEN_SHARE
+    return dent.depth <= RESOLUTION_STEPS * float32_step(magnitude) and dent.open_fraction <= OPEN_SHARE
 
 
 def kind_for(choice: Choice, has_faces: bool, is_convex: Callable[[], bool]) -> str:

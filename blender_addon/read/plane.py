@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.compounds.compound import Compound
-from ...core.decomposition.decompose_polygon import decomposed_polygon
+from ...core.decomposition.decompose_polygon import decompose_polygon
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.shapes.curved_shape import ConvexShape
@@ -128,7 +128,7 @@ def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:
             loop.append(step)
         if len(loop) == len(edges):
             try:
-                return Compound([ConvexHull(piece) for piece in decomposed_polygon(points[loop])])
+                return Compound([ConvexHull(piece) for piece in decompose_polygon(points[loop])])
             except ValueError:  # it crosses itself: its triangles are what it is
                 pass
     return Compound([ConvexHull(points[corners]) for corners in mesh.triangles])

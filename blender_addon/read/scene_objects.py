@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.decomposition.concavity import Dent, deepest_dent
-from ...core.decomposition.decompose_mesh import Decomposition
+from ...core.decomposition.concavity import Concavity, max_concavity
 from ...core.decomposition.mesh_pieces import mesh_pieces
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.progress import Progress
 from ...core.shapes.hull import ConvexHull
@@ -59,9 +59,9 @@ class Geometry:
         return bool(self.hull.rank == 3 and len(corners) == 8 and ((corners == low) | (corners == high)).all())
 
     @cached_property
-    def dent(self) -> Dent:
+    def dent(self) -> Concavity:
         """How far the mesh is from its hull."""
-        return deepest_dent(self.hull, self.hull.vertex_ids, self.points, self.triangles)
+        return max_concavity(self.hull, self.hull.vertex_ids, self.points, self.triangles)
 
     @cached_property
     def magnitude(self) -> float:
@@ -160,20 +160,21 @@ class Item:
     def is_convex(self) -> bool:
         """Whether the mesh, where it is, is its convex hull, as exactly as float32 tells."""
         geometry, dent = self.geometry, self.geometry.dent
-        if dent.depth == 0.0 and dent.open_share == 0.0:
+        if dent.depth == 0.0 and dent.open_fraction == 0.0:
             return True
         magnitude = float(np.abs(geometry.hull.vertices @ self.linear.T + self.translation).max())
         # Lengths grow by the largest stretch at most, and by the least at least; areas by products of two stretches.
         most, _, least = np.linalg.svd(self.linear, compute_uv=False).tolist()
         if least > 0.0:
             twist = (most / least) ** 2
-            if covers_hull(Dent(dent.depth * most, dent.point, dent.closed, None, dent.open_share * twist), magnitude):
+            largest = Concavity(dent.depth * most, dent.point, dent.is_closed, None, dent.open_fraction * twist)
+            if covers_hull(largest, magnitude):
                 return True
             if dent.depth * least > (1.0 + DENT_SLACK) * RESOLUTION_STEPS * float32_step(magnitude):
                 return False
         hull = geometry.hull.transformed(self.matrix)
         points = geometry.points @ self.linear.T + self.translation
-        return covers_hull(deepest_dent(hull, hull.vertex_ids, points, geometry.triangles), magnitude)
+        return covers_hull(max_concavity(hull, hull.vertex_ids, points, geometry.triangles), magnitude)
 
 
 def all_parts(item: Item) -> Iterator[Item]:

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.compounds.compound import Compound
-from ...core.decomposition.concavity import Dent, deepest_dent
-from ...core.decomposition.decompose_mesh import Decomposition
+from ...core.decomposition.concavity import Concavity, max_concavity
 from ...core.decomposition.mesh_pieces import mesh_pieces
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid, solid_facets
 from ...core.progress import Progress
@@ -97,7 +97,7 @@ class Shape:
 
     hull: ConvexHull
     """The convex hull of the mesh, world space."""
-    dent: Dent
+    dent: Concavity
     """How far the mesh is from its hull."""
     solid: Solid
     """What the object collides as, world space."""
@@ -147,14 +147,14 @@ class _Memory(Generic[Value]):
 
 _local_hulls: _Memory[ConvexHull] = _Memory()
 _world_hulls: _Memory[ConvexHull] = _Memory()
-_dents: _Memory[tuple[Dent, FloatArray]] = _Memory()
+_dents: _Memory[tuple[Concavity, FloatArray]] = _Memory()
 _primitives: _Memory[ConvexShape] = _Memory()
 _compounds: _Memory[Compound] = _Memory()
 _meshes: _Memory[Mesh] = _Memory()
 _local_pieces: _Memory[Decomposition] = _Memory()
 _pieces: _Memory[Decomposition] = _Memory()
 _fits: _Memory[Fit] = _Memory()
-_parents: _Memory[tuple[Compound, Decomposition, ConvexHull, Dent]] = _Memory()
+_parents: _Memory[tuple[Compound, Decomposition, ConvexHull, Concavity]] = _Memory()
 _MEMORIES: tuple[_Memory[Any], ...] = (
     _local_hulls,
     _world_hulls,
@@ -309,7 +309,7 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
     state = copy.state
     parts = [shaped(child, progress) for child in copy.children]
 
-    def made_of_parts() -> tuple[Compound, Decomposition, ConvexHull, Dent]:
+    def made_of_parts() -> tuple[Compound, Decomposition, ConvexHull, Concavity]:
         compound, exact, distance, reason = joined(
             Part(child.name, part.solid, part.make_pieces) for child, part in zip(copy.children, parts, strict=True)
         )
@@ -317,7 +317,7 @@ def _compound_of(copy: Copied, progress: Progress | None) -> Shape:
         facets = solid_facets(f"'{copy.name}'", compound)
         assert facets.pieces is not None
         hull = ConvexHull(facets.mesh.points)
-        dent = deepest_dent(hull, hull.vertex_ids, facets.mesh.points, facets.mesh.triangles)
+        dent = max_concavity(hull, hull.vertex_ids, facets.mesh.points, facets.mesh.triangles)
         made = Decomposition(facets.pieces.pieces, exact, distance, -1, "the children are its pieces", reason)
         return compound, made, hull, dent
 
@@ -568,9 +568,9 @@ def _dent(
     triangles: NDArray[np.int32],
     linear: FloatArray,
     translation: FloatArray,
-) -> tuple[Dent, FloatArray]:
+) -> tuple[Concavity, FloatArray]:
     """The dent, and its deepest point in local space."""
-    dent = deepest_dent(hull, corner_ids, local @ linear.T + translation, triangles)
+    dent = max_concavity(hull, corner_ids, local @ linear.T + translation, triangles)
     return dent, np.linalg.pinv(linear) @ (dent.point - translation)
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...core.decomposition.decompose_mesh import Decomposition
+from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.solid_facets import Solid
 from ...core.progress import Progress, subrange
 from ...core.shapes.box import Box

@@ -17,7 +17,7 @@ import numpy as np
 
 from ... import __version__
 from ...core.compounds.compound import Compound
-from ...core.decomposition.concavity import Dent
+from ...core.decomposition.concavity import Concavity
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.narrow_phase.contact import Contact
@@ -197,7 +197,7 @@ def to_json(data: Report) -> str:
     return json_text(data, indent=2) + "\n"
 
 
-def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Dent, resolution: float) -> Report:
+def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Concavity, resolution: float) -> Report:
     return {
         "name": name,
         "inspected_as": stand.kind.lower(),
@@ -221,13 +221,13 @@ def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Dent,
             "rank": hull.rank,
             "extent": hull.extent,
         },
-        "convex": dent.depth <= resolution and dent.open_share <= OPEN_SHARE,
+        "convex": dent.depth <= resolution and dent.open_fraction <= OPEN_SHARE,
         "dent": {
             "depth": dent.depth,
             "point": dent.point,
-            "mesh_closed": dent.closed,
-            "missing_share": dent.missing_share,
-            "open_share": dent.open_share,
+            "mesh_closed": dent.is_closed,
+            "missing_share": dent.missing_fraction,
+            "open_share": dent.open_fraction,
         },
     }
 

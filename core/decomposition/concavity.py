@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How far a surface mesh is from its convex hull, which is what stands for it in every answer."""
+"""How far a surface mesh is from its convex hull."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..shapes.polytope import Polytope
 from ..tolerance import CONCAVITY_RELATIVE, EPS
 from ..types import FloatArray, IntArray, ReadOnlyArrays
 
-_DENT_FLOOR = 64.0
+_FLOOR = 64.0
 """Times EPS M: a mesh this near to its hull is convex; the rounding of the planes."""
 
 _CHUNK = 2_000_000  # plane-by-point products at a time
 _DIRECTIONS = 256  # planes to start with
-_BATCH = 64  # pieces looked at closely at a time
+_BATCH = 64  # pieces measured under all planes at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Dent(ReadOnlyArrays):
+class Concavity(ReadOnlyArrays):
     """The deepest place of a mesh under the surface of its convex hull."""
 
     depth: float
@@ -31,35 +31,35 @@ class Dent(ReadOnlyArrays):
     outline."""
     point: FloatArray
     """(dim,) that deepest point, world frame."""
-    closed: bool
+    is_closed: bool
     """Whether the triangles enclose a volume: every edge is used once in each direction."""
-    missing_share: float | None
-    """Share of the hull's volume that is not in the mesh, 0 to 1; None when the mesh is not closed or the hull flat."""
-    open_share: float
-    """Share of the hull's surface (of a flat hull: of its polygon) that the mesh's triangles leave open, 0 to 1: an
+    missing_fraction: float | None
+    """Fraction of the hull's volume outside of the mesh, 0 to 1; None when the mesh is not closed or the hull flat."""
+    open_fraction: float
+    """Fraction of the hull's surface (of a flat hull: of its polygon) that the mesh's triangles leave open, 0 to 1: an
     open box, a wire ring. Exact for a mesh that lies on its hull once, a lower bound for any other; 0.0 for a segment
     or a point."""
 
 
-def deepest_dent(
+def max_concavity(
     hull: Polytope,
     corner_ids: NDArray[np.integer],
     points: FloatArray,
     triangles: NDArray[np.integer],
     *,
     progress: Progress | None = None,
-) -> Dent:
+) -> Concavity:
     """Return how far a mesh is from its convex hull.
 
     `hull` is the convex hull of `points` (n, 3), in the same frame; `corner_ids` says which of the points each vertex
     of the hull is (`ConvexHull.vertex_ids`); `triangles` (m, 3) are indices into `points`.
     Points that no triangle uses count as parts of the mesh. For a flat hull only the mesh's outline counts, because
-    the inside of a flat mesh is no dent.
+    the inside of a flat mesh is no concavity.
 
     The distance to the surface of a hull is the least distance to its planes, a concave function inside it: on a
     triangle it can be larger than at any corner, so triangles are split until none can hide a deeper point.
 
-    `progress` is called with the share done, 0 to 1; False cancels. Raises Cancelled then.
+    `progress` is called with the fraction done, 0 to 1; False cancels. Raise Cancelled then.
     """
     triangles = np.asarray(triangles, dtype=np.intp).reshape(-1, 3)
     closed = _is_closed(triangles)
@@ -70,7 +70,7 @@ def deepest_dent(
         normals, offsets = _sides(hull)
         pieces = _outline(triangles)
     else:
-        return Dent(0.0, np.array(hull.vertices[0]), False, None, 0.0)
+        return Concavity(0.0, np.array(hull.vertices[0]), False, None, 0.0)
     on_hull = np.full(len(points), -1, dtype=np.intp)
     on_hull[corner_ids] = np.arange(len(corner_ids))
     loose = on_hull < 0
@@ -80,16 +80,16 @@ def deepest_dent(
     local = np.asarray(points, dtype=np.float64) - hull.center
     start = _bounds_at_corners(hull, normals, offsets, on_hull, local, pieces)
     depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, progress)
-    floor = _DENT_FLOOR * EPS * max(hull.magnitude, hull.extent)
-    share = None
+    floor = _FLOOR * EPS * max(hull.magnitude, hull.extent)
+    missing = None
     # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
     exponent = -int(np.frexp(hull.extent)[1])
     own, whole = np.ldexp(local, exponent), np.ldexp(hull.centred, exponent)
     if closed and hull.rank == 3:
-        share = min(1.0, max(0.0, 1.0 - abs(_volume(own, triangles)) / _volume(whole, _fans(hull))))
+        missing = min(1.0, max(0.0, 1.0 - abs(_volume(own, triangles)) / _volume(whole, _fans(hull))))
     whole_area = _area(whole, _fans(hull)) / (2.0 if hull.rank == 2 else 1.0)
-    open_share = min(1.0, max(0.0, 1.0 - _area(own, triangles) / whole_area))
-    return Dent(depth if depth > floor else 0.0, point + hull.center, closed, share, open_share)
+    open_fraction = min(1.0, max(0.0, 1.0 - _area(own, triangles) / whole_area))
+    return Concavity(depth if depth > floor else 0.0, point + hull.center, closed, missing, open_fraction)
 
 
 def _is_closed(triangles: IntArray) -> bool:
@@ -102,14 +102,14 @@ def _is_closed(triangles: IntArray) -> bool:
 
 
 def _outline(triangles: IntArray) -> IntArray:
-    """(k, 2) the edges that only one triangle uses."""
+    """Return (k, 2) the edges that only one triangle uses."""
     edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
     unique, count = np.unique(edges, axis=0, return_counts=True)
     return unique[count == 1].reshape(-1, 2)
 
 
 def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
-    """Outward unit normals and offsets, within the plane, of the sides of a flat hull."""
+    """Return outward unit normals and offsets, within the plane, of the sides of a flat hull."""
     if hull.dim == 2:
         return hull.normals, hull.offsets
     start, end = hull.centred[hull.edges[:, 0]], hull.centred[hull.edges[:, 1]]
@@ -131,8 +131,8 @@ def _bounds_at_corners(
     points: FloatArray,
     pieces: IntArray,
 ) -> FloatArray:
-    """(m,) depth that no point of a piece can exceed under the planes around one of its corners that is a corner of
-    the hull; inf for a piece without. About zero for a piece that lies on the hull."""
+    """Return (m,) the depth that no point of a piece can exceed under the planes around one of its corners that is a
+    corner of the hull; inf for a piece without. About zero for a piece that lies on the hull."""
     bounds = np.full(len(pieces), np.inf)
     loops = hull.facets if hull.rank == 3 else tuple(hull.edges)
     plane = np.repeat(np.arange(len(loops)), [len(loop) for loop in loops])
@@ -144,14 +144,14 @@ def _bounds_at_corners(
     rows = np.flatnonzero((corners >= 0) & (count[corners] > 0))
     step = _CHUNK // 50
     for i in range(0, len(rows), step):
-        some = rows[i : i + step]
-        around = count[corners[some]]
+        chunk = rows[i : i + step]
+        around = count[corners[chunk]]
         ends = np.cumsum(around)
         begins = ends - around
-        row = np.repeat(some, around)
-        planes = plane[np.repeat(first[corners[some]] - begins, around) + np.arange(ends[-1])]
+        row = np.repeat(chunk, around)
+        planes = plane[np.repeat(first[corners[chunk]] - begins, around) + np.arange(ends[-1])]
         heights = offsets[planes, None] - np.einsum("ikd,id->ik", points[pieces[row]], normals[planes])
-        bounds[some] = np.minimum.reduceat(heights.max(axis=1), begins)
+        bounds[chunk] = np.minimum.reduceat(heights.max(axis=1), begins)
     return bounds
 
 
@@ -163,7 +163,7 @@ def _deepest(
     extent: float,
     progress: Progress | None,
 ) -> tuple[float, FloatArray]:
-    """Depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`.
+    """Return depth and place of the deepest point of `pieces` (m, k, dim), none of which is deeper than its `bound`.
 
     The depth under some planes bounds the depth under all of them from above: most pieces never meet most planes.
     """
@@ -206,7 +206,7 @@ def _deepest(
 
 
 def _spread(normals: FloatArray) -> IntArray:
-    """Indices of planes that face every way: all of them when they are few."""
+    """Return indices of planes that face all directions: all of them when they are few."""
     if len(normals) <= _DIRECTIONS:
         return np.arange(len(normals))
     turn = np.arange(_DIRECTIONS) + 0.5
@@ -221,7 +221,8 @@ def _spread(normals: FloatArray) -> IntArray:
 
 
 def _bounds(normals: FloatArray, offsets: FloatArray, pieces: FloatArray) -> FloatArray:
-    """(m,) depth under these planes that no point of a piece can exceed: the least, over planes, highest corner."""
+    """Return (m,) the depth under these planes that no point of a piece can exceed: over planes the least of that of
+    the highest corner."""
     step = max(1, _CHUNK // (len(normals) * pieces.shape[1]))
     bounds = np.empty(len(pieces))
     for i in range(0, len(pieces), step):
@@ -230,7 +231,7 @@ def _bounds(normals: FloatArray, offsets: FloatArray, pieces: FloatArray) -> Flo
 
 
 def _split(piece: FloatArray) -> FloatArray:
-    """The two halves (2, k, dim) of a segment or triangle, cut in the middle of its longest side."""
+    """Return the two halves (2, k, dim) of a segment or triangle, cut in the middle of its longest side."""
     k = len(piece)
     sides = [(i, j) for i in range(k) for j in range(i)]
     i, j = max(sides, key=lambda ij: float(((piece[ij[0]] - piece[ij[1]]) ** 2).sum()))
@@ -252,7 +253,7 @@ def _area(points: FloatArray, triangles: IntArray) -> float:
 
 
 def _fans(hull: Polytope) -> IntArray:
-    """(m, 3) the facets of a hull in space as triangles, with some of no area."""
+    """Return (m, 3) the facets of a hull in space as triangles, with some of no area."""
     sizes = np.array([len(loop) for loop in hull.facets])
     start = np.concatenate(hull.facets)
     ends = np.cumsum(sizes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A polygon as the union of convex ones: ears are cut off, then cuts that no dent needs are taken back.
+"""A polygon as the union of convex ones: ears are cut off, then cuts that no concave corner needs are undone.
 
 The corners of the pieces are corners of the polygon, so nothing is rounded; turns are decided exactly. There are at
 most four times as many pieces as need be.
@@ -20,25 +20,26 @@ from ..arguments import as_length
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_TURN, EPS, HULL_STRAIGHT
 from ..types import FloatArray, IntArray
-from .convexity import UNDERFLOW, Outline, checked_polygon, outline_of
+from .polygon_convexity import Outline, as_polygon, outline_of
+from .whole_points import UNDERFLOW
 
 _Turn = Callable[[int, int, int], int]
-_TRIES = (1.0, 0.0, -1.0)  # ways to cut ears; the one with the fewest pieces is taken
-_MANY = 600  # corners from which on one way is tried
+_TRIES = (1.0, 0.0, -1.0)  # orders to cut ears in; the one with the fewest pieces is taken
+_MANY = 600  # corners from which on one order is tried
 
 
-def decomposed_polygon(points: ArrayLike, tolerance: float = 0.0) -> list[FloatArray]:
+def decompose_polygon(points: ArrayLike, tolerance: float = 0.0) -> list[FloatArray]:
     """Return convex polygons (k, 2), counter-clockwise, that fill a polygon without overlapping.
 
-    points (n, 2) in order, wound either way, without holes. The corners of a piece are points of the polygon; a piece
+    points (n, 2) in order, in either winding, without holes. The corners of a piece are points of the polygon; a piece
     is convex but for rounding (HULL_STRAIGHT EPS M), so that its `ConvexHull` or `Polygon` is the piece. With a
-    `tolerance`, a share of the bounding box's diagonal, dents of a piece that are not deeper are left in it. What is
-    convex is one piece, points on one line too. Source: S1.2.
+    `tolerance`, a fraction of the bounding box's diagonal, concavities of a piece that are not deeper are left in it.
+    What is convex is one piece, points on one line too. Source: S1.2.
 
-    Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
+    Raise ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
     cross or touch (the message names them), or when the tolerance is negative.
     """
-    array = checked_polygon(points)
+    array = as_polygon(points)
     return [array[piece] for piece in pieces_of(outline_of(array, as_length("tolerance", tolerance)), tolerance)]
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..meshes.mesh import Mesh, separated
+from ..meshes.decomposition import Decomposition
+from ..meshes.mesh import Mesh, validate_mesh
 from ..meshes.winding import winding_numbers
 from ..narrow_phase.contact import contact
 from ..note import Note
@@ -14,12 +15,12 @@ from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONCAVITY_RELATIVE, CONVEX_FLAT, EPS, PIECES_OUT
 from ..types import FloatArray
-from .concavity import deepest_dent
-from .convexity import dented_edges
-from .decompose_mesh import Decomposition, decomposed_mesh
+from .concavity import max_concavity
+from .decompose_mesh import decompose_mesh
+from .mesh_convexity import reflex_edges
 
-_MESH_SINGLE = 1e-6
-"""Times the bounding box's diagonal: dents of meshes that were stored in single precision, which are none."""
+_SINGLE = 1e-6
+"""Times the bounding box's diagonal: concavities of meshes that were stored in single precision, which do not count."""
 
 DEFAULT_MOST_REFLEX = 48
 """Edges that bend inward up to which a mesh is cut exactly: a few seconds at most."""
@@ -39,27 +40,22 @@ def mesh_pieces(
 
     Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
     """
-    if not isinstance(mesh, Mesh):
-        raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
+    validate_mesh("mesh", mesh)
     if isinstance(most_reflex, bool) or not isinstance(most_reflex, int | np.integer) or most_reflex < 0:
         raise ValueError(f"most_reflex must be a whole number that is not negative, not {most_reflex!r}")
     whole = mesh if mesh.is_closed else mesh.welded()
-    points, triangles = whole.points, whole.triangles
     why, reflex = "the mesh is not closed", -1
     if whole.is_closed:
-        # Whether there are too many is told at once.
-        reflex = len(dented_edges(points, triangles, _MESH_SINGLE * whole.diagonal)[0]) if whole.diagonal > 0.0 else 0
+        if whole.diagonal > 0.0:
+            reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.diagonal)[0])
+        else:
+            reflex = 0
         why = f"{reflex} edges bend inward and {most_reflex} are allowed"
         # Coordinates stored in single precision are no planes; a second try takes them as such.
-        for k, tolerance in enumerate((0.0, _MESH_SINGLE) if reflex <= most_reflex else ()):
+        for k, tolerance in enumerate((0.0, _SINGLE) if reflex <= most_reflex else ()):
             try:
-                return decomposed_mesh(
-                    points,
-                    triangles,
-                    most_reflex=most_reflex,
-                    tolerance=tolerance,
-                    progress=subrange(progress, 0.4 * k, 0.4 * (k + 1)),
-                )
+                part = subrange(progress, 0.4 * k, 0.4 * (k + 1))
+                return decompose_mesh(whole, most_reflex=most_reflex, tolerance=tolerance, progress=part)
             except ValueError as error:
                 why = str(error).split(": ", 1)[-1].split(";", 1)[0]
     return _hulls(whole, reflex, why, subrange(progress, 0.8, 1.0))
@@ -67,15 +63,15 @@ def mesh_pieces(
 
 def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Decomposition:
     """Return the hulls of the loose parts."""
-    parts = separated(mesh.points, mesh.triangles)
+    parts = mesh.split()
     pieces: list[ConvexHull] = []
     distance, filled = 0.0, False
-    for k, (points, triangles) in enumerate(parts):
-        share = subrange(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
-        hull = ConvexHull(points, progress=subrange(share, 0.0, 0.8))
-        dent = deepest_dent(hull, hull.vertex_ids, points, triangles, progress=subrange(share, 0.8, 1.0))
-        distance = max(distance, dent.depth * (1.0 + CONCAVITY_RELATIVE))
-        filled = filled or dent.depth > _MESH_SINGLE * hull.extent or dent.open_share > _MESH_SINGLE
+    for k, part in enumerate(parts):
+        half = subrange(progress, 0.5 * k / len(parts), 0.5 * (k + 1) / len(parts))
+        hull = ConvexHull(part.points, progress=subrange(half, 0.0, 0.8))
+        found = max_concavity(hull, hull.vertex_ids, part.points, part.triangles, progress=subrange(half, 0.8, 1.0))
+        distance = max(distance, found.depth * (1.0 + CONCAVITY_RELATIVE))
+        filled = filled or found.depth > _SINGLE * hull.extent or found.open_fraction > _SINGLE
         pieces.append(hull)
     # A part of which a point is deep in another's hull sticks in it at least as deep.
     low, high = np.array([hull.bounds for hull in pieces]).transpose(1, 0, 2)
@@ -142,7 +138,7 @@ def inner_pieces(mesh: Mesh, pieces: Decomposition) -> list[ConvexHull]:
     if not found:
         return []
     middles = np.array([core.vertices.mean(axis=0) for core in found])
-    numbers = winding_numbers(middles, mesh.points, mesh.triangles).numbers
+    numbers = winding_numbers(middles, mesh).numbers
     return [core for core, number in zip(found, numbers.tolist(), strict=True) if abs(number) > 0.5]
 
 

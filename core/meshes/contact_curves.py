@@ -18,7 +18,7 @@ from ..region.center import weighted_center
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_segments
-from .mesh import Mesh, scaled
+from .mesh import Mesh, scale_points, validate_mesh
 from .triangle_pairs import FACE, Crossings, Meeting
 
 _BATCH = 8192
@@ -127,26 +127,26 @@ def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
             own = mesh.triangles.take(pairs[:, k], axis=0)
             number = np.arange(len(row))
             p, q = (
-                np.ascontiguousarray(scaled(mesh.points.take(own[number, j], axis=0), exponent).T)
+                np.ascontiguousarray(scale_points(mesh.points.take(own[number, j], axis=0), exponent).T)
                 for j in (side, (side + 1) % 3)
             )
             its = other.triangles.take(pairs[:, 1 - k], axis=0)
-            corners = np.ascontiguousarray(scaled(other.points.take(its.ravel(), axis=0), exponent).reshape(-1, 9).T)
+            corners = scale_points(other.points.take(its.ravel(), axis=0), exponent)
+            corners = np.ascontiguousarray(corners.reshape(-1, 9).T)
             normals = np.cross(corners[3:6] - corners[:3], corners[6:] - corners[:3], axis=0)
             met, ends, features = coplanar_segments(p, q, corners, normals)
             side = side.take(met)
             names = np.stack([side, (side + 1) % 3, side, 3 + side])
             mine = names[features[:, 0], np.arange(len(met))].astype(np.uint8)
             named = np.stack([mine, features[:, 1]] if k == 0 else [features[:, 1], mine], axis=1)
-            rims.append(
-                _Rims(pairs.take(met, axis=0), scaled(ends, -exponent).transpose(2, 0, 1), named.transpose(2, 0, 1))
-            )
+            ends = scale_points(ends, -exponent)
+            rims.append(_Rims(pairs.take(met, axis=0), ends.transpose(2, 0, 1), named.transpose(2, 0, 1)))
     return _Rims(*(np.concatenate(column) for column in zip(*rims, strict=True)))
 
 
 def _open_sides(mesh: Mesh) -> BoolArray:
     """Return (m, 3) whether no other triangle has the side from a corner to the next, points of one place being one."""
-    corners = mesh._welded_ids.take(mesh.triangles)
+    corners = mesh.welded_ids.take(mesh.triangles)
     after = np.roll(corners, -1, axis=1)
     codes = np.minimum(corners, after) * len(mesh.points) + np.maximum(corners, after)
     _, place, uses = np.unique(codes, return_inverse=True, return_counts=True)
@@ -155,7 +155,7 @@ def _open_sides(mesh: Mesh) -> BoolArray:
 
 def _codes(mesh: Mesh, triangles: IntArray, features: NDArray[np.uint8]) -> IntArray:
     """Return a number (k, 2) for the corner, edge or triangle of the mesh that each end is on; small numbers."""
-    ids = mesh._welded_ids
+    ids = mesh.welded_ids
     corners = ids.take(mesh.triangles.take(triangles, axis=0))
     count = len(mesh.points)
     rows = np.arange(len(triangles))
@@ -206,7 +206,7 @@ def _check(crossings: object, a: object, b: object) -> None:
     if not isinstance(crossings, Crossings):
         raise ValueError(f"crossings must be what crossing_triangles returns, not {type(crossings).__name__}")
     for name, mesh, side in (("a", a, 0), ("b", b, 1)):
-        if not isinstance(mesh, Mesh):
-            raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+        validate_mesh(name, mesh)
+        assert isinstance(mesh, Mesh)
         if len(crossings) and int(crossings.pairs[:, side].max()) >= len(mesh.triangles):
             raise ValueError(f"{name} has fewer triangles than the crossings are of")

@@ -162,7 +162,7 @@ def way_out(
 def _of_polytopes(cores: list[Polytope], mesh: Body, radius: float) -> Nearest:
     """Return it for all that is within a radius of polytopes."""
     one, other = mesh_of(cores), mesh.mesh
-    found = mesh_distance(one.points, one.triangles, one.tree, other.points, other.triangles, other.tree)
+    found = mesh_distance(one, other)
     magnitude = max(one.magnitude, other.magnitude) + radius
     rounding = (MESH_GAP + CURVED_ROUNDING) * EPS * magnitude
     across = found.point_on_b - found.point_on_a

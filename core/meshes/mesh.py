@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_array, validate_magnitude
+from ..arguments import as_array, as_vector, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
+from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_build import build_bvh
 from ..shapes.orientation import signs_of_areas
 from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
-from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 
 _BATCH = 1 << 14
 _ROW = 64  # points
@@ -40,10 +41,15 @@ class Mesh(ReadOnlyArrays):
 
     def __post_init__(self) -> None:
         """Check and copy what was given."""
-        points, triangles, (low, high) = _checked("points", self.points, "triangles", self.triangles)
+        points = as_array("points", self.points, "an array (n, 3)")
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise ValueError(f"points: an array (n, 3) expected, got the shape {points.shape}")
+        if not len(points):
+            raise ValueError("points: at least one point expected, got none")
         object.__setattr__(self, "points", read_only(np.array(points)))
-        object.__setattr__(self, "triangles", read_only(np.array(triangles)))
-        object.__setattr__(self, "reach", (read_only(low), read_only(high)))  # the check had to look for them
+        for corner in self.reach:
+            validate_magnitude("points", corner)
+        object.__setattr__(self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)))))
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
@@ -57,7 +63,7 @@ class Mesh(ReadOnlyArrays):
     @cached_property
     def reach(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest coordinates (3,) of all points, those that no triangle uses included: faster to get."""
-        low, high = lowest_highest(self.points)
+        low, high = _lowest_highest(self.points)
         return read_only(low), read_only(high)
 
     @cached_property
@@ -77,7 +83,7 @@ class Mesh(ReadOnlyArrays):
     @cached_property
     def area(self) -> float:
         """Area of all triangles together, one side of each."""
-        return float(self._areas.sum()) * self._unit * self._unit  # not a power: it raises where this is infinite
+        return float(self.local_areas.sum()) * self.unit * self.unit  # not a power: it raises where this is infinite
 
     @cached_property
     def volume(self) -> float:
@@ -86,23 +92,23 @@ class Mesh(ReadOnlyArrays):
         Where the mesh overlaps itself parts count several times. Of a mesh that is not closed it is the volume between
         it and the middle of its box, which means little.
         """
-        return float(self._contents.sum()) * self._unit * self._unit * self._unit
+        return float(self.local_volumes.sum()) * self.unit * self.unit * self.unit
 
     @cached_property
     def centroid(self) -> FloatArray:
         """Centre of mass (3,): of the solid when the mesh is closed and has a volume, else of the surface, else of the
         box."""
-        columns, (low, high) = self._local, self.bounds
+        columns, (low, high) = self.local_corners, self.bounds
         middle = 0.5 * low + 0.5 * high
-        size = self.diagonal / self._unit if self._unit else 0.0
-        if self.is_closed and abs(self._contents.sum()) > 64.0 * EPS * size**3:
-            weights, parts = self._contents, 4.0
-        elif float(self._areas.sum()) > 64.0 * EPS * size**2:
-            weights, parts = self._areas, 3.0
+        size = self.diagonal / self.unit if self.unit else 0.0
+        if self.is_closed and abs(self.local_volumes.sum()) > 64.0 * EPS * size**3:
+            weights, parts = self.local_volumes, 4.0
+        elif float(self.local_areas.sum()) > 64.0 * EPS * size**2:
+            weights, parts = self.local_areas, 3.0
         else:
             return read_only(middle)
         total = float(weights.sum())
-        return read_only(middle + self._unit * (columns.sum(axis=0) @ weights) / (parts * total))
+        return read_only(middle + self.unit * (columns.sum(axis=0) @ weights) / (parts * total))
 
     @cached_property
     def tree(self) -> Bvh:
@@ -151,7 +157,7 @@ class Mesh(ReadOnlyArrays):
         """(k,) triangles without area, exactly: their corners are on one line, or two of them are one point."""
         result = []
         for begin in range(0, len(self.triangles), _BATCH):
-            flat = no_area(scaled(self.points, self._scale), self.triangles[begin : begin + _BATCH])
+            flat = have_no_area(scale_points(self.points, self._scale), self.triangles[begin : begin + _BATCH])
             result.append(np.flatnonzero(flat) + begin)
         return read_only(np.concatenate(result))
 
@@ -163,16 +169,56 @@ class Mesh(ReadOnlyArrays):
         """
         return read_only(_connected(self.triangles, len(self.points)))
 
+    @cached_property
+    def first_vertices(self) -> IntArray:
+        """(k,) a vertex of each loose part."""
+        _, first = np.unique(self.loose_parts, return_index=True)
+        return read_only(self.triangles[:, 0].take(first))
+
     def welded(self) -> Mesh:
-        """Return the mesh with points of exactly the same coordinates made one; the triangles keep their numbers."""
-        ids = self._welded_ids
-        used, place = np.unique(ids, return_inverse=True)
+        """Return the mesh with points of exactly the same coordinates merged; triangles keep their order."""
+        used, place = np.unique(self.welded_ids, return_inverse=True)
         return Mesh(self.points.take(used, axis=0), place.ravel().take(self.triangles))
 
+    def split(self) -> list[Mesh]:
+        """Return the loose parts as meshes of their own, in order."""
+        order = np.argsort(self.loose_parts, kind="stable")
+        ends = np.flatnonzero(np.diff(self.loose_parts.take(order))) + 1
+        result = []
+        for group in np.split(self.triangles.take(order, axis=0), ends):
+            used, place = np.unique(group, return_inverse=True)
+            result.append(Mesh(self.points.take(used, axis=0), place.reshape(-1, 3)))
+        return result
+
+    def translated(self, translation: ArrayLike) -> Mesh:
+        """Return the mesh moved by a vector (3,). Bounds, tree, edges and loose parts that are known stay known."""
+        step = as_vector("translation", translation, 3)
+        result = Mesh(self.points + step, self.triangles)
+        known, kept = self.__dict__, result.__dict__
+        kept.update((name, known[name]) for name in ("_edge_table", "loose_parts", "first_vertices") if name in known)
+        # Sums are rounded alike, so these are exactly what the moved points would give.
+        if "bounds" in known:
+            kept["bounds"] = tuple(read_only(corner + step) for corner in self.bounds)
+        if self.has_tree:
+            kept["tree"] = translated_tree(self.tree, step, step)
+        return result
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether `tree` has been built."""
+        return "tree" in self.__dict__
+
     @cached_property
-    def _welded_ids(self) -> IntArray:
-        """(n,) for each point the number of the first point with the same coordinates."""
-        return read_only(same_place(self.points))
+    def welded_ids(self) -> IntArray:
+        """(n,) for each point the index of the first point with the same coordinates."""
+        columns = np.ascontiguousarray((self.points + 0.0).T)  # + 0.0: -0.0 is 0.0
+        order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least index
+        ranked = columns.take(order, axis=1)
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
+        result = np.empty(len(order), dtype=np.intp)
+        result[order] = order[new].take(np.cumsum(new) - 1)
+        return read_only(result)
 
     @cached_property
     def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
@@ -200,55 +246,33 @@ class Mesh(ReadOnlyArrays):
         return -exponent if self.magnitude > 0.0 and abs(exponent) > EXTREME_EXPONENT else 0
 
     @cached_property
-    def _unit(self) -> float:
-        """Length of the unit of `_local`; 0.0 when all points are one."""
+    def unit(self) -> float:
+        """Length, a power of two of about the size of the box, in which `local_corners` and the like are; 0.0 when all
+        points are one."""
         return float(2.0 ** int(np.frexp(self.diagonal)[1])) if self.diagonal > 0.0 else 0.0
 
     @cached_property
-    def _local(self) -> FloatArray:
-        """(3, 3, m) corners, coordinates, triangles: from the middle of the box, in units of about its size."""
+    def local_corners(self) -> FloatArray:
+        """(3, 3, m) corners, coordinates, triangles: from the middle of the box, in `unit`."""
         low, high = self.bounds
-        points = (self.points - (0.5 * low + 0.5 * high)) / (self._unit or 1.0)
-        return np.ascontiguousarray(points.take(self.triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
+        points = (self.points - (0.5 * low + 0.5 * high)) / (self.unit or 1.0)
+        corners = points.take(self.triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0)
+        return read_only(np.ascontiguousarray(corners))
 
     @cached_property
-    def _areas(self) -> FloatArray:
-        p, q, r = self._local
-        return 0.5 * np.sqrt((_across(q - p, r - p) ** 2).sum(axis=0))
+    def local_areas(self) -> FloatArray:
+        """(m,) areas of the triangles, in squares of `unit`."""
+        p, q, r = self.local_corners
+        return read_only(0.5 * np.sqrt((_across(q - p, r - p) ** 2).sum(axis=0)))
 
     @cached_property
-    def _contents(self) -> FloatArray:
-        return _tetrahedra(self._local)
-
-
-def loose_parts(triangles: ArrayLike) -> IntArray:
-    """Return the number (m,) of the part that each of the triangles (m, 3) is in, counted from 0 in the order of their
-    first triangles. Triangles that share a corner are in one part.
-
-    Raises ValueError, naming the argument, when the triangles are not such an array of whole numbers from 0.
-    """
-    corners = _checked_triangles("triangles", triangles)
-    if not len(corners):
-        return np.empty(0, dtype=np.intp)
-    if corners.min() < 0:
-        raise ValueError("triangles: no number of a point may be negative")
-    used, inverse = np.unique(corners, return_inverse=True)
-    return _connected(inverse.reshape(-1, 3), len(used))
-
-
-def separated(points: FloatArray, triangles: IntArray) -> list[tuple[FloatArray, IntArray]]:
-    """Return the loose parts of a mesh, in their order, each with points (k, 3) of its own and triangles of them."""
-    part = loose_parts(triangles)
-    order = np.argsort(part, kind="stable")
-    result = []
-    for group in np.split(triangles.take(order, axis=0), np.flatnonzero(np.diff(part.take(order))) + 1):
-        used, inverse = np.unique(group, return_inverse=True)
-        result.append((points.take(used, axis=0), inverse.reshape(-1, 3)))
-    return result
+    def local_volumes(self) -> FloatArray:
+        """(m,) signed volumes of the tetrahedra between the middle of the box and the triangles, in cubes of `unit`."""
+        return read_only(_tetrahedra(self.local_corners))
 
 
 def _connected(triangles: IntArray, count: int) -> IntArray:
-    """Return the parts (m,) of triangles (m, 3) of `count` points, as `loose_parts` does."""
+    """Return the parts (m,) of triangles (m, 3) of `count` points, as `Mesh.loose_parts` has them."""
     root: IntArray = np.arange(count)
     one = triangles[:, [0, 1]].ravel()
     other = triangles[:, [1, 2]].ravel()
@@ -270,19 +294,7 @@ def _connected(triangles: IntArray, count: int) -> IntArray:
     return rank.take(part.ravel())
 
 
-def same_place(points: FloatArray) -> IntArray:
-    """Return (n,) for each of the points (n, 3) the number of the first one with the same coordinates."""
-    columns = np.ascontiguousarray((points + 0.0).T)  # + 0.0: -0.0 is 0.0
-    order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least number
-    ranked = columns.take(order, axis=1)
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
-    result = np.empty(len(order), dtype=np.intp)
-    result[order] = order[new].take(np.cumsum(new) - 1)
-    return result
-
-
-def lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest coordinates (3,) of points (n, 3), n >= 1."""
     # In rows of many points, which is several times as fast as in rows of one.
     whole = len(points) // _ROW * _ROW
@@ -292,6 +304,19 @@ def lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
         low = np.minimum(low, rows.min(axis=0).reshape(_ROW, 3).min(axis=0))
         high = np.maximum(high, rows.max(axis=0).reshape(_ROW, 3).max(axis=0))
     return low, high
+
+
+def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
+    """Return a tree of axis-aligned boxes with their lower corners moved by `low` (3,), their upper ones by `high`.
+
+    With the same vector twice it is the tree of the points moved by it, to the last digit: sums are rounded alike.
+    """
+    parts = []
+    for volumes in (tree.volumes, tree.item_volumes):
+        assert isinstance(volumes, KDops)
+        assert len(volumes.directions) == 3
+        parts.append(KDops(volumes.directions, volumes.low + low[:, None], volumes.high + high[:, None]))
+    return replace(tree, volumes=parts[0], item_volumes=parts[1])
 
 
 def signed_volume(points: FloatArray, triangles: IntArray) -> float:
@@ -311,20 +336,18 @@ def _across(u: FloatArray, v: FloatArray) -> FloatArray:
     return np.stack([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]])
 
 
-def scaled(points: FloatArray, exponent: int) -> FloatArray:
+def scale_points(points: FloatArray, exponent: int) -> FloatArray:
     """Return points times a power of two."""
     return points if exponent == 0 else np.ldexp(points, exponent)
 
 
-def no_area(points: FloatArray, triangles: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def have_no_area(points: FloatArray, triangles: IntArray) -> BoolArray:
     """Return (m,) whether triangles of points, whose products neither overflow nor vanish, have exactly no area."""
     corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
     p, q, r = corners
     u, v = q - p, r - p
     size = np.abs(u[[1, 2, 0]] * v[[2, 0, 1]]) + np.abs(u[[2, 0, 1]] * v[[1, 2, 0]])
-    flat: np.ndarray[tuple[int], np.dtype[np.bool_]] = (np.abs(_across(u, v)) <= ORIENTATION_FILTER * EPS * size).all(
-        axis=0
-    )
+    flat = (np.abs(_across(u, v)) <= ORIENTATION_FILTER * EPS * size).all(axis=0)
     maybe = np.flatnonzero(flat)
     some = corners.take(maybe, axis=2)
     for x in range(3):
@@ -333,47 +356,24 @@ def no_area(points: FloatArray, triangles: IntArray) -> np.ndarray[tuple[int], n
     return flat
 
 
-def checked_mesh(
-    points: ArrayLike, triangles: ArrayLike, of_points: str = "points", of_triangles: str = "triangles"
-) -> tuple[FloatArray, IntArray]:
-    """Return points (n, 3), finite, and triangles (m, 3) of them, m >= 1: what was given, where that is such an array.
-
-    Raises ValueError that begins with the name of the argument, for which others can be given.
-    """
-    return _checked(of_points, points, of_triangles, triangles)[:2]
+def validate_mesh(name: str, value: object) -> None:
+    """Raise ValueError that begins with the name when a value is not a Mesh."""
+    if not isinstance(value, Mesh):
+        raise ValueError(f"{name} must be a Mesh, not {type(value).__name__}")
 
 
-def _checked(
-    of_points: str, points: ArrayLike, of_triangles: str, triangles: ArrayLike
-) -> tuple[FloatArray, IntArray, tuple[FloatArray, FloatArray]]:
-    """Do the work of `checked_mesh`; return the lowest and highest coordinates of the points, too."""
-    expected = "an array (n, 3)"
-    array = as_array(of_points, points, expected)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"{of_points}: {expected} expected, got the shape {array.shape}")
-    if not len(array):
-        raise ValueError(f"{of_points}: at least one point expected, got none")
-    reach = lowest_highest(array)
-    for corner in reach:
-        validate_magnitude(of_points, corner)
-    corners = _checked_triangles(of_triangles, triangles)
-    if not len(corners):
-        raise ValueError(f"{of_triangles}: at least one triangle expected, got none")
-    numbers: IntArray = corners.astype(np.intp, copy=False)
-    if numbers.view(np.uintp).max() >= len(array):  # so seen, negative numbers are the largest
-        raise ValueError(f"{of_triangles}: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
-    return array, numbers, reach
-
-
-def _checked_triangles(name: str, value: ArrayLike) -> IntArray:
-    """Return whole numbers (m, 3), m >= 0."""
+def _as_triangles(value: ArrayLike, count: int) -> IntArray:
+    """Return triangles (m, 3), m >= 1, of `count` points."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: whole numbers (m, 3) expected; rows of different length are none") from error
-    if array.shape == (0,):
-        return np.empty((0, 3), dtype=np.intp)
+        raise ValueError("triangles: whole numbers (m, 3) expected, got rows of different length") from error
+    if array.size == 0:
+        raise ValueError("triangles: at least one triangle expected, got none")
     if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu":
         found = f"the shape {array.shape} of dtype {array.dtype}"
-        raise ValueError(f"{name}: whole numbers (m, 3) expected, got {found}")
-    return array
+        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
+    triangles: IntArray = array.astype(np.intp, copy=False)
+    if triangles.view(np.uintp).max() >= count:  # as unsigned numbers, negative ones are the largest
+        raise ValueError(f"triangles: indices from 0 to {count - 1} expected, for there are {count} points")
+    return triangles

@@ -25,8 +25,8 @@ from ..compounds.compound import BEYOND, DEFAULT_BUDGET, Compound, CompoundConta
 from ..compounds.compound_region import MergedRegion
 from ..compounds.covered import is_covered
 from ..curved.curved_inside import sticks_out
-from ..decomposition.decompose_mesh import Decomposition
 from ..decomposition.mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
+from ..meshes.decomposition import Decomposition
 from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
 from ..narrow_phase.separation import Separation
@@ -270,11 +270,7 @@ class _Pair:
             on_a = on_b = 0.5 * ends[longest, 0] + 0.5 * ends[longest, 1]
             a_in_b = b_in_a = np.zeros(0, dtype=np.bool_)
         else:
-            found = mesh_distance(
-                *(a.mesh.points, a.mesh.triangles, a.mesh.tree),
-                *(b.mesh.points, b.mesh.triangles, b.mesh.tree),
-                subrange(self.progress, 0.2, 0.3),
-            )
+            found = mesh_distance(a.mesh, b.mesh, subrange(self.progress, 0.2, 0.3))
             surface, proved = found.distance, found.lower_bound
             on_a, on_b = found.point_on_a, found.point_on_b
             a_in_b, b_in_a = b.holds(a.starts), a.holds(b.starts)
@@ -778,12 +774,7 @@ class _Curved:
             # It is in more than one of the mesh's pieces, or has more than one itself.
             relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if self._around and not len(crossings):
-            one, other = pair.a.mesh, pair.b.mesh
-            room = mesh_distance(
-                *(one.points, one.triangles, one.tree),
-                *(other.points, other.triangles, other.tree),
-                subrange(pair.progress, 0.95, 1.0),
-            ).distance
+            room = mesh_distance(pair.a.mesh, pair.b.mesh, subrange(pair.progress, 0.95, 1.0)).distance
         return MeshContact(
             relation=relation,
             intersects=True,

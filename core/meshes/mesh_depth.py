@@ -22,10 +22,10 @@ from ..narrow_phase.contact import contact
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
-from ..types import BoolArray, FloatArray, IntArray, read_only
+from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
-from .mesh_distance import points_to_mesh
-from .mesh_sweep import first_impact, gaps_between, shifted
+from .mesh_sweep import first_impact, gaps_between
+from .point_distance import points_to_mesh
 from .triangle_pairs import Crossings, Meeting, crossing_triangles
 from .winding import contains, winding_numbers
 
@@ -83,22 +83,16 @@ class Body:
             return cls(mesh, False)
         return cls(whole, _encloses(whole))
 
-    @cached_property
-    def first_vertices(self) -> IntArray:
-        """(k,) a vertex of each loose part."""
-        _, first = np.unique(self.mesh.loose_parts, return_index=True)
-        return self.mesh.triangles[:, 0].take(first)
-
     @property
     def starts(self) -> FloatArray:
         """(k, 3) a point of each loose part."""
-        return self.mesh.points.take(self.first_vertices, axis=0)
+        return self.mesh.points.take(self.mesh.first_vertices, axis=0)
 
     @cached_property
     def frame(self) -> FloatArray:
         """(3, 3) unit vectors, as rows, that turn with the mesh: along the longest side and across the first of its
         largest triangles. The world's axes where no triangle has an area."""
-        areas = self.mesh._areas
+        areas = self.mesh.local_areas
         triangle = self.mesh.triangles[int((areas >= areas.max() * (1.0 - 1e-6)).argmax())]
         p = self.mesh.points.take(triangle, axis=0)
         sides = np.roll(p, -1, axis=0) - p
@@ -124,7 +118,7 @@ class Body:
     @cached_property
     def principal_axes(self) -> list[FloatArray]:
         """Unit vectors along the principal axes of the surface, those that its shape leaves no choice of."""
-        columns, weights = self.mesh._local, self.mesh._areas
+        columns, weights = self.mesh.local_corners, self.mesh.local_areas
         middles = columns.sum(axis=0) / 3.0
         middles = middles - (middles @ weights / weights.sum())[:, None]
         values, vectors = np.linalg.eigh((middles * weights) @ middles.T)
@@ -162,8 +156,7 @@ class Body:
             low, high = self.mesh.bounds
             near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
             if len(near):
-                mesh = self.mesh
-                result[near] = contains(points.take(near, axis=0), mesh.points, mesh.triangles, progress)
+                result[near] = contains(points.take(near, axis=0), self.mesh, progress)
         return result
 
     def normals(self, triangles: IntArray) -> FloatArray:
@@ -178,38 +171,33 @@ class Body:
         return n * (self.outward / length)[:, None]
 
     def translated(self, translation: FloatArray) -> Body:
-        """Return it moved. What is known of it is kept: its tree, bounds and loose parts are the same, moved."""
-        mesh = Mesh(self.mesh.points + translation, self.mesh.triangles)
-        low, high = self.mesh.bounds
-        # Sums are rounded alike, so these are exactly what the moved points would give.
-        mesh.__dict__["bounds"] = read_only(low + translation), read_only(high + translation)
-        mesh.__dict__["tree"] = shifted(self.mesh.tree, translation, translation)
-        body = Body(mesh, self.solid)
-        body.__dict__["first_vertices"] = self.first_vertices
-        return body
+        """Return the body moved by a vector (3,)."""
+        mesh = self.mesh
+        mesh.bounds, mesh.tree, mesh.first_vertices  # noqa: B018  # computed once, then moved along
+        return Body(mesh.translated(translation), self.solid)
 
 
 def _encloses(mesh: Mesh) -> bool:
     """Tell whether there is room inside a closed mesh, whichever way its parts are turned."""
     # A thin one has little volume but little area, too; what rounding makes of none is in proportion to that.
-    room = _MESH_OPEN_VOLUME * EPS * float(mesh._areas.sum()) * (mesh.diagonal / mesh._unit if mesh._unit else 0.0)
-    if abs(mesh._contents.sum()) > room:
+    room = _MESH_OPEN_VOLUME * EPS * float(mesh.local_areas.sum()) * (mesh.diagonal / mesh.unit if mesh.unit else 0.0)
+    if abs(mesh.local_volumes.sum()) > room:
         return True
     parts = mesh.loose_parts
-    contents = np.bincount(parts, mesh._contents)
+    contents = np.bincount(parts, mesh.local_volumes)
     if np.abs(contents).max() <= room:
         return False
     # Parts turned against each other: where they are one in the other's place, nothing is left inside.
-    order = np.lexsort((-mesh._areas, parts))
+    order = np.lexsort((-mesh.local_areas, parts))
     largest = order.take(np.flatnonzero(np.diff(parts.take(order), prepend=-1)))
     thickest = np.argsort(-np.abs(contents), kind="stable")[:_PARTS]
     largest = largest.take(thickest[np.abs(contents).take(thickest) > room])
-    p, q, r = mesh._local.take(largest, axis=2)
+    p, q, r = mesh.local_corners.take(largest, axis=2)
     across = np.cross((q - p).T, (r - p).T)
     across *= _BESIDE / np.sqrt(np.sqrt((across * across).sum(axis=1)))[:, None]
     middles = mesh.points.take(mesh.triangles.take(largest, axis=0), axis=0).mean(axis=1)
-    beside = np.concatenate([middles + mesh._unit * across, middles - mesh._unit * across])
-    return bool((np.abs(winding_numbers(beside, mesh.points, mesh.triangles).numbers) > 0.5).any())
+    beside = np.concatenate([middles + mesh.unit * across, middles - mesh.unit * across])
+    return bool((np.abs(winding_numbers(beside, mesh).numbers) > 0.5).any())
 
 
 def share_nothing(a: Body, b: Body) -> bool:
@@ -623,8 +611,7 @@ def samples_of(
             parts += [middle + part * (corner - middle) for part in _SHARES]
             owners += [its] * len(_SHARES)
     points = np.concatenate(parts)
-    outer = other.mesh
-    found = points_to_mesh(points, outer.points, outer.triangles, outer.tree, subrange(progress, 0.0, 0.2))
+    found = points_to_mesh(points, other.mesh, subrange(progress, 0.0, 0.2))
     inside = found.distance <= near
     away = np.flatnonzero(~inside)
     inside[away] = _held(other, points.take(away, axis=0), found.distance.take(away), subrange(progress, 0.2, 1.0))
@@ -719,9 +706,7 @@ def _room_in_both(a: Body, b: Body, points: FloatArray, enough: FloatArray) -> F
     found = np.full(len(points), np.inf)
     some = np.arange(len(points))
     for mesh in (a.mesh, b.mesh):
-        its = points_to_mesh(
-            *(points.take(some, axis=0), mesh.points, mesh.triangles, mesh.tree), enough=enough.take(some)
-        ).distance
+        its = points_to_mesh(points.take(some, axis=0), mesh, enough=enough.take(some)).distance
         found[some] = np.minimum(found.take(some), its)
         some = np.flatnonzero(found > enough)
     return found

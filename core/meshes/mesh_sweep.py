@@ -9,19 +9,17 @@ edge in the plane of its triangle. Source: D. Eberly, Intersection of convex obj
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ..bounding.kdop import KDops
-from ..hierarchy.bvh import Bvh
 from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import BoolArray, FloatArray, IntArray
-from .mesh import Mesh
+from .mesh import Mesh, translated_tree
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together
@@ -37,19 +35,6 @@ class Impact(NamedTuple):
     """(3,) unit vector from A to B, against the way."""
     offset: float
     """Translations t of B with `normal @ t >= offset` part the two triangles."""
-
-
-def shifted(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
-    """Return a tree of axis-aligned boxes whose lower sides are moved by `low` (3,) and whose upper ones by `high`.
-
-    With the same vector twice it is the tree of the points moved by it, to the last digit: sums are rounded alike.
-    """
-    parts = []
-    for volumes in (tree.volumes, tree.item_volumes):
-        assert isinstance(volumes, KDops)
-        assert len(volumes.directions) == 3
-        parts.append(KDops(volumes.directions, volumes.low + low[:, None], volumes.high + high[:, None]))
-    return replace(tree, volumes=parts[0], item_volumes=parts[1])
 
 
 def first_impact(
@@ -113,14 +98,14 @@ def _first_step(a: Mesh, b: Mesh, way: FloatArray) -> float:
 
 def _grain(mesh: Mesh) -> float:
     """Return about the mean side of the triangles, the same in every pose."""
-    return sqrt(2.0 * float(mesh._areas.mean())) * mesh._unit
+    return sqrt(2.0 * float(mesh.local_areas.mean())) * mesh.unit
 
 
 def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, begin: float, end: float) -> IntArray:
     """Return the pairs of triangles whose boxes overlap somewhere between two shares of the way, and some more."""
     ends = start + begin * way, start + end * way
     room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(ends).max()))
-    return tree_pairs(a.tree, shifted(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
+    return tree_pairs(a.tree, translated_tree(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
 
 
 def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compounds.compound import Compound
 from ..curved.curved_inside import spread
-from ..decomposition.decompose_mesh import Decomposition
+from ..meshes.decomposition import Decomposition
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope

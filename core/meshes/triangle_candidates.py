@@ -42,7 +42,7 @@ _ROOMY = 8  # cells per triangle at most
 
 def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (2, p) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
-    if "tree" in a.__dict__ and "tree" in b.__dict__:
+    if a.has_tree and b.has_tree:
         return tree_pairs(a.tree, b.tree, progress=progress).pairs.T
     kept = _in_common(a, b)
     if not (len(kept[0]) and len(kept[1])):
@@ -59,7 +59,7 @@ def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> I
 
 def own_candidates(mesh: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (2, p) of triangles of one mesh, the smaller number first, whose boxes overlap, ascending."""
-    if "tree" in mesh.__dict__:
+    if mesh.has_tree:
         return tree_pairs(mesh.tree, progress=progress).pairs.T
     low, high = _boxes(mesh, np.arange(len(mesh.triangles)))
     return candidate_pairs(low.T, high.T, progress=progress).pairs.T

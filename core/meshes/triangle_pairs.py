@@ -23,7 +23,7 @@ from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER, ORIENTATION_L
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_meetings
 from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
-from .mesh import Mesh, no_area, scaled
+from .mesh import Mesh, have_no_area, scale_points, validate_mesh
 from .triangle_candidates import own_candidates, triangle_candidates
 
 _MESH_SIEVE = 16.0
@@ -101,8 +101,7 @@ def crossing_triangles(a: Mesh, b: Mesh, progress: Progress | None = None) -> Cr
     Raises ValueError, naming the argument, when one is no mesh; Cancelled when `progress` says so.
     """
     for name, mesh in (("a", a), ("b", b)):
-        if not isinstance(mesh, Mesh):
-            raise ValueError(f"{name} must be a Mesh, not {type(mesh).__name__}")
+        validate_mesh(name, mesh)
     report_progress(progress, 0.0)
     return _meetings(a, b, triangle_candidates(a, b, subrange(progress, 0.0, 0.5)), subrange(progress, 0.5, 1.0))
 
@@ -114,8 +113,7 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
 
     Raises ValueError when it is no mesh; Cancelled when `progress` says so.
     """
-    if not isinstance(mesh, Mesh):
-        raise ValueError(f"mesh must be a Mesh, not {type(mesh).__name__}")
+    validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
     pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
     one, other = (mesh.triangles.take(row, axis=0).T for row in pairs)
@@ -173,7 +171,7 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
     result = Crossings(
         read_only(np.ascontiguousarray(pairs.take(chosen, axis=1).T)),
         np.concatenate([part.kinds for part in parts]),
-        read_only(np.ascontiguousarray(scaled(ends, -exponent).transpose(2, 0, 1))),
+        read_only(np.ascontiguousarray(scale_points(ends, -exponent).transpose(2, 0, 1))),
         np.ascontiguousarray(np.concatenate([part.features for part in parts], axis=2).transpose(2, 0, 1)),
         total,
         sum(part.unclear for part in parts),
@@ -248,7 +246,7 @@ class _Table(NamedTuple):
             np.empty((9, len(used))), np.empty((4, len(used))), np.empty(len(used)), np.empty(len(used), dtype=np.bool_)
         )
         slab = np.empty((2, len(used)))
-        points = scaled(mesh.points, exponent)
+        points = scale_points(mesh.points, exponent)
         for begin in range(0, len(used), _BATCH):
             part = slice(begin, begin + _BATCH)
             triangles = mesh.triangles.take(used[part], axis=0)
@@ -295,7 +293,7 @@ def _fill(side: _Side, points: FloatArray, triangles: IntArray) -> None:
     high.max(axis=0, out=side.size)
     maybe = np.flatnonzero(side.flat)
     if len(maybe):
-        side.flat[maybe] = no_area(points, triangles.take(maybe, axis=0))
+        side.flat[maybe] = have_no_area(points, triangles.take(maybe, axis=0))
 
 
 def _heights(

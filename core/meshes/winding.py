@@ -19,7 +19,7 @@ from math import atan2, isqrt, pi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_array, validate_magnitude
+from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh, ranges
@@ -27,7 +27,7 @@ from ..hierarchy.bvh_build import build_bvh
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
-from .mesh import checked_mesh, same_place
+from .mesh import Mesh, validate_mesh
 
 _WINDING_ROUNDING = 16.0
 """Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of
@@ -62,63 +62,60 @@ class Winding(ReadOnlyArrays):
     """(q,) whether a point is on a triangle. This is exact."""
 
 
-def winding_numbers(
-    points: ArrayLike, vertices: ArrayLike, triangles: ArrayLike, progress: Progress | None = None
-) -> Winding:
-    """Return how often a surface made of triangles goes around each of some points.
+def winding_numbers(points: ArrayLike, mesh: Mesh, progress: Progress | None = None) -> Winding:
+    """Return how often the surface of a mesh goes around each of some points.
 
     Args:
-        points: (q, 3), in the frame of the vertices; q may be 0.
-        vertices: (n, 3).
-        triangles: (m, 3) indices into the vertices, at least one, against the clock as seen from outside. The surface
-            may have holes, cross itself, be in parts or several times in one place; vertices in the very same place
-            are one.
-        progress: called with the share done, 0 to 1; False cancels.
+        points: (q, 3), world frame; q may be 0.
+        mesh: any mesh; its surface may have holes, cross itself, or be in one place several times. Points of the same
+            coordinates count as one.
+        progress: called with the fraction done, 0 to 1; False cancels.
 
-    Numbers are right to about 1e-9. Raises ValueError, naming the argument, when one is of another kind or shape, not
-    finite or empty, or an index has no vertex; Cancelled when `progress` says so. Source: S3.4.
+    The numbers are right to about 1e-9. Raise ValueError, naming the argument, when the points are not such an array or
+    the mesh is not a Mesh; Cancelled when `progress` returns False. Source: S3.4.
+
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> tetrahedron = Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    >>> winding_numbers([[0.1, 0.1, 0.1], [1, 1, 1]], tetrahedron).numbers.round(9) + 0.0
+    array([1., 0.])
     """
-    array = as_array("points", points, "an array (q, 3)")
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError(f"points: an array (q, 3) expected, got the shape {array.shape}")
+    array = as_points("points", points, 3)
     validate_magnitude("points", array)
-    corners, faces = checked_mesh(vertices, triangles, "vertices")
+    validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
     count = len(array)
     total, touching = np.zeros(count), np.zeros(count, dtype=np.bool_)
-    mesh = _Faces.of(array, corners, faces)
-    if count * len(faces) <= _FEW:
-        for begin in range(0, count, step := max(1, _BATCH // len(faces))):
+    faces, number = _Faces.of(array, mesh), len(mesh.triangles)
+    if count * number <= _FEW:
+        for begin in range(0, count, step := max(1, _BATCH // number)):
             of = np.arange(begin, min(begin + step, count))
-            mesh.add(np.repeat(of, len(faces)), np.tile(np.arange(len(faces)), len(of)), total, touching)
+            faces.add(np.repeat(of, number), np.tile(np.arange(number), len(of)), total, touching)
             report_progress(progress, min(begin + step, count), count)
     else:
-        tree = _Fans.built(mesh, subrange(progress, 0.0, 0.1))
+        tree = _Fans.build(mesh, faces, subrange(progress, 0.0, 0.1))
         for begin in range(0, count, _POINTS):
             of = np.arange(begin, min(begin + _POINTS, count))
-            tree.add(
-                of, total, touching, subrange(progress, *(0.1 + 0.9 * x / count for x in (begin, begin + len(of))))
-            )
+            start, end = 0.1 + 0.9 * begin / count, 0.1 + 0.9 * (begin + len(of)) / count
+            tree.add(of, total, touching, subrange(progress, start, end))
     report_progress(progress, 1.0)
     total /= 4.0 * pi
-    touching.flags.writeable = False
-    return Winding(read_only(total), touching)
+    return Winding(read_only(total), read_only(touching))
 
 
-def contains(
-    points: ArrayLike, vertices: ArrayLike, triangles: ArrayLike, progress: Progress | None = None
-) -> BoolArray:
-    """Return (q,) whether a surface made of triangles holds each of some points, itself included.
+def contains(points: ArrayLike, mesh: Mesh, progress: Progress | None = None) -> BoolArray:
+    """Return (q,) whether a mesh contains each of some points (q, 3), its surface included.
 
-    Inside is where the surface goes around by more than a half, either way: its normals may point outward or inward.
-    For closed surfaces this is exact. Holes are closed by the surface on which the winding number is a half.
+    Inside is where the surface goes around by more than a half, in either direction: normals may point outward or
+    inward. For closed meshes this is exact. Holes are closed by the surface on which the winding number is a half.
 
     Arguments and errors are those of `winding_numbers`.
+
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> contains([[0.1, 0.1, 0.1], [1, 1, 1]], Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
+    array([ True, False])
     """
-    found = winding_numbers(points, vertices, triangles, progress)
-    result: BoolArray = found.on_surface | (np.abs(found.numbers) > 0.5)
-    result.flags.writeable = False
-    return result
+    winding = winding_numbers(points, mesh, progress)
+    return read_only(winding.on_surface | (np.abs(winding.numbers) > 0.5))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +131,14 @@ class _Faces:
     """(3, n) the vertices at the same scale."""
 
     @classmethod
-    def of(cls, points: FloatArray, vertices: FloatArray, triangles: IntArray) -> _Faces:
-        """Get ready."""
-        largest = max(float(np.abs(vertices).max()), float(np.abs(points).max(initial=0.0)))
+    def of(cls, points: FloatArray, mesh: Mesh) -> _Faces:
+        """Return those of all triangles of a mesh."""
+        largest = max(float(np.abs(mesh.points).max()), float(np.abs(points).max(initial=0.0)))
         exponent = int(np.frexp(largest)[1])
         if abs(exponent) <= EXTREME_EXPONENT:
             exponent = 0
-        rows, corners = (np.ldexp(np.ascontiguousarray(x.T), -exponent) for x in (points, vertices))
-        return cls(points, vertices, triangles, rows, corners)
+        rows, corners = (np.ldexp(np.ascontiguousarray(x.T), -exponent) for x in (points, mesh.points))
+        return cls(points, mesh.points, mesh.triangles, rows, corners)
 
     def add(self, of: IntArray, chosen: IntArray, total: FloatArray, touching: BoolArray) -> None:
         """Add the solid angle of triangle chosen[k] from point of[k] to `total`, and note which points are on one."""
@@ -237,7 +234,7 @@ class _Border:
 class _Fans:
     """A tree over triangles, and for each node a fan of triangles over the border of what is below it."""
 
-    mesh: _Faces
+    faces: _Faces
     fans: _Faces
     """The triangles of all fans, those of one node together."""
     tree: Bvh
@@ -251,12 +248,12 @@ class _Fans:
     """(m,) how many its fan has."""
 
     @classmethod
-    def built(cls, mesh: _Faces, progress: Progress | None) -> _Fans:
-        """Make them of a mesh."""
-        tree = build_bvh(volumes_of_triangles("aabb", mesh.vertices, mesh.triangles), leaf_size=_LEAF)
+    def build(cls, mesh: Mesh, faces: _Faces, progress: Progress | None) -> _Fans:
+        """Build the tree of a mesh, and the fans."""
+        tree = build_bvh(volumes_of_triangles("aabb", mesh.points, mesh.triangles), leaf_size=_LEAF)
         assert isinstance(tree.volumes, KDops)
         report_progress(progress, 0.3)
-        corners = same_place(mesh.vertices).take(mesh.triangles)
+        corners = mesh.welded_ids.take(mesh.triangles)
         # Two corners in one place: no solid angle from anywhere.
         thin = (corners == corners.take([1, 2, 0], axis=1)).any(axis=1)
         parent = np.zeros(len(tree), dtype=np.intp)
@@ -282,12 +279,12 @@ class _Fans:
         count = np.bincount(node, minlength=len(tree))
         volumes = tree.volumes
         return cls(
-            mesh, replace(mesh, triangles=fans), tree, volumes.low, volumes.high, np.cumsum(count) - count, count
+            faces, replace(faces, triangles=fans), tree, volumes.low, volumes.high, np.cumsum(count) - count, count
         )
 
     def add(self, of: IntArray, total: FloatArray, touching: BoolArray, progress: Progress | None) -> None:
         """Add the solid angles of all triangles from some points to `total`, and note which points are on one."""
-        tree, points = self.tree, self.mesh.points
+        tree, points = self.tree, self.faces.points
         rows = np.ascontiguousarray(points.take(of, axis=0).T)
         begin = int(of[0])
         waiting = [(of, np.zeros(len(of), dtype=np.intp), 1.0)]
@@ -330,7 +327,7 @@ class _Fans:
             if fans:
                 self.fans.add(of.take(pair), number, total, touching)
             else:
-                self.mesh.add(of.take(pair), self.tree.items.take(number), total, touching)
+                self.faces.add(of.take(pair), self.tree.items.take(number), total, touching)
 
 
 def _dot(u: FloatArray, v: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from ..decomposition.convexity import checked_polygon, outline_of
+from ..decomposition.polygon_convexity import as_polygon, outline_of
 from .hull import ConvexHull
 
 
@@ -27,7 +27,7 @@ class Polygon(ConvexHull):
         Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when
         sides cross or touch, or when the outline is not convex by more than rounding: the deepest dent is named.
         """
-        array = checked_polygon(points)
+        array = as_polygon(points)
         convexity = outline_of(array).convexity
         if not convexity.convex:
             worst = int(convexity.depths.argmax())
@@ -37,6 +37,6 @@ class Polygon(ConvexHull):
             others = "" if more == 0 else f" (and {more} more)"
             raise ValueError(
                 f"points: not convex: corner {corner} at ({x:.6g}, {y:.6g}) is a dent {convexity.depths[worst]:.3g} "
-                f"deep{others}; decomposed_polygon(points) makes convex pieces, ConvexHull(points) fills the dents"
+                f"deep{others}; decompose_polygon(points) makes convex pieces, ConvexHull(points) fills the dents"
             )
         super().__init__(array)

@@ -11,7 +11,7 @@ import numpy as np
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_contact import MeshContact
 from ..meshes.mesh_depth import Body, share_nothing
-from ..meshes.mesh_distance import point_triangle_distances
+from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of
 from ..meshes.triangle_distance import rows_of
 from ..narrow_phase.contact import contact

@@ -16,8 +16,8 @@ import numpy as np
 from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus
 from ..compounds.compound_region import MergedRegion
 from ..curved.curved_inside import support_points
-from ..decomposition.decompose_mesh import Decomposition
 from ..meshes.contact_curves import ContactCurve
+from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_contact import MeshContact
 from ..meshes.mesh_depth import Body, share_nothing
@@ -472,7 +472,7 @@ class _Pair:
 def _volume(mesh: Mesh) -> float:
     """Return the volume inside a closed mesh: parts turned against the others count as hollows only inside of these."""
     parts = mesh.loose_parts
-    volumes = np.bincount(parts, mesh._contents) * mesh._unit**3
+    volumes = np.bincount(parts, mesh.local_volumes) * mesh.unit**3
     total = float(volumes.sum())
     turned = volumes < 0.0 if total >= 0.0 else volumes > 0.0
     wanted = abs(total)

@@ -190,7 +190,7 @@ def test_mirrored_object_has_outward_facets(read: ModuleType) -> None:
     found = shape(read, obj)
     assert found.hull.offsets == pytest.approx(np.abs(found.hull.normals @ np.array([1.0, 2.0, 1.0])))
     assert found.dent.closed
-    assert found.dent.missing_share == pytest.approx(0.0, abs=1e-6)
+    assert found.dent.missing_fraction == pytest.approx(0.0, abs=1e-6)
 
 
 def test_scale_of_zero_makes_a_flat_shape(read: ModuleType) -> None:

@@ -9,8 +9,8 @@ import shapely
 from shapely.geometry import Polygon as Shape
 from shapely.ops import unary_union
 
-from contact_lens.core.decomposition.convexity import polygon_convexity
-from contact_lens.core.decomposition.decompose_polygon import decomposed_polygon
+from contact_lens.core.decomposition.decompose_polygon import decompose_polygon
+from contact_lens.core.decomposition.polygon_convexity import polygon_convexity
 from contact_lens.core.shapes.hull import ConvexHull
 from contact_lens.core.shapes.polygon import Polygon
 
@@ -104,7 +104,7 @@ def assert_decomposed(points: np.ndarray, pieces: list[np.ndarray], spare: float
 @pytest.mark.parametrize("seed", range(6))
 def test_pieces_are_convex_and_together_the_polygon(seed):
     for points in polygons(25, seed):
-        pieces = decomposed_polygon(points)
+        pieces = decompose_polygon(points)
         assert_decomposed(points, pieces)
         corners = polygon_convexity(points).corners
         assert len(pieces) <= 2 * len(corners) + 1
@@ -114,7 +114,7 @@ def test_pieces_are_convex_and_together_the_polygon(seed):
 def test_random_points_are_in_the_polygon_exactly_when_in_a_piece():
     rng = np.random.default_rng(5)
     for points in polygons(60, 17):
-        pieces = decomposed_polygon(points)
+        pieces = decompose_polygon(points)
         some = rng.uniform(points.min(axis=0), points.max(axis=0), (400, 2))
         inside = shapely.contains_xy(Shape(points), some[:, 0], some[:, 1])
         count = np.zeros(len(some), dtype=int)
@@ -126,20 +126,20 @@ def test_random_points_are_in_the_polygon_exactly_when_in_a_piece():
 
 
 def test_known_polygons_have_as_few_pieces_as_need_be():
-    assert len(decomposed_polygon(L)) == 2
-    assert len(decomposed_polygon(comb(5))) <= 6
+    assert len(decompose_polygon(L)) == 2
+    assert len(decompose_polygon(comb(5))) <= 6
     plus = [[1, 0], [2, 0], [2, 1], [3, 1], [3, 2], [2, 2], [2, 3], [1, 3], [1, 2], [0, 2], [0, 1], [1, 1]]
-    assert len(decomposed_polygon(plus)) == 3
-    assert_decomposed(comb(12), decomposed_polygon(comb(12)))
-    assert_decomposed(spiral(4), decomposed_polygon(spiral(4)))
+    assert len(decompose_polygon(plus)) == 3
+    assert_decomposed(comb(12), decompose_polygon(comb(12)))
+    assert_decomposed(spiral(4), decompose_polygon(spiral(4)))
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e5, 1e-200, 1e200])
 def test_the_pieces_do_not_change_with_scale(scale):
     for points in polygons(20, 3):
-        at_one = decomposed_polygon(np.ldexp(points, 0))
+        at_one = decompose_polygon(np.ldexp(points, 0))
         power = int(np.log2(scale))
-        scaled = decomposed_polygon(np.ldexp(points, power))
+        scaled = decompose_polygon(np.ldexp(points, power))
         assert len(scaled) == len(at_one)
         assert all(np.array_equal(np.ldexp(p, power), q) for p, q in zip(at_one, scaled, strict=True))
 
@@ -151,7 +151,7 @@ def test_far_from_the_origin_and_rotated():
         turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
         moved = points @ turn.T + 1e6
         try:
-            pieces = decomposed_polygon(moved)
+            pieces = decompose_polygon(moved)
         except ValueError as error:  # rounding can make points touch sides
             if Shape(points).minimum_clearance > 1e-8:
                 raise AssertionError("nothing touches") from error
@@ -162,10 +162,10 @@ def test_far_from_the_origin_and_rotated():
 def test_what_is_convex_is_one_piece():
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=float)
     for points in (square, square[::-1], np.repeat(square, 3, axis=0)):
-        (piece,) = decomposed_polygon(points)
+        (piece,) = decompose_polygon(points)
         assert {tuple(p) for p in piece.tolist()} == {tuple(p) for p in square.tolist()}
     for flat in ([[0, 0]], [[0, 0], [1, 1]], [[0, 0], [1, 1], [2, 2], [0.5, 0.5]]):
-        assert len(decomposed_polygon(flat)) == 1
+        assert len(decompose_polygon(flat)) == 1
 
 
 def test_subdivided_and_turned_sides_need_no_more_pieces():
@@ -179,8 +179,8 @@ def test_subdivided_and_turned_sides_need_no_more_pieces():
         points = fine @ turn.T * rng.uniform(0.1, 10) + rng.uniform(-5, 5, 2)
         convexity = polygon_convexity(points)
         assert convexity.corners.tolist() == [24]
-        assert len(decomposed_polygon(points)) <= 3
-        assert_decomposed(points, decomposed_polygon(points))
+        assert len(decompose_polygon(points)) <= 3
+        assert_decomposed(points, decompose_polygon(points))
 
 
 def test_a_tolerance_leaves_shallow_dents():
@@ -188,24 +188,24 @@ def test_a_tolerance_leaves_shallow_dents():
     angle = 2 * np.pi * np.arange(60) / 60
     radius = 1 + 2e-2 * rng.random(60)
     wheel = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    assert len(decomposed_polygon(wheel)) > 1
-    assert len(decomposed_polygon(wheel, tolerance=2e-2)) == 1
-    pieces = decomposed_polygon(wheel, tolerance=1e-3)
-    assert 1 < len(pieces) <= len(decomposed_polygon(wheel))
+    assert len(decompose_polygon(wheel)) > 1
+    assert len(decompose_polygon(wheel, tolerance=2e-2)) == 1
+    pieces = decompose_polygon(wheel, tolerance=1e-3)
+    assert 1 < len(pieces) <= len(decompose_polygon(wheel))
     assert_decomposed(wheel, pieces, spare=3e-3)
 
 
 def test_crossing_sides_are_named():
     with pytest.raises(ValueError, match=r"^points: sides .* between points 0 and 1 crosses that between 2 and 3"):
-        decomposed_polygon([[0, 0], [1, 1], [1, 0], [0, 1]])
+        decompose_polygon([[0, 0], [1, 1], [1, 0], [0, 1]])
     with pytest.raises(ValueError, match=r"^points: .*touches"):
-        decomposed_polygon([[0, 0], [4, 0], [4, 2], [2, 0], [0, 2]])
+        decompose_polygon([[0, 0], [4, 0], [4, 2], [2, 0], [0, 2]])
     with pytest.raises(ValueError, match=r"^points: .*runs back over"):
-        decomposed_polygon([[0, 0], [4, 0], [6, 0], [4, 0], [4, 2], [1, 1], [0, 2]])
+        decompose_polygon([[0, 0], [4, 0], [6, 0], [4, 0], [4, 2], [1, 1], [0, 2]])
 
 
 @pytest.mark.parametrize("bad", [[], [[0, 0, 0]], [[np.nan, 0]], [["a", "b"]], [[1e305, 0], [0, 1], [0, 0]]])
 def test_bad_points_are_refused_by_name(bad):
-    for function in (decomposed_polygon, polygon_convexity, Polygon):
+    for function in (decompose_polygon, polygon_convexity, Polygon):
         with pytest.raises(ValueError, match=r"^points"):
             function(bad)

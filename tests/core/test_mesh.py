@@ -6,13 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
-from contact_lens.core.decomposition.convexity import mesh_convexity
-from contact_lens.core.decomposition.decompose_mesh import decomposed_mesh, distance_from_mesh
 from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
-from contact_lens.core.meshes.mesh import Mesh, loose_parts
-from contact_lens.core.meshes.mesh_distance import mesh_distance, points_to_mesh
-from contact_lens.core.meshes.winding import winding_numbers
+from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import rotation
@@ -161,8 +156,8 @@ def test_arrays_are_copied_and_read_only() -> None:
         ([[0, 0, 0]], [[0, 0]], "triangles: whole numbers"),
         ([[0, 0, 0]], [[0.0, 0.0, 0.0]], "triangles: whole numbers"),
         ([[0, 0, 0]], [[0, 0, 0], [0, 0]], "triangles: whole numbers"),
-        ([[0, 0, 0]], [[0, 0, 1]], "triangles: all must be from 0 to 0"),
-        ([[0, 0, 0]], [[0, -1, 0]], "triangles: all must be from 0 to 0"),
+        ([[0, 0, 0]], [[0, 0, 1]], "triangles: indices from 0 to 0 expected"),
+        ([[0, 0, 0]], [[0, -1, 0]], "triangles: indices from 0 to 0 expected"),
     ],
 )
 def test_errors_name_the_argument(points: object, triangles: object, message: str) -> None:
@@ -171,32 +166,36 @@ def test_errors_name_the_argument(points: object, triangles: object, message: st
         Mesh(points, triangles)  # type: ignore[arg-type]
 
 
-def test_rows_of_different_length_are_refused_by_name() -> None:
-    """By every function that takes the triangles of a mesh."""
-    points, ragged = np.eye(3), [[0, 1, 2], [0, 1]]
-    tree = Mesh(points, [[0, 1, 2]]).tree
-    for name, call in (
-        ("triangles", lambda: Mesh(points, ragged)),
-        ("triangles", lambda: loose_parts(ragged)),
-        ("triangles", lambda: mesh_convexity(points, ragged)),
-        ("triangles", lambda: decomposed_mesh(points, ragged)),
-        ("triangles", lambda: distance_from_mesh([], points, ragged)),
-        ("triangles", lambda: winding_numbers(points, points, ragged)),
-        ("triangles", lambda: volumes_of_triangles("aabb", points, ragged)),
-        ("triangles", lambda: points_to_mesh(points, points, ragged, tree)),
-        ("triangles_b", lambda: mesh_distance(points, [[0, 1, 2]], tree, points, ragged, tree)),
-        ("points", lambda: mesh_convexity([[0, 0, 0], [1, 0]], [[0, 1, 2]])),
-    ):
-        with pytest.raises(ValueError, match=f"^{name}: "):
-            call()
-
-
-def test_loose_parts_are_numbered_by_their_first_triangles_whatever_the_numbers_of_points() -> None:
-    """Alike from the triangles alone and from the mesh; of large numbers too."""
+def test_parts_and_translations_are_meshes_of_their_own() -> None:
+    """A part has the points that it uses; a translation keeps what is known, as if it were computed anew."""
     rng = np.random.default_rng(8)
-    for _ in range(50):
-        triangles = rng.integers(0, 40, (rng.integers(1, 20), 3))
-        wanted = Mesh(rng.normal(size=(40, 3)), triangles).loose_parts
-        assert np.array_equal(loose_parts(triangles), wanted)
-        assert np.array_equal(loose_parts(triangles.astype(np.uint64) * 10**15), wanted)
-    assert len(loose_parts([])) == len(loose_parts(np.empty((0, 3), dtype=int))) == 0
+    for _ in range(20):
+        mesh = Mesh(rng.normal(size=(40, 3)), rng.integers(0, 40, (rng.integers(1, 20), 3)))
+        parts = mesh.split()
+        assert len(parts) == mesh.loose_parts.max() + 1
+        for k, part in enumerate(parts):
+            corners = mesh.points[mesh.triangles[mesh.loose_parts == k]]
+            assert np.array_equal(part.points[part.triangles], corners)
+            assert (part.loose_parts == 0).all()
+            assert len(part.points) == len(np.unique(part.triangles))
+        step = rng.normal(size=3)
+        known = mesh.tree, mesh.bounds, mesh.first_vertices
+        moved, anew = mesh.translated(step), Mesh(mesh.points + step, mesh.triangles)
+        assert moved.has_tree
+        assert len(known) == 3
+        for name in ("bounds", "first_vertices", "edges"):
+            assert np.array_equal(getattr(moved, name), getattr(anew, name))
+        for found, wanted in (
+            (moved.tree.volumes, anew.tree.volumes),
+            (moved.tree.item_volumes, anew.tree.item_volumes),
+        ):
+            assert np.array_equal(found.low, wanted.low)
+            assert np.array_equal(found.high, wanted.high)
+
+
+def test_parts_of_a_long_chain_are_one() -> None:
+    chain = np.column_stack([np.arange(3000), np.arange(3000) + 1, np.arange(3000) + 1])
+    order = np.random.default_rng(2).permutation(chain)
+    assert (Mesh(np.zeros((3001, 3)), order).loose_parts == 0).all()
+    parts = Mesh(np.zeros((10, 3)), [[5, 6, 7], [0, 1, 2], [7, 8, 9], [2, 3, 4]]).loose_parts
+    assert parts.tolist() == [0, 1, 0, 1]

@@ -32,8 +32,8 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.compounds.compound import CompoundStatus, compound_contact
-from contact_lens.core.decomposition.decompose_mesh import Decomposition
 from contact_lens.core.decomposition.mesh_pieces import check_pieces, inner_pieces
+from contact_lens.core.meshes.decomposition import Decomposition
 from contact_lens.core.meshes.mesh_depth import Body, share_nothing
 
 from .generators import rotation

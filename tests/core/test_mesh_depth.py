@@ -11,8 +11,8 @@ import pytest
 
 from contact_lens.core import Cancelled, ConvexHull, Mesh, MeshContact, Relation, mesh_contact, mesh_pieces
 from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
-from contact_lens.core.decomposition.decompose_mesh import Decomposition
 from contact_lens.core.hierarchy.bvh_build import build_bvh
+from contact_lens.core.meshes.decomposition import Decomposition
 from contact_lens.core.meshes.mesh_depth import Body, share_nothing
 from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between, shifted
 

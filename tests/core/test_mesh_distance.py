@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 
 import fcl
@@ -11,15 +12,9 @@ import numpy as np
 import pytest
 import trimesh
 
-from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
-from contact_lens.core.hierarchy.bvh import Bvh
-from contact_lens.core.hierarchy.bvh_build import METHODS, build_bvh
-from contact_lens.core.meshes.mesh_distance import (
-    MeshDistance,
-    mesh_distance,
-    point_triangle_distances,
-    points_to_mesh,
-)
+from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.meshes.mesh_distance import MeshDistance, mesh_distance
+from contact_lens.core.meshes.point_distance import point_triangle_distances, points_to_mesh
 from contact_lens.core.meshes.triangle_distance import triangle_distances
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.tolerance import EPS, promised
@@ -67,12 +62,8 @@ def soup(rng: np.random.Generator, count: int, size: float) -> Surface:
     return points.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3)
 
 
-def tree_of(mesh: Surface, kind: str = "aabb", k: int | None = None, **how) -> Bvh:
-    return build_bvh(volumes_of_triangles(kind, *mesh, k=k), **how)
-
-
-def apart(a: Surface, b: Surface, kind: str = "aabb", **how) -> MeshDistance:
-    return mesh_distance(*a, tree_of(a, kind, **how), *b, tree_of(b, kind, **how))
+def apart(a: Surface, b: Surface) -> MeshDistance:
+    return mesh_distance(Mesh(*a), Mesh(*b))
 
 
 def all_pairs(a: Surface, b: Surface) -> float:
@@ -130,7 +121,7 @@ def test_distances_are_the_least_of_all_pairs():
     for _ in range(150):
         a, b = random_pair(rng)
         wanted = all_pairs(a, b)
-        found = apart(a, b, leaf_size=int(rng.choice([1, 1, 3])))
+        found = apart(a, b)
         room = tolerance(a, b, wanted)
         assert abs(found.distance - wanted) <= room
         assert (found.distance == 0.0) == (wanted == 0.0)
@@ -157,27 +148,6 @@ def test_order_place_and_numbering_change_nothing():
         assert (again.distance == 0.0) == (found.distance == 0.0)
         scaled = apart((a[0] * 1024.0, a[1]), (b[0] * 1024.0, b[1]))
         assert scaled.distance == 1024.0 * found.distance
-
-
-@pytest.mark.parametrize(("kind", "k"), [("aabb", None), ("kdop", 14), ("kdop", 26), ("sphere", None), ("obb", None)])
-def test_every_kind_of_tree_gives_the_same(kind, k):
-    rng = np.random.default_rng(3)
-    for _ in range(15):
-        a, b = random_pair(rng)
-        plain = apart(a, b)
-        found = mesh_distance(*a, tree_of(a, kind, k), *b, tree_of(b, kind, k))
-        assert abs(found.distance - plain.distance) <= tolerance(a, b, plain.distance)
-        assert (found.distance == 0.0) == (plain.distance == 0.0)
-        points = a[0] + rng.normal(size=a[0].shape) * np.ptp(a[0], axis=0).max()
-        one, other = points_to_mesh(points, *b, tree_of(b)), points_to_mesh(points, *b, tree_of(b, kind, k))
-        np.testing.assert_allclose(one.distance, other.distance, rtol=1e-12, atol=tolerance(a, b, 0.0))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_every_build_of_tree_gives_the_same(method):
-    a, b = ball(7, 0.2), ball(6)
-    b = (b[0] + [1.5, 1.5, 0.7], b[1])
-    assert apart(a, b, method=method).distance == pytest.approx(all_pairs(a, b), rel=1e-14)
 
 
 def test_meshes_of_thousands_of_triangles_agree_with_fcl():
@@ -234,7 +204,7 @@ def test_nearest_points_are_the_least_of_all_triangles():
     for _ in range(30):
         mesh, other = random_pair(rng)
         points = np.concatenate([other[0], mesh[0][:5], mesh[0][mesh[1]].mean(axis=1)[:9]])
-        found = points_to_mesh(points, *mesh, tree_of(mesh, leaf_size=int(rng.choice([1, 4]))))
+        found = points_to_mesh(points, Mesh(*mesh))
         corners = mesh[0][mesh[1]]
         room = tolerance(mesh, other, 0.0)
         for k, point in enumerate(points):
@@ -247,16 +217,16 @@ def test_nearest_points_are_the_least_of_all_triangles():
 def test_nearest_points_agree_with_trimesh():
     mesh = ball(40, 0.2)
     points = np.random.default_rng(6).normal(size=(500, 3))
-    found = points_to_mesh(points, *mesh, tree_of(mesh))
+    found = points_to_mesh(points, Mesh(*mesh))
     corners = mesh[0][mesh[1]]
     for k in range(0, len(points), 10):
         at = trimesh.triangles.closest_point(corners, np.broadcast_to(points[k], (len(corners), 3)))
         assert found.distance[k] == pytest.approx(np.linalg.norm(at - points[k], axis=1).min(), rel=1e-12)
-    assert len(points_to_mesh(np.zeros((0, 3)), *mesh, tree_of(mesh)).distance) == 0
+    assert len(points_to_mesh(np.zeros((0, 3)), Mesh(*mesh)).distance) == 0
 
 
 def test_of_linked_rings_few_triangles_are_measured():
-    # All around the hole of one the other is as near: boxes tell little of that.
+    # All around the hole of one the other is as near: boxes say little about that.
     a = torus(64, 32)
     b = a[0][:, [0, 2, 1]] + [1.0, 0.003, 0.001], a[1][:, ::-1]
     found = apart(a, b)
@@ -270,9 +240,9 @@ def test_points_are_looked_at_no_further_than_asked():
         mesh = random_pair(rng)[0]
         size = float(np.abs(mesh[0]).max())
         points = mesh[0].mean(axis=0) + rng.normal(size=(50, 3)) * size * rng.choice([1.0, 0.01], (50, 1))
-        exact = points_to_mesh(points, *mesh, tree := tree_of(mesh)).distance
+        exact = points_to_mesh(points, Mesh(*mesh)).distance
         enough = exact * rng.choice([0.0, 0.5, 1.0, 2.0], 50)
-        found = points_to_mesh(points, *mesh, tree, enough=enough)
+        found = points_to_mesh(points, Mesh(*mesh), enough=enough)
         beyond = exact > enough
         assert (found.distance[beyond] == exact[beyond]).all()
         assert (found.distance >= exact).all()
@@ -283,7 +253,7 @@ def test_points_are_looked_at_no_further_than_asked():
 
 def test_a_point_on_a_corner_is_at_that_corner():
     points, faces = box()
-    found = points_to_mesh(np.concatenate([points, [[0, 0, 2.0]]]), points, faces, tree_of((points, faces)))
+    found = points_to_mesh(np.concatenate([points, [[0, 0, 2.0]]]), Mesh(points, faces))
     assert (found.distance[:-1] == 0.0).all()
     assert (found.point[:-1] == points).all()
     assert found.distance[-1] == 1.5
@@ -295,48 +265,29 @@ def test_extreme_sizes():
         points, faces = box()
         a, b = (points * size, faces), ((points + [3.0, 0.25, 0]) * size, faces)
         assert apart(a, b).distance == pytest.approx(2.0 * size, rel=1e-14)
-        far = points_to_mesh(b[0], *a, tree_of(a)).distance
+        far = points_to_mesh(b[0], Mesh(*a)).distance
         assert far.min() == pytest.approx(np.sqrt(4.0 + 0.0) * size, rel=1e-14)
 
 
 def test_arguments():
-    a = box()
-    tree = tree_of(a)
-    fewer = tree_of((a[0], a[1][:4]))
-    moved = tree_of((a[0] + 5.0, a[1]))
-    flat = build_bvh(volumes_of_triangles("aabb", a[0][:, :2], a[1]))
-    for name, arguments in (
-        ("points_a", (a[0][:, :2], a[1], tree, *a, tree)),
-        ("points_b", (*a, tree, a[0] * np.nan, a[1], tree)),
-        ("triangles_a", (a[0], a[1].astype(float), tree, *a, tree)),
-        ("triangles_a", (a[0], a[1] + 1, tree, *a, tree)),
-        ("triangles_b", (*a, tree, a[0], a[1][:0], tree)),
-        ("tree_a", (*a, None, *a, tree)),
-        ("tree_a", (*a, fewer, *a, tree)),
-        ("tree_b", (*a, tree, *a, moved)),
-        ("tree_b", (*a, tree, *a, flat)),
-        ("tree_b", (*a, tree, *a, tree_of(a, "sphere"))),
+    mesh = Mesh(*box())
+    for name, call in (
+        ("a must be a Mesh", lambda: mesh_distance(box(), mesh)),
+        ("b must be a Mesh", lambda: mesh_distance(mesh, None)),
+        ("points", lambda: points_to_mesh(np.zeros((2, 2)), mesh)),
+        ("mesh must be a Mesh", lambda: points_to_mesh(mesh.points, box())),
+        ("enough", lambda: points_to_mesh(mesh.points, mesh, enough=[1.0])),
     ):
         with pytest.raises(ValueError, match=f"^{name}"):
-            mesh_distance(*arguments)
-    for name, arguments in (
-        ("points", (np.zeros((2, 2)), *a, tree)),
-        ("vertices", (a[0], a[0] * np.inf, a[1], tree)),
-        ("triangles", (a[0], a[0], [[0, 1, 99]], tree)),
-        ("tree", (a[0], *a, fewer)),
-    ):
-        with pytest.raises(ValueError, match=f"^{name}"):
-            points_to_mesh(*arguments)
-    with pytest.raises(ValueError, match=r"^enough"):
-        points_to_mesh(a[0], *a, tree, enough=[1.0])
-    with pytest.raises(Cancelled):
-        mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree := tree_of((a[0] + 3.0, a[1])), lambda share: False)
-    with pytest.raises(Cancelled):
-        points_to_mesh(a[0], *a, tree, lambda share: False)
-    shares: list[float] = []
-    mesh_distance(*a, tree, a[0] + 3.0, a[1], moved_tree, lambda share: shares.append(share) is None)
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0.0, 1.0)
+            call()
+    moved = mesh.translated([3.0, 3.0, 3.0])
+    for ask in (partial(mesh_distance, mesh, moved), partial(points_to_mesh, mesh.points, moved)):
+        with pytest.raises(Cancelled):
+            ask(lambda fraction: False)
+        reported: list[float] = []
+        ask(reported.append)
+        assert reported == sorted(reported)
+        assert (reported[0], reported[-1]) == (0.0, 1.0)
 
 
 def test_points_on_slivers_are_on_them():
@@ -346,8 +297,8 @@ def test_points_on_slivers_are_on_them():
         turn = rotation(rng)
         wide = 10.0 ** -rng.uniform(4, 15)
         triangle = (np.array([[0, 0, 0], [1, 0, 0], [rng.uniform(0.3, 0.7), wide, 0]])) @ turn.T + rng.normal(size=3)
-        share = rng.dirichlet([3, 3, 3])
-        point = share @ triangle + turn[:, 2] * 10.0 ** -rng.uniform(4, 17)
+        weights = rng.dirichlet([3, 3, 3])
+        point = weights @ triangle + turn[:, 2] * 10.0 ** -rng.uniform(4, 17)
         p, a, b, c = ([Fraction(x) for x in row.tolist()] for row in (point, *triangle))
         u, v, w = ([x - y for x, y in zip(q, a, strict=True)] for q in (b, c, p))
         uu, uv, vv, uw, vw = (sum(map(Fraction.__mul__, *pair)) for pair in ((u, u), (u, v), (v, v), (u, w), (v, w)))

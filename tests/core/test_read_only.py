@@ -28,7 +28,7 @@ from contact_lens.core import (
     compound_contact,
     contact,
     contacts,
-    decomposed_mesh,
+    decompose_mesh,
     mesh_contact,
     mesh_convexity,
     mesh_distance,
@@ -81,11 +81,9 @@ def things() -> dict[str, object]:
         "tree pairs": tree_pairs(tree, tree),
         "candidates": candidate_pairs(*(np.stack(ends) for ends in zip(hull.bounds, box.bounds, strict=True))),
         "sat": sat(hull, box),
-        "mesh distance": mesh_distance(
-            CORNERS, SIDES, mesh.tree, CORNERS + (5.0, 0.0, 0.0), SIDES, Mesh(CORNERS + (5.0, 0.0, 0.0), SIDES).tree
-        ),
-        "pieces": decomposed_mesh(CORNERS, SIDES),
-        "convexity": mesh_convexity(CORNERS, SIDES),
+        "mesh distance": mesh_distance(mesh, mesh.translated([5.0, 0.0, 0.0])),
+        "pieces": decompose_mesh(Mesh(CORNERS, SIDES)),
+        "convexity": mesh_convexity(Mesh(CORNERS, SIDES)),
     }
     verify(made["contact"], hull, box)  # type: ignore[arg-type]
     return made

@@ -43,7 +43,7 @@ def fcl_object(mesh: Mesh) -> fcl.CollisionObject:
 
 
 def between(a: Mesh, b: Mesh):
-    return mesh_distance(a.points, a.triangles, a.tree, b.points, b.triangles, b.tree)
+    return mesh_distance(a, b)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -100,7 +100,7 @@ def test_winding_numbers_are_the_sum_of_all_solid_angles(level):
         for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
     )
     wanted = np.arctan2(across, along).sum(axis=1) / (2.0 * np.pi)
-    found = winding_numbers(points, mesh.points, mesh.triangles)
+    found = winding_numbers(points, mesh)
     np.testing.assert_allclose(found.numbers, wanted, rtol=0, atol=1e-9)
     assert (wanted > 0.9).any()
     assert (np.abs(wanted) < 0.1).any()
@@ -109,12 +109,12 @@ def test_winding_numbers_are_the_sum_of_all_solid_angles(level):
 @pytest.mark.parametrize("level", LEVELS)
 def test_it_is_dented_as_deep_as_its_points_are_under_the_hull(level):
     mesh = suzanne(level)
-    found = mesh_convexity(mesh.points, mesh.triangles)
+    found = mesh_convexity(mesh)
     planes = QHull(suzanne(0).points).equations
     under = -(mesh.points @ planes[:, :3].T + planes[:, 3]).max(axis=1)
     assert not found.convex
     assert found.depth >= under.max() - 1e-12
-    assert found.depth == pytest.approx(mesh_convexity(suzanne(0).points, suzanne(0).triangles).depth, rel=1e-3)
+    assert found.depth == pytest.approx(mesh_convexity(suzanne(0)).depth, rel=1e-3)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -125,5 +125,5 @@ def test_its_piece_is_the_hull_of_all(level):
     assert (mesh.welded().loose_parts == 0).all()
     assert not found.exact
     assert [piece.volume for piece in found.pieces] == pytest.approx([QHull(mesh.points).volume], rel=1e-12)
-    assert found.distance >= mesh_convexity(mesh.points, mesh.triangles).depth
+    assert found.distance >= mesh_convexity(mesh).depth
     check_pieces("pieces_a", mesh, found)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core.meshes import winding
+from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.winding import contains, winding_numbers
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.shapes.hull import ConvexHull
@@ -18,7 +19,7 @@ from .test_mesh_distance import Surface, ball, box, soup
 
 
 def summed(points: np.ndarray, mesh: Surface) -> np.ndarray:
-    """Brute force, in the plainest way."""
+    """Brute force, in the plainest method."""
     result = np.zeros(len(points))
     for k, point in enumerate(points):
         a, b, c = (mesh[0][mesh[1][:, i]] - point for i in range(3))
@@ -30,13 +31,13 @@ def summed(points: np.ndarray, mesh: Surface) -> np.ndarray:
 
 
 @pytest.fixture(params=["sum", "tree"])
-def way(request, monkeypatch):
-    """Both ways: all triangles, and a tree of fans."""
+def method(request, monkeypatch):
+    """Both methods: all triangles, and a tree of fans."""
     monkeypatch.setattr(winding, "_FEW", 1 << 60 if request.param == "sum" else -1)
     return request.param
 
 
-def test_open_closed_and_scattered_surfaces_have_what_the_sum_of_angles_is(way):
+def test_open_closed_and_scattered_surfaces_have_what_the_sum_of_angles_is(method):
     rng = np.random.default_rng(1)
     for case in range(40):
         kind = case % 4
@@ -47,32 +48,32 @@ def test_open_closed_and_scattered_surfaces_have_what_the_sum_of_angles_is(way):
         size, move = rng.choice([1.0, 1e-4, 1e5]), rng.choice([0.0, 100.0])
         mesh = (points * size + move, faces)
         queries = rng.normal(size=(60, 3)) * size + move
-        np.testing.assert_allclose(winding_numbers(queries, *mesh).numbers, summed(queries, mesh), atol=1e-10)
+        np.testing.assert_allclose(winding_numbers(queries, Mesh(*mesh)).numbers, summed(queries, mesh), atol=1e-10)
 
 
-def test_half_a_sphere_has_half_the_angle_from_its_middle(way):
+def test_half_a_sphere_has_half_the_angle_from_its_middle(method):
     points, faces = ball(16)
     upper = faces[(points[faces][:, :, 2] >= -1e-9).all(axis=1)]
-    found = winding_numbers([[0.0, 0, 0]], points, upper).numbers[0]
+    found = winding_numbers([[0.0, 0, 0]], Mesh(points, upper)).numbers[0]
     assert found == pytest.approx(0.5, abs=1e-12)
 
 
-def test_a_surface_twice_or_turned_over_counts_so(way):
+def test_a_surface_twice_or_turned_over_counts_so(method):
     points, faces = ball(10)
     inside = np.random.default_rng(2).normal(size=(50, 3)) * 0.2
     twice = np.concatenate([faces, faces])
-    np.testing.assert_allclose(winding_numbers(inside, points, twice).numbers, 2.0, atol=1e-12)
-    np.testing.assert_allclose(winding_numbers(inside, points, faces[:, ::-1]).numbers, -1.0, atol=1e-12)
+    np.testing.assert_allclose(winding_numbers(inside, Mesh(points, twice)).numbers, 2.0, atol=1e-12)
+    np.testing.assert_allclose(winding_numbers(inside, Mesh(points, faces[:, ::-1])).numbers, -1.0, atol=1e-12)
     nested = np.concatenate([points, points * 0.5])
     shell = np.concatenate([faces, faces[:, ::-1] + len(points)])
-    np.testing.assert_allclose(winding_numbers(inside * 0.1, nested, shell).numbers, 0.0, atol=1e-12)
-    assert not contains(inside * 0.1, nested, shell).any()
-    assert contains(inside, points, faces[:, ::-1]).all()
+    np.testing.assert_allclose(winding_numbers(inside * 0.1, Mesh(nested, shell)).numbers, 0.0, atol=1e-12)
+    assert not contains(inside * 0.1, Mesh(nested, shell)).any()
+    assert contains(inside, Mesh(points, faces[:, ::-1])).all()
 
 
 @pytest.mark.parametrize("move", [0.0, 1e6])
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e5])
-def test_what_is_inside_a_hull_is_contained(way, size, move):
+def test_what_is_inside_a_hull_is_contained(method, size, move):
     """Points at any distance from the faces, edges and corners, down to the last digits."""
     rng = np.random.default_rng(7)
     for _ in range(4):
@@ -88,8 +89,8 @@ def test_what_is_inside_a_hull_is_contained(way, size, move):
             away = size * 10.0 ** -rng.uniform(0, 18) * rng.normal(size=3) * rng.integers(2)
             queries.append(np.asarray(weights) @ corners + away)
         array = np.array(queries)
-        found = contains(array, points, faces)
-        numbers = winding_numbers(array, points, faces)
+        found = contains(array, Mesh(points, faces))
+        numbers = winding_numbers(array, Mesh(points, faces))
         for k, query in enumerate(array):
             p = [Fraction(x) for x in query]
             sides = [height(face, p) for face in hull]
@@ -108,7 +109,7 @@ def height(face: list[tuple[Fraction, ...]], p: list[Fraction]) -> Fraction:
     )
 
 
-def test_the_numbers_of_a_closed_surface_are_whole_right_next_to_it(way):
+def test_the_numbers_of_a_closed_surface_are_whole_right_next_to_it(method):
     rng = np.random.default_rng(8)
     points, faces = ball(8, 0.3)
     for exponent in range(0, 18, 2):
@@ -117,48 +118,50 @@ def test_the_numbers_of_a_closed_surface_are_whole_right_next_to_it(way):
         weights[:10] = np.eye(3)[rng.integers(3, size=10)]
         weights[10:20] = 0.5 * (1.0 - np.eye(3)[rng.integers(3, size=10)])
         queries = np.einsum("nk,nkd->nd", weights, corners) + 10.0**-exponent * rng.normal(size=(40, 3))
-        found = winding_numbers(queries, points, faces)
+        found = winding_numbers(queries, Mesh(points, faces))
         apart = ~found.on_surface
         assert np.abs(found.numbers - np.round(found.numbers))[apart].max(initial=0.0) < 1e-6
         assert set(np.round(found.numbers[apart]).tolist()) <= {0.0, 1.0}
 
 
-def test_points_of_a_box_are_on_its_surface(way):
+def test_points_of_a_box_are_on_its_surface(method):
     points, faces = box()
     face, edge, corner = [0.25, 0.125, 0.5], [0.5, 0.5, 0.125], [0.5, 0.5, 0.5]
     next_out, next_in = [0.25, 0.125, np.nextafter(0.5, 1)], [0.25, 0.125, np.nextafter(0.5, 0)]
     edge_out, edge_in = [0.5, np.nextafter(0.5, 1), 0.125], [np.nextafter(0.5, 0), np.nextafter(0.5, 0), 0.125]
     beside = [1.0, 0.125, 0.5]
     queries = [face, edge, corner, next_out, next_in, edge_out, edge_in, beside, [0.25, 0.25, 0.5]]
-    found = winding_numbers(queries, points, faces)
+    found = winding_numbers(queries, Mesh(points, faces))
     assert found.on_surface.tolist() == [True, True, True, False, False, False, False, False, True]
     np.testing.assert_allclose(found.numbers, [0.5, 0.25, 0.125, 0, 1, 0, 1, 0, 0.5], atol=1e-9)
-    assert contains(queries, points, faces).tolist() == [True, True, True, False, True, False, True, False, True]
+    assert contains(queries, Mesh(points, faces)).tolist() == [True, True, True, False, True, False, True, False, True]
 
 
-def test_separate_vertices_in_one_place_make_no_difference(way):
+def test_separate_vertices_in_one_place_make_no_difference(method):
     points, faces = ball(12, 0.2)
     queries = np.random.default_rng(9).normal(size=(200, 3))
     loose = points[faces].reshape(-1, 3)
-    one = winding_numbers(queries, points, faces).numbers
+    one = winding_numbers(queries, Mesh(points, faces)).numbers
     np.testing.assert_allclose(
-        winding_numbers(queries, loose, np.arange(len(loose)).reshape(-1, 3)).numbers, one, atol=1e-12
+        winding_numbers(queries, Mesh(loose, np.arange(len(loose)).reshape(-1, 3))).numbers, one, atol=1e-12
     )
 
 
-def test_degenerate_triangles_add_nothing(way):
+def test_degenerate_triangles_add_nothing(method):
     points, faces = ball(6)
     queries = np.random.default_rng(10).normal(size=(100, 3))
     more = np.concatenate([faces, [[0, 0, 0], [1, 1, 5], [3, 9, 3]]])
-    found = winding_numbers(queries, points, more)
-    np.testing.assert_allclose(found.numbers, winding_numbers(queries, points, faces).numbers, atol=1e-12)
-    assert contains(queries, points, more).tolist() == contains(queries, points, faces).tolist()
-    line = winding_numbers([[0.5, 0, 0], [2.0, 0, 0], [0.5, 1, 0]], [[0.0, 0, 0], [1, 0, 0], [0.75, 0, 0]], [[0, 1, 2]])
+    found = winding_numbers(queries, Mesh(points, more))
+    np.testing.assert_allclose(found.numbers, winding_numbers(queries, Mesh(points, faces)).numbers, atol=1e-12)
+    assert contains(queries, Mesh(points, more)).tolist() == contains(queries, Mesh(points, faces)).tolist()
+    line = winding_numbers(
+        [[0.5, 0, 0], [2.0, 0, 0], [0.5, 1, 0]], Mesh([[0.0, 0, 0], [1, 0, 0], [0.75, 0, 0]], [[0, 1, 2]])
+    )
     assert line.on_surface.tolist() == [True, False, False]
     assert line.numbers.tolist() == [0.0, 0.0, 0.0]
 
 
-def test_contained_points_are_those_in_front_of_no_face_of_a_hull(way):
+def test_contained_points_are_those_in_front_of_no_face_of_a_hull(method):
     rng = np.random.default_rng(12)
     cloud = rng.normal(size=(60, 3))
     hull = ConvexHull(cloud)
@@ -166,40 +169,35 @@ def test_contained_points_are_those_in_front_of_no_face_of_a_hull(way):
     queries = rng.normal(size=(500, 3)) * 1.2
     normals = np.cross(*(hull.vertices[faces[:, k]] - hull.vertices[faces[:, 0]] for k in (1, 2)))
     behind = (np.einsum("qfd,fd->qf", queries[:, None] - hull.vertices[faces[:, 0]], normals) <= 0.0).all(axis=1)
-    assert contains(queries, hull.vertices, faces).tolist() == behind.tolist()
+    assert contains(queries, Mesh(hull.vertices, faces)).tolist() == behind.tolist()
     assert behind.any()
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e290])
-def test_extreme_sizes(way, size):
+def test_extreme_sizes(method, size):
     points, faces = box()
-    found = winding_numbers(np.array([[0.1, 0.2, 0.3], [0.7, 0, 0], [0.5, 0, 0.125]]) * size, points * size, faces)
+    found = winding_numbers(
+        np.array([[0.1, 0.2, 0.3], [0.7, 0, 0], [0.5, 0, 0.125]]) * size, Mesh(points * size, faces)
+    )
     np.testing.assert_allclose(found.numbers, [1.0, 0.0, 0.5], atol=1e-9)
     assert found.on_surface.tolist() == [False, False, True]
 
 
 def test_arguments():
-    points, faces = box()
+    mesh = Mesh(*box())
     for name, arguments in (
-        ("points", (np.zeros(3), points, faces)),
-        ("points", ([[np.nan, 0, 0]], points, faces)),
-        ("vertices", (points, points[:, :2], faces)),
-        ("triangles", (points, points, faces + 5)),
-        ("triangles", (points, points, faces[:0])),
+        ("points", (np.zeros(3), mesh)),
+        ("points", ([[np.nan, 0, 0]], mesh)),
+        ("mesh must be a Mesh", (mesh.points, mesh.points)),
     ):
         for function in (winding_numbers, contains):
             with pytest.raises(ValueError, match=f"^{name}"):
                 function(*arguments)
-    assert len(contains(np.zeros((0, 3)), points, faces)) == 0
-
-    def heard(queries: np.ndarray) -> list[float]:
-        shares: list[float] = []
-        winding_numbers(queries, points, faces, lambda share: shares.append(share) is None)
-        return shares
-
-    for queries in (points, np.tile(points, (3000, 1)) * 0.9):
+    assert len(contains(np.zeros((0, 3)), mesh)) == 0
+    for queries in (mesh.points, np.tile(mesh.points, (3000, 1)) * 0.9):
         with pytest.raises(Cancelled):
-            winding_numbers(queries, points, faces, lambda share: False)
-        shares = heard(queries)
-        assert shares == sorted(shares)
-        assert (shares[0], shares[-1]) == (0.0, 1.0)
+            winding_numbers(queries, mesh, lambda fraction: False)
+        reported: list[float] = []
+        winding_numbers(queries, mesh, reported.append)
+        assert reported == sorted(reported)
+        assert (reported[0], reported[-1]) == (0.0, 1.0)

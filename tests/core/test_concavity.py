@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core.decomposition.concavity import Dent, deepest_dent
+from contact_lens.core.decomposition.concavity import Concavity, max_concavity
 from contact_lens.core.shapes.hull import ConvexHull
 
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
@@ -19,25 +19,25 @@ def fans(loops: list[tuple[int, ...]]) -> np.ndarray:
     return np.array([(f[0], f[k], f[k + 1]) for f in loops for k in range(1, len(f) - 1)])
 
 
-def dent(points: np.ndarray, triangles: np.ndarray) -> Dent:
+def concavity(points: np.ndarray, triangles: np.ndarray) -> Concavity:
     hull = ConvexHull(points)
-    return deepest_dent(hull, hull.vertex_ids, points, triangles)
+    return max_concavity(hull, hull.vertex_ids, points, triangles)
 
 
-def test_cube_has_no_dent() -> None:
-    found = dent(CUBE, fans(CUBE_QUADS))
+def test_cube_has_no_concavity() -> None:
+    found = concavity(CUBE, fans(CUBE_QUADS))
     assert found.depth == 0.0
-    assert found.closed
-    assert found.missing_share == pytest.approx(0.0, abs=1e-12)
+    assert found.is_closed
+    assert found.missing_fraction == pytest.approx(0.0, abs=1e-12)
 
 
 def test_what_the_mesh_leaves_open_of_its_hull_is_known() -> None:
-    assert dent(CUBE, fans(CUBE_QUADS)).open_share == 0.0
-    assert dent(CUBE, fans(CUBE_QUADS[:-1])).open_share == pytest.approx(1 / 6)
-    assert dent(CUBE, np.zeros((0, 3), dtype=int)).open_share == 1.0
+    assert concavity(CUBE, fans(CUBE_QUADS)).open_fraction == 0.0
+    assert concavity(CUBE, fans(CUBE_QUADS[:-1])).open_fraction == pytest.approx(1 / 6)
+    assert concavity(CUBE, np.zeros((0, 3), dtype=int)).open_fraction == 1.0
     square = CUBE[[0, 1, 3, 2]]
-    assert dent(square, fans([(0, 1, 2, 3)])).open_share == pytest.approx(0.0, abs=1e-12)
-    assert dent(square, np.array([[0, 1, 2]])).open_share == pytest.approx(0.5)
+    assert concavity(square, fans([(0, 1, 2, 3)])).open_fraction == pytest.approx(0.0, abs=1e-12)
+    assert concavity(square, np.array([[0, 1, 2]])).open_fraction == pytest.approx(0.5)
 
 
 def test_middle_of_the_top_pushed_in() -> None:
@@ -45,34 +45,34 @@ def test_middle_of_the_top_pushed_in() -> None:
     points = np.vstack([CUBE, [(0.0, 0.0, 0.5)]])
     top = CUBE_QUADS[-1]
     triangles = np.vstack([fans(CUBE_QUADS[:-1]), [(top[k], top[(k + 1) % 4], 8) for k in range(4)]])
-    found = dent(points, triangles)
+    found = concavity(points, triangles)
     assert found.depth == pytest.approx(0.5)
     assert found.point == pytest.approx((0.0, 0.0, 0.5))
-    assert found.missing_share == pytest.approx(4.0 * 0.5 / 3.0 / 8.0)
+    assert found.missing_fraction == pytest.approx(4.0 * 0.5 / 3.0 / 8.0)
 
 
-def test_dent_between_corners_that_are_all_on_the_hull() -> None:
+def test_concavity_between_corners_that_are_all_on_the_hull() -> None:
     # Without the top, and with a wall from one upper edge down to the lower edge across: every point is a corner of
     # the cube, but the middle of the wall is 1 under the surface.
     loops = [*CUBE_QUADS[:-1], (1, 5, 6, 2)]
-    found = dent(CUBE, fans(loops))
+    found = concavity(CUBE, fans(loops))
     assert found.depth == pytest.approx(1.0, rel=0.01)
     assert found.point == pytest.approx((0.0, 0.0, 0.0), abs=0.02)
-    assert not found.closed
-    assert found.missing_share is None
+    assert not found.is_closed
+    assert found.missing_fraction is None
 
 
-def test_open_box_has_no_dent_but_is_not_closed() -> None:
-    found = dent(CUBE, fans(CUBE_QUADS[:-1]))
+def test_open_box_has_no_concavity_but_is_not_closed() -> None:
+    found = concavity(CUBE, fans(CUBE_QUADS[:-1]))
     assert found.depth == 0.0
-    assert not found.closed
+    assert not found.is_closed
 
 
-def test_flat_l_shape_is_dented_within_its_plane() -> None:
+def test_flat_l_shape_is_concave_within_its_plane() -> None:
     # Squares of side 1 in an L; the inner corner (1, 1) is sqrt(1/2) under the hull's slanted side.
     points = np.array([(0, 0, 3), (2, 0, 3), (2, 1, 3), (1, 1, 3), (1, 2, 3), (0, 2, 3)], dtype=float)
     triangles = np.array([(0, 1, 3), (1, 2, 3), (0, 3, 5), (3, 4, 5)])
-    found = dent(points, triangles)
+    found = concavity(points, triangles)
     assert found.depth == pytest.approx(0.5**0.5, rel=0.01)
     assert found.point == pytest.approx((1.0, 1.0, 3.0))
 
@@ -80,17 +80,17 @@ def test_flat_l_shape_is_dented_within_its_plane() -> None:
 def test_flat_square_with_points_inside_is_convex() -> None:
     points = np.array([(x, y, 0.0) for x in range(4) for y in range(4)])
     quads = [(4 * i + j, 4 * i + j + 4, 4 * i + j + 5, 4 * i + j + 1) for i in range(3) for j in range(3)]
-    assert dent(points, fans(quads)).depth == 0.0
+    assert concavity(points, fans(quads)).depth == 0.0
 
 
 def test_loose_point_inside_counts() -> None:
-    found = dent(np.vstack([CUBE, [(0.0, 0.0, 0.25)]]), fans(CUBE_QUADS))
+    found = concavity(np.vstack([CUBE, [(0.0, 0.0, 0.25)]]), fans(CUBE_QUADS))
     assert found.depth == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("points", [[(1.0, 2.0, 3.0)], [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.5, 0.0, 0.0)]])
-def test_point_and_segment_have_no_dent(points: list[tuple[float, float, float]]) -> None:
-    assert dent(np.array(points), np.empty((0, 3), dtype=int)).depth == 0.0
+def test_point_and_segment_have_no_concavity(points: list[tuple[float, float, float]]) -> None:
+    assert concavity(np.array(points), np.empty((0, 3), dtype=int)).depth == 0.0
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -101,21 +101,21 @@ def test_depth_of_a_rough_ball_is_that_of_every_plane_tried_on_every_point(seed:
     points = 1e3 + 0.02 * ball * (1.0 - 0.1 * rng.random(700))[:, None]
     hull = ConvexHull(points)
     deepest = (hull.offsets - (points - hull.center) @ hull.normals.T).min(axis=1).max()
-    found = deepest_dent(hull, hull.vertex_ids, points, np.empty((0, 3), dtype=int))
+    found = max_concavity(hull, hull.vertex_ids, points, np.empty((0, 3), dtype=int))
     assert found.depth == pytest.approx(deepest, rel=0.011)
 
 
-def test_far_from_the_origin_a_cube_has_no_dent() -> None:
+def test_far_from_the_origin_a_cube_has_no_concavity() -> None:
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
-    assert dent(CUBE @ turn + 1e6, fans(CUBE_QUADS)).depth == 0.0
+    assert concavity(CUBE @ turn + 1e6, fans(CUBE_QUADS)).depth == 0.0
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-100, 1e100, 1e160])
-def test_shares_do_not_depend_on_the_size(size):
+def test_fractions_do_not_depend_on_the_size(size):
     corners = np.array(list(product((0.0, 1.0), repeat=3)))
     loops = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     triangles = np.array([t for a, b, c, d in loops for t in ((a, b, c), (a, c, d))])
     hull = ConvexHull(corners * size)
-    dent = deepest_dent(hull, hull.vertex_ids, corners * size, triangles)
-    assert dent.open_share == pytest.approx(0.0, abs=1e-12)
-    assert dent.depth == 0.0
+    found = max_concavity(hull, hull.vertex_ids, corners * size, triangles)
+    assert found.open_fraction == pytest.approx(0.0, abs=1e-12)
+    assert found.depth == 0.0

@@ -1,34 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is a polygon or a mesh convex, and if not, where is it dented?
+"""Is a polygon convex, and if not, at which corners is it concave?
 
-Turns and crossings are decided exactly: by floats where these are sure, else by whole numbers. What is convex up to
-the rounding of its coordinates counts as convex.
-
-Source: S1.1.
+Turns and crossings are decided exactly: by floats where these are sure, else by integers. A polygon that is convex but
+for the rounding of its coordinates counts as convex. Source: S1.1.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import frexp
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_array, as_length, validate_magnitude
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..meshes.mesh import checked_mesh, signed_volume
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import PRODUCTS
-from ..tolerance import CONVEX_COVERED, CONVEX_FLAT, CONVEX_TURN, EPS, HULL_STRAIGHT
+from ..tolerance import EPS, HULL_STRAIGHT
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
-from .concavity import deepest_dent
+from .whole_points import CHUNK, WholePoints
 
-_CHUNK = 16_000
-_NAMED = 3  # pairs of sides named in an error
-UNDERFLOW = 1e-290
-"""Products of coordinates up to 1 that are smaller may have lost digits."""
+_NAMED = 3
+"""Pairs of sides named in an error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,79 +40,7 @@ class Convexity(ReadOnlyArrays):
     """How the points are wound; True for points on one line."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeshConvexity(ReadOnlyArrays):
-    """Whether a mesh bounds a convex solid, and the edges that are dents. Source: S1.1."""
-
-    convex: bool
-    """The mesh is closed and, to rounding or the tolerance, its own convex hull. A flat mesh: it fills its hull."""
-    closed: bool
-    """Whether every edge is used once in each direction."""
-    edges: IntArray
-    """(k, 2) point numbers of the edges at which the surface bends inward, the sharpest first; only edges with exactly
-    two triangles, wound alike, can be told. Empty when convex."""
-    bends: FloatArray
-    """(k,) by how many radians the surface bends inward there: 0 is flat, pi a crack."""
-    depth: float
-    """The deepest place of the mesh under the surface of its hull, unit of the coordinates."""
-    point: FloatArray
-    """(3,) that place, world frame."""
-    reason: str
-    """Why it is not convex, in words; empty when it is."""
-
-
-class WholePoints:
-    """Points as whole numbers without any rounding, made when they are asked for."""
-
-    def __init__(self, points: FloatArray) -> None:
-        self._points = points
-        smallest = np.abs(points[points != 0.0]).min(initial=1.0)
-        self.bits = max(0, 53 - frexp(float(smallest))[1])
-        """A coordinate is the whole number times 2**-bits."""
-        self._known: dict[int, tuple[int, ...]] = {}
-
-    def __getitem__(self, i: int) -> tuple[int, ...]:
-        point = self._known.get(i)
-        if point is None:
-            point = self._known[i] = tuple(self.whole(x) for x in self._points[i].tolist())
-        return point
-
-    def whole(self, x: float) -> int:
-        """Return x times 2**bits."""
-        numerator, denominator = x.as_integer_ratio()
-        return numerator << (self.bits + 1 - denominator.bit_length())
-
-    def turn(self, a: int, b: int, c: int) -> int:
-        """Return > 0 when points a, b, c of the plane turn left, 0 when they are on one line."""
-        (ax, ay), (bx, by), (cx, cy) = self[a], self[b], self[c]
-        return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-
-    @cached_property
-    def scaled(self) -> FloatArray:
-        """The points divided by a power of two, so that the largest coordinate is about 1."""
-        return np.ldexp(self._points, -frexp(float(np.abs(self._points).max()))[1])
-
-    def turns(self, a: IntArray, b: IntArray, c: IntArray) -> NDArray[np.int8]:
-        """Return 1 where points a, b, c of the plane turn left, -1 where right, 0 where they are on one line."""
-        p = self.scaled
-        signs = np.empty(len(a), dtype=np.int8)
-        for begin in range(0, len(a), _CHUNK):
-            some = slice(begin, begin + _CHUNK)
-            i, j, k = a[some], b[some], c[some]
-            start = p.take(i, axis=0)
-            u, v = p.take(j, axis=0) - start, p.take(k, axis=0) - start
-            left, right = u[:, 0] * v[:, 1], u[:, 1] * v[:, 0]
-            turn = left - right
-            sign = np.sign(turn).astype(np.int8)
-            unsure = np.flatnonzero(np.abs(turn) <= CONVEX_TURN * EPS * (np.abs(left) + np.abs(right)) + UNDERFLOW)
-            for n in unsure.tolist():
-                value = self.turn(int(i[n]), int(j[n]), int(k[n]))
-                sign[n] = (value > 0) - (value < 0)
-            signs[some] = sign
-        return signs
-
-
-def checked_polygon(points: ArrayLike) -> FloatArray:
+def as_polygon(points: ArrayLike) -> FloatArray:
     """Return the points (n, 2), n >= 1, of a polygon. Raises ValueError that names the argument."""
     array = as_array("points", points, "an array (n, 2)")
     if array.ndim != 2 or array.shape[1] != 2:
@@ -155,7 +75,7 @@ def polygon_convexity(points: ArrayLike, tolerance: float = 0.0) -> Convexity:
     Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
     cross or touch (the message names them), or when the tolerance is negative.
     """
-    return outline_of(checked_polygon(points), as_length("tolerance", tolerance)).convexity
+    return outline_of(as_polygon(points), as_length("tolerance", tolerance)).convexity
 
 
 def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
@@ -282,8 +202,8 @@ def _refuse_crossings(points: FloatArray, whole: WholePoints, loop: IntArray, tu
     pairs = candidate_pairs(np.minimum(p, q), np.maximum(p, q)).pairs
     apart = (pairs[:, 1] - pairs[:, 0]) % n
     pairs = pairs[(apart != 1) & (apart != n - 1)]
-    for begin in range(0, len(pairs), _CHUNK):
-        i, j = pairs[begin : begin + _CHUNK].T
+    for begin in range(0, len(pairs), CHUNK):
+        i, j = pairs[begin : begin + CHUNK].T
         a, b, c, d = loop[i], ends[i], loop[j], ends[j]
         beside = whole.turns(a, b, c) * whole.turns(a, b, d) <= 0
         i, j, a, b, c, d = i[beside], j[beside], a[beside], b[beside], c[beside], d[beside]
@@ -303,113 +223,3 @@ def _refuse_crossings(points: FloatArray, whole: WholePoints, loop: IntArray, tu
             words.append(f"the side between points {a0} and {a1} {what} that between {b0} and {b1}")
         more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         raise ValueError(f"points: sides of a polygon may meet at its corners only: {'; '.join(words)}{more}")
-
-
-def mesh_convexity(points: ArrayLike, triangles: ArrayLike, tolerance: float = 0.0) -> MeshConvexity:
-    """Return whether a mesh bounds a convex solid, and the edges at which it is dented.
-
-    points (n, 3), world frame; triangles (m, 3) indices into them, wound outward or all inward. `tolerance`: dents up
-    to this share of the bounding box's diagonal are none; rounding (CONVEX_FLAT EPS M) never is one. Source: S1.1.
-
-    Raises ValueError, naming the argument, when one is not such an array, when an index has no point, or when the
-    tolerance is negative.
-    """
-    array, corners = checked_mesh(points, triangles)
-    tolerance = as_length("tolerance", tolerance)
-    used, inverse = np.unique(corners, return_inverse=True)
-    array, corners = array[used], inverse.reshape(-1, 3).astype(np.intp)
-    hull = ConvexHull(array)
-    dent = deepest_dent(hull, hull.vertex_ids, array, corners)
-    depth, point = dent.depth, dent.point
-    rounding = CONVEX_FLAT * EPS * hull.magnitude
-    least = max(rounding, tolerance * hull.extent)
-    edges, bends = np.empty((0, 2), dtype=np.intp), np.empty(0)
-    reason = ""
-    if hull.rank < 3:
-        if depth > least:
-            reason = f"the mesh is flat and its outline is dented {depth:.3g} deep"
-        elif hull.rank == 2 and dent.open_share > max(CONVEX_COVERED, tolerance):
-            reason = f"the mesh is flat and leaves {dent.open_share:.3g} of its hull open"
-    else:
-        edges, bends = dented_edges(array, corners, least)
-        if not depth and len(edges):  # too shallow to be looked for; edges tell where it is
-            depth, point = _depth_at_edges(hull, array, edges[:_CHUNK])
-        share = abs(signed_volume(array - hull.center, corners)) / hull.volume
-        if depth > least:
-            reason = f"the surface is dented {depth:.3g} deep"
-        elif not dent.closed:
-            reason = "the mesh is not closed: not every edge is used once in each direction"
-        elif abs(share - 1.0) > max(CONVEX_COVERED, 2.0 * least * hull.area / hull.volume):
-            reason = f"the mesh encloses {share:.6g} times the volume of its hull"
-    if not reason:
-        edges, bends = edges[:0], bends[:0]
-    numbers: IntArray = used.astype(np.intp)[edges].reshape(-1, 2)
-    return MeshConvexity(
-        not reason, dent.closed, read_only(numbers), read_only(bends), depth if depth > rounding else 0.0, point, reason
-    )
-
-
-def _depth_at_edges(hull: ConvexHull, points: FloatArray, edges: IntArray) -> tuple[float, FloatArray]:
-    """Return the deepest of the middles of edges under the surface of the hull, and where it is."""
-    middles = 0.5 * points[edges[:, 0]] + 0.5 * points[edges[:, 1]]
-    depths = np.full(len(edges), np.inf)
-    step = max(1, PRODUCTS // len(edges))
-    for begin in range(0, len(hull.normals), step):
-        some = slice(begin, begin + step)
-        under = hull.offsets[some] - (middles - hull.center) @ hull.normals[some].T
-        np.minimum(depths, under.min(axis=1), out=depths)
-    deepest = int(depths.argmax())
-    return float(depths[deepest]), middles[deepest]
-
-
-def is_balanced(triangles: IntArray) -> bool:
-    """Return whether every edge is used as often in one direction as in the other: the triangles then enclose what
-    they enclose, also where more than two meet in an edge."""
-    count = int(triangles.max()) + 1
-    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    return np.array_equal(np.sort(start * count + end), np.sort(end * count + start))
-
-
-def inner_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the edges (k, 2) that exactly two triangles use, in opposite directions, and (k, 2) these triangles: the
-    first has the edge as it is given."""
-    count = int(triangles.max()) + 1
-    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    face = np.repeat(np.arange(len(triangles)), 3)
-    keys = np.minimum(start, end) * count + np.maximum(start, end)
-    order = np.argsort(keys, kind="stable")
-    _, first, uses = np.unique(keys[order], return_index=True, return_counts=True)
-    i, j = order[first[uses == 2]], order[first[uses == 2] + 1]
-    fits = start[i] == end[j]
-    i, j = i[fits], j[fits]
-    return np.stack([start[i], end[i]], axis=1), np.stack([face[i], face[j]], axis=1)
-
-
-def dented_edges(points: FloatArray, triangles: IntArray, least: float) -> tuple[IntArray, FloatArray]:
-    """Return the edges at which the surface bends inward by more than `least`, the sharpest first, and the angles."""
-    edges, faces = inner_edges(triangles)
-    center = 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
-    size = float(np.abs(points - center).max())
-    p = (points - center) / size
-    outward = 1.0 if signed_volume(p, triangles) >= 0.0 else -1.0
-    found, angles = [np.empty(0, dtype=np.intp)], [np.empty(0)]
-    for begin in range(0, len(edges), _CHUNK):
-        edge, pair = edges[begin : begin + _CHUNK], faces[begin : begin + _CHUNK]
-        a, b = p[edge[:, 0]], p[edge[:, 1]]
-        c = p[triangles[pair[:, 0]].sum(axis=1) - edge.sum(axis=1)]
-        d = p[triangles[pair[:, 1]].sum(axis=1) - edge.sum(axis=1)]
-        along, u, v = b - a, c - a, d - a
-        n, m = np.cross(along, u), np.cross(v, along)
-        volume = (n * v).sum(axis=1) * outward
-        # The thickness of four points: their volume over the largest of the faces and of the products of two edges.
-        products = [n, m, np.cross(c - b, d - b), np.cross(u, v)]
-        products += [np.cross(along, d - c), np.cross(u, d - b), np.cross(v, c - b)]
-        largest = np.sqrt(np.max([(x * x).sum(axis=1) for x in products], axis=0))
-        inward = volume > least / size * largest
-        bend = np.arctan2(np.sqrt((along * along).sum(axis=1)) * np.abs(volume), (n * m).sum(axis=1))
-        rows = np.flatnonzero(inward)
-        found.append(rows + begin)
-        angles.append(bend[rows])
-    rows, bends = np.concatenate(found), np.concatenate(angles)
-    order = np.argsort(-bends, kind="stable")
-    return edges[rows[order]], bends[order]

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convex pieces that stand for a mesh, as a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..shapes.hull import ConvexHull
+from ..types import ReadOnlyArrays
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition(ReadOnlyArrays):
+    """Convex pieces that stand for a mesh. Source: S1.2."""
+
+    pieces: tuple[ConvexHull, ...]
+    """The pieces; those of different loose parts may overlap where the parts do."""
+    exact: bool
+    """The union of the pieces is the mesh's solid, and within a loose part they do not overlap. But for rounding: no
+    corner was taken to be on a plane farther from it than rounding."""
+    distance: float
+    """Certified, unit of the coordinates: no point of the mesh is deeper inside a piece, or farther from the nearest
+    piece, than this."""
+    reflex_edges: int
+    """Number of edges of the mesh that bend inward; -1 where it was not computed."""
+    message: str
+    """What was done, in words."""
+    reason: str = ""
+    """Why the pieces are not exact, where there was a choice; empty otherwise."""
+    fills_hollows: bool = False
+    """The pieces are hulls of loose parts, of which one at least is not convex or leaves its hull open: they fill room
+    that is not the mesh's."""
