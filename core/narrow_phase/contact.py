@@ -216,7 +216,7 @@ def _contact(
     found = None if proof is None else _still_deep(a, b, proof)
     if found is None:
         feature = () if proof is None else _feature_of(proof)
-        simplex = gjk(a, b, -by_sat.normal if by_sat is not None and by_sat.separated else None, start=feature)
+        simplex = gjk(a, b, by_sat.normal if by_sat is not None and by_sat.separated else None, start=feature)
         if simplex.intersects:
             answer = _intersecting(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
         else:

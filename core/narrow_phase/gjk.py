@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""GJK: do two shapes intersect, and if not, how far apart are they and where.
+"""GJK: whether two shapes intersect, and if not, how far apart they are and where.
 
-The nearest point v of the Minkowski difference A - B to the origin is found by walking over simplices of support
-points. `-v` points from A to B. Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. Keerthi 1988; G. van den Bergen 2003.
+The Minkowski difference A - B contains the origin when A and B have a common point, and its point v nearest to the
+origin is as far from it as A is from B; -v points from A to B. GJK walks towards v over simplices of support points:
+
+1. Take the support point w of A - B in the direction -v: that of A towards B minus that of B towards A.
+2. The slab across v up to w is empty. If it is as wide as v is long, to rounding, or w is known already, v is the
+   nearest point: end.
+3. Add w to the simplex (a point, segment, triangle or tetrahedron).
+4. Take the point of the simplex nearest to the origin as the new v, and only the face that contains it as the new
+   simplex. If the origin is inside the tetrahedron, or v is zero to rounding, the shapes intersect: end.
+
+Where the shapes are likely to intersect the first simplex is a tetrahedron about the first direction, which EPA then
+grows from. Where rounding spoils the walk among nearly degenerate simplices, it goes on in exact arithmetic.
+
+Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. Keerthi 1988; G. van den Bergen 2003.
 """
 
 from __future__ import annotations
@@ -113,20 +125,20 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
     """
     validate_polytopes(a, b)
     if direction is not None:
-        x, y, *rest = as_floats("direction", direction, a.dim)
-        if _parts(a, b, np.asarray(direction), x, y, rest[0] if rest else 0.0):
+        x, y, *z = as_floats("direction", direction, a.dim)
+        if _separates(a, b, np.asarray(direction), x, y, z[0] if z else 0.0):
             return False
     return _gjk(a, b, distance=False, direction=direction).intersects
 
 
-def _parts(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
-    """Tell whether a direction from B to A, with these components, separates for sure: what the search asks first,
-    without the search."""
+def _separates(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
+    """Return whether a direction from A to B, with these components, separates for sure: the first question of the
+    search, without the search."""
     heights_a, heights_b = a.centred.dot(direction), b.centred.dot(direction)
     ax, ay, az = a.middle
     bx, by, bz = b.middle
-    gap = heights_a.item(heights_a.argmin()) - heights_b.item(heights_b.argmax())
-    gap += x * (ax - bx) + y * (ay - by) + z * (az - bz)
+    gap = heights_b.item(heights_b.argmin()) - heights_a.item(heights_a.argmax())
+    gap += x * (bx - ax) + y * (by - ay) + z * (bz - az)
     size = size_of_difference(a, b)
     return gap > _DIRECTION_ROUNDING * EPS * size * (abs(x) + abs(y) + abs(z)) and is_ordinary(size)
 
@@ -136,10 +148,14 @@ def gjk(
 ) -> Simplex:
     """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
 
-    `direction` (dim,), any length, world frame, is where the search starts: a direction from B to A that is likely to
-    separate. Without it the line of the centres is taken. `start` is a simplex to start from instead: numbers of a
-    vertex of A and one of B for each of up to three points of A - B, such as those of the last answer; any others are
-    only slower.
+    `direction` (dim,), any length, world frame, is where the search starts: a direction from A to B that is likely to
+    separate, such as the normal of the last result. Without it the line of the centres is taken. `start` is a simplex
+    to start from instead: indices of a vertex of A and one of B for each of up to three points of A - B, such as those
+    of the last result; any others are only slower.
+
+    >>> result = gjk(Box((0, 0, 0), (2, 2, 2)), Box((3, 0, 0), (2, 2, 2)))
+    >>> result.intersects, result.gap, result.normal
+    (False, 1.0, (1.0, 0.0, 0.0))
 
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, the direction has another
     length or is not finite, or there are more points or no such vertices.
@@ -186,16 +202,16 @@ def _gjk(
         bx, by, bz = b.middle
         x, y, z = ax - bx, ay - by, az - bz
     else:
-        x, y, z = (*as_direction("direction", direction, a.dim).tolist(), 0.0)[:3]
+        x, y, z = (*(-as_direction("direction", direction, a.dim)).tolist(), 0.0)[:3]
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         x = largest = 1.0
     # Of length 1 to 2: the square of a tiny direction would vanish.
     x, y, z = x / largest, y / largest, z / largest
-    found, settled = _search(a, b, size, (x, y, z), simplex_of(a, b, start), _FLOATS, distance)
+    found, settled = _Search(a, b, size, _FLOATS).run((x, y, z), simplex_of(a, b, start), distance)
     if not settled:
         # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
-        exact, _ = _search(a, b, size, found.nearest, found.vertices, _WHOLE_NUMBERS, distance)
+        exact, _ = _Search(a, b, size, _WHOLE_NUMBERS).run(found.nearest, found.vertices, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
     return found
 
@@ -225,158 +241,165 @@ _FLOATS = _Arithmetic(nearest_on_simplex, barycentric)
 _WHOLE_NUMBERS = _Arithmetic(nearest_on_simplex_exactly, lambda _, simplex: weights_exactly(simplex))
 
 
-def _search(
-    a: Polytope,
-    b: Polytope,
-    size: float,
-    v: Vector,
-    simplex: tuple[Vertex, ...],
-    arithmetic: _Arithmetic,
-    distance: bool,
-) -> tuple[Simplex, bool]:
-    """Walk from `v` and `simplex`; return the last simplex and whether what it says is settled."""
-    nearest_on, weights_of = arithmetic
-    rows_a, rows_b = a.rows, b.rows
-    dot_a, dot_b = a.centred.dot, b.centred.dot
-    rounding = SUPPORT_ROUNDING * EPS * size
-    touch = GJK_TOUCH * EPS * size
-    toward = np.empty(a.dim)
-    solid = a.dim == 3
-    vx, vy, vz = v
-    v2 = inf
-    iterations = 0
-    best_gap = -inf
-    best_normal = (0.0, 0.0, 0.0)
-    equally_near: set[frozenset[tuple[int, int]]] = set()
-    if simplex:
-        restart = nearest_on(simplex)
-        if restart is None:
-            return _inside(simplex, 0), True
-        vx, vy, vz, simplex = restart
-        v2 = vx * vx + vy * vy + vz * vz
-        if v2 <= touch * touch:
-            return _touching(simplex, 0, weights_of, touch)
-    while True:
-        toward[0] = vx
-        toward[1] = vy
-        if solid:
-            toward[2] = vz
-        heights_a, heights_b = dot_a(toward), dot_b(toward)
-        i, j = int(heights_a.argmin()), int(heights_b.argmax())
-        iterations += 1
-        ax, ay, az = rows_a[i]
-        bx, by, bz = rows_b[j]
-        wx, wy, wz = ax - bx, ay - by, az - bz
-        v_w = vx * wx + vy * wy + vz * wz
-        length = sqrt(vx * vx + vy * vy + vz * vz)
-        gap = v_w / length
-        if gap > best_gap:
-            best_gap = gap
-            best_normal = (-vx / length, -vy / length, -vz / length)
-            if not distance and gap > rounding:
-                return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
+class _Search:
+    """The walk over simplices of A - B, in one arithmetic."""
+
+    def __init__(self, a: Polytope, b: Polytope, size: float, arithmetic: _Arithmetic) -> None:
+        self.size, self.solid = size, a.dim == 3
+        self.rows_a, self.rows_b, self.dot_a, self.dot_b = a.rows, b.rows, a.centred.dot, b.centred.dot
+        self.towards = np.empty(a.dim)
+        self.nearest_on, self.weights_of = arithmetic
+        self.rounding = SUPPORT_ROUNDING * EPS * size
+        self.touch2 = (GJK_TOUCH * EPS * size) ** 2
+
+    def run(self, v: Vector, simplex: tuple[Vertex, ...], distance: bool) -> tuple[Simplex, bool]:
+        """Walk from `v` and `simplex`; return the last simplex and whether it is settled.
+
+        Without `distance` the first direction that separates ends the walk.
+        """
+        size, nearest_on, touch2 = self.size, self.nearest_on, self.touch2
+        rows_a, rows_b, dot_a, dot_b = self.rows_a, self.rows_b, self.dot_a, self.dot_b
+        solid, towards, rounding = self.solid, self.towards, self.rounding
+        iterations = 0
+        vx, vy, vz = v
+        v2, best_gap, best_normal = inf, -inf, (0.0, 0.0, 0.0)
+        equally_near: set[frozenset[tuple[int, int]]] = set()
         if simplex:
-            if v2 - v_w <= GJK_GAP * EPS * length * (length + size):
+            restart = nearest_on(simplex)
+            if restart is None:
+                return _inside(simplex, 0), True
+            vx, vy, vz, simplex = restart
+            v2 = vx * vx + vy * vy + vz * vz
+            if v2 <= touch2:
+                return self._touching(simplex, 0)
+        while True:
+            # 1. The support point, without a call: of A - B in the direction -v.
+            towards[0] = vx
+            towards[1] = vy
+            if solid:
+                towards[2] = vz
+            heights_a, heights_b = dot_a(towards), dot_b(towards)
+            i, j = int(heights_a.argmin()), int(heights_b.argmax())
+            iterations += 1
+            ax, ay, az = rows_a[i]
+            bx, by, bz = rows_b[j]
+            wx, wy, wz = ax - bx, ay - by, az - bz
+            # 2. The slab, and whether it can become any wider.
+            v_w = vx * wx + vy * wy + vz * wz
+            length = sqrt(vx * vx + vy * vy + vz * vz)
+            gap = v_w / length
+            if gap > best_gap:
+                best_gap = gap
+                best_normal = (-vx / length, -vy / length, -vz / length)
+                if not distance and gap > rounding:
+                    return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
+            if simplex and (v2 - v_w <= GJK_GAP * EPS * length * (length + size) or is_known(simplex, i, j)):
                 break
-            for known in simplex:
-                if known[3] == i and known[4] == j:
-                    break
+            # 3. and 4. The nearest point of the larger simplex.
+            if v_w <= 0.0 and distance and solid and not simplex:
+                opposite = int(heights_a.argmax()), int(heights_b.argmin())
+                tried = self._first_tetrahedron((vx / length, vy / length, vz / length), opposite)
+                iterations += len(_SPREAD)
+                found = nearest_on(tried) if len(tried) < 4 else nearest_on_tetrahedron(*tried, any_face=True)
             else:
-                known = None
-            if known is not None:
-                break
-        tried = ((wx, wy, wz, i, j), *simplex)
-        if v_w <= 0.0 and distance and solid and not simplex:
-            # The first direction does not separate them, so they are likely to intersect: a tetrahedron about it holds
-            # the origin more often than not, and is a good start for EPA, as three corners are where its answer is.
-            opposite = int(heights_a.argmax()), int(heights_b.argmin())
-            tried = _spread(a, b, (vx / length, vy / length, vz / length), opposite, toward)
-            iterations += len(_SPREAD)
-            found = nearest_on(tried) if len(tried) < 4 else nearest_on_tetrahedron(*tried, any_face=True)
+                tried = ((wx, wy, wz, i, j), *simplex)
+                found = nearest_on(tried)
+            if found is None and not encloses_origin(tried, GJK_INSIDE * EPS * size * size * size):
+                found = nearest_on_simplex_exactly(tried)  # thin tetrahedra are noise to floats
+            if found is None:
+                return _inside(tried, iterations), True
+            x, y, z, face = found
+            found2 = x * x + y * y + z * z
+            if found2 <= touch2:
+                return self._touching(face, iterations)
+            if found2 >= v2:
+                # Rounding hides whether the new point is nearer. Its direction may still be better: take it, once.
+                features = frozenset((i, j) for _, _, _, i, j in face)
+                if found2 > v2 * (1.0 + GJK_GAP * EPS) or features in equally_near:
+                    break
+                equally_near.add(features)
+            vx, vy, vz, simplex, v2 = x, y, z, face, found2
+        return self._result(simplex, (vx, vy, vz), best_gap, best_normal, iterations)
+
+    def _result(
+        self, simplex: tuple[Vertex, ...], v: Vector, best_gap: float, best_normal: Vector, iterations: int
+    ) -> tuple[Simplex, bool]:
+        # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses
+        # digits to cancellation when the gap is small against the shapes. The normal of the feature that contains v has
+        # neither fault.
+        normal = _feature_normal(simplex, v)
+        if normal is not None:
+            nx, ny, nz = normal
+            wx, wy, wz, _, _ = self._lowest(-nx, -ny, -nz)
+            gap = -(nx * wx + ny * wy + nz * wz)
+            if gap >= best_gap - self.rounding:
+                best_gap, best_normal = gap, normal
+        nx, ny, nz = best_normal
+        foot = (-best_gap * nx, -best_gap * ny, -best_gap * nz)
+        weights = self.weights_of(foot, simplex)
+        x, y, z = weighted_mean(simplex, weights)
+        if best_gap <= self.rounding:
+            return self._common_point(simplex, weights, (x, y, z), iterations)
+        miss2 = (x - foot[0]) ** 2 + (y - foot[1]) ** 2 + (z - foot[2]) ** 2
+        return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= self.touch2
+
+    def _first_tetrahedron(self, v: Vector, opposite: tuple[int, int]) -> tuple[Vertex, ...]:
+        """Return the different ones of four support points of A - B: three around -v, and the one along the unit vector
+        `v`, which is known by its indices.
+
+        The first direction does not separate the shapes, so they are likely to intersect: this tetrahedron contains the
+        origin more often than not, and is a good start for EPA, as three corners are where its answer is.
+        """
+        x, y, z = v
+        if abs(z) < 0.9:
+            scale = 1.0 / sqrt(x * x + y * y)
+            px, py, pz = y * scale, -x * scale, 0.0
         else:
-            found = nearest_on(tried)
-        if found is None and not encloses_origin(tried, GJK_INSIDE * EPS * size * size * size):
-            found = nearest_on_simplex_exactly(tried)  # thin tetrahedra are noise to floats
-        if found is None:
-            return _inside(tried, iterations), True
-        x, y, z, face = found
-        found2 = x * x + y * y + z * z
-        if found2 <= touch * touch:
-            return _touching(face, iterations, weights_of, touch)
-        if found2 >= v2:
-            # Rounding hides whether the new point is nearer. Its direction may still be better, so it is taken, once.
-            features = frozenset((i, j) for _, _, _, i, j in face)
-            if found2 > v2 * (1.0 + GJK_GAP * EPS) or features in equally_near:
-                break
-            equally_near.add(features)
-        vx, vy, vz, simplex, v2 = x, y, z, face, found2
-    # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses
-    # digits to cancellation when the gap is small against the shapes. The normal of the feature that holds v has
-    # neither fault.
-    normal = _feature_normal(simplex, (vx, vy, vz))
-    if normal is not None:
-        nx, ny, nz = normal
-        toward[0] = -nx
-        toward[1] = -ny
-        if solid:
-            toward[2] = -nz
-        i = int(dot_a(toward).argmin())
-        j = int(dot_b(toward).argmax())
-        ax, ay, az = rows_a[i]
-        bx, by, bz = rows_b[j]
-        gap = -(nx * (ax - bx) + ny * (ay - by) + nz * (az - bz))
-        if gap >= best_gap - rounding:
-            best_gap, best_normal = gap, normal
-    nx, ny, nz = best_normal
-    foot = (-best_gap * nx, -best_gap * ny, -best_gap * nz)
-    weights = weights_of(foot, simplex)
-    x, y, z = weighted_mean(simplex, weights)
-    if best_gap <= rounding:
-        settled = x * x + y * y + z * z <= touch * touch
-        return Simplex(True, simplex, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
-    miss2 = (x - foot[0]) ** 2 + (y - foot[1]) ** 2 + (z - foot[2]) ** 2
-    return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= touch * touch
+            scale = 1.0 / sqrt(y * y + z * z)
+            px, py, pz = 0.0, z * scale, -y * scale
+        qx, qy, qz = y * pz - z * py, z * px - x * pz, x * py - y * px
+        (ax, ay, az), (bx, by, bz) = self.rows_a[opposite[0]], self.rows_b[opposite[1]]
+        found: dict[tuple[int, int], Vertex] = {opposite: (ax - bx, ay - by, az - bz, *opposite)}
+        for along, p, q in _SPREAD:
+            point = self._lowest(along * x + p * px + q * qx, along * y + p * py + q * qy, along * z + p * pz + q * qz)
+            found[point[3], point[4]] = point
+        return tuple(found.values())
 
+    def _lowest(self, x: float, y: float, z: float) -> Vertex:
+        """Return the support point of A - B against a direction."""
+        towards = self.towards
+        towards[0] = x
+        towards[1] = y
+        if self.solid:
+            towards[2] = z
+        i, j = int(self.dot_a(towards).argmin()), int(self.dot_b(towards).argmax())
+        ax, ay, az = self.rows_a[i]
+        bx, by, bz = self.rows_b[j]
+        return ax - bx, ay - by, az - bz, i, j
 
-def _spread(a: Polytope, b: Polytope, v: Vector, opposite: tuple[int, int], toward: FloatArray) -> tuple[Vertex, ...]:
-    """Return the different ones of four support points of A - B: three around -v, and the one along the unit vector
-    `v`, which is known by its indices. `toward` (3,) is written over."""
-    x, y, z = v
-    if abs(z) < 0.9:
-        scale = 1.0 / sqrt(x * x + y * y)
-        px, py, pz = y * scale, -x * scale, 0.0
-    else:
-        scale = 1.0 / sqrt(y * y + z * z)
-        px, py, pz = 0.0, z * scale, -y * scale
-    qx, qy, qz = y * pz - z * py, z * px - x * pz, x * py - y * px
-    rows_a, rows_b = a.rows, b.rows
-    dot_a, dot_b = a.centred.dot, b.centred.dot
-    (ax, ay, az), (bx, by, bz) = rows_a[opposite[0]], rows_b[opposite[1]]
-    found: dict[tuple[int, int], Vertex] = {opposite: (ax - bx, ay - by, az - bz, *opposite)}
-    for along, first, second in _SPREAD:  # the lowest points along these directions
-        toward[0] = along * x + first * px + second * qx
-        toward[1] = along * y + first * py + second * qy
-        toward[2] = along * z + first * pz + second * qz
-        i = int(dot_a(toward).argmin())
-        j = int(dot_b(toward).argmax())
-        ax, ay, az = rows_a[i]
-        bx, by, bz = rows_b[j]
-        found[i, j] = (ax - bx, ay - by, az - bz, i, j)
-    return tuple(found.values())
+    def _touching(self, vertices: tuple[Vertex, ...], iterations: int) -> tuple[Simplex, bool]:
+        weights = self.weights_of((0.0, 0.0, 0.0), vertices)
+        return self._common_point(vertices, weights, weighted_mean(vertices, weights), iterations)
+
+    def _common_point(
+        self, vertices: tuple[Vertex, ...], weights: tuple[float, ...], nearest: Vector, iterations: int
+    ) -> tuple[Simplex, bool]:
+        # On a sliver of a triangle, floats may find the origin inside and yet no weights that lead there.
+        x, y, z = nearest
+        settled = x * x + y * y + z * z <= self.touch2
+        return Simplex(True, vertices, nearest, (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
 
 
 def _inside(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
     return Simplex(True, vertices, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), iterations)
 
 
-def _touching(
-    vertices: tuple[Vertex, ...], iterations: int, weights_of: _WeightsOf, touch: float
-) -> tuple[Simplex, bool]:
-    weights = weights_of((0.0, 0.0, 0.0), vertices)
-    x, y, z = weighted_mean(vertices, weights)
-    # On a sliver of a triangle, floats may find the origin inside and yet no weights that lead there.
-    settled = x * x + y * y + z * z <= touch * touch
-    return Simplex(True, vertices, (x, y, z), (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
+def is_known(simplex: tuple[Vertex, ...], i: int, j: int) -> bool:
+    """Return whether a simplex has the point made of vertex i of A and vertex j of B."""
+    for _, _, _, known_i, known_j in simplex:  # noqa: SIM110 - any() takes twice as long
+        if known_i == i and known_j == j:
+            return True
+    return False
 
 
 def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:

@@ -334,7 +334,7 @@ def one_pair_that_stands_still(peer: Coal, quick: bool) -> list[Row]:
     points /= np.linalg.norm(points, axis=2)[:, :, None]
     a, b = ConvexHull(points[0]), ConvexHull(points[1] + [2.1, 0.3, 0.2])
     last = contact(a, b)
-    direction = -last.normal
+    direction = last.normal
     (one, one_at), (two, two_at) = peer.shape(a), peer.shape(b)
     collide, request, result = peer.coal.collide, peer.coal.CollisionRequest(), peer.result
     request.enable_contact, request.gjk_initial_guess = False, peer.coal.CachedGuess

@@ -225,7 +225,7 @@ def test_one_support_point_settles_what_stands_still():
         warm = contact(a, b, start=cold)
         assert warm.iterations <= 2
         same(warm, cold, a, b)
-        direction = -cold.normal
+        direction = cold.normal
         assert gjk_intersects(a, b, direction) == cold.intersects
 
 
