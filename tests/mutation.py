@@ -3,20 +3,22 @@
 """Break the engine in many ways, one after the other, and see that the tests notice each.
 
     python tests/mutation.py                   all of them: some minutes
-    python tests/mutation.py --list            their names
+    python tests/mutation.py --list            their names, and where they are
     python tests/mutation.py --only gjk-one-step sat-no-edge-pairs
 
-Each mutation replaces one piece of text in one file of a copy of the package; the files of tests that are likely to
-notice run first, then all of tests/core but the slow ones. The checkout itself is never touched. No part of the test
-run: a mutation that survives is a hole in the tests, and this finds it.
+A line of the engine with the comment `# mutant: NAME` (or the line after such a comment) is changed as `MUTATIONS` says
+for that name, in a copy of the package: the change is one of the syntax tree, so that renaming does not concern it. The
+tests that are likely to notice run first, then all of tests/core but the slow ones. The checkout itself is never
+touched. This is not part of the test run: a mutation that survives is a gap in the tests, and this finds it.
 
-Exit code: 0 every mutation was noticed, 1 one survived or the tests fail without any, 2 a mutation no longer fits the
-code it was written for.
+Exit code: 0 every mutation was noticed, 1 one survived or the tests fail without any, 2 a name has no mark, a mark no
+name, or the change does not fit the marked line.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import shutil
@@ -24,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,325 +34,369 @@ ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("__init__.py", "pyproject.toml", "core", "tests/__init__.py", "tests/conftest.py", "tests/core", "tests/data")
 ALL_TESTS = ("tests/core",)
 TIME_LIMIT = 240.0
-"""Seconds for one run of tests: an engine that is broken may never come to an end, and that is noticed too."""
-
-
-class Mutation(NamedTuple):
-    """One way to break the engine."""
-
-    name: str
-    file: str
-    """Its name; core/ has each only once."""
-    old: str
-    """Occurs once in the file."""
-    new: str
-    tests: str
-    """The test files that run first: what is between `test_` and `.py`, separated by spaces."""
+"""Seconds for one run of tests: a broken engine may never end, and that is noticed too."""
+MARK = re.compile(r"#\s*mutant:\s*([a-z0-9-]+(?:\s*,\s*[a-z0-9-]+)*)")
+REVERSED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
 
 
 class UnfitError(Exception):
     """A mutation does not fit the code."""
 
 
-MUTATIONS = (
-    # Separating axes.
-    Mutation("sat-no-faces-of-b", "sat.py", "if not len(axes_b):", "if True:", "sat"),
-    Mutation("sat-no-edge-pairs", "sat.py", "not search.done and a.dim == 3", "not search.done and a.dim == 4", "sat"),
-    Mutation("sat-normal-turned", "sat.py", "if place < count else -self.axes", "if place < 0 else -self.axes", "sat"),
-    Mutation("sat-arcs-on-the-other-side", "sat.py", "side * end > 0.0", "side * end < 0.0", "sat"),
-    Mutation("sat-gap-of-the-nearer-side", "sat.py", "between + low_b - high_a", "between + high_b - low_a", "sat"),
-    Mutation("sat-careless-cross-product", "sat.py", "careful = _careful_cross(", "careful = _cross(", "sat"),
-    Mutation("sat-no-ties", "sat.py", "if len(found) <= 2:", "if len(found) > 0:", "sat"),
-    Mutation("sat-nothing-within-the-plane", "sat.py", "search.flat()", "pass", "sat"),
-    Mutation(
-        "boxes-axis-10-never-the-best",
-        "box_sat.py",
-        "best, axis, side, u, v = overlap / sqrt(square), 10, along, r21, r01",
-        "pass",
-        "box_sat",
-    ),
-    Mutation(
-        "boxes-axis-14-never-separates",
-        "box_sat.py",
-        "return _edges(a, 2, r02, r12, along, overlap, 14)",
-        "pass",
-        "box_sat",
-    ),
-    Mutation("boxes-half-way-too-far", "box_sat.py", "and t1 <= h1 + h1\n", "and t1 <= h1 + h1 + h1\n", "box_sat"),
-    Mutation("boxes-half-way-of-b-too-far", "box_sat.py", "<= g2 + g2\n", "<= g2 + g2 + g2\n", "box_sat"),
-    Mutation(
-        "boxes-normal-turned",
-        "box_sat.py",
-        "normal = (nx, ny, nz) if along >= 0.0",
-        "normal = (nx, ny, nz) if along < 0.0",
-        "box_sat",
-    ),
-    Mutation("boxes-careless-when-parallel", "box_sat.py", "if q20 < _BOX_WIDE:", "if q20 < 2.0:", "box_sat"),
+class Marked(NamedTuple):
+    """A marked line in the syntax tree of its file."""
+
+    tree: ast.Module
+    line: int
+
+    def nodes(self, *kinds: type[ast.AST]) -> list[ast.AST]:
+        """Return the nodes of these kinds that begin on the line, in the order of the source, outer ones first."""
+        found = [node for node in ast.walk(self.tree) if isinstance(node, kinds) and node.lineno == self.line]  # type: ignore[attr-defined]
+        return sorted(found, key=lambda node: (node.col_offset, -node.end_col_offset))  # type: ignore[attr-defined]
+
+    def node(self, *kinds: type[ast.AST], index: int = 0) -> ast.AST:
+        found = self.nodes(*kinds)
+        if len(found) <= index:
+            raise UnfitError(f"line {self.line} has no {' or '.join(kind.__name__ for kind in kinds)} number {index}")
+        return found[index]
+
+    def replace(self, old: ast.AST, new: ast.AST) -> None:
+        for parent in ast.walk(self.tree):
+            for name, value in ast.iter_fields(parent):
+                if value is old:
+                    setattr(parent, name, ast.copy_location(new, old))
+                elif isinstance(value, list) and any(item is old for item in value):
+                    setattr(parent, name, [ast.copy_location(new, old) if item is old else item for item in value])
+
+
+Change = Callable[[Marked], None]
+"""Changes the tree at a marked line."""
+
+
+def negative(value: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.USub(), value)
+
+
+def condition(value: bool) -> Change:
+    """The condition of an `if`, `while` or conditional expression is always this."""
+
+    def change(marked: Marked) -> None:
+        marked.node(ast.If, ast.While, ast.IfExp).test = ast.Constant(value)  # type: ignore[attr-defined]
+
+    return change
+
+
+def operand(index: int) -> Change:
+    """One operand of an `and` is true."""
+
+    def change(marked: Marked) -> None:
+        marked.node(ast.BoolOp).values[index] = ast.Constant(True)  # type: ignore[attr-defined]
+
+    return change
+
+
+def drop(marked: Marked) -> None:
+    """The statement does nothing."""
+    marked.replace(marked.node(ast.stmt), ast.Pass())
+
+
+def flip(marked: Marked) -> None:
+    """A comparison is the other way round."""
+    compare = marked.node(ast.Compare)
+    compare.ops[0] = REVERSED[type(compare.ops[0])]()  # type: ignore[attr-defined]
+
+
+def strict(marked: Marked) -> None:
+    """A comparison excludes equality."""
+    compare = marked.node(ast.Compare)
+    compare.ops[0] = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}[type(compare.ops[0])]()  # type: ignore[attr-defined]
+
+
+def compared(make: Callable[[ast.expr], ast.expr]) -> Change:
+    """A comparison is with another right side."""
+
+    def change(marked: Marked) -> None:
+        compare = marked.node(ast.Compare)
+        compare.comparators[0] = make(compare.comparators[0])  # type: ignore[attr-defined]
+
+    return change
+
+
+def compare_with(value: float) -> Change:
+    return compared(lambda _: ast.Constant(value))
+
+
+def compare_with_times(factor: float) -> Change:
+    return compared(lambda right: ast.BinOp(ast.Constant(factor), ast.Mult(), right))
+
+
+def positive(marked: Marked) -> None:
+    """A condition only asks whether what it compares first is above 0."""
+    compare = marked.node(ast.Compare)
+    first = ast.Compare(compare.left, [ast.Gt()], [ast.Constant(0.0)])  # type: ignore[attr-defined]
+    marked.node(ast.If, ast.While).test = first  # type: ignore[attr-defined]
+
+
+def true(marked: Marked) -> None:
+    """A comparison, or else the value returned, is True."""
+    comparisons = marked.nodes(ast.Compare)
+    if comparisons:
+        marked.replace(comparisons[0], ast.Constant(True))
+    else:
+        marked.node(ast.Return).value = ast.Constant(True)  # type: ignore[attr-defined]
+
+
+def sign(index: int = 0) -> Change:
+    """A plus is a minus or a minus a plus."""
+
+    def change(marked: Marked) -> None:
+        found = [node for node in marked.nodes(ast.BinOp) if isinstance(node.op, ast.Add | ast.Sub)]  # type: ignore[attr-defined]
+        if len(found) <= index:
+            raise UnfitError(f"line {marked.line} has no sum or difference number {index}")
+        found[index].op = ast.Sub() if isinstance(found[index].op, ast.Add) else ast.Add()  # type: ignore[attr-defined]
+
+    return change
+
+
+def left(marked: Marked) -> None:
+    """A sum or difference is its left side only."""
+    found = [node for node in marked.nodes(ast.BinOp) if isinstance(node.op, ast.Add | ast.Sub)]  # type: ignore[attr-defined]
+    if not found:
+        raise UnfitError(f"line {marked.line} has no sum or difference")
+    marked.replace(found[0], found[0].left)  # type: ignore[attr-defined]
+
+
+def unsigned(marked: Marked) -> None:
+    """A minus sign is missing."""
+    minus = marked.node(ast.UnaryOp)
+    marked.replace(minus, minus.operand)  # type: ignore[attr-defined]
+
+
+def times(factor: float) -> Change:
+    """The value assigned is this many times as large."""
+
+    def change(marked: Marked) -> None:
+        statement = marked.node(ast.Assign, ast.AnnAssign)
+        statement.value = ast.BinOp(ast.Constant(factor), ast.Mult(), statement.value)  # type: ignore[attr-defined]
+
+    return change
+
+
+def scale(factor: float) -> Change:
+    """The first number on the line is this many times as large."""
+
+    def change(marked: Marked) -> None:
+        numbers = [node for node in marked.nodes(ast.Constant) if isinstance(node.value, float)]  # type: ignore[attr-defined]
+        if not numbers:
+            raise UnfitError(f"line {marked.line} has no number")
+        numbers[0].value *= factor  # type: ignore[attr-defined]
+
+    return change
+
+
+def negate(marked: Marked) -> None:
+    """The last element of a tuple, a conditional's second arm, or each element of a list is minus that."""
+    node = marked.node(ast.Tuple, ast.IfExp, ast.ListComp)
+    if isinstance(node, ast.Tuple):
+        node.elts[-1] = negative(node.elts[-1])
+    elif isinstance(node, ast.IfExp):
+        node.orelse = negative(node.orelse)
+    elif isinstance(node, ast.ListComp):
+        node.elt = negative(node.elt)
+
+
+def negate_vector(marked: Marked) -> None:
+    """The last element of the assigned tuple, a vector of floats, points the other way."""
+    node = marked.node(ast.Assign).value  # type: ignore[attr-defined]
+    turned = ast.parse("tuple(-x for x in _)", mode="eval").body
+    turned.args[0].generators[0].iter = node.elts[-1]  # type: ignore[attr-defined]
+    node.elts[-1] = turned
+
+
+def swap(marked: Marked) -> None:
+    """The arms of a conditional, or the two elements of the tuples of a comprehension, change places."""
+    node = marked.node(ast.IfExp, ast.ListComp)
+    if isinstance(node, ast.IfExp):
+        node.body, node.orelse = node.orelse, node.body
+    elif isinstance(node, ast.ListComp) and isinstance(node.elt, ast.Tuple):
+        node.elt.elts.reverse()
+
+
+def swap_with_next(marked: Marked) -> None:
+    """A keyword argument and the one on the next line change places."""
+    keywords = [node for node in ast.walk(marked.tree) if isinstance(node, ast.keyword)]
+    first, second = (next(k for k in keywords if k.lineno == line) for line in (marked.line, marked.line + 1))
+    first.value, second.value = second.value, first.value
+
+
+def first(marked: Marked) -> None:
+    """Only the first element is returned, or gone through by a loop."""
+    node = marked.node(ast.Return, ast.For)
+    name = "iter" if isinstance(node, ast.For) else "value"
+    sliced = ast.Subscript(getattr(node, name), ast.Slice(None, ast.Constant(1)), ast.Load())
+    setattr(node, name, sliced)
+
+
+def shorten(marked: Marked) -> None:
+    """The last element of the returned tuple lacks its own last element."""
+    node = marked.node(ast.Return).value  # type: ignore[attr-defined]
+    node.elts[-1].elts.pop()
+
+
+def call(name: str) -> Change:
+    """Another function is called, which the file must know."""
+
+    def change(marked: Marked) -> None:
+        function = marked.node(ast.Call).func  # type: ignore[attr-defined]
+        if isinstance(function, ast.Attribute):
+            function.attr = name
+        elif any(isinstance(node, ast.FunctionDef) and node.name == name for node in ast.walk(marked.tree)):
+            function.id = name
+        else:
+            raise UnfitError(f"the file has no function {name}")
+
+    return change
+
+
+def attribute(name: str) -> Change:
+    """Another member of an enumeration is taken."""
+
+    def change(marked: Marked) -> None:
+        marked.node(ast.Attribute).attr = name  # type: ignore[attr-defined]
+
+    return change
+
+
+def argument(index: int, value: float) -> Change:
+    """An argument of the call is this number."""
+
+    def change(marked: Marked) -> None:
+        marked.node(ast.Call).args[index] = ast.Constant(value)  # type: ignore[attr-defined]
+
+    return change
+
+
+MUTATIONS: dict[str, tuple[Change, str]] = {
+    # Name: the change, and which tests run first (what is between `test_` and `.py`). Separating axes.
+    "sat-no-faces-of-b": (condition(True), "sat"),
+    "sat-no-edge-pairs": (condition(False), "sat"),
+    "sat-normal-turned": (condition(False), "sat"),
+    "sat-arcs-on-the-other-side": (flip, "sat"),
+    "sat-gap-of-the-nearer-side": (sign(), "sat"),
+    "sat-careless-cross-product": (call("_cross"), "sat"),
+    "sat-no-ties": (condition(True), "sat"),
+    "sat-nothing-within-the-plane": (drop, "sat"),
+    "boxes-axis-10-never-the-best": (drop, "box_sat"),
+    "boxes-axis-14-never-separates": (drop, "box_sat"),
+    "boxes-half-way-too-far": (compare_with_times(1.5), "box_sat"),
+    "boxes-half-way-of-b-too-far": (compare_with_times(1.5), "box_sat"),
+    "boxes-normal-turned": (swap, "box_sat"),
+    "boxes-careless-when-parallel": (condition(True), "box_sat"),
     # GJK and what it stands on.
-    Mutation(
-        "gjk-one-step",
-        "gjk.py",
-        "if v2 - v_w <= GJK_GAP * EPS * length * (length + size):",
-        "if True:",
-        "gjk",
-    ),
-    Mutation(
-        "gjk-touch-too-wide", "gjk.py", "touch = GJK_TOUCH * EPS * size", "touch = 1e6 * GJK_TOUCH * EPS * size", "gjk"
-    ),
-    Mutation(
-        "gjk-normal-turned",
-        "gjk.py",
-        "best_gap, best_normal = gap, normal",
-        "best_gap, best_normal = gap, (-nx, -ny, -nz)",
-        "gjk",
-    ),
-    Mutation(
-        "gjk-thin-tetrahedra-by-floats",
-        "gjk.py",
-        "found = nearest_on_simplex_exactly(tried)",
-        "pass",
-        "gjk regressions",
-    ),
-    Mutation(
-        "gjk-inside-by-floats",
-        "gjk.py",
-        "if found is None and not encloses_origin(",
-        "if found is not None and not encloses_origin(",
-        "gjk regressions",
-    ),
-    Mutation("gjk-never-starts-again-exactly", "gjk.py", "if not settled:", "if False:", "gjk regressions hard_pairs"),
-    Mutation("gjk-witness-of-b-mirrored", "gjk.py", "qx + weight * (x - bx)", "qx - weight * (x - bx)", "gjk"),
-    Mutation(
-        "simplex-wrong-side-of-a-triangle",
-        "simplex.py",
-        "az + t * vz, (a, c)",
-        "az + t * vz, (a, b)",
-        "gjk",
-    ),
-    Mutation("simplex-open-segment", "simplex.py", "if along >= length2:", "if False:", "gjk"),
-    Mutation(
-        "exact-volume-sign",
-        "exact.py",
-        "-sign * _dot(_cross(p, r), s)",
-        "sign * _dot(_cross(p, r), s)",
-        "gjk regressions",
-    ),
-    Mutation(
-        "exact-farthest-face",
-        "exact.py",
-        "square * best_scale < best_square * scale",
-        "square * best_scale > best_square * scale",
-        "gjk regressions",
-    ),
-    Mutation(
-        "exact-plane-offset", "exact.py", "(*normal, _dot(normal, p))", "(*normal, -_dot(normal, p))", "epa contact"
-    ),
-    Mutation("support-nearest-vertices", "support.py", "np.argmax(directions", "np.argmin(directions", "support"),
-    Mutation(
-        "support-triangle-wound-backwards",
-        "support.py",
-        "(i, j, k) if turn_ab > 0.0",
-        "(i, j, k) if turn_ab < 0.0",
-        "support",
-    ),
-    Mutation("support-no-faces", "support.py", "> width * width * length2:", "> 1e300:", "support"),
+    "gjk-one-step": (condition(True), "gjk"),
+    "gjk-touch-too-wide": (times(1e6), "gjk"),
+    "gjk-normal-turned": (negate_vector, "gjk"),
+    "gjk-thin-tetrahedra-by-floats": (drop, "gjk regressions"),
+    "gjk-inside-by-floats": (flip, "gjk regressions"),
+    "gjk-never-starts-again-exactly": (condition(False), "gjk regressions hard_pairs"),
+    "gjk-witness-of-b-mirrored": (sign(), "gjk"),
+    "simplex-wrong-side-of-a-triangle": (shorten, "gjk"),
+    "simplex-open-segment": (condition(False), "gjk"),
+    "exact-volume-sign": (unsigned, "gjk regressions"),
+    "exact-farthest-face": (flip, "gjk regressions"),
+    "exact-plane-offset": (negate, "epa contact"),
+    "support-nearest-vertices": (call("argmin"), "support"),
+    "support-triangle-wound-backwards": (swap, "support"),
+    "support-no-faces": (condition(False), "support"),
     # EPA.
-    Mutation(
-        "epa-converged-too-early",
-        "epa.py",
-        "converged = EPA_CONVERGED * EPS * size\n    filtered",
-        "converged = 1e6 * EPA_CONVERGED * EPS * size\n    filtered",
-        "epa contact",
-    ),
-    Mutation("epa-first-face", "epa.py", "if gap > converged and (w_a, w_b) not in known:", "if False:", "epa"),
-    Mutation(
-        "epa-ties-found-in-the-wrong-place",
-        "directions.py",
-        "bisect_left(heights, height - width)",
-        "bisect_left(heights, height)",
-        "directions",
-    ),
-    Mutation("epa-no-ties", "epa.py", "return tuple(distinct)", "return tuple(distinct[:1])", "epa"),
-    Mutation(
-        "epa-sides-by-floats",
-        "epa.py",
-        "if height >= below and (height > -below or grid.height(across, p2, q2, r2, apex) > 0):",
-        "if height > 0.0:",
-        "epa contact regressions",
-    ),
-    Mutation(
-        "epa-slivers-by-floats",
-        "epa.py",
-        "if length2 > sliver2 * u2 * v2:",
-        "if length2 > 0.0:",
-        "epa contact regressions",
-    ),
-    Mutation(
-        "epa-inner-radius-forgotten",
-        "epa.py",
-        "directions.add(x, y, z)\n            inner = min(inner, offset)",
-        "directions.add(x, y, z)",
-        "epa contact",
-    ),
-    Mutation(
-        "epa-flat-one-way-only",
-        "epa.py",
-        "for sign in (1.0, -1.0):\n        normal",
-        "for sign in (1.0,):\n        normal",
-        "epa",
-    ),
-    Mutation(
-        "epa-polygon-clockwise",
-        "epa.py",
-        "(p, q, r) if height > 0.0 else (p, r, q)",
-        "(p, r, q) if height > 0.0 else (p, q, r)",
-        "epa",
-    ),
+    "epa-converged-too-early": (times(1e6), "epa contact"),
+    "epa-first-face": (condition(False), "epa"),
+    "epa-ties-found-in-the-wrong-place": (left, "directions"),
+    "epa-no-ties": (first, "epa"),
+    "epa-sides-by-floats": (positive, "epa contact regressions"),
+    "epa-slivers-by-floats": (compare_with(0.0), "epa contact regressions"),
+    "epa-inner-radius-forgotten": (drop, "epa contact"),
+    "epa-flat-one-way-only": (first, "epa"),
+    "epa-polygon-clockwise": (swap, "epa"),
     # The region.
-    Mutation(
-        "clip-outer-half-planes",
-        "clip.py",
-        "insides = [gx * (c[0] - x0) + gy",
-        "insides = [-gx * (c[0] - x0) - gy",
-        "region",
-    ),
-    Mutation(
-        "region-half-the-area", "region.py", "_POLYGON, 0.5 * twice_area", "_POLYGON, 0.25 * twice_area", "region"
-    ),
-    Mutation(
-        "region-mean-of-corners",
-        "region.py",
-        "x0 + mx / thrice, y0 + my / thrice",
-        "sum(c[0] for c in corners) / count, sum(c[1] for c in corners) / count",
-        "region",
-    ),
-    Mutation("region-one-depth-for-all", "region.py", "if lower.level and upper.level:", "if True:", "region"),
-    Mutation(
-        "region-features-of-the-other",
-        "region.py",
-        "[(second, first) for first, second in reversed(pairs)]",
-        "pairs[::-1]",
-        "region",
-    ),
-    Mutation(
-        "region-in-the-plane-of-a", "region.py", "0.5 * (lower.support + upper.support)", "lower.support", "region"
-    ),
-    # What the contact says.
-    Mutation(
-        "relation-band-without-floor",
-        "relation.py",
-        "promised(0.0, small, max(a.magnitude, b.magnitude))",
-        "0.0",
-        "contact metamorphic",
-    ),
-    Mutation(
-        "relation-inside-mixed", "relation.py", "return Relation.A_INSIDE_B", "return Relation.B_INSIDE_A", "contact"
-    ),
-    Mutation(
-        "relation-inside-by-bounding-boxes",
-        "relation.py",
-        "if a_in_b and _inside(a, b, band):",
-        "if a_in_b:",
-        "contact",
-    ),
-    Mutation(
-        "relation-no-band", "relation.py", "if signed_distance >= -band:", "if signed_distance >= 0.0:", "contact"
-    ),
-    Mutation(
-        "relation-part-of-the-corners",
-        "relation.py",
-        "return _corners_match(a, b, slack) and _corners_match(b, a, slack)",
-        "return _corners_match(a, b, slack)",
-        "contact",
-    ),
-    Mutation(
-        "relation-clearance-left-out",
-        "relation.py",
-        "signed_distance <= clearance",
-        "signed_distance < clearance",
-        "contact",
-    ),
-    Mutation(
-        "contact-upper-bound-not-widened", "contact.py", "signed_distance) + rounding", "signed_distance)", "contact"
-    ),
-    Mutation("contact-lower-bound-not-widened", "contact.py", "answer.slab) - rounding", "answer.slab)", "contact"),
-    Mutation(
-        "contact-witness-points-swapped",
-        "contact.py",
-        "point_on_a=read_only(point_on_a),\n        point_on_b=read_only(point_on_b),",
-        "point_on_a=read_only(point_on_b),\n        point_on_b=read_only(point_on_a),",
-        "contact",
-    ),
-    Mutation("contact-witness-not-in-the-middle", "contact.py", "if len(region.vertices) > 1:", "if False:", "witness"),
-    Mutation("contact-disagreement-untold", "contact.py", "if contradiction > tolerance:", "if False:", "contact"),
-    Mutation(
-        "contact-mtv-of-a",
-        "separation.py",
-        "else self.depth * self.normal",
-        "else -self.depth * self.normal",
-        "contact",
-    ),
-    Mutation("witness-wrong-triangle", "witness.py", "(z - az) * tz >= 0.0:", "(z - az) * tz <= 0.0:", "witness"),
+    "clip-outer-half-planes": (negate, "region"),
+    "region-half-the-area": (scale(0.5), "region"),
+    "region-mean-of-corners": (scale(1.1), "region"),
+    "region-one-depth-for-all": (condition(True), "region"),
+    "region-features-of-the-other": (swap, "region"),
+    "region-in-the-plane-of-a": (left, "region"),
+    # The contact.
+    "relation-band-without-floor": (argument(1, 0.0), "contact metamorphic"),
+    "relation-inside-mixed": (attribute("B_INSIDE_A"), "contact"),
+    "relation-inside-by-bounding-boxes": (operand(1), "contact"),
+    "relation-no-band": (compare_with(0.0), "contact"),
+    "relation-part-of-the-corners": (operand(1), "contact"),
+    "relation-clearance-left-out": (strict, "contact"),
+    "contact-upper-bound-not-widened": (left, "contact"),
+    "contact-lower-bound-not-widened": (left, "contact"),
+    "contact-witness-points-swapped": (swap_with_next, "contact"),
+    "contact-witness-not-in-the-middle": (condition(False), "witness"),
+    "contact-disagreement-unreported": (condition(False), "contact"),
+    "contact-mtv-of-a": (negate, "contact"),
+    "witness-wrong-triangle": (flip, "witness"),
     # The verifier.
-    Mutation("verify-always-ok", "check.py", "return all(check.ok for check in self.checks)", "return True", "verify"),
-    Mutation("verify-believes-the-lower-bound", "verify.py", "contact.lower_bound <= proven and", "", "verify"),
-    Mutation("verify-believes-the-upper-bound", "verify.py", "contact.upper_bound >= proven and", "", "verify"),
-    Mutation("verify-believes-the-relation", "verify.py", "contact.relation in possible", "True", "verify"),
+    "verify-always-ok": (true, "verify"),
+    "verify-believes-the-lower-bound": (true, "verify"),
+    "verify-believes-the-upper-bound": (true, "verify"),
+    "verify-believes-the-relation": (true, "verify"),
     # Hulls.
-    Mutation(
-        "hull-sharp-tips-left-out",
-        "quickhull.py",
-        "self._grow(ids[outside], owner[outside], volume[outside], progress, exactly=True)",
-        "pass",
-        "hull",
-    ),
-    Mutation(
-        "hull-sides-by-floats",
-        "quickhull.py",
-        "unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)",
-        "unclear = np.flatnonzero(height > np.inf)",
-        "hull",
-    ),
-    # Tolerances, each 10,000 times what it is or more, or nothing.
-    Mutation("tolerance-hull-drop", "tolerance.py", "HULL_DROP = 2.0", "HULL_DROP = 2e4", "hull"),
-    Mutation("tolerance-hull-merge", "tolerance.py", "HULL_MERGE = 4.0", "HULL_MERGE = 4e4", "hull"),
-    Mutation("tolerance-hull-straight", "tolerance.py", "HULL_STRAIGHT = 3.0", "HULL_STRAIGHT = 3e4", "hull"),
-    Mutation("tolerance-hull-rank", "tolerance.py", "HULL_RANK = 7.0", "HULL_RANK = 7e4", "hull"),
-    Mutation("tolerance-flat", "epa.py", "\n_FLAT = 8.0", "\n_FLAT = 8e6", "epa contact"),
-    Mutation(
-        "tolerance-same-direction", "tolerance.py", "SAME_DIRECTION = 1e-7", "SAME_DIRECTION = 1e-3", "epa sat contact"
-    ),
-    Mutation("tolerance-gjk-gap", "tolerance.py", "GJK_GAP = 4.0", "GJK_GAP = 4e4", "gjk contact"),
-    Mutation("tolerance-region-rounding", "tolerance.py", "REGION_ROUNDING = 16.0", "REGION_ROUNDING = 16e4", "region"),
-    Mutation(
-        "tolerance-contact",
-        "tolerance.py",
-        "DEFAULT_CONTACT_TOLERANCE = 1e-5",
-        "DEFAULT_CONTACT_TOLERANCE = 0.1",
-        "contact",
-    ),
-    Mutation("tolerance-sat-parallel", "tolerance.py", "SAT_PARALLEL = 1e-13", "SAT_PARALLEL = 1e-9", "sat"),
-    Mutation("tolerance-box-parallel", "tolerance.py", "BOX_PARALLEL = 1e-13", "BOX_PARALLEL = 1e-9", "box_sat"),
-    Mutation(
-        "tolerance-support-rounding",
-        "tolerance.py",
-        "SUPPORT_ROUNDING = 4.0",
-        "SUPPORT_ROUNDING = 4e4",
-        "contact verify",
-    ),
-)
+    "hull-sharp-tips-left-out": (drop, "hull"),
+    "hull-sides-by-floats": (compared(negative), "hull"),
+    # Tolerances, each 10,000 times what it is or more.
+    "tolerance-hull-drop": (scale(1e4), "hull"),
+    "tolerance-hull-merge": (scale(1e4), "hull"),
+    "tolerance-hull-straight": (scale(1e4), "hull"),
+    "tolerance-hull-rank": (scale(1e4), "hull"),
+    "tolerance-flat": (scale(1e6), "epa contact"),
+    "tolerance-same-direction": (scale(1e4), "epa sat contact"),
+    "tolerance-gjk-gap": (scale(1e4), "gjk contact"),
+    "tolerance-region-rounding": (scale(1e4), "region"),
+    "tolerance-contact": (scale(1e4), "contact"),
+    "tolerance-sat-parallel": (scale(1e4), "sat"),
+    "tolerance-box-parallel": (scale(1e4), "box_sat"),
+    "tolerance-support-rounding": (scale(1e4), "contact verify"),
+}
 
 
-def mutated(mutation: Mutation, source: str) -> str:
-    """Return the file with the mutation. Raises UnfitError when its old text is not there exactly once."""
-    count = source.count(mutation.old)
-    if count != 1:
-        raise UnfitError(f"{mutation.name}: its old text is {count} times in {mutation.file}: {mutation.old!r}")
-    text = source.replace(mutation.old, mutation.new)
+class Place(NamedTuple):
+    """Where a mark is."""
+
+    file: Path
+    """Relative to the repository."""
+    line: int
+    """Of the code, from 1."""
+
+
+def marks() -> dict[str, Place]:
+    """Return the place of each marked mutation. Raise UnfitError when a name is marked twice or unknown."""
+    found: dict[str, Place] = {}
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            mark = MARK.search(line)
+            for name in re.split(r"\s*,\s*", mark[1]) if mark else ():
+                place = Place(path.relative_to(ROOT), number + line.lstrip().startswith("#"))
+                if name in found or name not in MUTATIONS:
+                    raise UnfitError(f"{path}:{number}: the mark {name} is {'doubled' if name in found else 'unknown'}")
+                found[name] = place
+    return found
+
+
+def mutated(name: str, place: Place) -> str:
+    """Return the file with the mutation. Raise UnfitError when it does not fit."""
+    source = (ROOT / place.file).read_text(encoding="utf-8")
+    tree = ast.parse(source)
     try:
-        compile(text, mutation.file, "exec")
-    except SyntaxError as error:
-        raise UnfitError(f"{mutation.name}: {mutation.file} is no Python with it: {error}") from error
+        MUTATIONS[name][0](Marked(tree, place.line))
+    except (UnfitError, AttributeError, IndexError, KeyError, StopIteration) as error:
+        raise UnfitError(f"{name} does not fit {place.file}:{place.line}: {error}") from error
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    if text == ast.unparse(ast.parse(source)):
+        raise UnfitError(f"{name} changes nothing at {place.file}:{place.line}")
     return text
 
 
@@ -399,24 +446,36 @@ def first_failure(copy: Path, tests: tuple[str, ...]) -> str | None:
     return found[1]
 
 
-def broken_file(copy: Path, mutation: Mutation) -> Path:
-    """Return the file of the mutation in a copy of the package."""
-    found = list((copy / "core").rglob(mutation.file))
-    if len(found) != 1:
-        raise UnfitError(f"{mutation.name}: core/ has {len(found)} files {mutation.file}")
-    return found[0]
-
-
-def noticed_by(copy: Path, mutation: Mutation) -> str | None:
+def noticed_by(copy: Path, name: str, place: Place) -> str | None:
     """Return the test that notices the mutation, None when it survives all of them."""
-    path = broken_file(copy, mutation)
+    path = copy / place.file
     source = path.read_text(encoding="utf-8")
-    path.write_text(mutated(mutation, source), encoding="utf-8")
+    path.write_text(mutated(name, place), encoding="utf-8")
     try:
-        likely = tuple(f"tests/core/test_{name}.py" for name in mutation.tests.split())
-        return first_failure(copy, likely) or first_failure(copy, ALL_TESTS)
+        likely = tuple(f"tests/core/test_{test}.py" for test in MUTATIONS[name][1].split())
+        likely = tuple(test for test in likely if (copy / test).is_file())
+        return (first_failure(copy, likely) if likely else None) or first_failure(copy, ALL_TESTS)
     finally:
         path.write_text(source, encoding="utf-8")
+
+
+def run(names: list[str], places: dict[str, Place]) -> list[str]:
+    """Try mutations, and return those that survive."""
+    survived = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copy_package(Path(folder))
+        check_import(copy)
+        failure = first_failure(copy, ALL_TESTS)
+        if failure is not None:
+            raise UnfitError(f"{failure} fails without any mutation")
+        for name in names:
+            start = time.monotonic()
+            test = noticed_by(copy, name, places[name])
+            verdict = "SURVIVED" if test is None else f"noticed by {test}"
+            print(f"{name}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
+            if test is None:
+                survived.append(name)
+    return survived
 
 
 def main() -> int:
@@ -425,36 +484,24 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the mutations and stop")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="these mutations only")
     options = parser.parse_args()
-    if options.list:
-        for mutation in MUTATIONS:
-            print(f"{mutation.name:36} {mutation.file}")
-        return 0
-    unknown = set(options.only) - {mutation.name for mutation in MUTATIONS}
-    if unknown:
-        parser.error(f"no mutation has the name {', '.join(sorted(unknown))}")
-    chosen = [mutation for mutation in MUTATIONS if mutation.name in options.only or not options.only]
-    survived = []
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            copy = copy_package(Path(folder))
-            for mutation in chosen:  # before any time is spent
-                mutated(mutation, broken_file(copy, mutation).read_text(encoding="utf-8"))
-            check_import(copy)
-            failure = first_failure(copy, ALL_TESTS)
-            if failure is not None:
-                print(f"without any mutation {failure} fails: nothing can be told", file=sys.stderr)
-                return 1
-            for mutation in chosen:
-                start = time.monotonic()
-                test = noticed_by(copy, mutation)
-                verdict = "SURVIVED" if test is None else f"noticed by {test}"
-                print(f"{mutation.name}: {verdict} ({time.monotonic() - start:.0f} s)", flush=True)
-                if test is None:
-                    survived.append(mutation.name)
-        except UnfitError as error:
-            print(error, file=sys.stderr)
-            return 2
-    print(f"{len(chosen) - len(survived)} of {len(chosen)} mutations noticed")
+    if unknown := set(options.only) - set(MUTATIONS):
+        parser.error(f"there are no mutations {', '.join(sorted(unknown))}")
+    names = options.only or list(MUTATIONS)
+    try:
+        places = marks()
+        if options.list:
+            for name in names:
+                print(f"{name:36} {'{}:{}'.format(*places[name]) if name in places else 'NO MARK'}")
+            return 0
+        if missing := [name for name in names if name not in places]:
+            raise UnfitError(f"no line of core is marked {', '.join(missing)}")
+        for name in names:  # before any time is spent
+            mutated(name, places[name])
+        survived = run(names, places)
+    except UnfitError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{len(names) - len(survived)} of {len(names)} mutations noticed")
     if survived:
         print(f"survived: {', '.join(survived)}")
     return 1 if survived else 0

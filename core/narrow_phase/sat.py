@@ -77,11 +77,11 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
     validate_polytopes(a, b)
     search = _Search(a, b, early_exit)
     search.facets()
-    if not search.done and a.dim == 3:
+    if not search.done and a.dim == 3:  # mutant: sat-no-edge-pairs
         search.edges()
     if not search.done:
         if a.rank < a.dim and b.rank < b.dim:
-            search.flat()
+            search.flat()  # mutant: sat-nothing-within-the-plane
         elif abs(search.best) <= search.rounding:
             search.thin()
     return search.result()
@@ -100,6 +100,7 @@ class _Axes(NamedTuple):
     def normal(self, place: int) -> FloatArray:
         """Return the unit vector (dim,) of a gap, from A to B."""
         count = len(self.axes)
+        # mutant: sat-normal-turned
         normal: FloatArray = self.axes[place] if place < count else -self.axes[place - count]
         return normal + 0.0  # + 0.0 turns -0.0 into 0.0
 
@@ -128,7 +129,7 @@ class _Search:
         a, b = self.a, self.b
         axes, low_a, high_a = a.facet_axes
         axes_b, low_b, high_b = b.facet_axes
-        if not len(axes_b):
+        if not len(axes_b):  # mutant: sat-no-faces-of-b
             if len(axes):
                 self._keep(axes, low_a, high_a, *intervals(axes, b.centred))
             return
@@ -157,6 +158,7 @@ class _Search:
     ) -> None:
         """Add axes with what the shapes, each about its centre, cover of them."""
         between = axes.dot(self.apart)
+        # mutant: sat-gap-of-the-nearer-side
         gaps = np.concatenate((between + low_b - high_a, low_a - high_b - between))
         self.kept.append(_Axes(axes, gaps, pairs))
         self.best = max(self.best, float(gaps[gaps.argmax()]))
@@ -211,7 +213,7 @@ class _Search:
             crossing = start * end < 0.0
             end = start - end
             if len(of_a.first):
-                crossing &= side * end > 0.0
+                crossing &= side * end > 0.0  # mutant: sat-arcs-on-the-other-side
             kept = crossing.nonzero()[0]
             i, j, side = i.take(kept), j.take(kept), end.take(kept)
         return i, j, side
@@ -253,6 +255,7 @@ class _Search:
             axes = product.take(batch, axis=0) / sines[:, None]
             near = (sines < SAT_PLAIN_CROSS).nonzero()[0]
             if len(near):
+                # mutant: sat-careless-cross-product
                 careful = _careful_cross(of_a.directions[p[near]], of_b.directions[q[near]])
                 axes[near] = careful / np.sqrt(np.einsum("ij,ij->i", careful, careful))[:, None]
             self._measure(axes, (p, q))
@@ -356,7 +359,7 @@ class _Search:
             for group in self.kept:
                 places = (group.gaps >= bar).nonzero()[0].tolist()
                 found += [group.normal(place) for place in places]
-        if len(found) <= 2:
+        if len(found) <= 2:  # mutant: sat-no-ties
             return normal[None]
         axes = np.array(found)
         different = []

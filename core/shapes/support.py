@@ -73,7 +73,7 @@ def supports(shape: Polytope, directions: ArrayLike) -> FloatArray:
 
 
 def _farthest(shape: Polytope, directions: FloatArray) -> IntArray:
-    return np.argmax(directions @ shape.centred.T, axis=1)
+    return np.argmax(directions @ shape.centred.T, axis=1)  # mutant: support-nearest-vertices
 
 
 def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Feature:
@@ -98,7 +98,7 @@ def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Fea
     ux, uy, uz = apart[squares.index(length2)]
     for x, y, z in apart:
         x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
-        if x * x + y * y + z * z > width * width * length2:
+        if x * x + y * y + z * z > width * width * length2:  # mutant: support-no-faces
             return Feature(_FACE, _wound(indices, apart, direction))
     return Feature(_EDGE, (indices[0], indices[squares.index(length2)]))
 
@@ -115,7 +115,7 @@ def _wound(indices: list[int], places: list[tuple[float, float, float]], directi
     turn_ab = nx * (ay * bz - az * by) + ny * (az * bx - ax * bz) + nz * (ax * by - ay * bx)
     if count == 3:
         i, j, k = indices
-        return (i, j, k) if turn_ab > 0.0 else (i, k, j)
+        return (i, j, k) if turn_ab > 0.0 else (i, k, j)  # mutant: support-triangle-wound-backwards
     cx, cy, cz = rest[0]
     turn_bc = nx * (by * cz - bz * cy) + ny * (bz * cx - bx * cz) + nz * (bx * cy - by * cx)
     turn_ac = nx * (ay * cz - az * cy) + ny * (az * cx - ax * cz) + nz * (ax * cy - ay * cx)
