@@ -1,39 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Colours and sizes of the overlay.
-
-The default colours are those of Okabe and Ito, which people with any common colour blindness tell apart.
-"""
+"""The add-on's preferences: colours and sizes of the overlay."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import bpy
 from bpy.props import FloatProperty, FloatVectorProperty
 
+from .look import DEFAULT_LOOK, Color, Look
+
 ADDON = (__package__ or "").removesuffix(".blender_addon.data")
 """Name under which Blender knows the add-on, such as 'bl_ext.user_default.contact_lens'."""
-
-Color = tuple[float, float, float, float]
-
-
-@dataclass(frozen=True)
-class Look:
-    """Colours (display space, with alpha) and sizes (pixels at interface scale 1) of the overlay."""
-
-    color_a: Color = (0.337, 0.706, 0.914, 1.0)  # sky blue
-    color_b: Color = (0.941, 0.894, 0.259, 1.0)  # yellow: orange is what Blender outlines selected objects in
-    color_region: Color = (0.0, 0.620, 0.451, 0.5)  # bluish green
-    color_vector: Color = (0.835, 0.369, 0.0, 1.0)  # vermillion
-    color_gap: Color = (0.800, 0.475, 0.655, 1.0)  # reddish purple
-    color_point: Color = (1.0, 1.0, 1.0, 1.0)
-    line_width: float = 2.0
-    point_size: float = 8.0
-    label_size: float = 12.0
-
-
-DEFAULT_LOOK = Look()
 
 
 def _color(name: str, default: Color, description: str) -> object:
@@ -70,7 +49,7 @@ class ContactLensPreferences(bpy.types.AddonPreferences):
 
 
 def look(context: bpy.types.Context) -> Look:
-    """The person's colours and sizes; the defaults when the add-on was registered without being enabled."""
+    """Return the user's colours and sizes; the defaults when the add-on was registered without being enabled."""
     addon: bpy.types.Addon | None = context.preferences.addons.get(ADDON)
     if addon is None or addon.preferences is None:
         return DEFAULT_LOOK

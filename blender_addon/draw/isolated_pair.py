@@ -23,7 +23,8 @@ from ..check.scene import contact_between
 from ..check.session import Inspection
 from ..data.units import UnitFormat
 from ..read.scene_objects import Item
-from .overlay_geometry import GLYPH, Layer, Style
+from .glyphs import fan, fills
+from .overlay_geometry import Layer, Style
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 
 FADED = 0.75
@@ -38,6 +39,8 @@ and not stripes of both. Some thirty steps of a depth buffer, as much as roundin
 TINT = 0.45
 """Fraction of the colour of A or B in the colour of its surface; the rest is grey."""
 GREY = 0.72
+_WHOLE_VIEW = fan(np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]))
+"""(2, 3, 3) triangles over all of clip space."""
 
 
 class Surface(NamedTuple):
@@ -134,7 +137,7 @@ def draw_isolated(
     on_gpu = layers_on_gpu((pair, style.look, "surfaces"), lambda: surface_layers(pair, style))
     with state_restored():
         gpu.state.depth_test_set("NONE")
-        Pen(np.eye(4), size).draw_once(_whole_view((*background, FADED)))
+        Pen(np.eye(4), size).draw_once(fills(_WHOLE_VIEW, (*background, FADED)))
         gpu.state.depth_mask_set(True)
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.active_framebuffer_get().clear(depth=1.0)
@@ -169,19 +172,5 @@ def surface_layers(pair: IsolatedPair, style: Style) -> list[Layer]:
         shade = DARKEST + (1.0 - DARKEST) * np.abs(normals @ LIGHT)
         paint = (1.0 - TINT) * GREY + TINT * np.array(color[:3])
         rgba = np.concatenate([shade[:, None] * paint, np.ones((len(shade), 1))], axis=1)
-        layers.append(Layer(name, _fills(corners, rgba), 1.0, 0.0))
+        layers.append(Layer(name, fills(corners, rgba[:, None, :]), 1.0, 0.0))
     return layers
-
-
-def _whole_view(color: tuple[float, float, float, float]) -> NDArray[np.void]:
-    """Two triangles over all of clip space."""
-    corners = np.array([[(-1, -1, 0), (1, -1, 0), (1, 1, 0)], [(-1, -1, 0), (1, 1, 0), (-1, 1, 0)]], dtype=np.float64)
-    return _fills(corners, np.array([color, color]))
-
-
-def _fills(corners: FloatArray, colors: FloatArray) -> NDArray[np.void]:
-    """Triangles (t, 3, 3), each of a colour (t, 4), as glyphs."""
-    glyphs = np.zeros((len(corners), 3), dtype=GLYPH)
-    glyphs["start"] = glyphs["end"] = corners
-    glyphs["color"] = colors[:, None, :]
-    return glyphs.ravel()

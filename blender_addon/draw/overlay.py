@@ -19,7 +19,8 @@ from mathutils import Matrix
 from ...core.types import FloatArray
 from ..check.volumes import VolumesView
 from ..data import preferences
-from .overlay_geometry import Annotations, Box, Layer, Style, Subject, annotate, layers, origin
+from .overlay_geometry import Layer, Style, Subject, layers, origin
+from .overlay_labels import Annotations, Box, annotate
 from .overlay_shader import Pen, layers_on_gpu, state_restored
 from .volumes_geometry import middle, volume_layers
 

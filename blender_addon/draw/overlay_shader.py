@@ -12,7 +12,14 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.types import FloatArray
-from .overlay_geometry import FAINTEST, GLYPH, HALO_COLOR, GlyphArray, Layer
+from ..data.look import Color
+from .glyphs import GLYPH, GlyphArray
+from .overlay_geometry import Layer
+
+FAINTEST = 0.07
+"""Opacity below which no edge falls: many of them on few pixels still make an outline."""
+HALO_COLOR: Color = (0.05, 0.05, 0.06, 0.75)
+"""Around every line and mark: bright colours need it on a light background and dark ones on a dark object."""
 
 _VERTEX = """
 void main()

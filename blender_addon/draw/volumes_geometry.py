@@ -7,7 +7,9 @@ import numpy as np
 
 from ...core.types import FloatArray
 from ..check.volumes import LEFT, VolumesView
-from .overlay_geometry import QUAD, Color, Colors, Layer, strokes
+from ..data.look import Color, Look
+from .glyphs import QUAD, strokes
+from .overlay_geometry import Layer
 
 WIDTH = 0.75
 """Of a volume's edges, in line widths."""
@@ -20,9 +22,9 @@ FAINTEST = 0.25
 _TINTS = np.array([(0.66, 0.47, 0.96), (0.33, 0.55, 0.93), (0.13, 0.64, 0.66), (0.40, 0.80, 0.38), (0.99, 0.91, 0.15)])
 
 
-def tint(share: FloatArray) -> FloatArray:
+def tint(fractions: FloatArray) -> FloatArray:
     """Return the colours (n, 3) of levels (n,), 0 for the root to 1 for the deepest shown."""
-    place = np.clip(share, 0.0, 1.0) * (len(_TINTS) - 1)
+    place = np.clip(fractions, 0.0, 1.0) * (len(_TINTS) - 1)
     first = np.minimum(place.astype(int), len(_TINTS) - 2)
     part = (place - first)[:, None]
     return (1.0 - part) * _TINTS[first] + part * _TINTS[first + 1]
@@ -36,7 +38,7 @@ def middle(view: VolumesView) -> FloatArray:
     return 0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)
 
 
-def volume_layers(view: VolumesView, look: Colors, scale: float) -> list[Layer]:
+def volume_layers(view: VolumesView, look: Look, scale: float) -> list[Layer]:
     """The edges of the volumes tinted by level, and on top those that remain of a pair, relative to `middle(view)`."""
     base = middle(view)
     left = view.tints >= LEFT

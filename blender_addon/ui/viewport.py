@@ -17,7 +17,8 @@ from ..data.units import UnitFormat
 from ..draw import overlay
 from ..draw.isolated_pair import background_of, draw_isolated
 from ..draw.overlay import Part
-from ..draw.overlay_geometry import Box, Subject
+from ..draw.overlay_geometry import Subject
+from ..draw.overlay_labels import Box
 from ..draw.overlay_shader import free
 from . import follow_pair, follow_volumes, isolation
 

@@ -106,7 +106,9 @@ def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(pa
         b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
         bpy.context.view_layer.update()
         inspect(a, b)
-        notes = geometry.annotate(found(part), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}")
+        notes = part("blender_addon.draw.overlay_labels").annotate(
+            found(part), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
+        )
         assert notes.texts[0].text == "touching"
         boxes.append(notes.boxes[0])
     assert np.ptp(boxes, axis=0).max() < 1.0, "pixels"

@@ -459,8 +459,8 @@ def test_an_open_mesh_that_nobody_chose_has_the_depth_of_its_pieces(part: Part) 
     assert inspection.contact.curves
     assert inspection.verification.ok, inspection.verification
     assert lines(part)["Depth of Pieces"] == inspection.units.length(inspection.contact.depth)
-    geometry = part("blender_addon.draw.overlay_geometry")
-    assert geometry.vector_label(inspection, inspection.units.length).startswith("depth of pieces ")
+    labels = part("blender_addon.draw.overlay_labels")
+    assert labels.vector_label(inspection, inspection.units.length).startswith("depth of pieces ")
     assert bpy.ops.contact_lens.separate() == {"FINISHED"}  # the meshes share nothing then
     assert found(part).contact.relation in ("separated", "touching")
     bpy.ops.contact_lens.clear()

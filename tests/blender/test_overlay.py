@@ -34,31 +34,12 @@ DARK, LIGHT = (0.19, 0.19, 0.19), (0.85, 0.85, 0.85)
 @pytest.fixture(scope="module", autouse=True)
 def parts(addon: ModuleType) -> None:
     """The installed add-on's modules and names, where the tests below expect them."""
-    global \
-        core, \
-        overlay, \
-        shader, \
-        viewport, \
-        geometry, \
-        snapshot, \
-        Part, \
-        UnitFormat, \
-        ConvexHull, \
-        contact, \
-        LOOK, \
-        STYLE, \
-        NOTHING
-    overlay, shader, viewport, geometry, snapshot, units, preferences = (
-        import_module(f"{addon.__name__}.blender_addon.{name}")
-        for name in (
-            "draw.overlay",
-            "draw.overlay_shader",
-            "ui.viewport",
-            "draw.overlay_geometry",
-            "draw.picture",
-            "data.units",
-            "data.preferences",
-        )
+    global core, overlay, shader, viewport, geometry, forms, labels, snapshot
+    global Part, UnitFormat, ConvexHull, contact, LOOK, STYLE, NOTHING
+    drawing = ("overlay", "overlay_shader", "overlay_geometry", "glyphs", "overlay_labels", "picture")
+    names = [*(f"draw.{name}" for name in drawing), "ui.viewport", "data.units", "data.preferences"]
+    overlay, shader, geometry, forms, labels, snapshot, viewport, units, preferences = (
+        import_module(f"{addon.__name__}.blender_addon.{name}") for name in names
     )
     core = import_module(f"{addon.__name__}.core")
     Part, UnitFormat, ConvexHull, contact = overlay.Part, units.UnitFormat, core.ConvexHull, core.contact
@@ -112,9 +93,9 @@ def view_of(p: Pair) -> tuple[np.ndarray, np.ndarray]:
     return snapshot.camera(p, SIZE[0] / SIZE[1])
 
 
-def notes_of(p: Pair, style: object = None, view=None, size=SIZE, clear=None) -> geometry.Annotations:
+def notes_of(p: Pair, style: object = None, view=None, size=SIZE, clear=None) -> labels.Annotations:
     view_matrix, projection = view or view_of(p)
-    return geometry.annotate(p, style or STYLE, view_matrix, projection, size, overlay.measure, p.units.length, clear)
+    return labels.annotate(p, style or STYLE, view_matrix, projection, size, overlay.measure, p.units.length, clear)
 
 
 def layer_named(p: Pair, name: str, style: object = None) -> np.ndarray:
@@ -146,7 +127,7 @@ def test_where_one_pair_of_points_is_nearest_the_vector_goes_between_them():
 def test_the_contact_center_is_marked_by_a_disc_among_the_corners(name):
     p = (PAIRS | OTHERS)[name]()
     glyphs = layer_named(p, "points")
-    (disc,) = glyphs[glyphs["form"][:, 0] == geometry.DISC].reshape(-1, 6)
+    (disc,) = glyphs[glyphs["form"][:, 0] == forms.DISC].reshape(-1, 6)
     assert (disc["start"] == 0.0).all()
     assert np.array_equal(geometry.origin(p), p.contact.center)
 
@@ -163,7 +144,7 @@ def test_a_box_has_twelve_edges_and_only_the_hull_of_b_is_dashed():
     p = PAIRS["corner_in_face"]()
     a, b = layer_named(p, "hull a"), layer_named(p, "hull b")
     assert len(a) == len(b) == 12 * 6
-    assert (a["form"][:, 0] == geometry.STROKE).all()
+    assert (a["form"][:, 0] == forms.STROKE).all()
     assert (a["form"][:, 3] == 0.0).all()
     assert (b["form"][:, 3] > 0.0).all()
 
@@ -171,7 +152,7 @@ def test_a_box_has_twelve_edges_and_only_the_hull_of_b_is_dashed():
 def test_witness_points_are_round_on_a_and_square_on_b():
     p = PAIRS["corner_in_face"]()
     glyphs = layer_named(p, "witness", replace(STYLE, show_witness=True))
-    discs, squares = (glyphs[glyphs["form"][:, 0] == shape] for shape in (geometry.DISC, geometry.SQUARE))
+    discs, squares = (glyphs[glyphs["form"][:, 0] == shape] for shape in (forms.DISC, forms.SQUARE))
     assert np.allclose(discs["start"] + geometry.origin(p), p.contact.point_on_a, atol=1e-6)
     assert np.allclose(squares["start"] + geometry.origin(p), p.contact.point_on_b, atol=1e-6)
 
@@ -224,7 +205,7 @@ def test_the_label_tells_the_length_in_the_scene_s_units():
 
 def test_a_stale_result_says_so():
     p = PAIRS["corner_in_face"]()
-    notes = geometry.annotate(p, STYLE, *view_of(p), SIZE, overlay.measure, p.units.length, stale=True)
+    notes = labels.annotate(p, STYLE, *view_of(p), SIZE, overlay.measure, p.units.length, stale=True)
     assert notes.texts[0].text.endswith("(outdated)")
 
 
@@ -255,7 +236,7 @@ def test_labels_are_never_cut_off_nor_on_each_other_nor_on_the_arrow(name):
             for other in notes.boxes[:i]:
                 apart = left >= other[2] or other[0] >= right or bottom >= other[3] or other[1] >= top
                 assert apart
-        ends, _ = geometry.project(np.array([p.contact.point_on_a, p.contact.point_on_b]), view[1] @ view[0], SIZE)
+        ends, _ = labels.project(np.array([p.contact.point_on_a, p.contact.point_on_b]), view[1] @ view[0], SIZE)
         labelled = [b for b, t in zip(notes.boxes, notes.texts, strict=True) if t.text.startswith(("depth", "gap"))]
         for left, bottom, right, top in labelled:
             labels_seen += 1
@@ -267,14 +248,14 @@ def test_labels_are_never_cut_off_nor_on_each_other_nor_on_the_arrow(name):
 
 def test_a_vector_too_short_to_see_gets_a_ring_a_direction_and_its_label():
     p = PAIRS["shallow"]()
-    ends, _ = geometry.project(
+    ends, _ = labels.project(
         np.array([p.contact.point_on_a, p.contact.point_on_b]), view_of(p)[1] @ view_of(p)[0], SIZE
     )
     assert np.linalg.norm(ends[0] - ends[1]) < 1.0
     notes = notes_of(p)
-    assert {geometry.RING, geometry.HEAD} <= set(notes.marks["form"][:, 0].astype(int))
+    assert {forms.RING, forms.HEAD} <= set(notes.marks["form"][:, 0].astype(int))
     assert notes.texts[0].text == f"depth {p.units.length(p.contact.depth)}"
-    assert geometry.RING not in notes_of(PAIRS["inside"]()).marks["form"][:, 0]
+    assert forms.RING not in notes_of(PAIRS["inside"]()).marks["form"][:, 0]
 
 
 # --- drawn ------------------------------------------------------------------------------------------------------------
@@ -317,7 +298,7 @@ def picture(
             if solid:
                 for shape in (p.shape_a, p.shape_b):
                     for piece in getattr(shape, "pieces", (shape,)):
-                        draw_solid(geometry.stand_in(piece), projection @ view_matrix)
+                        draw_solid(snapshot.stand_in(piece), projection @ view_matrix)
             overlay.draw(p, style or STYLE, view_matrix, projection, SIZE, p.units.length, part or Part.ALL, **more)
             return snapshot.read_pixels(*SIZE)
     finally:
@@ -444,14 +425,14 @@ def test_the_arrow_is_as_long_as_the_projected_vector(graphics):
     p = PAIRS["inside"]()
     style = replace(NOTHING, show_vector=True)
     pixels = picture(p, style, background=(0.0, 0.0, 0.0), solid=False)
-    ends, _ = geometry.project(
+    ends, _ = labels.project(
         np.array([p.contact.point_on_b, p.contact.point_on_a]), view_of(p)[1] @ view_of(p)[0], SIZE
     )
     rows, columns = np.nonzero(np.abs(pixels - np.round(255 * np.array(LOOK.color_vector[:3]))).max(axis=2) < 60)
     drawn = np.stack([columns + 0.5, SIZE[1] - rows - 0.5], axis=1)
     way = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
     along = (drawn - ends[0]) @ way
-    width = geometry.VECTOR_WIDTH * LOOK.line_width
+    width = geometry.SIZES.vector * LOOK.line_width
     # The last three pixels of the tip are thinner than a pixel and blend with what is behind.
     assert along.max() == pytest.approx(np.linalg.norm(ends[1] - ends[0]) - 1.5, abs=1.5)
     assert along.min() == pytest.approx(-0.5 * width, abs=1.5)
@@ -726,7 +707,7 @@ def test_the_camera_shows_both_shapes_whole(scene_with_a_contact):
         p = make()
         view_matrix, projection = view_of(p)
         for hull in (p.shape_a, p.shape_b):
-            pixels, ahead = geometry.project(hull.vertices, projection @ view_matrix, SIZE)
+            pixels, ahead = labels.project(hull.vertices, projection @ view_matrix, SIZE)
             assert ahead.all()
             assert (pixels > 0).all()
             assert (pixels < SIZE).all()
@@ -735,7 +716,7 @@ def test_the_camera_shows_both_shapes_whole(scene_with_a_contact):
 def test_the_camera_goes_near_a_small_shape_on_a_large_one():
     p = pair(box(size=(1000.0, 1000.0, 1.0)), box((3.0, 4.0, 0.9)))
     view_matrix, projection = view_of(p)
-    pixels, ahead = geometry.project(p.shape_b.vertices, projection @ view_matrix, SIZE)
+    pixels, ahead = labels.project(p.shape_b.vertices, projection @ view_matrix, SIZE)
     assert ahead.all()
     assert np.ptp(pixels, axis=0).max() > 0.15 * min(SIZE)
 
@@ -759,7 +740,7 @@ def test_two_points_in_one_place_have_a_camera(place):
     p = pair(np.full((1, 3), place), np.full((1, 3), place))
     with np.errstate(all="raise"):
         view_matrix, projection = view_of(p)
-    pixels, ahead = geometry.project(p.shape_a.vertices, projection @ view_matrix, SIZE)
+    pixels, ahead = labels.project(p.shape_a.vertices, projection @ view_matrix, SIZE)
     assert ahead.all()
     assert pixels[0] == pytest.approx(np.array(SIZE) / 2, abs=1.0)
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Colours and sizes of the overlay, as plain values.
+
+The default colours are those of Okabe and Ito, which people with any common colour blindness can distinguish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Color = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours (display space, with alpha) and sizes (pixels at interface scale 1) of the overlay."""
+
+    color_a: Color = (0.337, 0.706, 0.914, 1.0)  # sky blue
+    color_b: Color = (0.941, 0.894, 0.259, 1.0)  # yellow: orange is what Blender outlines selected objects in
+    color_region: Color = (0.0, 0.620, 0.451, 0.5)  # bluish green
+    color_vector: Color = (0.835, 0.369, 0.0, 1.0)  # vermillion
+    color_gap: Color = (0.800, 0.475, 0.655, 1.0)  # reddish purple
+    color_point: Color = (1.0, 1.0, 1.0, 1.0)
+    line_width: float = 2.0
+    point_size: float = 8.0
+    label_size: float = 12.0
+
+
+DEFAULT_LOOK = Look()
