@@ -81,13 +81,15 @@ BLENDER_OF_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
 
 class MissingError(Exception):
-    """This machine lacks something. The message is one sentence for the user, empty when a program that was run has
-    printed it already; the exit code is 2.
-    """
+    """This machine lacks something. The message is one sentence; empty when a program has printed it already."""
+
+    exit_code = 2
 
 
 class FailedError(Exception):
-    """A command ran and failed; the exit code is 1."""
+    """A command ran and failed."""
+
+    exit_code = 1
 
 
 def say(text: str) -> None:
@@ -402,9 +404,7 @@ def command_demo(options: argparse.Namespace) -> None:
         raise MissingError("demo --blend FILE and --objects A B belong together.")
     arguments: list[str | Path] = []
     if options.blend:
-        blend = Path(options.blend).expanduser().resolve()
-        if not blend.is_file():
-            raise MissingError(f"There is no file {blend}.")
+        blend = Path(options.blend).expanduser().resolve(strict=True)
         arguments = ["--blend", blend, "--objects", *options.objects]
     DEMO_OUTPUT.mkdir(parents=True, exist_ok=True)
     for earlier in ("contact.png", "contact.json"):  # and nothing else: the user's own file may be there
@@ -412,10 +412,8 @@ def command_demo(options: argparse.Namespace) -> None:
     python = blender_environment(default_blender())
     with built_zip() as packed:
         code = run([python, "demo/run.py", "--zip", packed, "--output", DEMO_OUTPUT, *arguments], {})
-    if code == 2:
-        raise MissingError("")  # the demo has printed it
     if code != 0:
-        raise FailedError("The demo failed.")
+        raise MissingError("") if code == 2 else FailedError("The demo failed.")
 
 
 # --- test -----------------------------------------------------------------------------------------------------------
@@ -521,6 +519,8 @@ def module_choices(options: argparse.Namespace) -> list[tuple[str, Sequence[str]
 def test_runs(options: argparse.Namespace) -> list[TestRun]:
     """Return the runs that the options ask for, their environments made."""
     words: list[str] = options.pytest
+    if options.core + options.slow + options.all + options.gui > 1:
+        raise MissingError("--core, --slow, --all and --gui exclude each other.")
     if options.core:
         return [core_tests(words)]
     if options.gui:
@@ -629,7 +629,7 @@ def command_bench(options: argparse.Namespace) -> None:
     chosen += ["--plots"] if options.plots else []
     with built_zip() as packed:
         variables = {"CONTACT_LENS_ZIP": str(packed), "CONTACT_LENS_BLENDER_PYTHON": str(blender_python)}
-        code = run([python, "-m", "tests.benchmarks", *chosen, *options.arguments], {**this_checkout(), **variables})
+        code = run([python, "-m", "tests.benchmarks", *chosen, *options.pytest], {**this_checkout(), **variables})
     if code != 0:
         raise FailedError("The benchmarks failed.")
 
@@ -639,12 +639,8 @@ def command_bench(options: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     description, _, details = (__doc__ or "").partition("\n")
-    main_parser = argparse.ArgumentParser(
-        prog="build.py",
-        description=description,
-        epilog=details,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    main_parser = argparse.ArgumentParser("build.py", description=description, epilog=details, formatter_class=raw)
     commands = main_parser.add_subparsers(metavar="COMMAND", required=True)
 
     def add(name: str, function: object, text: str) -> argparse.ArgumentParser:
@@ -657,55 +653,42 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--blend", metavar="FILE", help="a .blend file of your own")
     demo.add_argument("--objects", nargs=2, metavar=("A", "B"), help="names of two objects in it; A is the active one")
     test = add("test", command_test, "run the tests; what follows -- goes to pytest")
-    which = test.add_mutually_exclusive_group()
-    which.add_argument("--core", action="store_true", help="only the engine, without Blender")
-    which.add_argument("--slow", action="store_true", help="only the slow tests, which are left out otherwise")
-    which.add_argument(
-        "--all",
-        action="store_true",
-        help="everything: slow tests, all Blender versions, and the Blender of --blender-binary, $BLENDER or PATH, if "
-        "there is one, in the background and in a window",
-    )
-    which.add_argument(
-        "--gui", action="store_true", help="only the tests in a window of --blender-binary, $BLENDER or `blender`"
-    )
-    test.add_argument(
-        "--blender",
-        action="append",
-        choices=sorted(BLENDERS),
-        help="run on this Blender as a Python module; may be given several times (default: the one for this Python)",
-    )
-    test.add_argument("--blender-binary", metavar="PATH", help="run the Blender tests inside this installed Blender")
+    for option, text in (
+        ("--core", "only the engine, without Blender"),
+        ("--slow", "only the slow tests, which are left out otherwise"),
+        ("--all", "everything: slow tests, all Blender versions, and an installed Blender if there is one"),
+        ("--gui", "only the tests in a window of an installed Blender"),
+    ):
+        test.add_argument(option, action="store_true", help=text)
+    text = "on this Blender as a Python module; may be given several times (default: the one for this Python)"
+    test.add_argument("--blender", action="append", choices=sorted(BLENDERS), help=text)
+    text = "inside this installed Blender (--gui and --all: default $BLENDER, or `blender` on PATH)"
+    test.add_argument("--blender-binary", metavar="PATH", help=text)
     add("check", command_check, "check formatting, lint and types")
     add("docs", command_docs, "write the API reference and the documents to build/docs")
     bench = add("bench", command_bench, "run the benchmarks; what follows -- goes to them")
-    bench.add_argument(
-        "--accuracy", action="store_true", help="only how right the libraries are: docs/accuracy.md's table"
-    )
-    bench.add_argument(
-        "--plots", action="store_true", help="only how the cost of a scene grows: docs/performance.md's picture"
-    )
+    text = "only how right the libraries are: docs/accuracy.md's table"
+    bench.add_argument("--accuracy", action="store_true", help=text)
+    text = "only how the cost of a scene grows: docs/performance.md's picture"
+    bench.add_argument("--plots", action="store_true", help=text)
     return main_parser
 
 
 def main(arguments: list[str]) -> int:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser().parse_args(arguments[:end])
-    options.pytest = options.arguments = arguments[end + 1 :]
+    options.pytest = arguments[end + 1 :]
     if options.pytest and options.function not in (command_test, command_bench):
         parser().error("only test and bench take arguments after --")
     try:
         options.function(options)
-    except MissingError as error:
+    except (MissingError, FailedError) as error:
         if str(error):
             print(error, file=sys.stderr)
-        return 2
-    except FailedError as error:
-        print(error, file=sys.stderr)
-        return 1
+        return error.exit_code
     except OSError as error:
         print(f"{error.filename or 'A file'}: {error.strerror or error}.", file=sys.stderr)
-        return 2
+        return MissingError.exit_code
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -714,11 +697,6 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     if sys.version_info < (3, 11):  # noqa: UP036 - to say so in one sentence instead of a traceback
-        print(
-            "build.py needs CPython 3.11 (Blender 4.5 LTS) or CPython 3.13 (Blender 5.2 LTS); this is Python "
-            + platform.python_version()
-            + ".",
-            file=sys.stderr,
-        )
-        sys.exit(2)
+        print(f"build.py needs CPython 3.11 or newer; this is Python {platform.python_version()}.", file=sys.stderr)
+        sys.exit(MissingError.exit_code)
     sys.exit(main(sys.argv[1:]))

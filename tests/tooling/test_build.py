@@ -152,6 +152,7 @@ def test_a_cache_folder_that_cannot_be_made_is_reported(
     assert "set CONTACT_LENS_CACHE" in sentence(capsys)
 
 
+@pytest.mark.slow
 def test_a_missing_network_is_tried_three_times_and_reported_in_one_sentence(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,14 +190,26 @@ def test_pips_output_becomes_one_sentence(
     assert (tmp_path / "asked").read_text() == "x" * tries
 
 
+@pytest.fixture
+def without_pip(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments are made in a moment: nothing is installed into them, not even pip."""
+    output_of = build.output_of
+
+    def fast(command: list[str], *more: object) -> tuple[int, str]:
+        return tuple(output_of([*command, "--without-pip"] if "venv" in command else command, *more))
+
+    monkeypatch.setattr(build, "output_of", fast)
+    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+
+
 def environment(build: ModuleType, *requirements: str) -> Path:
     """The folder of an environment of the running Python."""
     python: Path = build.environment("some", build.running_python(), requirements, "some packages")
     return python.parent.parent
 
 
-def test_an_environment_is_reused_while_it_fits(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+@pytest.mark.usefixtures("without_pip")
+def test_an_environment_is_reused_while_it_fits(build: ModuleType) -> None:
     mark = environment(build, "a") / "mark"
     mark.touch()
     environment(build, "a")
@@ -209,31 +222,28 @@ def test_an_environment_is_reused_while_it_fits(build: ModuleType, monkeypatch: 
     assert build.output_of([environment(build, "a") / "bin" / "python", "-c", ""])[0] == 0
 
 
+@pytest.mark.usefixtures("without_pip")
 @pytest.mark.parametrize("problem", ["download", "swap"])
 def test_an_environment_that_cannot_be_made_leaves_the_earlier_one(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:
-    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
     folder = environment(build, "a")
     (folder / "mark").touch()
-    if problem == "download":
-        monkeypatch.setattr(build, "pip", lambda *_: (_ for _ in ()).throw(build.MissingError("no network")))
-    else:
-        rename = Path.rename
-        monkeypatch.setattr(Path, "rename", lambda path, to: rename(path, Path() if path.name == "made" else to))
-    with pytest.raises(build.MissingError):
-        environment(build, "a", "b")
-    monkeypatch.undo()
-    monkeypatch.setenv("CONTACT_LENS_CACHE", str(folder.parents[1]))
+    with monkeypatch.context() as broken:
+        if problem == "download":
+            broken.setattr(build, "pip", lambda *_: (_ for _ in ()).throw(build.MissingError("no network")))
+        else:
+            rename = Path.rename
+            broken.setattr(Path, "rename", lambda path, to: rename(path, Path() if path.name == "made" else to))
+        with pytest.raises(build.MissingError):
+            environment(build, "a", "b")
     assert environment(build, "a") == folder
     assert (folder / "mark").exists()
     assert [path for path in folder.parent.iterdir() if path.is_dir()] == [folder], "nothing half-made is left"
 
 
-def test_an_environment_of_another_patch_release_of_python_fits(
-    build: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(build, "pip", lambda python, arguments, what, log: None)
+@pytest.mark.usefixtures("without_pip")
+def test_an_environment_fits_the_minor_version_of_python(build: ModuleType) -> None:
     folder = environment(build, "a")
     assert build.fits(folder, {"python": build.running_python(), "requirements": ["a"]})
     assert not build.fits(folder, {"python": "3.8", "requirements": ["a"]})
