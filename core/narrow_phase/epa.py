@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""EPA: how deep and which way two shapes penetrate.
+"""EPA: how deep two shapes penetrate and in which direction.
 
-A polytope inside the Minkowski difference A - B grows, always at the face nearest to the origin, until that face lies
-on the boundary. Its normal is the contact normal, its distance the depth. Any simplex will do as a start, touching and
-flat shapes too: distances are signed, so the origin need not be inside the first polytope.
+The penetration depth is the distance from the origin to the surface of the Minkowski difference A - B, and the nearest
+point of the surface gives the normal. A polytope inside A - B grows there:
 
-The polytope is kept closed whatever rounding does: the faces that a new point sees are replaced by a cone over their
-border. It stays as the proof of the depth. Source: S2.1; G. van den Bergen, Proximity Queries and Penetration Depth
-Computation on 3D Game Objects, 2001.
+1. Start with a tetrahedron of support points: the simplex that GJK ended with, or the widest one near it where that
+   is thin. Flat and touching shapes will do too: distances are signed, so the origin need not be inside.
+2. Take the face nearest to the origin off the heap, and the support point w of A - B along its normal.
+3. If w is no farther than the face, the face is on the surface of A - B: it is a result. Faces that are equally near
+   are results too; end when the next one is farther.
+4. Else w sees this face, and maybe its neighbours. Walk from edge to edge over all faces that see w, remove them, and
+   put a cone of triangles with the apex w over their silhouette. Go on with 2.
+
+Where floats cannot tell on which side of a face a point is, whole numbers decide, so the polytope stays closed and
+convex whatever rounding does. It stays as the proof of the depth. In the plane faces are sides, and no walk is needed.
+
+Source: S2.1; G. van den Bergen, Proximity Queries and Penetration Depth Computation on 3D Game Objects, 2001.
 """
 
 from __future__ import annotations
@@ -100,17 +108,17 @@ class Penetration(NamedTuple):
 
 _Support = Callable[[float, float, float], Vertex]
 
-_Triangle = tuple[float, float, float, float, int, int, int, float]
-"""Of a growing polytope, one entry per triangle ever made: its plane, its corners, and minus the height below which
-floats cannot tell on which side of it a point is; None once a new point has replaced it."""
-
-
 _LEAN_X, _LEAN_Y = 0.45, 0.6
 """A ray from the origin along (_LEAN_X, _LEAN_Y, 1), which few edges of real shapes meet."""
 
 
 def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     """Return depth, normals and polytope of two shapes that GJK found to intersect, or to touch within rounding.
+
+    >>> a, b = Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0.5, 0), (2, 2, 2))
+    >>> result = epa(a, b, gjk(a, b))
+    >>> result.depth, result.faces[0].normal
+    (0.5, (1.0, 0.0, 0.0))
 
     World frame and units; normals point from A to B. `simplex` is what `gjk(a, b)` returned; it may have any number of
     vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance.
@@ -142,39 +150,10 @@ def epa_again(
     points = list(simplex_of(a, b, pairs))
     if a.dim != 3 or len(facets) < 4 or len(points) != len(pairs) or not is_ordinary(size):
         return None
-    filtered = EPA_FILTER * EPS * size
-    grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
-    triangles: list[_Triangle | None] = []
-    triangle_at: dict[tuple[int, int], int] = {}
-    along = [(x - _LEAN_X * z, y - _LEAN_Y * z) for x, y, z, _, _ in points]
-    pierced = 0
-    for index, (i, j, k) in enumerate(facets):
-        plane = _plane(points[i], points[j], points[k])
-        if plane is None or plane[3] <= filtered:
-            return None
-        triangles.append((*plane, i, j, k, -filtered))
-        triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
-        (px, py), (qx, qy), (rx, ry) = along[i], along[j], along[k]
-        pierced += px * qy >= py * qx and qx * ry >= qy * rx and rx * py >= ry * px
-    # All facets face away from the origin, so they go around it once or several times: as often as a ray pierces them.
-    if pierced != 1:
+    polytope = _Polytope(points, size)
+    if not polytope.set_facets(facets):
         return None
-    for index, (i, j, k) in enumerate(facets):
-        x, y, z, offset, *_ = triangles[index]  # type: ignore[misc]
-        for start, end in ((j, i), (k, j), (i, k)):
-            across = triangle_at.get((start, end))
-            if across is None:
-                return None
-            if across < index:
-                continue  # seen from the other side
-            far = sum(facets[across]) - start - end  # the third corner
-            px, py, pz, _, _ = points[far]
-            height = x * px + y * py + z * pz - offset
-            if height > filtered or (height >= -filtered and grid.height(index, i, j, k, far) > 0):
-                return None  # it bends inward
-    heap = [(triangle[3], index) for index, triangle in enumerate(triangles) if triangle is not None]
-    heapify(heap)
-    found = _grow(a, b, size, points, grid, triangles, triangle_at, heap, [], 0)
+    found = _grow(polytope, _support_function(a, b), _tie_width(a, b))
     return found if found.inner > SUPPORT_ROUNDING * EPS * size else None
 
 
@@ -186,9 +165,11 @@ def _tie_width(a: Polytope, b: Polytope) -> float:
 
 
 def _support_function(a: Polytope, b: Polytope) -> _Support:
+    """Return the support mapping of A - B for unit vectors."""
     rows_a, rows_b = a.rows, b.rows
     dot_a, dot_b = a.centred.dot, b.centred.dot
-    along = np.empty(a.dim)
+    along, heights_a, heights_b = np.empty(a.dim), np.empty(len(rows_a)), np.empty(len(rows_b))
+    highest_a, lowest_b = heights_a.argmax, heights_b.argmin
     solid = a.dim == 3
 
     def support(x: float, y: float, z: float) -> Vertex:
@@ -196,8 +177,9 @@ def _support_function(a: Polytope, b: Polytope) -> _Support:
         along[1] = y
         if solid:
             along[2] = z
-        i = int(dot_a(along).argmax())
-        j = int(dot_b(along).argmin())
+        dot_a(along, heights_a)
+        dot_b(along, heights_b)
+        i, j = int(highest_a()), int(lowest_b())
         ax, ay, az = rows_a[i]
         bx, by, bz = rows_b[j]
         return ax - bx, ay - by, az - bz, i, j
@@ -271,63 +253,97 @@ def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float]
     return x, y, z, x * px + y * py + z * pz
 
 
-def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
-    filtered = EPA_FILTER * EPS * size
-    start = _start_polytope(a, b, simplex.vertices, _FLAT * EPS * size)
-    if isinstance(start, _Flat):
-        return _flat_penetration(a, b, simplex, start)
-    points = list(start.points)
-    grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
-    above = start.height if abs(start.height) > filtered else grid.height(-1, 0, 1, 2, 3)
-    if above == 0:
-        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
-    # The base of the tetrahedron, seen by no corner; its other sides are the first cone, with the last corner as apex.
-    i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
-    x, y, z, offset, sliver = grid.plane(i, j, k)
-    triangles: list[_Triangle | None] = [(x, y, z, offset, i, j, k, -inf if sliver else -filtered)]
-    triangle_at = {(i, j): 0, (j, k): 0, (k, i): 0}
-    pending = [(k, i), (j, k), (i, j)]
-    return _grow(a, b, size, points, grid, triangles, triangle_at, [(offset, 0)], pending, start.iterations)
+_Triangle = tuple[float, float, float, float, int, int, int, float]
+"""Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
+the height below which floats cannot tell on which side of the plane a point is."""
 
 
-def _grow(
-    a: Polytope,
-    b: Polytope,
-    size: float,
-    points: list[Vertex],
-    grid: _Grid,
-    triangles: list[_Triangle | None],
-    triangle_at: dict[tuple[int, int], int],
-    heap: list[tuple[float, int]],
-    pending: list[tuple[int, int]],
-    iterations: int,
-) -> Penetration:
-    """Let a polytope with these points and triangles grow, the last point first where edges that may see it are
-    pending. `triangle_at` tells the triangle with an edge, `heap` has offsets and numbers of triangles; all are
-    written over."""
-    converged = EPA_CONVERGED * EPS * size
-    usual = -EPA_FILTER * EPS * size
-    tie_width = _tie_width(a, b)
-    known = {(i, j) for _, _, _, i, j in points}
-    limit = inf
-    sliver2 = SLIVER * SLIVER
-    # What `support` does, without the call.
-    rows_a, rows_b = a.rows, b.rows
-    dot_a, dot_b = a.centred.dot, b.centred.dot
-    towards, heights_a, heights_b = np.empty(3), np.empty(len(rows_a)), np.empty(len(rows_b))
-    highest_a, lowest_b = heights_a.argmax, heights_b.argmin
-    apex = len(points) - 1
-    wx, wy, wz, _, _ = points[apex]
+class _Polytope:
+    """A closed polytope of points of A - B in space, that grows by points outside of it."""
 
-    faces: list[Face] = []
-    directions = Directions()
-    best = inner = inf
-    growing = True
-    while growing:
-        growing = False
-        # Walk over the faces that see the new point, from edge to edge in order around them, and put a cone over their
-        # border on the way: an edge of it ends where the one before started. Edges are written as the face across has
-        # them, from q to p.
+    __slots__ = ("converged", "filtered", "grid", "heap", "iterations", "points", "triangle_at", "triangles")
+
+    def __init__(self, points: list[Vertex], size: float) -> None:
+        self.points = points
+        self.grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
+        self.filtered = EPA_FILTER * EPS * size
+        self.converged = EPA_CONVERGED * EPS * size
+        self.triangles: list[_Triangle | None] = []
+        """Every triangle ever made; None once a new point has replaced it."""
+        self.triangle_at: dict[tuple[int, int], int] = {}
+        """The triangle that has an edge, from its start to its end."""
+        self.heap: list[tuple[float, int]] = []
+        """Offset and index of the triangles that may be nearest."""
+        self.iterations = 0
+        """How many support points were asked for to start with."""
+
+    @classmethod
+    def tetrahedron(cls, points: tuple[Vertex, ...], height: float, size: float) -> _Polytope | None:
+        """Return the tetrahedron of four points, the last of them that far above the others; None when it is flat."""
+        polytope = cls(list(points), size)
+        above = height if abs(height) > polytope.filtered else polytope.grid.height(-1, 0, 1, 2, 3)
+        if above == 0:
+            return None
+        # Its base, seen by no corner; its other sides are the first cone, with the last corner as apex.
+        i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
+        x, y, z, offset, sliver = polytope.grid.plane(i, j, k)
+        polytope.triangles.append((x, y, z, offset, i, j, k, -inf if sliver else -polytope.filtered))
+        polytope.triangle_at = {(i, j): 0, (j, k): 0, (k, i): 0}
+        polytope.heap.append((offset, 0))
+        polytope.cover([(k, i), (j, k), (i, j)], inf)
+        return polytope
+
+    def set_facets(self, facets: Sequence[tuple[int, ...]]) -> bool:
+        """Take these triangles; return whether they are for sure a convex polytope around the origin."""
+        filtered, points, triangle_at = self.filtered, self.points, self.triangle_at
+        along = [(x - _LEAN_X * z, y - _LEAN_Y * z) for x, y, z, _, _ in points]
+        pierced = 0
+        for index, (i, j, k) in enumerate(facets):
+            plane = _plane(points[i], points[j], points[k])
+            if plane is None or plane[3] <= filtered:
+                return False
+            self.triangles.append((*plane, i, j, k, -filtered))
+            self.heap.append((plane[3], index))
+            triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
+            (px, py), (qx, qy), (rx, ry) = along[i], along[j], along[k]
+            pierced += px * qy >= py * qx and qx * ry >= qy * rx and rx * py >= ry * px
+        # All face away from the origin, so they go around it once or several times: as often as a ray pierces them.
+        if pierced != 1:
+            return False
+        for index, (i, j, k) in enumerate(facets):
+            x, y, z, offset, *_ = self.triangles[index]  # type: ignore[misc]
+            for start, end in ((j, i), (k, j), (i, k)):
+                across = triangle_at.get((start, end))
+                if across is None:
+                    return False
+                if across < index:
+                    continue  # seen from the other side
+                far = sum(facets[across]) - start - end  # the third corner
+                px, py, pz, _, _ = points[far]
+                height = x * px + y * py + z * pz - offset
+                if height > filtered or (height >= -filtered and self.grid.height(index, i, j, k, far) > 0):
+                    return False  # it bends inward
+        heapify(self.heap)
+        return True
+
+    def is_above(self, index: int, point: Vertex) -> bool:
+        """Return whether a point is above a triangle, which floats cannot tell."""
+        _, _, _, _, i, j, k, _ = self.triangles[index]  # type: ignore[misc]
+        self.points.append(point)
+        above = self.grid.height(index, i, j, k, len(self.points) - 1) > 0
+        self.grid.drop_last()
+        return above
+
+    def cover(self, pending: list[tuple[int, int]], limit: float) -> None:
+        """Remove the triangles that see the last point, and put a cone with this apex over their silhouette.
+
+        `pending` are the edges to look across; edges are written as the triangle across has them, from q to p. The walk
+        is from edge to edge in order, so an edge of the silhouette ends where the one before started. Triangles farther
+        than `limit` from the origin do not come on the heap.
+        """
+        points, triangles, triangle_at, heap, grid = self.points, self.triangles, self.triangle_at, self.heap, self.grid
+        apex, usual, sliver2 = len(points) - 1, -self.filtered, SLIVER * SLIVER
+        wx, wy, wz, _, _ = points[apex]
         last = -1
         vx = vy = vz = v2 = 0.0  # corner `last` as seen from the new point
         while pending:
@@ -373,50 +389,60 @@ def _grow(
                 heappush(heap, (offset, index))
             triangle_at[p, q] = triangle_at[q, apex] = triangle_at[apex, p] = index
 
-        while heap:
-            offset, index = heappop(heap)
-            triangle = triangles[index]
-            if triangle is None:
+
+def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Penetration:
+    start = _start_polytope(a, b, simplex.vertices, _FLAT * EPS * size)
+    if isinstance(start, _Flat):
+        return _flat_penetration(a, b, simplex, start)
+    polytope = _Polytope.tetrahedron(start.points, start.height, size)
+    if polytope is None:
+        return _flat_penetration(a, b, simplex, _Flat(start.normal, start.iterations))
+    polytope.iterations = start.iterations
+    return _grow(polytope, _support_function(a, b), _tie_width(a, b))
+
+
+def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetration:
+    """Let a polytope grow until the faces nearest to the origin, to `tie_width`, are on the surface of A - B."""
+    points, triangles, heap, converged = polytope.points, polytope.triangles, polytope.heap, polytope.converged
+    known = {point[3:] for point in points}
+    faces: list[Face] = []
+    directions = Directions()
+    best = inner = limit = inf
+    iterations = polytope.iterations
+    while heap:
+        offset, index = heappop(heap)
+        triangle = triangles[index]
+        if triangle is None:
+            continue
+        if offset > limit:
+            break
+        x, y, z, _, i, j, k, below = triangle
+        if faces:
+            same = directions.find(x, y, z, COPLANAR)
+            if same is not None:
+                # A coplanar neighbour of a settled face: the one that contains the origin's projection is kept.
+                face = _face(faces[same].normal, faces[same].depth, (points[i], points[j], points[k]))
+                if face.miss < faces[same].miss:
+                    faces[same] = face
+                inner = min(inner, offset)
                 continue
-            if offset > limit:
-                break
-            x, y, z, _, i, j, k, below = triangle
-            if faces:
-                same = directions.find(x, y, z, COPLANAR)
-                if same is not None:
-                    # A coplanar neighbour of a settled face: the one that holds the origin's projection is kept.
-                    face = _face(faces[same].normal, faces[same].depth, (points[i], points[j], points[k]))
-                    if face.miss < faces[same].miss:
-                        faces[same] = face
-                    inner = min(inner, offset)
-                    continue
-            towards[0], towards[1], towards[2] = x, y, z
-            dot_a(towards, heights_a)
-            dot_b(towards, heights_b)
-            w_a, w_b = int(highest_a()), int(lowest_b())
-            iterations += 1
-            px, py, pz = rows_a[w_a]
-            qx, qy, qz = rows_b[w_b]
-            wx, wy, wz = px - qx, py - qy, pz - qz
-            depth = x * wx + y * wy + z * wz
-            if depth < best:
-                best = depth
-                limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
-            gap = depth - offset
-            if gap > converged and (w_a, w_b) not in known:
-                apex = len(points)
-                points.append((wx, wy, wz, w_a, w_b))
-                if gap > -below or grid.height(index, i, j, k, apex) > 0:
-                    known.add((w_a, w_b))
-                    triangles[index] = None
-                    pending = [(j, i), (k, j), (i, k)]
-                    growing = True
-                    break
-                grid.drop_last()  # it is not above the face after all: rounding of the face's own plane
+        point = support(x, y, z)
+        iterations += 1
+        wx, wy, wz, w_a, w_b = point
+        depth = x * wx + y * wy + z * wz
+        if depth < best:
+            best = depth
+            limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
+        gap = depth - offset
+        if gap > converged and (w_a, w_b) not in known and (gap > -below or polytope.is_above(index, point)):
+            known.add((w_a, w_b))
+            points.append(point)
+            triangles[index] = None
+            polytope.cover([(j, i), (k, j), (i, k)], limit)
+        else:
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
             directions.add(x, y, z)
             inner = min(inner, offset)
-
     return Penetration(
         _ranked([f for f in faces if f.depth <= limit], limit - best),
         best,
