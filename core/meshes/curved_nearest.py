@@ -21,7 +21,7 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_BRACKET, CURVED_ROUNDING, EPS, MESH_APART, MESH_GAP
 from ..types import FloatArray
-from .mesh_depth import Body, length_of
+from .body import Body, length_of
 from .mesh_distance import mesh_distance
 from .solid_facets import bounds_of, inner_hull, mesh_of
 
@@ -93,7 +93,7 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
 
     Where pieces and surface do not meet either, they share nothing.
     """
-    if mesh.holds(_middles(pieces)).any():
+    if mesh.contains(_middles(pieces)).any():
         return True
     for piece in pieces:
         core = piece if isinstance(piece, Polytope) else piece.skeleton
@@ -106,7 +106,7 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
 
 def all_inside(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
     """Tell whether a mesh's solid holds the middles of all pieces: where these do not meet its surface, all of them."""
-    return bool(mesh.holds(_middles(pieces)).all())
+    return bool(mesh.contains(_middles(pieces)).all())
 
 
 def _middles(pieces: Sequence[ConvexShape]) -> FloatArray:
@@ -114,7 +114,7 @@ def _middles(pieces: Sequence[ConvexShape]) -> FloatArray:
     return np.array([piece.vertices.mean(axis=0) if isinstance(piece, Polytope) else piece.center for piece in pieces])
 
 
-class WayOut(NamedTuple):
+class Separation(NamedTuple):
     """A translation of convex pieces after which they share no more than a touch with a mesh."""
 
     translation: FloatArray
@@ -123,13 +123,13 @@ class WayOut(NamedTuple):
     """(3,) where a piece then touches the mesh, or is nearest to it."""
 
 
-def way_out(
+def find_separation(
     pieces: Sequence[ConvexShape],
     mesh: Body,
     start: FloatArray,
     tolerance: float,
     progress: Progress | None = None,
-) -> WayOut | None:
+) -> Separation | None:
     """Return a translation of pieces that separates them from a mesh, found by pushing them on from `start` (3,).
 
     Pieces that overlap the surface by `tolerance` or less count as touching; world units. None when none is found.
@@ -143,7 +143,7 @@ def way_out(
         moved = [piece.translated(translation) for piece in pieces]
         near = nearest_to_mesh(moved, mesh, tolerance, None if along is None else -along)
         if near.signed_distance >= -tolerance:
-            return None if has_entered(moved, mesh) else WayOut(translation, near.on_mesh)
+            return None if has_entered(moved, mesh) else Separation(translation, near.on_mesh)
         if near.signed_distance == -inf:
             if along is None or nudges == _NUDGES:
                 return None

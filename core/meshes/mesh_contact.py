@@ -46,22 +46,13 @@ from ..tolerance import (
     promised,
 )
 from ..types import FloatArray, read_only
+from .body import Body, are_disjoint, length_of
 from .contact_curves import ContactCurve, contact_curves, curves_center
-from .curved_nearest import Nearest, all_inside, has_entered, nearest_to_mesh, way_out
+from .curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
+from .depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
 from .mesh import Mesh
-from .mesh_depth import (
-    Body,
-    EscapeSearch,
-    Samples,
-    all_around,
-    ball_in_both,
-    depth_of_triangles,
-    directions_between,
-    length_of,
-    samples_of,
-    share_nothing,
-)
 from .mesh_distance import mesh_distance
+from .separation import SeparationSearch, contact_directions, frame_directions
 from .solid_facets import Solid, SolidFacets, pieces_of, solid_facets
 from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
 
@@ -273,7 +264,7 @@ class _Pair:
             found = mesh_distance(a.mesh, b.mesh, subrange(self.progress, 0.2, 0.3))
             surface, proved = found.distance, found.lower_bound
             on_a, on_b = found.point_on_a, found.point_on_b
-            a_in_b, b_in_a = b.holds(a.starts), a.holds(b.starts)
+            a_in_b, b_in_a = b.contains(a.starts), a.contains(b.starts)
             if a_in_b.any() or b_in_a.any():
                 on_a = on_b = a.starts[a_in_b][0] if a_in_b.any() else b.starts[b_in_a][0]
             else:
@@ -351,8 +342,8 @@ class _Pair:
             return _Depth(relation, 0.0, 0.0, 0.0, None)
         # What sticks out of the other's box is neither the same surface nor inside: no samples, which take long.
         a_within, b_within = self._within(a, b), self._within(b, a)
-        of_a = samples_of(a, b, crossings, 0, self.band) if a_within and (b.solid or b_within) else None
-        of_b = samples_of(b, a, crossings, 1, self.band) if b_within and (a.solid or a_within) else None
+        of_a = sample_surface(a, b, crossings, 0, self.band) if a_within and (b.solid or b_within) else None
+        of_b = sample_surface(b, a, crossings, 1, self.band) if b_within and (a.solid or a_within) else None
         if of_a is not None and of_b is not None and self._coincide(of_a, of_b):
             return _Depth(Relation.COINCIDENT, *self._touch(surface, proved), normal)
         if not len(crossings):
@@ -361,7 +352,7 @@ class _Pair:
             relation = Relation.A_INSIDE_B
         elif a.solid and of_b is not None and of_b.farthest <= self.band < of_b.deepest:
             relation = Relation.B_INSIDE_A
-        elif depth_of_triangles(a.mesh, b.mesh, crossings, self.band) > self.band:
+        elif triangle_depth(a.mesh, b.mesh, crossings, self.band) > self.band:
             relation = Relation.PENETRATING
         else:
             leaving = self._leaving(progress)
@@ -382,10 +373,10 @@ class _Pair:
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
         """Return the way in which B leaves A within the contact tolerance, if one is found."""
-        ways = directions_between(self.a, self.b, self.crossings)
+        ways = contact_directions(self.a, self.b, self.crossings)
         for k, way in enumerate(ways):
             report_progress(progress, k, len(ways))
-            if share_nothing(self.a, self.b.translated(way * self.band)):
+            if are_disjoint(self.a, self.b.translated(way * self.band)):
                 return way
         return None
 
@@ -475,31 +466,31 @@ class _Pair:
         fit = all(map(self._fit, pieces))
         rest = subrange(progress, 0.7, 1.0)
         if found is None:
-            escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, subrange(rest, 0.0, 0.3))
-            return self._by_meshes(pieces, None, escape, a_in_b, b_in_a, held, subrange(rest, 0.3, 1.0))
+            search = SeparationSearch(self.a, self.b, 4 + self.budget // _TRY, subrange(rest, 0.0, 0.3))
+            return self._by_meshes(pieces, None, search, a_in_b, b_in_a, held, subrange(rest, 0.3, 1.0))
         exact = pieces[0].exact and pieces[1].exact
         touch = found.depth <= found.tolerance + spare and not held
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - found.tolerance)
-        escape = EscapeSearch(self.a, self.b, 4 + self.budget // _TRY, subrange(rest, 0.0, 0.3))
+        search = SeparationSearch(self.a, self.b, 4 + self.budget // _TRY, subrange(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
-        taken = escape.take(ways[:8], found.tolerance, spare)
-        if fit and touch and escape.proved and escape.length <= self.band:
-            return self._touching(found, -escape.length)
-        if fit and taken is not None and (exact or escape.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
+        taken = search.try_all(ways[:8], found.tolerance, spare)
+        if fit and touch and search.proved and search.length <= self.band:
+            return self._touching(found, -search.length)
+        if fit and taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
             length = length_of(taken)
             if length <= found.depth + 8.0 * (found.tolerance + spare) + 64.0 * EPS * self.magnitude:
                 # What fills a gap closes a way out, however narrow: pieces that are not exact prove nothing, but what
                 # of them is inside the meshes does.
                 parts = subrange(rest, 0.3, 1.0)
                 least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
-                if escape.length < found.depth - found.tolerance:
-                    return self._shorter(escape, least, found, a_in_b, b_in_a, held)
+                if search.length < found.depth - found.tolerance:
+                    return self._shorter(search, least, found, a_in_b, b_in_a, held)
                 upper = -min(max(0.0, least), found.depth)
                 lower = min(found.lower_bound - spare, -length)
                 chosen = taken / length
                 same = float(chosen @ found.normal) > 1.0 - 1e-9
-                if (NOTCH in found.notes) if exact and same else not self._stays_clear(escape, taken):
+                if (NOTCH in found.notes) if exact and same else not self._stays_clear(search, taken):
                     self.notes.append(NOTCH)
                 return _Depth(
                     self._held(found.relation, a_in_b, b_in_a) if held else found.relation,
@@ -512,8 +503,8 @@ class _Pair:
                     found.regions if same else (),
                 )
         if exact and found.status is not CompoundStatus.UNVERIFIED:
-            if escape.proved and escape.length < found.depth - found.tolerance:
-                return self._shorter(escape, found.least_depth - spare, found, a_in_b, b_in_a, held)
+            if search.proved and search.length < found.depth - found.tolerance:
+                return self._shorter(search, found.least_depth - spare, found, a_in_b, b_in_a, held)
             self.notes += found.notes
             # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
             # no overlap, though meshes cannot tell.
@@ -527,11 +518,11 @@ class _Pair:
                 found,
                 found.regions,
             )
-        return self._by_meshes(pieces, found, escape, a_in_b, b_in_a, held, subrange(rest, 0.3, 1.0))
+        return self._by_meshes(pieces, found, search, a_in_b, b_in_a, held, subrange(rest, 0.3, 1.0))
 
     def _shorter(
         self,
-        escape: EscapeSearch,
+        search: SeparationSearch,
         least: float,
         found: CompoundContact,
         a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
@@ -539,7 +530,7 @@ class _Pair:
         held: bool,
     ) -> _Depth:
         """Tell of pieces that fit, of which the search ended with a longer translation than separates the meshes."""
-        chosen = self._clear(escape)
+        chosen = self._clear(search)
         length = length_of(chosen)
         return _Depth(
             self._held(found.relation, a_in_b, b_in_a) if held else found.relation,
@@ -554,17 +545,19 @@ class _Pair:
         """Return for how much more of a translation of that length the solids are to stay apart."""
         return max(self.band, self.contact_tolerance * length)
 
-    def _stays_clear(self, escape: EscapeSearch, translation: FloatArray) -> bool:
-        return escape.stays_clear(translation, self._beyond(length_of(translation)))
+    def _stays_clear(self, search: SeparationSearch, translation: FloatArray) -> bool:
+        return search.stays_clear(translation, self._beyond(length_of(translation)))
 
-    def _clear(self, escape: EscapeSearch) -> FloatArray:
+    def _clear(self, search: SeparationSearch) -> FloatArray:
         """Return the translation that is reported: the best, or one about as short that stays clear beyond."""
         clear = (
-            escape.clear(self._beyond(escape.length)) if escape.proved and escape.length > self.band else escape.best
+            search.find_clear(self._beyond(search.length))
+            if search.proved and search.length > self.band
+            else search.best
         )
         if clear is None:
             self.notes.append(NOTCH)
-            return escape.best
+            return search.best
         return clear
 
     def _touching(self, found: CompoundContact, lower: float) -> _Depth:
@@ -577,7 +570,7 @@ class _Pair:
         self,
         pieces: tuple[Decomposition, Decomposition],
         found: CompoundContact | None,
-        escape: EscapeSearch,
+        search: SeparationSearch,
         a_in_b: np.ndarray[tuple[int], np.dtype[np.bool_]],
         b_in_a: np.ndarray[tuple[int], np.dtype[np.bool_]],
         held: bool,
@@ -586,21 +579,21 @@ class _Pair:
         """Tell of two solids whose pieces are not the meshes: by the meshes themselves."""
         a, b, crossings = self.a, self.b, self.crossings
         least, of_a, of_b = self._proved(pieces, subrange(progress, 0.0, 0.5))
-        escape.progress = subrange(progress, 0.5, 1.0)
+        search.progress = subrange(progress, 0.5, 1.0)
         if least <= self.band:
             way = self._leaving(None)
-            if way is not None and self.band < escape.length:
-                escape.separates(way * self.band)
-        escape.settle(escape.best)
-        escape.improve(directions_between(a, b, crossings), least)
-        escape.improve([*escape.ties, *all_around(a, b)], least)
-        escape.refine(least)
-        if not escape.proved:
+            if way is not None and self.band < search.length:
+                search.separates(way * self.band)
+        search.slide_to_minimum(search.best)
+        search.improve(contact_directions(a, b, crossings), least)
+        search.improve([*search.ties, *frame_directions(a, b)], least)
+        search.refine(least)
+        if not search.proved:
             self.notes.append(Note("no translation was found that is known to separate the meshes"))
-        best = self._clear(escape)
+        best = self._clear(search)
         length = length_of(best)
         chosen = best / length if length > 0.0 else None
-        deep = _Depth(Relation.PENETRATING, -length, -length if escape.proved else -inf, -min(least, length), chosen)
+        deep = _Depth(Relation.PENETRATING, -length, -length if search.proved else -inf, -min(least, length), chosen)
         deep.compound = found
         if length <= self.band:
             deep.relation = Relation.TOUCHING
@@ -627,10 +620,10 @@ class _Pair:
     ) -> tuple[float, Samples, Samples]:
         """Return a certified lower bound of the depth, by the meshes themselves, and the samples of both."""
         a, b, crossings = self.a, self.b, self.crossings
-        of_a = samples_of(a, b, crossings, 0, self.band, subrange(progress, 0.0, 0.3))
-        of_b = samples_of(b, a, crossings, 1, self.band, subrange(progress, 0.3, 0.6))
-        radius, _ = ball_in_both(a, b, (of_a, of_b), subrange(progress, 0.6, 0.8))
-        least = max(2.0 * radius, depth_of_triangles(a.mesh, b.mesh, crossings))
+        of_a = sample_surface(a, b, crossings, 0, self.band, subrange(progress, 0.0, 0.3))
+        of_b = sample_surface(b, a, crossings, 1, self.band, subrange(progress, 0.3, 0.6))
+        radius, _ = find_ball_inside(a, b, (of_a, of_b), subrange(progress, 0.6, 0.8))
+        least = max(2.0 * radius, triangle_depth(a.mesh, b.mesh, crossings))
         return max(least, self._depth_of_inner(pieces, subrange(progress, 0.8, 1.0))), of_a, of_b
 
     def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
@@ -816,7 +809,7 @@ class _Curved:
             notes=(*found.notes, note),
         )
         start = self._signed(-found.mtv) if found.depth > 0.0 else np.zeros(3)
-        out = way_out(self.pieces, self.mesh, start, self.tolerance, subrange(self.pair.progress, 1.0, 1.0))
+        out = find_separation(self.pieces, self.mesh, start, self.tolerance, subrange(self.pair.progress, 1.0, 1.0))
         if not self.mesh.solid:
             return self._of_surface(found, near, None if out is None else out.translation)
         whole = self.solid.hull if isinstance(self.solid, Compound) else self.solid
@@ -929,7 +922,7 @@ class _Curved:
     def _inside(self) -> FloatArray:
         """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
         middles = np.array([piece.center for piece in self.pieces])
-        held = self.mesh.holds(middles)
+        held = self.mesh.contains(middles)
         return middles[held][0] if held.any() else self.mesh.starts[0]
 
 

@@ -87,6 +87,12 @@ class Crossings(ReadOnlyArrays):
         """Return the number of pairs."""
         return len(self.pairs)
 
+    def sample(self, count: int) -> IntArray:
+        """Return the indices of about `count` pairs, which are the same when A and B change places."""
+        some = np.unique(np.linspace(0, len(self.pairs) - 1, count).astype(np.intp))
+        order = np.lexsort((np.abs(self.pairs[:, 0] - self.pairs[:, 1]), self.pairs.sum(axis=1)))
+        return order.take(some)
+
     def of_kind(self, kind: Meeting) -> IntArray:
         """Return the numbers of the pairs of one kind."""
         return np.flatnonzero(self.kinds == kind)

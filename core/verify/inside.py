@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..meshes.body import Body, are_disjoint
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_contact import MeshContact
-from ..meshes.mesh_depth import Body, share_nothing
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of
 from ..meshes.triangle_distance import rows_of
@@ -104,7 +104,7 @@ def _touching(told: MeshContact, a: Side, b: Side, band: float, limit: float) ->
     """Return whether a bare surface leaves what it touches within the band."""
     if told.normal is not None and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
-        apart = any(share_nothing(a.body, b.body.translated(length * told.normal)) for length in (band, limit))
+        apart = any(are_disjoint(a.body, b.body.translated(length * told.normal)) for length in (band, limit))
         return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
     for inner, outer in ((a, b), (b, a)):
         if not outer.body.solid or outer.curved:

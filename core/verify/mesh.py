@@ -16,11 +16,11 @@ import numpy as np
 from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus
 from ..compounds.compound_region import MergedRegion
 from ..curved.curved_inside import support_points
+from ..meshes.body import Body, are_disjoint
 from ..meshes.contact_curves import ContactCurve
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_contact import MeshContact
-from ..meshes.mesh_depth import Body, share_nothing
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_distance import triangle_distances
 from ..meshes.triangle_pairs import Crossings, Meeting
@@ -396,7 +396,7 @@ class _Pair:
             checks.append(Check("not checked: that no shorter translation separates", True, words))
             over = told.least_depth * (1.0 - 1e-6) - self.promise
             if over > 0.0 and told.normal is not None and not self.curved:
-                shorter = share_nothing(self.a, self.b.translated(over * told.normal))
+                shorter = are_disjoint(self.a, self.b.translated(over * told.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
@@ -424,9 +424,9 @@ class _Pair:
         if told.lower_bound == -np.inf:
             return []
         # What it ends in may be narrower than rounding.
-        apart = any(share_nothing(self.a, self.b.translated(told.mtv + more * way)) for more in (0.0, self.promise))
+        apart = any(are_disjoint(self.a, self.b.translated(told.mtv + more * way)) for more in (0.0, self.promise))
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
-        free = all(share_nothing(self.a, self.b.translated(told.mtv + more)) for more in self._beyond())
+        free = all(are_disjoint(self.a, self.b.translated(told.mtv + more)) for more in self._beyond())
         if not self.curved:
             checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}"))
         return checks

@@ -27,8 +27,8 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.curved.curved_inside import spread, sticks_out
+from contact_lens.core.meshes.body import Body
 from contact_lens.core.meshes.curved_nearest import nearest_to_mesh
-from contact_lens.core.meshes.mesh_depth import Body
 from contact_lens.core.meshes.solid_facets import inner_hull, mesh_of, solid_facets
 
 from .generators import rotation

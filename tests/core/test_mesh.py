@@ -178,7 +178,7 @@ def test_parts_and_translations_are_meshes_of_their_own() -> None:
             assert np.array_equal(part.points[part.triangles], corners)
             assert (part.loose_parts == 0).all()
             assert len(part.points) == len(np.unique(part.triangles))
-        step = rng.normal(size=3)
+        step = rng.normal(size=3) * 10.0 ** rng.integers(-6, 7)
         known = mesh.tree, mesh.bounds, mesh.first_vertices
         moved, anew = mesh.translated(step), Mesh(mesh.points + step, mesh.triangles)
         assert moved.has_tree

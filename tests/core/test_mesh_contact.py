@@ -33,8 +33,8 @@ from contact_lens.core import (
 )
 from contact_lens.core.compounds.compound import CompoundStatus, compound_contact
 from contact_lens.core.decomposition.mesh_pieces import check_pieces, inner_pieces
+from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.decomposition import Decomposition
-from contact_lens.core.meshes.mesh_depth import Body, share_nothing
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, joined, sheet, sphere, torus
@@ -74,17 +74,17 @@ def claims_hold(c: MeshContact, a: Surface, b: Surface) -> None:
     one, other = Body.of(Mesh(*a)), Body.of(Mesh(*b))
     size = max(one.mesh.diagonal, other.mesh.diagonal)
     assert c.lower_bound <= c.signed_distance <= c.upper_bound
-    assert c.intersects == (not share_nothing(one, other))
+    assert c.intersects == (not are_disjoint(one, other))
     assert c.distance == (0.0 if c.intersects else c.signed_distance)
     if c.normal is not None:
         assert abs(np.linalg.norm(c.normal) - 1.0) < 1e-12
     if not c.intersects:
         assert np.allclose(c.point_on_b - c.point_on_a, c.signed_distance * c.normal, atol=1e-9 * size)
     if c.depth > 0.0:
-        assert share_nothing(one, other.translated(c.mtv + NEAR * size * c.normal))
+        assert are_disjoint(one, other.translated(c.mtv + NEAR * size * c.normal))
         for shorter in np.random.default_rng(0).normal(size=(12, 3)):
             shorter *= 0.99 * c.least_depth / np.linalg.norm(shorter)
-            assert not share_nothing(one, other.translated(shorter))
+            assert not are_disjoint(one, other.translated(shorter))
     if c.relation in (Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.TOUCHING):
         assert c.intersects or c.relation is Relation.TOUCHING
     # Swapped, it is the same.
@@ -321,7 +321,7 @@ def test_inner_pieces_are_inside():
         solid = Body(mesh, True)
         for piece in inner_pieces(mesh, hulls):
             weights = rng.dirichlet(np.ones(len(piece.vertices)), size=200)
-            assert solid.holds(weights @ piece.vertices).all()
+            assert solid.contains(weights @ piece.vertices).all()
 
 
 def test_pieces_can_be_given():
@@ -501,7 +501,7 @@ def test_surfaces_that_stick_out_of_each_other_are_not_sampled(monkeypatch):
     def sampled(*_: object) -> None:
         raise AssertionError("sampled")
 
-    monkeypatch.setattr(sys.modules[mesh_contact.__module__], "samples_of", sampled)
+    monkeypatch.setattr(sys.modules[mesh_contact.__module__], "sample_surface", sampled)
     assert expected.relation is met(sheet(6), surface).relation is Relation.PENETRATING
     with pytest.raises(AssertionError, match="sampled"):
         met(sheet(6), sheet(6))

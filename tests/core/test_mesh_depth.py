@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Cancelled, ConvexHull, Mesh, MeshContact, Relation, mesh_contact, mesh_pieces
-from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
-from contact_lens.core.hierarchy.bvh_build import build_bvh
+from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.decomposition import Decomposition
-from contact_lens.core.meshes.mesh_depth import Body, share_nothing
-from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between, shifted
+from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, sphere, torus
@@ -71,9 +69,9 @@ def tried(c: MeshContact, a: Mesh, b: Mesh, count: int = 300) -> None:
     ways = rng.normal(size=(count, 3))
     ways = np.concatenate([ways, np.repeat(c.mtv[None], 30, axis=0) + 0.1 * c.depth * rng.normal(size=(30, 3))])
     for way in ways / np.linalg.norm(ways, axis=1)[:, None]:
-        assert not share_nothing(one, other.translated(way * (c.least_depth * rng.uniform(0.0, 1.0 - 1e-9))))
+        assert not are_disjoint(one, other.translated(way * (c.least_depth * rng.uniform(0.0, 1.0 - 1e-9))))
     if c.depth > 0.0:
-        assert share_nothing(one, other.translated(c.mtv * (1.0 + 1e-9)))
+        assert are_disjoint(one, other.translated(c.mtv * (1.0 + 1e-9)))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -140,7 +138,7 @@ def test_pieces_that_fit_but_are_not_exact_prove_nothing():
     assert c.compound.least_depth > 0.1  # what the pieces tell
     assert c.least_depth <= 1.01e-7
     tried(c, slit, blade, 50)
-    assert share_nothing(Body.of(slit), Body.of(blade).translated(np.array([1.01e-7, 0.0, 0.0])))
+    assert are_disjoint(Body.of(slit), Body.of(blade).translated(np.array([1.01e-7, 0.0, 0.0])))
 
 
 def test_single_precision_pieces_keep_their_claims():
@@ -157,22 +155,6 @@ def test_single_precision_pieces_keep_their_claims():
         assert c.depth - c.least_depth <= 1e-4 * c.depth
 
 
-def test_moved_trees_are_those_of_the_moved_points():
-    rng = np.random.default_rng(2)
-    mesh = Mesh(*bumpy(rng))
-    for scale in (1e-6, 1.0, 1e6):
-        move = rng.normal(size=3) * scale
-        volumes = volumes_of_triangles("aabb", mesh.points + move, mesh.triangles)
-        tree = shifted(mesh.tree, move, move)
-        assert np.array_equal(tree.item_volumes.low, volumes.low)
-        assert np.array_equal(tree.item_volumes.high, volumes.high)
-        assert len(tree) == len(build_bvh(volumes)) == len(mesh.tree)
-        body = Body.of(mesh).translated(move)
-        fresh = Body.of(Mesh(mesh.points + move, mesh.triangles))
-        assert all(map(np.array_equal, body.mesh.bounds, fresh.mesh.bounds))
-        assert np.array_equal(body.starts, fresh.starts)
-
-
 def test_a_moving_mesh_is_stopped_where_bisection_says():
     rng = np.random.default_rng(4)
     stopped = 0
@@ -184,12 +166,12 @@ def test_a_moving_mesh_is_stopped_where_bisection_says():
         found = first_impact(a, b, start, way)
         bodies = Body(a, False), Body(b, False)
         if found is None:
-            assert all(share_nothing(bodies[0], bodies[1].translated(start + s * way)) for s in np.linspace(0, 1, 100))
+            assert all(are_disjoint(bodies[0], bodies[1].translated(start + s * way)) for s in np.linspace(0, 1, 100))
             continue
         stopped += 1
         for before in np.linspace(0.0, 1.0, 30):
-            assert share_nothing(bodies[0], bodies[1].translated(start + (found.share - 1e-9) * before * way))
-        assert not share_nothing(bodies[0], bodies[1].translated(start + (found.share + 1e-9) * way))
+            assert are_disjoint(bodies[0], bodies[1].translated(start + (found.share - 1e-9) * before * way))
+        assert not are_disjoint(bodies[0], bodies[1].translated(start + (found.share + 1e-9) * way))
         assert found.normal @ way < 0.0
         at = start + found.share * way
         assert found.normal @ at == pytest.approx(found.offset, abs=1e-12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Translations that end in a notch: whoever moves a little farther than they say must stay apart, or be told."""
+"""Translations that end in a notch: whoever moves a little farther than they say must stay apart, or be found."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Compound, ConvexHull, Mesh, compound_contact, contact, mesh_contact, verify
+from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.mesh_contact import MeshContact
-from contact_lens.core.meshes.mesh_depth import Body, EscapeSearch, share_nothing
+from contact_lens.core.meshes.separation import SeparationSearch
 from contact_lens.core.note import NOTCH
 
 from .generators import rotation
@@ -37,8 +38,8 @@ def assert_stays_clear(c: MeshContact, a: Mesh, b: Mesh) -> None:
     band = TOLERANCE * min(a.diagonal, b.diagonal)
     one, other = Body.of(a), Body.of(b)
     for more in (1e-3, 0.1, 0.3, 0.6, 1.0):
-        assert share_nothing(one, other.translated(c.mtv + more * band * c.normal)), more
-    assert share_nothing(one, other.translated(c.mtv * (1.0 + TOLERANCE)))
+        assert are_disjoint(one, other.translated(c.mtv + more * band * c.normal)), more
+    assert are_disjoint(one, other.translated(c.mtv * (1.0 + TOLERANCE)))
 
 
 def test_a_translation_out_of_a_notch_is_preferred_and_verified():
@@ -58,17 +59,17 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
 
 def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     a, b = (Mesh(*surface) for surface in stored())
-    told = mesh_contact(a, b)
-    search = EscapeSearch(Body.of(a), Body.of(b), 4, None)
-    search.settle(told.mtv)
+    found = mesh_contact(a, b)
+    search = SeparationSearch(Body.of(a), Body.of(b), 4, None)
+    search.slide_to_minimum(found.mtv)
     into, length = search.best, float(np.linalg.norm(search.best))
-    assert 0.0 < told.depth - length < 1e-5 * length
-    ends = replace(told, normal=into / length, signed_distance=-length, lower_bound=-length)
+    assert 0.0 < found.depth - length < 1e-5 * length
+    ends = replace(found, normal=into / length, signed_distance=-length, lower_bound=-length)
     names = [check.name for check in verify(ends, a, b).failed]
     assert names == ["moved farther by the contact tolerance they stay apart"]
-    assert verify(replace(ends, notes=(*told.notes, NOTCH)), a, b).ok
+    assert verify(replace(ends, notes=(*found.notes, NOTCH)), a, b).ok
     for depth in (0.99 * length, 0.3):
-        short = replace(ends, signed_distance=-depth, lower_bound=-depth, notes=(*told.notes, NOTCH))
+        short = replace(ends, signed_distance=-depth, lower_bound=-depth, notes=(*found.notes, NOTCH))
         assert "the translation separates the meshes" in [check.name for check in verify(short, a, b).failed]
 
 

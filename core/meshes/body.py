@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A mesh as a body: a solid or a bare surface, what is inside of it, and directions that turn with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import hypot
+
+import numpy as np
+
+from ..progress import Progress
+from ..shapes.hull import ConvexHull
+from ..tolerance import EPS
+from ..types import BoolArray, FloatArray, IntArray
+from .mesh import Mesh
+from .triangle_pairs import crossing_triangles
+from .winding import contains, winding_numbers
+
+_OPEN_VOLUME = 64.0
+"""Times EPS, the area and the diagonal: closed meshes, and parts of them, of less volume enclose nothing."""
+_MOST_PARTS = 32
+"""Loose parts that are examined for room inside."""
+_BESIDE = 1e-3
+"""Times a triangle's size: how far beside it room inside is looked for."""
+_FINE = 2_000
+"""Points of a mesh from which on its coarse hull is that of some of them."""
+_EXTREMES = 512
+"""Directions in which these are the farthest."""
+_ROWS = 1 << 13
+"""Points in one go."""
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A mesh, and whether it stands for the solid inside of it."""
+
+    mesh: Mesh
+    """With points of the same place made one where that closes it."""
+    solid: bool
+
+    @classmethod
+    def of(cls, mesh: Mesh) -> Body:
+        """Return the body of a mesh."""
+        whole = mesh
+        if not mesh.is_closed:
+            welded = mesh.welded()
+            whole = welded if welded.is_closed else mesh
+        if not whole.is_closed:
+            return cls(mesh, False)
+        return cls(whole, _encloses(whole))
+
+    @property
+    def starts(self) -> FloatArray:
+        """(k, 3) a point of each loose part."""
+        return self.mesh.points.take(self.mesh.first_vertices, axis=0)
+
+    @cached_property
+    def frame(self) -> FloatArray:
+        """(3, 3) unit vectors, as rows, that turn with the mesh: along the longest side and across the first of its
+        largest triangles. The world's axes where no triangle has an area."""
+        areas = self.mesh.local_areas
+        triangle = self.mesh.triangles[int((areas >= areas.max() * (1.0 - 1e-6)).argmax())]
+        p = self.mesh.points.take(triangle, axis=0)
+        sides = np.roll(p, -1, axis=0) - p
+        squares = (sides * sides).sum(axis=1)
+        x = sides[int((squares >= squares.max() * (1.0 - 1e-6)).argmax())]
+        z = np.cross(sides[0], sides[1])
+        if not (length_of(x) > 0.0 and length_of(z) > 0.0):
+            return np.eye(3)
+        x, z = x / length_of(x), z / length_of(z)
+        return np.array([x, np.cross(z, x), z])
+
+    @cached_property
+    def outward(self) -> float:
+        """1.0 where triangles are counter-clockwise seen from outside, -1.0 where all are turned over."""
+        return -1.0 if self.solid and self.mesh.volume < 0.0 else 1.0
+
+    @cached_property
+    def size(self) -> float:
+        """Diagonal of the box along the frame: the same in every pose."""
+        sides = (self.mesh.points.take(np.unique(self.mesh.triangles), axis=0) - self.mesh.bounds[0]) @ self.frame.T
+        return length_of(sides.max(axis=0) - sides.min(axis=0))
+
+    @cached_property
+    def principal_axes(self) -> list[FloatArray]:
+        """Unit vectors along the principal axes of the surface, where its shape determines them."""
+        columns, weights = self.mesh.local_corners, self.mesh.local_areas
+        middles = columns.sum(axis=0) / 3.0
+        middles = middles - (middles @ weights / weights.sum())[:, None]
+        values, vectors = np.linalg.eigh((middles * weights) @ middles.T)
+        far = np.abs(values[:, None] - values) > 1e-3 * values.max()
+        return [vectors[:, k] for k in range(3) if far[k].sum() == 2]
+
+    @cached_property
+    def coarse_hull(self) -> ConvexHull:
+        """The convex hull; of a large mesh that of the points that are farthest in many directions."""
+        points = self.mesh.points
+        used = np.unique(self.mesh.triangles)
+        if len(used) > _FINE:
+            # Spread over the sphere, in the mesh's own frame.
+            k = np.arange(_EXTREMES)
+            z = (2.0 * k + 1.0) / _EXTREMES - 1.0
+            turn, r = np.pi * (1.0 + 5.0**0.5) * k, np.sqrt(1.0 - z * z)
+            directions = np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1) @ self.frame
+            middle = 0.5 * self.mesh.bounds[0] + 0.5 * self.mesh.bounds[1]
+            best = np.full(_EXTREMES, -np.inf)
+            place = np.zeros(_EXTREMES, dtype=np.intp)
+            for begin in range(0, len(used), _ROWS):
+                part = used[begin : begin + _ROWS]
+                heights = (points.take(part, axis=0) - middle) @ directions.T
+                high = heights.argmax(axis=0)
+                values = heights[high, np.arange(_EXTREMES)]
+                better = values > best
+                best[better], place[better] = values[better], part.take(high[better])
+            used = np.unique(place)
+        return ConvexHull(points.take(used, axis=0))
+
+    def contains(self, points: FloatArray, progress: Progress | None = None) -> BoolArray:
+        """Return (k,) which points are inside the solid or on it; of a bare surface none."""
+        result = np.zeros(len(points), dtype=np.bool_)
+        if self.solid:
+            low, high = self.mesh.bounds
+            near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+            if len(near):
+                result[near] = contains(points.take(near, axis=0), self.mesh, progress)
+        return result
+
+    def normals(self, triangles: IntArray) -> FloatArray:
+        """Return (k, 3) unit normals of triangles, outward; zero where there is no area."""
+        p, q, r = (self.mesh.points.take(self.mesh.triangles[triangles, k], axis=0) for k in range(3))
+        u, v = q - p, r - p
+        size = np.maximum(np.abs(u).max(axis=1), np.abs(v).max(axis=1))
+        size[size == 0.0] = 1.0
+        n = np.cross(u / size[:, None], v / size[:, None])
+        length = np.sqrt((n * n).sum(axis=1))
+        length[length == 0.0] = 1.0
+        return n * (self.outward / length)[:, None]
+
+    def translated(self, translation: FloatArray) -> Body:
+        """Return the body moved by a vector (3,)."""
+        mesh = self.mesh
+        mesh.bounds, mesh.tree, mesh.first_vertices  # noqa: B018  # computed once, then moved along
+        return Body(mesh.translated(translation), self.solid)
+
+
+def _encloses(mesh: Mesh) -> bool:
+    """Return whether there is room inside a closed mesh, however its parts are wound."""
+    # A thin one has little volume but little area, too; what rounding makes of none is in proportion to that.
+    room = _OPEN_VOLUME * EPS * float(mesh.local_areas.sum()) * (mesh.diagonal / mesh.unit if mesh.unit else 0.0)
+    if abs(mesh.local_volumes.sum()) > room:
+        return True
+    parts = mesh.loose_parts
+    contents = np.bincount(parts, mesh.local_volumes)
+    if np.abs(contents).max() <= room:
+        return False
+    # Parts wound against each other: where one is in the place of the other, nothing is left inside.
+    order = np.lexsort((-mesh.local_areas, parts))
+    largest = order.take(np.flatnonzero(np.diff(parts.take(order), prepend=-1)))
+    thickest = np.argsort(-np.abs(contents), kind="stable")[:_MOST_PARTS]
+    largest = largest.take(thickest[np.abs(contents).take(thickest) > room])
+    p, q, r = mesh.local_corners.take(largest, axis=2)
+    across = np.cross((q - p).T, (r - p).T)
+    across *= _BESIDE / np.sqrt(np.sqrt((across * across).sum(axis=1)))[:, None]
+    middles = mesh.points.take(mesh.triangles.take(largest, axis=0), axis=0).mean(axis=1)
+    beside = np.concatenate([middles + mesh.unit * across, middles - mesh.unit * across])
+    return bool((np.abs(winding_numbers(beside, mesh).numbers) > 0.5).any())
+
+
+def are_disjoint(a: Body, b: Body) -> bool:
+    """Return whether no triangle meets another and no part of one is inside the other. Exact."""
+    (low, high), (other_low, other_high) = a.mesh.bounds, b.mesh.bounds
+    if (low > other_high).any() or (other_low > high).any():
+        return True
+    a.mesh.tree, b.mesh.tree  # noqa: B018  # crossing_triangles uses trees that have been built
+    if len(crossing_triangles(a.mesh, b.mesh)):
+        return False
+    return not (a.contains(b.starts).any() or b.contains(a.starts).any())
+
+
+def length_of(vector: FloatArray) -> float:
+    """Return the length of a vector; it neither overflows nor vanishes."""
+    return hypot(*vector.tolist())
+
+
+def grid_directions() -> FloatArray:
+    """Return (26, 3) unit vectors along axes and between them."""
+    grid = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")][1:]
+    return grid / np.sqrt((grid**2).sum(axis=1))[:, None]

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lower bounds of the depth of two meshes: what no short translation separates.
+
+Two triangles that cross are separated by no shorter translation than their own; a ball of radius r inside both solids
+by none shorter than 2 r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from ..narrow_phase.contact import contact
+from ..progress import Progress, report_progress, subrange
+from ..shapes.hull import ConvexHull
+from ..tolerance import EPS
+from ..types import BoolArray, FloatArray, IntArray
+from .body import Body, grid_directions
+from .mesh import Mesh
+from .point_distance import points_to_mesh
+from .triangle_pairs import Crossings, Meeting
+
+_ALIKE = 2.0**-30
+"""Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""
+_PAIRS = 64
+"""Crossing triangles whose own depth is measured."""
+_SAMPLES = 8_000
+"""Points of a surface that are sampled, at most."""
+_OTHER = 10_000
+"""Triangles of the other mesh, beyond which it is fewer."""
+_NEAR = 1_000
+"""Pairs of triangles beside which the surfaces are sampled."""
+_FRACTIONS = (0.003, 0.03, 0.3)
+"""Of the distance to a corner, where that is."""
+_WITHIN = 0.9
+"""Times the ball around a point that no surface enters: for the rounding of its radius."""
+_FEW_IN_BALL = 4
+"""Points in one ball, below which each is tested by itself."""
+_ON = 1e-4
+"""Times the smaller size: from points so near to the other surface balls are looked for, too."""
+_BALLS = 96
+"""Points from which balls are looked for."""
+_LARGEST = 4
+"""Balls beside which larger ones are looked for."""
+_GROWN = 18
+"""Times that this is done."""
+_INWARD = (0.001, 0.01, 0.1, 0.3)
+"""Times the smaller diagonal: how far inward of a surface balls are looked for."""
+
+
+def triangle_depth(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) -> float:
+    """Return a certified lower bound: the depth of those two crossing triangles that are deepest in each other, of the
+    pairs with the most in common; of the first ones that are deeper than `enough`."""
+    crossing = crossings.of_kind(Meeting.CROSSING)
+    if not len(crossing):
+        return 0.0
+    ends = crossings.segments.take(crossing, axis=0)
+    far = np.abs(ends[:, 1] - ends[:, 0])
+    unit = float(far.max()) or 1.0
+    lengths = np.sqrt(((far / unit) ** 2).sum(axis=1))
+    pairs = crossings.pairs.take(crossing, axis=0)
+    # Of equal ones the same in every pose and order.
+    order = np.lexsort((np.abs(pairs[:, 0] - pairs[:, 1]), pairs.sum(axis=1), -np.rint(lengths / _ALIKE)))
+    deepest = crossing.take(order[:_PAIRS])
+    best = 0.0
+    for i, j in crossings.pairs.take(deepest, axis=0).tolist():
+        p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
+        best = max(best, -contact(ConvexHull(p), ConvexHull(q)).upper_bound)
+        if best > enough:
+            break
+    return best
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Points of a surface, seen from another body."""
+
+    points: FloatArray
+    """(k, 3) world frame."""
+    triangles: IntArray
+    """(k,) what they are on."""
+    distance: FloatArray
+    """(k,) how far they are from the other's surface."""
+    inside: BoolArray
+    """(k,) whether they are in the other's solid or on its surface."""
+
+    @property
+    def deepest(self) -> float:
+        """How deep the deepest is inside the other, 0.0 when none is."""
+        return float(self.distance[self.inside].max(initial=0.0))
+
+    @property
+    def farthest(self) -> float:
+        """How far the farthest is outside of the other, 0.0 when none is."""
+        return float(self.distance[~self.inside].max(initial=0.0))
+
+
+def sample_surface(
+    a: Body, b: Body, crossings: Crossings, side: int, near: float, progress: Progress | None = None
+) -> Samples:
+    """Return points of `a`, which has that side in the crossings: corners, middles of triangles and of their sides,
+    and points beside where the surfaces meet. All of a small mesh, some of a large one.
+
+    Those no farther than `near` from the surface of `b` count as on it.
+    """
+    mesh = a.mesh
+    count = len(mesh.triangles)
+    # Whether a point is inside takes longer the finer `b` is.
+    fraction = min(1.0, (_OTHER / len(b.mesh.triangles)) ** 0.5)
+    rows: IntArray = np.unique(np.linspace(0, count - 1, min(count, int(fraction * _SAMPLES) // 7)).astype(np.intp))
+    corners = mesh.points.take(mesh.triangles.take(rows, axis=0), axis=0)
+    p, q, r = corners[:, 0], corners[:, 1], corners[:, 2]
+    parts = [p, q, r, 0.5 * p + 0.5 * q, 0.5 * q + 0.5 * r, 0.5 * r + 0.5 * p, (p + q + r) / 3.0]
+    owners = [rows] * len(parts)
+    if len(crossings):
+        sampled = crossings.sample(int(fraction * _NEAR))
+        its = crossings.pairs[sampled, side]
+        middle = 0.5 * crossings.segments[sampled, 0] + 0.5 * crossings.segments[sampled, 1]
+        for k in range(3):
+            corner = mesh.points.take(mesh.triangles[its, k], axis=0)
+            parts += [middle + part * (corner - middle) for part in _FRACTIONS]
+            owners += [its] * len(_FRACTIONS)
+    points = np.concatenate(parts)
+    found = points_to_mesh(points, b.mesh, subrange(progress, 0.0, 0.2))
+    inside = found.distance <= near
+    away = np.flatnonzero(~inside)
+    inside[away] = _are_inside(b, points.take(away, axis=0), found.distance.take(away), subrange(progress, 0.2, 1.0))
+    return Samples(points, np.concatenate(owners), found.distance, inside)
+
+
+def _are_inside(body: Body, points: FloatArray, distance: FloatArray, progress: Progress | None) -> BoolArray:
+    """Return (k,) which points, this far (k,) from the surface of a body, are inside its solid.
+
+    No surface enters the ball around a point that reaches to the nearest of it: what is in the ball is inside if its
+    middle is. So a few points with large balls decide for most others.
+    """
+    of = np.arange(len(points))
+    open_ = np.ones(len(points), dtype=np.bool_)
+    if body.solid:
+        for k in np.argsort(-distance, kind="stable").tolist():
+            if not open_[k]:
+                continue
+            left = np.flatnonzero(open_)
+            away = points.take(left, axis=0) - points[k]
+            near = left[np.einsum("ij,ij->i", away, away) <= (_WITHIN * distance[k]) ** 2]
+            of[near] = k
+            open_[near] = False
+            if len(near) < _FEW_IN_BALL:
+                break
+    asked = np.unique(of)
+    inside = np.zeros(len(points), dtype=np.bool_)
+    inside[asked] = body.contains(points.take(asked, axis=0), progress)
+    return inside.take(of)
+
+
+def find_ball_inside(
+    a: Body, b: Body, samples: Sequence[Samples], progress: Progress | None = None
+) -> tuple[float, FloatArray]:
+    """Return the radius and middle of a ball inside both solids, the largest found; 0.0 when there is none.
+
+    The search starts inward of points of one surface that are inside the other or on it, then goes on beside the
+    largest balls. They are certain.
+    """
+    reach = min(a.size, b.size)
+    alike = _ALIKE * reach or 1.0
+    parts = []
+    # The larger first, whichever it is; and of what is alike always the first.
+    bodies = sorted(zip((a, b), samples, strict=True), key=lambda pair: -np.rint(pair[0].size / alike))
+    for body, seen in bodies:
+        # What counts as on the surface depends on the contact tolerance, and so on the pose, by a little.
+        some = np.flatnonzero(seen.inside | (seen.distance < _ON * reach))
+        some = some.take(np.argsort(-np.rint(seen.distance.take(some) / alike), kind="stable"))
+        half = _BALLS // 2
+        some = np.unique(
+            np.concatenate([some[:half], some.take(np.linspace(0, len(some) - 1, half).astype(np.intp))])
+            if len(some)
+            else some
+        )
+        if not len(some):
+            continue
+        start, inward = seen.points.take(some, axis=0), -body.normals(seen.triangles.take(some))
+        deep = seen.distance.take(some)[:, None]
+        parts += [start + inward * (part * deep) for part in (0.25, 0.5, 1.0)]
+        parts += [start + inward * (part * reach) for part in _INWARD]
+    nothing = 0.0, np.zeros(3)
+    if not parts:
+        return nothing
+    points = np.concatenate(parts)
+    points = points[a.contains(points, subrange(progress, 0.0, 0.3))]
+    points = points[b.contains(points, subrange(progress, 0.3, 0.6))]
+    if not len(points):
+        return nothing
+    radius = _distance_to_both(a, b, points, np.zeros(len(points)))
+    some = np.argsort(-np.rint(radius / alike), kind="stable")[:_LARGEST]
+    points, radius = points.take(some, axis=0), radius.take(some)
+    # What is inside a ball is inside both solids: no step beside its middle leaves them.
+    directions = np.concatenate([grid_directions() @ body.frame for body, _ in bodies])
+    for k in range(_GROWN):
+        report_progress(progress, 0.6 + 0.4 * k / _GROWN)
+        step = 0.5 ** (1 + k // 3) * radius
+        beside = (points[:, None] + step[:, None, None] * directions).reshape(-1, 3)
+        # What has no more room than the ball has need not be measured.
+        found = _distance_to_both(a, b, beside, np.repeat(radius, len(directions))).reshape(len(points), -1)
+        best = np.rint(found / alike).argmax(axis=1)
+        rows = np.arange(len(points))
+        better = np.flatnonzero(found[rows, best] > radius + alike)
+        points[better] = beside.reshape(len(points), -1, 3)[better, best[better]]
+        radius[better] = found[better, best[better]]
+    largest = int(radius.argmax())
+    rounding = 64.0 * EPS * max(a.mesh.magnitude, b.mesh.magnitude)
+    return max(0.0, float(radius[largest]) * (1.0 - 1e-9) - rounding), points[largest]
+
+
+def _distance_to_both(a: Body, b: Body, points: FloatArray, enough: FloatArray) -> FloatArray:
+    """Return (k,) how far points are from the nearer surface; where it is no more than `enough` (k,), not exactly."""
+    found = np.full(len(points), np.inf)
+    some = np.arange(len(points))
+    for mesh in (a.mesh, b.mesh):
+        its = points_to_mesh(points.take(some, axis=0), mesh, enough=enough.take(some)).distance
+        found[some] = np.minimum(found.take(some), its)
+        some = np.flatnonzero(found > enough)
+    return found
