@@ -36,7 +36,7 @@ _stand_ins: WeakKeyDictionary[ConvexShape | Mesh, Polytope] = WeakKeyDictionary(
 
 def extent_of(shape: ConvexShape | Compound | Mesh) -> float:
     """Return the diagonal of the axis-aligned bounding box."""
-    return shape.diagonal if isinstance(shape, Mesh) else shape.extent
+    return shape.extent
 
 
 def stand_in(shape: ConvexShape | Compound | Mesh) -> Polytope:

@@ -15,7 +15,8 @@ import numpy as np
 from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.decomposition import Decomposition
-from ..meshes.mesh import Mesh, signed_volume, validate_mesh
+from ..meshes.mesh import Mesh
+from ..meshes.surface import signed_volume, validate_mesh
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_FLAT, DECOMPOSE_VOLUME, EPS

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arguments import as_length
-from ..meshes.mesh import Mesh, signed_volume, validate_mesh
+from ..meshes.mesh import Mesh
+from ..meshes.surface import signed_volume, validate_mesh
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
 from ..tolerance import CONVEX_COVERED, CONVEX_FLAT, EPS

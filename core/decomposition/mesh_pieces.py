@@ -7,7 +7,8 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..meshes.decomposition import Decomposition
-from ..meshes.mesh import Mesh, validate_mesh
+from ..meshes.mesh import Mesh
+from ..meshes.surface import validate_mesh
 from ..meshes.winding import winding_numbers
 from ..narrow_phase.contact import contact
 from ..note import Note
@@ -46,8 +47,8 @@ def mesh_pieces(
     whole = mesh if mesh.is_closed else mesh.welded()
     why, reflex = "the mesh is not closed", -1
     if whole.is_closed:
-        if whole.diagonal > 0.0:
-            reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.diagonal)[0])
+        if whole.extent > 0.0:
+            reflex = len(reflex_edges(whole.points, whole.triangles, _SINGLE * whole.extent)[0])
         else:
             reflex = 0
         why = f"{reflex} edges bend inward and {most_reflex} are allowed"
@@ -108,7 +109,7 @@ def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
         [mesh.points.take(some, axis=0), points.take([*points.argmin(axis=0), *points.argmax(axis=0)], axis=0)]
     )
     low, high = mesh.bounds
-    room = PIECES_OUT * mesh.diagonal + rounding
+    room = PIECES_OUT * mesh.extent + rounding
     out = 0.0
     for piece in pieces.pieces:
         bottom, top = piece.bounds

@@ -8,7 +8,8 @@ from math import inf
 
 import numpy as np
 
-from ..meshes.mesh import Mesh, validate_mesh
+from ..meshes.mesh import Mesh
+from ..meshes.surface import validate_mesh
 from ..narrow_phase.contact import contact
 from ..progress import Progress, report_progress
 from ..shapes.hull import ConvexHull

@@ -147,7 +147,7 @@ class Body:
 def _encloses(mesh: Mesh) -> bool:
     """Return whether there is room inside a closed mesh, however its parts are wound."""
     # A thin one has little volume but little area, too; what rounding makes of none is in proportion to that.
-    room = _OPEN_VOLUME * EPS * float(mesh.local_areas.sum()) * (mesh.diagonal / mesh.unit if mesh.unit else 0.0)
+    room = _OPEN_VOLUME * EPS * float(mesh.local_areas.sum()) * (mesh.extent / mesh.unit if mesh.unit else 0.0)
     if abs(mesh.local_volumes.sum()) > room:
         return True
     parts = mesh.loose_parts

@@ -18,7 +18,8 @@ from ..region.center import weighted_center
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_segments
-from .mesh import Mesh, scale_points, validate_mesh
+from .mesh import Mesh
+from .surface import scale_points, validate_mesh
 from .triangle_pairs import FACE, Crossings, Meeting
 
 _BATCH = 8192

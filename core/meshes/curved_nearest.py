@@ -194,7 +194,7 @@ def _of_curved(
     if toward is not None:
         np.maximum(known, _ahead(shape, corners, toward), out=known)
     rounding = CURVED_ROUNDING * EPS * (shape.radius + max(shape.magnitude, mesh.mesh.magnitude))
-    enough = CURVED_BRACKET * min(shape.extent, mesh.mesh.diagonal) + rounding
+    enough = CURVED_BRACKET * min(shape.extent, mesh.mesh.extent) + rounding
     best = Nearest(inf, inf, inf, _NONE, _NONE, _NONE)
     lower = inf
     for looked_at in range(_MOST_TRIANGLES):

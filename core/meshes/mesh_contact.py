@@ -237,7 +237,7 @@ class _Pair:
         self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
         self._makers = [None if isinstance(given, Decomposition) else given for given in pieces]
         self.progress = progress
-        small, large = sorted((a.diagonal, b.diagonal))
+        small, large = sorted((a.extent, b.extent))
         self.magnitude = max(a.magnitude, b.magnitude)
         self.promise = promised(0.0, small, self.magnitude)
         self.band = max(contact_tolerance * (small or large), self.promise)
@@ -677,7 +677,7 @@ class _Curved:
         self.of_a = pair.facets[0].curved > 0
         self.mesh = pair.b if self.of_a else pair.a
         self.slack = pair.facets[0 if self.of_a else 1].slack
-        small, large = sorted((solid.extent, mesh.diagonal))
+        small, large = sorted((solid.extent, mesh.extent))
         magnitude = max(solid.magnitude, mesh.magnitude)
         self.tolerance = promised(0.0, small, magnitude) + CURVED_ROUNDING * EPS * magnitude
         self.band = max(pair.contact_tolerance * (small or large), self.tolerance)

@@ -17,7 +17,7 @@ from ..hierarchy.bvh import Bvh
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
-from .mesh import Mesh, validate_mesh
+from .surface import Surface, validate_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
 
 _BATCH = 1 << 14
@@ -51,7 +51,7 @@ class MeshDistance(ReadOnlyArrays):
     """How many pairs of triangles there are."""
 
 
-def mesh_distance(a: Mesh, b: Mesh, progress: Progress | None = None) -> MeshDistance:
+def mesh_distance(a: Surface, b: Surface, progress: Progress | None = None) -> MeshDistance:
     """Return the distance of the surfaces of two meshes, 0 where they meet, and where they are nearest.
 
     Triangles without area count too. `progress` is called with the fraction done, 0 to 1; False cancels. Raise
@@ -68,13 +68,13 @@ def mesh_distance(a: Mesh, b: Mesh, progress: Progress | None = None) -> MeshDis
     return search.result()
 
 
-def rows_of(mesh: Mesh, triangles: IntArray) -> FloatArray:
+def rows_of(mesh: Surface, triangles: IntArray) -> FloatArray:
     """Return the corners of some triangles as rows (corner, axis, n)."""
     corners = mesh.triangles.take(triangles, axis=0)
     return np.ascontiguousarray(mesh.points.take(corners.T, axis=0).transpose(0, 2, 1))
 
 
-def _corners(mesh: Mesh, triangle: int) -> FloatArray:
+def _corners(mesh: Surface, triangle: int) -> FloatArray:
     """Return the corners (3, 3) of a triangle."""
     return mesh.points[mesh.triangles[triangle]]
 
@@ -109,7 +109,7 @@ class BoxGaps:
         return np.ldexp(result, self.exponent) if self.exponent else result
 
 
-def node_bounds(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
+def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest corners (3, m) of the nodes of a mesh's tree."""
     volumes = mesh.tree.volumes
     assert isinstance(volumes, KDops)
@@ -124,7 +124,7 @@ def some_items(tree: Bvh, nodes: IntArray) -> IntArray:
 class _Search:
     """The work of `mesh_distance`: a stack of pairs of nodes that may hold nearer triangles than the best so far."""
 
-    def __init__(self, a: Mesh, b: Mesh, progress: Progress | None) -> None:
+    def __init__(self, a: Surface, b: Surface, progress: Progress | None) -> None:
         """Get ready."""
         self.a, self.b, self.progress = a, b, progress
         self.gaps = BoxGaps(*node_bounds(a), *node_bounds(b))

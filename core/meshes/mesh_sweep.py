@@ -19,7 +19,8 @@ from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import BoolArray, FloatArray, IntArray
-from .mesh import Mesh, translated_tree
+from .mesh import Mesh
+from .surface import translated_tree
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together

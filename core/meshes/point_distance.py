@@ -13,8 +13,8 @@ from ..hierarchy.bvh import ranges
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
-from .mesh import Mesh, validate_mesh
 from .mesh_distance import BoxGaps, node_bounds, rows_of, some_items
+from .surface import Surface, validate_mesh
 
 _SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""
@@ -37,7 +37,7 @@ class MeshPoints(ReadOnlyArrays):
 
 
 def points_to_mesh(
-    points: ArrayLike, mesh: Mesh, progress: Progress | None = None, *, enough: ArrayLike | None = None
+    points: ArrayLike, mesh: Surface, progress: Progress | None = None, *, enough: ArrayLike | None = None
 ) -> MeshPoints:
     """Return, for each point (q, 3), the nearest point of the surface of a mesh. q may be 0.
 
@@ -71,7 +71,7 @@ def points_to_mesh(
 
 def _nearest(
     points: FloatArray,
-    mesh: Mesh,
+    mesh: Surface,
     enough: FloatArray,
     distance: FloatArray,
     nearest: FloatArray,
@@ -139,7 +139,7 @@ def _nearest(
 
 def _measure_points(
     points: FloatArray,
-    mesh: Mesh,
+    mesh: Surface,
     of: IntArray,
     chosen: IntArray,
     distance: FloatArray,

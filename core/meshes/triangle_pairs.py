@@ -23,7 +23,8 @@ from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER, ORIENTATION_L
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_meetings
 from .degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
-from .mesh import Mesh, have_no_area, scale_points, validate_mesh
+from .mesh import Mesh
+from .surface import have_no_area, scale_points, validate_mesh
 from .triangle_candidates import own_candidates, triangle_candidates
 
 _MESH_SIEVE = 16.0

@@ -27,7 +27,7 @@ from ..hierarchy.bvh_build import build_bvh
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
-from .mesh import Mesh, validate_mesh
+from .surface import Surface, validate_mesh
 
 _WINDING_ROUNDING = 16.0
 """Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of
@@ -62,7 +62,7 @@ class Winding(ReadOnlyArrays):
     """(q,) whether a point is on a triangle. This is exact."""
 
 
-def winding_numbers(points: ArrayLike, mesh: Mesh, progress: Progress | None = None) -> Winding:
+def winding_numbers(points: ArrayLike, mesh: Surface, progress: Progress | None = None) -> Winding:
     """Return how often the surface of a mesh goes around each of some points.
 
     Args:
@@ -102,7 +102,7 @@ def winding_numbers(points: ArrayLike, mesh: Mesh, progress: Progress | None = N
     return Winding(read_only(total), read_only(touching))
 
 
-def contains(points: ArrayLike, mesh: Mesh, progress: Progress | None = None) -> BoolArray:
+def contains(points: ArrayLike, mesh: Surface, progress: Progress | None = None) -> BoolArray:
     """Return (q,) whether a mesh contains each of some points (q, 3), its surface included.
 
     Inside is where the surface goes around by more than a half, in either direction: normals may point outward or
@@ -131,7 +131,7 @@ class _Faces:
     """(3, n) the vertices at the same scale."""
 
     @classmethod
-    def of(cls, points: FloatArray, mesh: Mesh) -> _Faces:
+    def of(cls, points: FloatArray, mesh: Surface) -> _Faces:
         """Return those of all triangles of a mesh."""
         largest = max(float(np.abs(mesh.points).max()), float(np.abs(points).max(initial=0.0)))
         exponent = int(np.frexp(largest)[1])
@@ -248,7 +248,7 @@ class _Fans:
     """(m,) how many its fan has."""
 
     @classmethod
-    def build(cls, mesh: Mesh, faces: _Faces, progress: Progress | None) -> _Fans:
+    def build(cls, mesh: Surface, faces: _Faces, progress: Progress | None) -> _Fans:
         """Build the tree of a mesh, and the fans."""
         tree = build_bvh(volumes_of_triangles("aabb", mesh.points, mesh.triangles), leaf_size=_LEAF)
         assert isinstance(tree.volumes, KDops)

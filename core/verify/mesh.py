@@ -102,7 +102,7 @@ class _Pair:
         self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
         a, b = solids
-        small, large = sorted(x.diagonal if isinstance(x, Mesh) else x.extent for x in solids)
+        small, large = sorted(x.extent for x in solids)
         self.magnitude = max(a.magnitude, b.magnitude)
         self.promise = promised(told.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
         if self.curved:

@@ -56,7 +56,7 @@ def l_mesh(turn=None) -> Mesh:
 def both_ways(solid, mesh, **options):
     """The contact both ways round, after it was verified and both were compared."""
     c, back = mesh_contact(solid, mesh, **options), mesh_contact(mesh, solid, **options)
-    size = mesh.diagonal + solid.extent
+    size = mesh.extent + solid.extent
     assert back.relation is SWAPPED.get(c.relation, c.relation)
     assert back.signed_distance == pytest.approx(c.signed_distance, abs=1e-9 * size)
     for told, pair in ((c, (solid, mesh)), (back, (mesh, solid))):

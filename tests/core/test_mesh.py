@@ -8,6 +8,7 @@ import pytest
 
 from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
 from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.shapes.box import Box
 from contact_lens.core.shapes.hull import ConvexHull
 
 from .generators import rotation
@@ -21,7 +22,7 @@ def test_a_block() -> None:
     assert mesh.area == pytest.approx(22.0, rel=1e-14)
     assert mesh.volume == pytest.approx(6.0, rel=1e-14)
     assert mesh.centroid == pytest.approx([5.5, 7.0, 8.5], rel=1e-14)
-    assert mesh.diagonal == pytest.approx(14.0**0.5, rel=1e-14)
+    assert mesh.extent == pytest.approx(14.0**0.5, rel=1e-14)
     assert mesh.magnitude == 10.0
     assert len(mesh.edges) == 18
     for faults in (mesh.boundary_edges, mesh.nonmanifold_edges, mesh.flipped_edges):
@@ -43,7 +44,7 @@ def test_measures_agree_with_the_hull_at_any_size(size: float) -> None:
         assert mesh.area / size**2 == pytest.approx(hull.area, rel=1e-9)
         assert mesh.volume / size**3 == pytest.approx(hull.volume, rel=1e-9)
         assert np.allclose(mesh.centroid / size, points.mean(axis=0) / size, atol=1e-9 * (1.0 + shift))
-        assert mesh.diagonal / size == pytest.approx(np.linalg.norm(np.ptp(points / size, axis=0)), rel=1e-9)
+        assert mesh.extent / size == pytest.approx(np.linalg.norm(np.ptp(points / size, axis=0)), rel=1e-9)
         assert Mesh(points, triangles[:, ::-1]).volume == pytest.approx(-mesh.volume, rel=1e-12)
 
 
@@ -52,7 +53,7 @@ def test_measures_beyond_floats() -> None:
     for size, wanted in ((1e200, np.inf), (1e-200, 0.0)):
         mesh = Mesh(*block((size, size, size)))
         assert mesh.area == mesh.volume == wanted
-        assert mesh.diagonal / size == pytest.approx(3.0**0.5)
+        assert mesh.extent / size == pytest.approx(3.0**0.5)
         assert mesh.centroid / size == pytest.approx([0.5, 0.5, 0.5])
 
 
@@ -199,3 +200,32 @@ def test_parts_of_a_long_chain_are_one() -> None:
     assert (Mesh(np.zeros((3001, 3)), order).loose_parts == 0).all()
     parts = Mesh(np.zeros((10, 3)), [[5, 6, 7], [0, 1, 2], [7, 8, 9], [2, 3, 4]]).loose_parts
     assert parts.tolist() == [0, 1, 0, 1]
+
+
+def test_a_mesh_is_a_shape() -> None:
+    """As the box that it is the surface of, closed and open, in any pose, turned over by no reflection."""
+    rng = np.random.default_rng(3)
+    points, triangles = block((1.0, 2.0, 3.0))
+    mesh, box = Mesh(points, triangles), Box((0.5, 1.0, 1.5), (1.0, 2.0, 3.0))
+    queries = rng.uniform(-1.0, 4.0, (200, 3))
+    matrix = np.eye(4)
+    matrix[:3] = rng.normal(size=(3, 4))
+    for a, b in (
+        (mesh, box),
+        (mesh.translated([1.0, 2.0, 3.0]), box.translated([1.0, 2.0, 3.0])),
+        (mesh.scaled(0.5), box.scaled(0.5)),
+        (mesh.transformed(matrix), box.transformed(matrix)),
+        (mesh.transformed(np.diag([-1.0, 1.0, 1.0, 1.0])), box.transformed(np.diag([-1.0, 1.0, 1.0, 1.0]))),
+    ):
+        assert a.is_closed
+        assert a.volume == pytest.approx(b.volume)
+        np.testing.assert_allclose(a.centroid, b.centroid, atol=1e-12)
+        np.testing.assert_allclose(a.signed_distance(queries), b.signed_distance(queries), atol=1e-12)
+        assert np.array_equal(a.contains(queries), b.contains(queries))
+        directions = rng.normal(size=(50, 3))
+        np.testing.assert_allclose(
+            (a.supports(directions) * directions).sum(axis=1), (b.supports(directions) * directions).sum(axis=1)
+        )
+    opened = Mesh(points, triangles[:-1])
+    assert (opened.signed_distance(queries) > 0.0).all()
+    assert opened.contains([[0.5, 0.5, 0.0], [0.5, 0.5, 0.5]]).tolist() == [True, False]

@@ -72,7 +72,7 @@ def bumpy(rng: np.random.Generator, rings: int = 7) -> Surface:
 def claims_hold(c: MeshContact, a: Surface, b: Surface) -> None:
     """What an answer says of two meshes, tried on them."""
     one, other = Body.of(Mesh(*a)), Body.of(Mesh(*b))
-    size = max(one.mesh.diagonal, other.mesh.diagonal)
+    size = max(one.mesh.extent, other.mesh.extent)
     assert c.lower_bound <= c.signed_distance <= c.upper_bound
     assert c.intersects == (not are_disjoint(one, other))
     assert c.distance == (0.0 if c.intersects else c.signed_distance)

@@ -35,7 +35,7 @@ def stored() -> tuple[Surface, Surface]:
 
 def assert_stays_clear(c: MeshContact, a: Mesh, b: Mesh) -> None:
     """Moved by the translation and by up to the contact tolerance more, B shares nothing with A."""
-    band = TOLERANCE * min(a.diagonal, b.diagonal)
+    band = TOLERANCE * min(a.extent, b.extent)
     one, other = Body.of(a), Body.of(b)
     for more in (1e-3, 0.1, 0.3, 0.6, 1.0):
         assert are_disjoint(one, other.translated(c.mtv + more * band * c.normal)), more

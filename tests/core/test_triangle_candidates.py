@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from contact_lens.core.meshes import triangle_candidates as module
-from contact_lens.core.meshes.mesh import Mesh, lowest_highest
+from contact_lens.core.meshes.mesh import Mesh
+from contact_lens.core.meshes.surface import lowest_highest
 from contact_lens.core.meshes.triangle_candidates import triangle_candidates
 
 

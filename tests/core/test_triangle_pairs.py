@@ -138,7 +138,7 @@ def from_feature(point: np.ndarray, corners: np.ndarray, feature: int) -> float:
 
 def check_ends(found: Crossings, a: Mesh, b: Mesh) -> None:
     """The ends of every segment are on the features they name."""
-    extent = max(a.diagonal, b.diagonal)
+    extent = max(a.extent, b.extent)
     scale = 2.0 ** -np.frexp(extent)[1] if extent else 1.0
     tolerance = 1e-10 * extent * scale + 64 * EPS * max(a.magnitude, b.magnitude) * scale
     corners = [mesh.points[mesh.triangles] * scale for mesh in (a, b)]

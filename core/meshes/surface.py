@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A surface of triangles in space, closed or open, with whatever faults: all of a mesh but what is inside of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arguments import as_points, validate_magnitude
+from ..bounding.bounding_volumes import volumes_of_triangles
+from ..bounding.kdop import KDops
+from ..hierarchy.bvh import Bvh
+from ..hierarchy.bvh_build import build_bvh
+from ..shapes.orientation import signs_of_areas
+from ..shapes.polytope import PRODUCTS
+from ..shapes.shape import Shape
+from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
+from ..types import BoolArray, FloatArray, IntArray, read_only
+
+_BATCH = 1 << 14
+_ROW = 64  # points
+
+_S = TypeVar("_S", bound="Surface")
+
+
+@dataclass(frozen=True, eq=False)
+class Surface(Shape):
+    """A surface of triangles in space, world frame; see `Mesh`."""
+
+    points: FloatArray
+    """(n, 3) the vertices; some may belong to no triangle."""
+    triangles: IntArray
+    """(m, 3) three vertex numbers each; counter-clockwise seen from outside, where there is an outside."""
+
+    def __post_init__(self) -> None:
+        """Check and copy what was given."""
+        points = as_points("points", self.points, 3)
+        if not len(points):
+            raise ValueError("points: at least one point expected, got none")
+        object.__setattr__(self, "points", read_only(np.array(points)))
+        for corner in self.reach:
+            validate_magnitude("points", corner)
+        object.__setattr__(self, "triangles", read_only(np.array(_as_triangles(self.triangles, len(points)))))
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the points: 3."""
+        return 3
+
+    @cached_property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (3,) of the points that triangles use."""
+        used = np.zeros(len(self.points), dtype=np.bool_)
+        used[self.triangles] = True
+        points = self.points if used.all() else self.points[used]
+        columns = np.ascontiguousarray(points.T)
+        return read_only(columns.min(axis=1)), read_only(columns.max(axis=1))
+
+    @cached_property
+    def reach(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (3,) of all points, those that no triangle uses included: faster to get."""
+        low, high = _lowest_highest(self.points)
+        return read_only(low), read_only(high)
+
+    @cached_property
+    def area(self) -> float:
+        """Area of all triangles together, one side of each."""
+        return float(self.local_areas.sum()) * self.unit * self.unit  # not a power: it raises where this is infinite
+
+    @cached_property
+    def volume(self) -> float:
+        """Volume inside a closed mesh: positive where its triangles are counter-clockwise seen from outside.
+
+        Where the mesh overlaps itself parts count several times. Of a mesh that is not closed it is the volume between
+        it and the middle of its box, which means little.
+        """
+        return float(self.local_volumes.sum()) * self.unit * self.unit * self.unit
+
+    @cached_property
+    def centroid(self) -> FloatArray:
+        """Centre of mass (3,): of the solid when the mesh is closed and has a volume, else of the surface, else of the
+        box."""
+        columns, (low, high) = self.local_corners, self.bounds
+        middle = 0.5 * low + 0.5 * high
+        size = self.extent / self.unit if self.unit else 0.0
+        if self.is_closed and abs(self.local_volumes.sum()) > 64.0 * EPS * size**3:
+            weights, parts = self.local_volumes, 4.0
+        elif float(self.local_areas.sum()) > 64.0 * EPS * size**2:
+            weights, parts = self.local_areas, 3.0
+        else:
+            return read_only(middle)
+        total = float(weights.sum())
+        return read_only(middle + self.unit * (columns.sum(axis=0) @ weights) / (parts * total))
+
+    @cached_property
+    def tree(self) -> Bvh:
+        """Tree of the axis-aligned boxes of the triangles, to be descended with `tree_pairs`."""
+        return build_bvh(volumes_of_triangles("aabb", self.points, self.triangles))
+
+    @cached_property
+    def edges(self) -> IntArray:
+        """(e, 2) the edges, the smaller vertex number first, in ascending order; triangles that name a vertex twice
+        have none."""
+        return self._edge_table[0]
+
+    @cached_property
+    def boundary_edges(self) -> IntArray:
+        """(k, 2) the edges of one triangle only: where an open surface ends."""
+        return read_only(self.edges[self._edge_table[1] == 1])
+
+    @cached_property
+    def nonmanifold_edges(self) -> IntArray:
+        """(k, 2) the edges of three or more triangles."""
+        return read_only(self.edges[self._edge_table[1] > 2])
+
+    @cached_property
+    def flipped_edges(self) -> IntArray:
+        """(k, 2) the edges of two triangles that run along it the same way: one of them is turned over."""
+        _, uses, forward = self._edge_table
+        return read_only(self.edges[(uses == 2) & (forward != 1)])
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether the mesh encloses a solid: every edge is of exactly two triangles, in opposite directions."""
+        _, uses, forward = self._edge_table
+        return len(uses) > 0 and bool((uses == 2).all()) and bool((forward == 1).all())
+
+    @cached_property
+    def duplicate_faces(self) -> IntArray:
+        """(k,) triangles with the same three vertices as one before, whichever way round."""
+        corners = np.sort(self.triangles, axis=1)
+        order = np.lexsort((np.arange(len(corners)), corners[:, 2], corners[:, 1], corners[:, 0]))
+        ranked = corners.take(order, axis=0)
+        again = (ranked[1:] == ranked[:-1]).all(axis=1)
+        return read_only(np.sort(order[1:][again]))
+
+    @cached_property
+    def degenerate_faces(self) -> IntArray:
+        """(k,) triangles without area, exactly: their corners are on one line, or two of them are one point."""
+        result = []
+        for begin in range(0, len(self.triangles), _BATCH):
+            flat = have_no_area(scale_points(self.points, self._scale), self.triangles[begin : begin + _BATCH])
+            result.append(np.flatnonzero(flat) + begin)
+        return read_only(np.concatenate(result))
+
+    @cached_property
+    def loose_parts(self) -> IntArray:
+        """(m,) the number of the connected part that each triangle belongs to, 0 for that of triangle 0, and so on.
+
+        Triangles are connected where they name the same vertex; see `welded` for meshes with doubled vertices.
+        """
+        return read_only(_connected(self.triangles, len(self.points)))
+
+    @cached_property
+    def first_vertices(self) -> IntArray:
+        """(k,) a vertex of each loose part."""
+        _, first = np.unique(self.loose_parts, return_index=True)
+        return read_only(self.triangles[:, 0].take(first))
+
+    def welded(self: _S) -> _S:
+        """Return the mesh with points of exactly the same coordinates merged; triangles keep their order."""
+        used, place = np.unique(self.welded_ids, return_inverse=True)
+        return type(self)(self.points.take(used, axis=0), place.ravel().take(self.triangles))
+
+    def split(self: _S) -> list[_S]:
+        """Return the loose parts as meshes of their own, in order."""
+        order = np.argsort(self.loose_parts, kind="stable")
+        ends = np.flatnonzero(np.diff(self.loose_parts.take(order))) + 1
+        result = []
+        for group in np.split(self.triangles.take(order, axis=0), ends):
+            used, place = np.unique(group, return_inverse=True)
+            result.append(type(self)(self.points.take(used, axis=0), place.reshape(-1, 3)))
+        return result
+
+    def _translated(self: _S, step: FloatArray) -> _S:
+        """Return the surface moved. Bounds, tree, edges and loose parts that are known stay known."""
+        result = type(self)(self.points + step, self.triangles)
+        known, kept = self.__dict__, result.__dict__
+        kept.update((name, known[name]) for name in ("_edge_table", "loose_parts", "first_vertices") if name in known)
+        # Sums are rounded alike, so these are exactly what the moved points would give.
+        if "bounds" in known:
+            kept["bounds"] = tuple(read_only(corner + step) for corner in self.bounds)
+        if self.has_tree:
+            kept["tree"] = translated_tree(self.tree, step, step)
+        return result
+
+    def _scaled(self: _S, factor: float) -> _S:
+        return type(self)(self.points * factor, self.triangles)
+
+    def _transformed(self: _S, linear: FloatArray, offset: FloatArray) -> _S:
+        # A reflection turns the triangles over, so that their normals stay outward.
+        triangles = self.triangles[:, ::-1] if np.linalg.det(linear) < 0.0 else self.triangles
+        return type(self)(self.points @ linear.T + offset, triangles)
+
+    def _support_points(self, directions: FloatArray) -> FloatArray:
+        """Return the farthest points along directions, of those that triangles use."""
+        used = self.points[np.unique(self.triangles)]
+        step = max(1, PRODUCTS // len(used))
+        chunks = [directions[begin : begin + step] for begin in range(0, len(directions), step)]
+        return np.concatenate([used[(used @ chunk.T).argmax(axis=0)] for chunk in chunks] or [np.empty((0, 3))])
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether `tree` has been built."""
+        return "tree" in self.__dict__
+
+    @cached_property
+    def welded_ids(self) -> IntArray:
+        """(n,) for each point the index of the first point with the same coordinates."""
+        columns = np.ascontiguousarray((self.points + 0.0).T)  # + 0.0: -0.0 is 0.0
+        order = np.lexsort((columns[2], columns[1], columns[0]))  # stable: the first of equals has the least index
+        ranked = columns.take(order, axis=1)
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=0)
+        result = np.empty(len(order), dtype=np.intp)
+        result[order] = order[new].take(np.cumsum(new) - 1)
+        return read_only(result)
+
+    @cached_property
+    def _edge_table(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The edges (e, 2), how many triangles use each, and how many of them from the smaller to the larger number."""
+        corners, count = self.triangles, len(self.points)
+        three = (corners[:, 0] != corners[:, 1]) & (corners[:, 1] != corners[:, 2]) & (corners[:, 2] != corners[:, 0])
+        corners = corners if three.all() else corners[three]
+        start = corners.T.ravel()
+        end = np.concatenate([corners[:, 1], corners[:, 2], corners[:, 0]])
+        codes = np.minimum(start, end) * count + np.maximum(start, end)
+        codes = 2 * codes + (start < end)
+        codes.sort()
+        edge = codes >> 1
+        first = np.flatnonzero(np.concatenate([[True], edge[1:] != edge[:-1]])) if len(edge) else np.zeros(0, np.intp)
+        uses = np.diff(np.append(first, len(edge)))
+        forward = np.add.reduceat(codes & 1, first) if len(first) else np.zeros(0, dtype=np.intp)
+        edge = edge.take(first)
+        edges = np.stack([edge // count, edge % count], axis=1)
+        return read_only(edges), read_only(uses), read_only(forward)
+
+    @cached_property
+    def _scale(self) -> int:
+        """Power of two that coordinates are multiplied with so that products neither overflow nor vanish."""
+        exponent = int(np.frexp(self.magnitude)[1])
+        return -exponent if self.magnitude > 0.0 and abs(exponent) > EXTREME_EXPONENT else 0
+
+    @cached_property
+    def unit(self) -> float:
+        """Length, a power of two of about the size of the box, in which `local_corners` and the like are; 0.0 when all
+        points are one."""
+        return float(2.0 ** int(np.frexp(self.extent)[1])) if self.extent > 0.0 else 0.0
+
+    @cached_property
+    def local_corners(self) -> FloatArray:
+        """(3, 3, m) corners, coordinates, triangles: from the middle of the box, in `unit`."""
+        low, high = self.bounds
+        points = (self.points - (0.5 * low + 0.5 * high)) / (self.unit or 1.0)
+        corners = points.take(self.triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0)
+        return read_only(np.ascontiguousarray(corners))
+
+    @cached_property
+    def local_areas(self) -> FloatArray:
+        """(m,) areas of the triangles, in squares of `unit`."""
+        p, q, r = self.local_corners
+        return read_only(0.5 * np.sqrt((_across(q - p, r - p) ** 2).sum(axis=0)))
+
+    @cached_property
+    def local_volumes(self) -> FloatArray:
+        """(m,) signed volumes of the tetrahedra between the middle of the box and the triangles, in cubes of `unit`."""
+        return read_only(_tetrahedra(self.local_corners))
+
+
+def _connected(triangles: IntArray, count: int) -> IntArray:
+    """Return the parts (m,) of triangles (m, 3) of `count` points, as `Mesh.loose_parts` has them."""
+    root: IntArray = np.arange(count)
+    one = triangles[:, [0, 1]].ravel()
+    other = triangles[:, [1, 2]].ravel()
+    while True:
+        high, low = root.take(one), root.take(other)
+        apart = np.flatnonzero(high != low)
+        if not len(apart):
+            break
+        one, other, high, low = one.take(apart), other.take(apart), high.take(apart), low.take(apart)
+        np.minimum.at(root, np.maximum(high, low), np.minimum(high, low))
+        while True:
+            above = root.take(root)
+            if np.array_equal(above, root):
+                break
+            root = above
+    _, first, part = np.unique(root.take(triangles[:, 0]), return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank.take(part.ravel())
+
+
+def _lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest coordinates (3,) of points (n, 3), n >= 1."""
+    # In rows of many points, which is several times as fast as in rows of one.
+    whole = len(points) // _ROW * _ROW
+    rows, rest = points[:whole].reshape(-1, 3 * _ROW), points[whole:]
+    low, high = rest.min(axis=0, initial=np.inf), rest.max(axis=0, initial=-np.inf)
+    if whole:
+        low = np.minimum(low, rows.min(axis=0).reshape(_ROW, 3).min(axis=0))
+        high = np.maximum(high, rows.max(axis=0).reshape(_ROW, 3).max(axis=0))
+    return low, high
+
+
+def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
+    """Return a tree of axis-aligned boxes with their lower corners moved by `low` (3,), their upper ones by `high`.
+
+    With the same vector twice it is the tree of the points moved by it, to the last digit: sums are rounded alike.
+    """
+    parts = []
+    for volumes in (tree.volumes, tree.item_volumes):
+        assert isinstance(volumes, KDops)
+        assert len(volumes.directions) == 3
+        parts.append(KDops(volumes.directions, volumes.low + low[:, None], volumes.high + high[:, None]))
+    return replace(tree, volumes=parts[0], item_volumes=parts[1])
+
+
+def signed_volume(points: FloatArray, triangles: IntArray) -> float:
+    """Return the volume that triangles wound outward enclose, negative when they are wound inward."""
+    corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
+    return float(_tetrahedra(corners).sum())
+
+
+def _tetrahedra(corners: FloatArray) -> FloatArray:
+    """Return the signed volumes (m,) of the tetrahedra over triangles (corner, axis, m) whose tip is the origin."""
+    p, q, r = corners
+    return (_across(q, r) * p).sum(axis=0) / 6.0
+
+
+def _across(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the cross products of columns (3, k)."""
+    return np.stack([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]])
+
+
+def scale_points(points: FloatArray, exponent: int) -> FloatArray:
+    """Return points times a power of two."""
+    return points if exponent == 0 else np.ldexp(points, exponent)
+
+
+def have_no_area(points: FloatArray, triangles: IntArray) -> BoolArray:
+    """Return (m,) whether triangles of points, whose products neither overflow nor vanish, have exactly no area."""
+    corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
+    p, q, r = corners
+    u, v = q - p, r - p
+    size = np.abs(u[[1, 2, 0]] * v[[2, 0, 1]]) + np.abs(u[[2, 0, 1]] * v[[1, 2, 0]])
+    flat = (np.abs(_across(u, v)) <= ORIENTATION_FILTER * EPS * size).all(axis=0)
+    maybe = np.flatnonzero(flat)
+    some = corners.take(maybe, axis=2)
+    for x in range(3):
+        axes = [(x + 1) % 3, (x + 2) % 3]
+        flat[maybe] &= signs_of_areas(*(corner[axes] for corner in some)).signs == 0
+    return flat
+
+
+def validate_mesh(name: str, value: object) -> None:
+    """Raise ValueError that begins with the name when a value is not a Mesh."""
+    if not isinstance(value, Surface):
+        raise ValueError(f"{name} must be a Mesh, not {type(value).__name__}")
+
+
+def _as_triangles(value: ArrayLike, count: int) -> IntArray:
+    """Return triangles (m, 3), m >= 1, of `count` points."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError("triangles: whole numbers (m, 3) expected, got rows of different length") from error
+    if array.size == 0:
+        raise ValueError("triangles: at least one triangle expected, got none")
+    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu":
+        found = f"the shape {array.shape} of dtype {array.dtype}"
+        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
+    triangles: IntArray = array.astype(np.intp, copy=False)
+    if triangles.view(np.uintp).max() >= count:  # as unsigned numbers, negative ones are the largest
+        raise ValueError(f"triangles: indices from 0 to {count - 1} expected, for there are {count} points")
+    return triangles
