@@ -11,7 +11,6 @@ import pytest
 
 from contact_lens.core.meshes import triangle_candidates as module
 from contact_lens.core.meshes.mesh import Mesh
-from contact_lens.core.meshes.surface import lowest_highest
 from contact_lens.core.meshes.triangle_candidates import triangle_candidates
 
 
@@ -74,10 +73,10 @@ def test_a_point_that_no_triangle_uses_changes_nothing() -> None:
     assert np.array_equal(triangle_candidates(more, b), plain)
 
 
-def test_lowest_and_highest_of_any_number_of_points() -> None:
+def test_the_reach_of_any_number_of_points() -> None:
     rng = np.random.default_rng(9)
     for count in (1, 2, 63, 64, 65, 128, 1000):
         points = rng.normal(size=(count, 3))
-        low, high = lowest_highest(points)
+        low, high = Mesh(points, [[0, 0, 0]]).reach
         assert np.array_equal(low, points.min(axis=0))
         assert np.array_equal(high, points.max(axis=0))
