@@ -66,8 +66,8 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
     Axes that are equally good within `BOX_PREFER_FACE` are taken in the order of `BoxAxis.axis`, faces first.
 
     >>> result = box_sat(Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0.5, 0), (2, 2, 2)))
-    >>> result.depth, result.normal, result.axis, result.interval_a, result.interval_b
-    (0.5, array([1., 0., 0.]), 0, (-1.0, 1.0), (0.5, 2.5))
+    >>> print(result.depth, result.normal, result.axis, result.interval_a, result.interval_b)
+    0.5 [1. 0. 0.] 0 (-1.0, 1.0) (0.5, 2.5)
 
     Raises ValueError, naming the argument, when one is not a Box, or a sheared one: use `sat` or `contact`. Source:
     S0.3 to S0.5.

@@ -117,8 +117,8 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
 
     >>> a, b = Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0.5, 0), (2, 2, 2))
     >>> result = epa(a, b, gjk(a, b))
-    >>> result.depth, result.faces[0].normal
-    (0.5, (1.0, 0.0, 0.0))
+    >>> print(result.depth, result.faces[0].normal)
+    0.5 (1.0, 0.0, 0.0)
 
     World frame and units; normals point from A to B. `simplex` is what `gjk(a, b)` returned; it may have any number of
     vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance.
@@ -525,7 +525,7 @@ def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
     weights = barycentric(foot, corners)
     px, py, pz = weighted_mean(corners, weights)
     miss = sqrt((px - foot[0]) ** 2 + (py - foot[1]) ** 2 + (pz - foot[2]) ** 2)
-    return Face(normal, depth, corners, weights, miss)
+    return Face((x + 0.0, y + 0.0, z + 0.0), depth, corners, weights, miss)  # never -0.0
 
 
 def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
@@ -643,7 +643,7 @@ def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) 
     common = weighted_mean(simplex.vertices, weights)
     faces = []
     for sign in (1.0, -1.0):
-        normal = (sign * x, sign * y, sign * z)
+        normal = (sign * x + 0.0, sign * y + 0.0, sign * z + 0.0)
         px, py, pz, _, _ = support(*normal)
         depth = sign * (x * px + y * py + z * pz)
         miss = sqrt(sum((p - depth * n) ** 2 for p, n in zip(common, normal, strict=True)))

@@ -154,8 +154,8 @@ def gjk(
     of the last result; any others are only slower.
 
     >>> result = gjk(Box((0, 0, 0), (2, 2, 2)), Box((3, 0, 0), (2, 2, 2)))
-    >>> result.intersects, result.gap, result.normal
-    (False, 1.0, (1.0, 0.0, 0.0))
+    >>> print(result.intersects, result.gap, result.normal)
+    False 1.0 (1.0, 0.0, 0.0)
 
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, the direction has another
     length or is not finite, or there are more points or no such vertices.
@@ -290,7 +290,7 @@ class _Search:
             gap = v_w / length
             if gap > best_gap:
                 best_gap = gap
-                best_normal = (-vx / length, -vy / length, -vz / length)
+                best_normal = (0.0 - vx / length, 0.0 - vy / length, 0.0 - vz / length)  # never -0.0
                 if not distance and gap > rounding:
                     return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
             if simplex and (v2 - v_w <= GJK_GAP * EPS * length * (length + size) or is_known(simplex, i, j)):
@@ -403,7 +403,7 @@ def is_known(simplex: tuple[Vertex, ...], i: int, j: int) -> bool:
 
 
 def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
-    """Return the unit normal from A to B of the feature that holds `v`, better rounded than -v itself."""
+    """Return the unit normal from A to B of the feature that contains `v`, better rounded than -v itself, without -0.0."""
     vx, vy, vz = v
     if len(simplex) == 3:
         normal = triangle_normal(*simplex)
@@ -411,8 +411,8 @@ def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
             return None
         nx, ny, nz = normal
         if nx * vx + ny * vy + nz * vz > 0.0:
-            nx, ny, nz = -nx, -ny, -nz
-        return nx, ny, nz
+            return 0.0 - nx, 0.0 - ny, 0.0 - nz
+        return nx + 0.0, ny + 0.0, nz + 0.0
     if len(simplex) == 2:
         (ax, ay, az, _, _), (bx, by, bz, _, _) = simplex
         ux, uy, uz = bx - ax, by - ay, bz - az
@@ -423,6 +423,6 @@ def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
         length = sqrt(vx * vx + vy * vy + vz * vz)
         if length == 0.0:
             return None
-        return -vx / length, -vy / length, -vz / length
+        return 0.0 - vx / length, 0.0 - vy / length, 0.0 - vz / length
     length = sqrt(vx * vx + vy * vy + vz * vz)
-    return -vx / length, -vy / length, -vz / length
+    return 0.0 - vx / length, 0.0 - vy / length, 0.0 - vz / length

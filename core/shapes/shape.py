@@ -56,8 +56,8 @@ class Shape(ReadOnlyArrays):
     def support(self, direction: ArrayLike) -> FloatArray:
         """Return the support point (dim,): the one farthest along `direction` (dim,), of any length but zero.
 
-        >>> Sphere((0, 0, 5), 2).support((0, 0, 1))
-        array([0., 0., 7.])
+        >>> print(Sphere((0, 0, 5), 2).support((0, 0, 1)))
+        [0. 0. 7.]
 
         Source: S4.2.
         """
@@ -68,8 +68,8 @@ class Shape(ReadOnlyArrays):
 
         Right to rounding. A shape that does not fill its space has no inside.
 
-        >>> Box((0, 0, 0), (2, 2, 2)).signed_distance([(0, 0, 0), (3, 0, 0)])
-        array([-1.,  2.])
+        >>> print(Box((0, 0, 0), (2, 2, 2)).signed_distance([(0, 0, 0), (3, 0, 0)]))
+        [-1.  2.]
 
         Source: S1.5.
         """

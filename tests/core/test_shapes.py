@@ -15,6 +15,7 @@ from contact_lens.core import (
     ConvexHull,
     Cylinder,
     Ellipsoid,
+    Mesh,
     Polygon,
     Rounded,
     Sphere,
@@ -51,7 +52,8 @@ FLAT = {
     "segment in the plane": ConvexHull([(0, 0), (1, 2)]),
 }
 L_PIECES = Compound([Box((0, 0, 0), (4, 2, 2)), Box((1, 1, 0), (2, 4, 2)), Box((0, 0, 0), (1, 1, 1))])
-EVERY = SOLIDS | FLAT | {"compound": L_PIECES}
+TETRAHEDRON = Mesh([(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+EVERY = SOLIDS | FLAT | {"compound": L_PIECES, "mesh": TETRAHEDRON}
 
 
 def affine(linear, offset) -> np.ndarray:
@@ -98,7 +100,7 @@ def test_every_shape_is_turned_mirrored_translated_and_scaled(name):
     np.testing.assert_array_equal(twice.bounds, np.ldexp(shape.bounds, -7))
 
 
-@pytest.mark.parametrize("name", ["hull", "box", "ellipsoid", "ball", "polygon", "compound", *FLAT])
+@pytest.mark.parametrize("name", ["hull", "box", "ellipsoid", "ball", "polygon", "compound", "mesh", *FLAT])
 def test_these_shapes_keep_their_class_under_any_matrix(name):
     shape = EVERY[name]
     linear = RNG.normal(size=(shape.dim, shape.dim))
@@ -186,6 +188,19 @@ def test_what_pieces_share_counts_once():
     np.testing.assert_array_equal(flat.centroid, flat.center)
 
 
+def test_a_closed_mesh_is_a_solid_and_an_open_one_a_surface():
+    hull = ConvexHull(TETRAHEDRON.points)
+    points = RNG.uniform(-1.0, 3.0, size=(200, 3))
+    np.testing.assert_allclose(TETRAHEDRON.signed_distance(points), hull.signed_distance(points), atol=1e-14)
+    np.testing.assert_array_equal(TETRAHEDRON.contains(points), hull.contains(points))
+    assert TETRAHEDRON.volume == pytest.approx(1.0, rel=1e-15)
+    mirrored = TETRAHEDRON.transformed(np.diag([-1.0, 1.0, 1.0, 1.0]))
+    assert mirrored.volume == pytest.approx(1.0, rel=1e-15), "triangles still face outward"
+    surface = Mesh(TETRAHEDRON.points, TETRAHEDRON.triangles[1:])
+    np.testing.assert_array_equal(surface.contains([(0.1, 0.1, 0.1), (0.5, 0.0, 0.2)]), [False, True])
+    assert surface.signed_distance([(0.1, 0.2, 0.3)])[0] == pytest.approx(0.1)
+
+
 def test_curved_pieces_that_overlap_have_no_volume_but_a_reason():
     apart = Compound([Sphere((0, 0, 0), 1), Sphere((5, 0, 0), 1)])
     assert apart.volume == pytest.approx(8.0 / 3.0 * np.pi, rel=1e-14)
@@ -200,7 +215,7 @@ def test_support_points_bounds_and_distances_agree(name):
     ways = directions(shape.dim, 50)
     tips = shape.supports(ways)
     np.testing.assert_allclose(shape.support(3.0 * ways[0]), tips[0], atol=1e-14)
-    if name != "compound":
+    if name not in ("compound", "mesh"):
         assert np.abs(shape.signed_distance(tips)).max() <= 1e-13 * shape.extent + 1e-14
         np.testing.assert_allclose(shape.signed_distance(tips + 0.5 * ways), 0.5, atol=1e-13)
     assert shape.contains(np.array([shape.centroid])).all() or name in FLAT
@@ -209,7 +224,7 @@ def test_support_points_bounds_and_distances_agree(name):
     np.testing.assert_allclose(np.diagonal(shape.supports(-np.eye(shape.dim))), low, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["hull", "box", "sphere", "cylinder", "ellipsoid", "circle", "compound"])
+@pytest.mark.parametrize("name", ["hull", "box", "sphere", "cylinder", "ellipsoid", "circle", "compound", "mesh"])
 @pytest.mark.parametrize(
     ("method", "argument", "wrong"),
     [
