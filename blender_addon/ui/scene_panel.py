@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of the sidebar tab "Contact" that is about the whole scene: settings, findings, reports."""
+"""The part of the sidebar tab "Contact" that is about the whole scene: settings, clashes, reports."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..data.units import UnitFormat, counted
 from ..read import scene as scene_check
 from ..report import messages as answer_words
 from ..report.pair import percent
-from . import open_clash, scene_operators
-from .panels import RELATION_ICONS, _rows, _Tab, _text
+from . import layout, open_clash, scene_operators
+from .layout import RELATION_ICONS, Tab
 
 STATUS_ICONS: dict[str, Any] = {
     "NEW": "ERROR",
@@ -77,17 +77,13 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
 
     def filter_items(self, context: bpy.types.Context, data: Any, property_name: str) -> tuple[list[int], list[int]]:
         shown = scene_results.shown(data)
-        count = len(data.findings)
-        flags = [0] * count
-        places = [0] * count
-        for place, k in enumerate(shown):
+        flags = [0] * len(data.findings)
+        for k in shown:
             flags[k] = self.bitflag_filter_item
+        order = [*shown, *(k for k, flag in enumerate(flags) if not flag)]
+        places = [0] * len(order)
+        for place, k in enumerate(order):
             places[k] = place
-        rest = len(shown)
-        for k in range(count):
-            if not flags[k]:
-                places[k] = rest
-                rest += 1
         return flags, places
 
 
@@ -110,163 +106,151 @@ class CONTACT_LENS_UL_ignored(bpy.types.UIList):
         layout.label(text=" | ".join(names) if len(names) == 2 else f"All of {names[0]}" if names else "(gone)")
 
 
-class CONTACT_LENS_PT_scene(_Tab, bpy.types.Panel):
+class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
     bl_idname = "CONTACT_LENS_PT_scene"
     bl_label = "Scene Check"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        panel = layout.form(self.layout)
         check = scene_results.of_scene(context.scene)
-        share = scene_operators.progress_of(context.scene)
-        if share is not None:
-            row = layout.row(align=True)
-            row.progress(factor=share, text=f"Checking: {100.0 * share:.0f} %")
-            row.operator("contact_lens.stop_check", text="", icon="X")
-        else:
-            layout.operator("contact_lens.check_scene", icon="VIEWZOOM")
-        column = layout.column(align=True)
-        column.prop(check, "scope")
-        if check.scope == "COLLECTIONS":
-            column.prop(check, "collection_a")
-            column.prop(check, "collection_b")
-        elif check.scope == "ONE":
-            column.prop(check, "object")
-        column.prop(check, "clearance")
-        column.prop(check, "touching")
-        column.prop(check, "instances")
+        fraction = scene_operators.progress_of(context.scene)
+        if not layout.progress(panel, fraction, "Checking", "contact_lens.stop_check"):
+            panel.operator("contact_lens.check_scene", icon="VIEWZOOM")
+        of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
+        layout.properties(panel, check, "scope", *of_scope, "clearance", "touching", "instances")
         if not check.summary:
             return
-
-        told = json.loads(check.summary)
-        counts, changed, comparing = changes.totals(context.scene)
-        box = layout.box()
-        if told["partial"]:
-            done = told["checked_pairs"] / told["candidate_pairs"] if told["candidate_pairs"] else 0.0
-            _text(box, context, f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
-        if told["frame"] != scene_check.frame_of(context.scene):
-            _text(box, context, f"Checked at another frame: {told['frame']}", "INFO")
-        if changed:
-            box.label(text=f"{sum(changed.values()):,} changed, check again", icon="ERROR")
-        elif comparing:
-            box.label(text=f"Comparing {counted(comparing, 'finding')} with the scene", icon="SORTTIME")
-        else:
-            box.label(text="Up to date", icon="CHECKMARK")
-        lines = [
-            (
-                word.replace("_", " ").capitalize(),
-                f"{counts[word]:,}" + (f" ({changed[word]:,} changed)" if word in changed else ""),
-            )
-            for word in (*scene_results.RELATIONS, "approved", "resolved")
-            if word in counts
-        ]
-        _rows(box, context, lines or [("Findings", "none")])
-        unchecked = [entry["reason"] for entry in told["skipped"] if entry["unchecked"]]
-        for reason in unchecked[:MOST_UNCHECKED]:
-            _text(box, context, f"Not checked: {reason}", "ERROR")
-        if len(unchecked) > MOST_UNCHECKED:
-            _text(box, context, f"{len(unchecked) - MOST_UNCHECKED:,} more were not checked: save a report", "ERROR")
-        hidden = answer_words.hidden(told)
-        if hidden:
-            _text(box, context, f"Not visible and left out: {', '.join(hidden)}", "INFO")
-        differences = told.get("differences", [])
-        for entry in differences[:MOST_DIFFERENCES]:
-            _text(box, context, f"Differs in renders: {answer_words.difference(entry)}", "INFO")
-        if len(differences) > MOST_DIFFERENCES:
-            _text(box, context, f"{len(differences) - MOST_DIFFERENCES:,} more differ: save a report", "INFO")
-        others = [entry["reason"] for entry in told["skipped"] if not entry["unchecked"]]
-        if others:
-            more = f", and {len(others) - 1:,} more left out" if len(others) > 1 else ""
-            _text(box, context, others[0] + more, "INFO")
-
-        layout.template_list("CONTACT_LENS_UL_findings", "", check, "findings", check, "active", rows=6, sort_lock=True)
-        row = layout.row(align=True)
+        _draw_summary(panel.box(), context, json.loads(check.summary))
+        panel.template_list("CONTACT_LENS_UL_findings", "", check, "findings", check, "active", rows=6, sort_lock=True)
+        row = panel.row(align=True)
         row.operator("contact_lens.previous_finding", text="Previous", icon="TRIA_LEFT")
         row.operator("contact_lens.go_to_finding", text="Next", icon="TRIA_RIGHT").step = 1
         row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
-        finding = scene_operators.active_clash(context)
-        if finding is not None:
-            self._finding(context, finding)
-        row = layout.row(align=True)
+        clash = scene_operators.active_clash(context)
+        if clash is not None:
+            _draw_clash(panel.box(), context, clash)
+        row = panel.row(align=True)
         row.operator("contact_lens.save_scene_report", text="Save Report", icon="EXPORT")
         row.operator("contact_lens.clear_findings", text="", icon="TRASH")
 
-    def _finding(self, context: bpy.types.Context, finding: scene_results.ContactLensFinding) -> None:
-        layout, units = self.layout, UnitFormat.of_scene(context.scene)
-        row = finding.row()
-        lines = [
-            ("A", scene_results.label(finding, "a")),
-            ("B", scene_results.label(finding, "b")),
-            ("Relation", row["relation"].replace("_", " ").capitalize()),
-            _distance(row, units),
-        ]
-        if row["area"] > 0.0:
-            lines.append(("Area", units.area(row["area"])))
-        lines.append(("Center", units.vector(row["center"])))
-        frame = row.get("frame")  # files saved earlier do not say
-        if frame not in (None, scene_check.frame_of(context.scene)):
-            lines.append(("Found at Frame", str(frame)))
-        box = layout.box()
-        why = scene_results.why_out_of_date(context.scene, scene_results.of_scene(context.scene).active, finding)
-        box.label(text=why or "Up to date", icon="ERROR" if why else "CHECKMARK")
-        column = box.column()
-        column.active = not why
-        _rows(column, context, lines)
-        share = open_clash.progress_of(context.scene)
-        if share is not None:
-            box.progress(factor=share, text=f"Inspecting: {100.0 * share:.0f} %")
-        for note in row["notes"]:
-            _text(box, context, note, "INFO")
-        box.prop(finding, "status")
-        buttons = box.row(align=True)
-        buttons.operator("contact_lens.separate_finding", text="Separate B").moves = "B"
-        ignore = buttons.row(align=True)
-        ignore.enabled = not open_clash.missing(context.scene, finding)
-        ignore.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
+
+def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: dict[str, Any]) -> None:
+    """Draw how many clashes the last check has found, whether they are up to date, and what was not checked."""
+
+    def say(text: str, icon: str) -> None:
+        layout.sentence(box, context, text, icon)
+
+    def say_first(texts: list[str], most: int, more: str, icon: str) -> None:
+        for text in texts[:most]:
+            say(text, icon)
+        if len(texts) > most:
+            say(f"{len(texts) - most:,} more {more}: save a report", icon)
+
+    counts, changed, comparing = changes.totals(context.scene)
+    if check["partial"]:
+        done = check["checked_pairs"] / check["candidate_pairs"] if check["candidate_pairs"] else 0.0
+        say(f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
+    if check["frame"] != scene_check.frame_of(context.scene):
+        say(f"Checked at another frame: {check['frame']}", "INFO")
+    if changed:
+        box.label(text=f"{sum(changed.values()):,} changed, check again", icon="ERROR")
+    elif comparing:
+        box.label(text=f"Comparing {counted(comparing, 'clash', 'clashes')} with the scene", icon="SORTTIME")
+    else:
+        box.label(text="Up to date", icon="CHECKMARK")
+    lines = [
+        (
+            word.replace("_", " ").capitalize(),
+            f"{counts[word]:,}" + (f" ({changed[word]:,} changed)" if word in changed else ""),
+        )
+        for word in (*scene_results.RELATIONS, "approved", "resolved")
+        if word in counts
+    ]
+    layout.rows(box, context, lines or [("Clashes", "none")])
+    unchecked = [f"Not checked: {entry['reason']}" for entry in check["skipped"] if entry["unchecked"]]
+    say_first(unchecked, MOST_UNCHECKED, "were not checked", "ERROR")
+    if hidden := answer_words.hidden(check):
+        say(f"Not visible and left out: {', '.join(hidden)}", "INFO")
+    differences = [f"Differs in renders: {answer_words.difference(entry)}" for entry in check.get("differences", [])]
+    say_first(differences, MOST_DIFFERENCES, "differ", "INFO")
+    others = [entry["reason"] for entry in check["skipped"] if not entry["unchecked"]]
+    if others:
+        more = f", and {len(others) - 1:,} more left out" if len(others) > 1 else ""
+        say(others[0] + more, "INFO")
 
 
-class CONTACT_LENS_PT_scene_ignore(_Tab, bpy.types.Panel):
+def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding) -> None:
+    """Draw everything known about a clash, and what can be done about it."""
+    row, units = clash.row(), UnitFormat.of_scene(context.scene)
+    lines = [
+        ("A", scene_results.label(clash, "a")),
+        ("B", scene_results.label(clash, "b")),
+        ("Relation", row["relation"].replace("_", " ").capitalize()),
+        _distance(row, units),
+    ]
+    if row["area"] > 0.0:
+        lines.append(("Area", units.area(row["area"])))
+    lines.append(("Center", units.vector(row["center"])))
+    frame = row.get("frame")  # files saved earlier do not say
+    if frame not in (None, scene_check.frame_of(context.scene)):
+        lines.append(("Found at Frame", str(frame)))
+    reason = scene_results.why_out_of_date(context.scene, scene_results.of_scene(context.scene).active, clash)
+    box.label(text=reason or "Up to date", icon="ERROR" if reason else "CHECKMARK")
+    column = box.column()
+    column.active = not reason
+    layout.rows(column, context, lines)
+    fraction = open_clash.progress_of(context.scene)
+    if fraction is not None:
+        box.progress(factor=fraction, text=f"Inspecting: {100.0 * fraction:.0f} %")
+    for note in row["notes"]:
+        layout.sentence(box, context, note, "INFO")
+    box.prop(clash, "status")
+    buttons = box.row(align=True)
+    buttons.operator("contact_lens.separate_finding", text="Separate B").moves = "B"
+    ignore = buttons.row(align=True)
+    ignore.enabled = not open_clash.missing(context.scene, clash)
+    ignore.operator("contact_lens.ignore_pair", text="Ignore Pair").what = "FINDING"
+
+
+class CONTACT_LENS_PT_scene_ignore(Tab, bpy.types.Panel):
     bl_idname = "CONTACT_LENS_PT_scene_ignore"
     bl_parent_id = "CONTACT_LENS_PT_scene"
     bl_label = "Ignore"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
+        panel = self.layout
         check = scene_results.of_scene(context.scene)
-        column = layout.column(align=True)
-        for name in ("parents", "collections", "joined", "approved", "listed"):
-            column.prop(check, f"ignore_{name}")
-        row = layout.row()
+        names = ("parents", "collections", "joined", "approved", "listed")
+        layout.properties(panel, check, *(f"ignore_{name}" for name in names))
+        row = panel.row()
         row.active = check.ignore_listed
         row.template_list("CONTACT_LENS_UL_ignored", "", check, "ignored", check, "active_ignored", rows=3)
         side = row.column(align=True)
         side.operator("contact_lens.ignore_pair", text="", icon="ADD").what = "SELECTED"
         side.operator("contact_lens.unignore", text="", icon="REMOVE")
-        if check.summary:
-            told = json.loads(check.summary)["ignored_pairs"]
-            if told:
-                layout.label(text=f"{counted(sum(told.values()), 'pair')} left out", icon="INFO")
+        ignored = json.loads(check.summary)["ignored_pairs"] if check.summary else {}
+        if ignored:
+            panel.label(text=f"{counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
 
 
 def _in_place_of_number(reason: str) -> str:
-    """What the row of a finding says when its number may no longer be true."""
+    """Return what the row of a clash says when its number may no longer be true."""
     return "comparing" if reason == changes.COMPARING else "changed"
 
 
-def _number(check: Any, finding: Any, units: UnitFormat) -> str:
-    """The number in the row of a finding: what the list is sorted by, else depth or gap."""
+def _number(check: Any, clash: Any, units: UnitFormat) -> str:
+    """Return the number in the row of a clash: what the list is sorted by, else depth or gap."""
     if check.sort == "AREA":
-        return units.area(finding.area)
-    if finding.is_apart:
+        return units.area(clash.area)
+    if clash.is_apart:
         return "apart"
-    return units.length(abs(finding.signed_distance)) if finding.has_depth else "no depth"
+    return units.length(abs(clash.signed_distance)) if clash.has_depth else "no depth"
 
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
-    """The one number of a finding, with its name. Those of files saved earlier do not say what kind of depth it is."""
+    """Return the one number of a clash, with its name. In files saved earlier its kind of depth is missing."""
     if row["signed_distance"] is None:
         return "Depth", f"none: {answer_words.NO_DEPTH}"
     name = "Depth of Pieces" if row.get("of_pieces") else "Depth"

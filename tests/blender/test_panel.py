@@ -165,7 +165,7 @@ def test_relation_in_words_with_an_icon(draw: Callable[..., Layout], x: float, s
 
 def test_every_relation_has_words_and_an_icon(part: Part) -> None:
     relations = {str(relation) for relation in part("core").Relation}
-    assert set(part("blender_addon.ui.panels").RELATION_ICONS) == relations
+    assert set(part("blender_addon.ui.layout").RELATION_ICONS) == relations
     assert set(part("blender_addon.report.pair")._RELATIONS) == relations
 
 
@@ -233,11 +233,11 @@ def test_no_button_moves_whatever_the_result_is(
 
 @pytest.mark.parametrize("reason", ["has moved", "has changed", "is hidden"])
 def test_the_status_fits_its_row(draw: Callable[..., Layout], part: Part, reason: str) -> None:
-    panels, session = part("blender_addon.ui.panels"), part("blender_addon.check.session")
+    layout, session = part("blender_addon.ui.layout"), part("blender_addon.check.session")
     inspect(cube("A"), cube("The left part of the hinge, 2nd", (1.5, 0.0, 0.0)))
     session.mark_stale(bpy.context.scene, f"'The left part of the hinge, 2nd' {reason}")
     status = draw().texts[1]
-    assert len(status) <= panels._room(bpy.context)
+    assert len(status) <= layout.characters(bpy.context)
     assert status.startswith("'The")
     assert status.endswith(f"…' {reason}")
 

@@ -58,7 +58,7 @@ def texts_of_panel(part: Part) -> list[str]:
     """What the panel Scene Check says, one text a paragraph."""
     panel, texts = part("blender_addon.ui.scene_panel"), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panel, "_text", lambda layout, context, text, icon="NONE": texts.append(text))
+        patch.setattr(panel.layout, "sentence", lambda layout, context, text, icon="NONE": texts.append(text))
         panel.CONTACT_LENS_PT_scene.draw(SimpleNamespace(layout=Sidebar()), bpy.context)
     return texts
 

@@ -41,9 +41,7 @@ def panel(part: Part) -> list[str]:
     """The texts of the section Scene Check, without the rows of the list."""
     layout = SceneLayout()
     cls = part("blender_addon.ui.scene_panel").CONTACT_LENS_PT_scene
-    stand_in = SimpleNamespace(layout=layout)
-    stand_in._finding = lambda *arguments: cls._finding(stand_in, *arguments)
-    cls.draw(stand_in, bpy.context)
+    cls.draw(SimpleNamespace(layout=layout), bpy.context)
     return layout.texts
 
 

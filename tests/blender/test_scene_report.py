@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -153,8 +152,7 @@ def test_each_finding_is_marked_with_its_frame(
 
     def shown() -> str:
         sidebar = Sidebar()
-        finding = partial(panel._finding, SimpleNamespace(layout=sidebar))
-        panel.draw(SimpleNamespace(layout=sidebar, _finding=finding), bpy.context)
+        panel.draw(SimpleNamespace(layout=sidebar), bpy.context)
         return "; ".join(sidebar.texts)
 
     bpy.ops.contact_lens.check_scene()

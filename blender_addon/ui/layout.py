@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the panels are drawn with: rows of numbers, sentences in lines, properties, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+
+RELATION_ICONS: dict[str, Any] = {
+    "coincident": "SELECT_SET",
+    "touching": "SNAP_ON",
+    "a_inside_b": "SELECT_SUBTRACT",
+    "b_inside_a": "SELECT_SUBTRACT",
+    "penetrating": "SELECT_INTERSECT",
+    "within_clearance": "CON_DISTLIMIT",
+    "separated": "DRIVER_DISTANCE",
+}
+_LETTER_WIDTH = 6.5
+"""Pixels of a character at interface scale 1: a little more than the average."""
+_MARGIN = 60.0
+"""Pixels beside the text: the tabs and the panel's own edges."""
+ICON_WIDTH = 4
+"""Characters that an icon takes."""
+
+
+class Tab:
+    """A panel of the sidebar tab "Contact"."""
+
+    bl_space_type: Any = "VIEW_3D"
+    bl_region_type: Any = "UI"
+    bl_category = "Contact"
+
+
+def characters(context: bpy.types.Context) -> int:
+    """Return how many characters fit in a line of the sidebar."""
+    width = context.region.width if context.region is not None else 300
+    scale = max(1.0, context.preferences.system.ui_scale)  # Blender says 0 in background mode
+    return max(16, int((width / scale - _MARGIN) / _LETTER_WIDTH))
+
+
+def rows(layout: bpy.types.UILayout, context: bpy.types.Context, lines: Iterable[tuple[str, str]]) -> None:
+    """Draw names on the left, numbers on the right, never cut off: what is too long for one line takes two."""
+    column = layout.column(align=True)
+    column.scale_y = 0.85
+    for name, text in lines:
+        length = len(name) + len(text) + 2
+        if length <= characters(context):
+            row = column.split(factor=(len(name) + 1) / length)
+            row.label(text=name)
+        else:
+            column.label(text=name)
+            row = column.row()
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.label(text=text)
+
+
+def sentence(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: Any) -> None:
+    """Draw a sentence in as many lines as the sidebar's width asks for."""
+    room = characters(context) - ICON_WIDTH
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for i, line in enumerate(lines):
+        column.label(text=line, icon=icon if i == 0 else "BLANK1")
+
+
+def fitting(text: str, room: int) -> str:
+    """Return a text of at most `room` characters: the name in quotes is shortened first, then the end is left out."""
+    before, quote, more = text.partition("'")
+    name, end, after = more.rpartition("'")
+    if quote and end and len(text) > room:
+        name = name[: max(3, room - (len(text) - len(name)) - 1)] + "…"
+        text = f"{before}'{name}'{after}"
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def form(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+    """Set up a layout for properties with their names on the left."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    return layout
+
+
+def properties(layout: bpy.types.UILayout, owner: Any, *names: str) -> None:
+    """Draw properties close together."""
+    column = layout.column(align=True)
+    for name in names:
+        column.prop(owner, name)
+
+
+def progress(layout: bpy.types.UILayout, fraction: float | None, text: str, cancel: str) -> bool:
+    """Draw the progress of work that runs, and the button of the operator that cancels it; return whether any runs."""
+    if fraction is None:
+        return False
+    row = layout.row(align=True)
+    row.progress(factor=fraction, text=f"{text}: {100.0 * fraction:.0f} %")
+    row.operator(cancel, text="", icon="X")
+    return True
