@@ -403,7 +403,7 @@ def is_known(simplex: tuple[Vertex, ...], i: int, j: int) -> bool:
 
 
 def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
-    """Return the unit normal from A to B of the feature that contains `v`, better rounded than -v itself, without -0.0."""
+    """Return the unit normal from A to B of the feature that contains `v`, better rounded than -v itself."""
     vx, vy, vz = v
     if len(simplex) == 3:
         normal = triangle_normal(*simplex)
