@@ -64,7 +64,6 @@ from .shapes.support import (
     minkowski_sum,
     minkowski_supports,
     support,
-    supports,
 )
 from .verify.verify import Check, Verification, verify
 
@@ -167,7 +166,6 @@ __all__ = [
     "sat",
     "self_crossings",
     "support",
-    "supports",
     "tree_pairs",
     "verify",
     "volumes_of_shapes",

@@ -81,6 +81,7 @@ _REASONS = {
 class Compound(Shape):
     """The union of convex pieces, in world coordinates. Pieces may overlap, touch, be apart, or be flat."""
 
+    without_vertices = "is not convex: use contact(a, b), or its pieces one by one"
     pieces: tuple[ConvexShape, ...]
     """At least one, all of the same dimension, in the order given."""
 

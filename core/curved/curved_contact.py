@@ -32,11 +32,10 @@ from ..narrow_phase.contact import Contact, Method, Status, TieKind, contact
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature, across
-from ..shapes.feature import Feature
+from ..shapes.feature import Feature, support_feature
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..shapes.rounded import polytope_feature
-from ..shapes.support import support_feature
 from ..tolerance import (
     CURVED_AXIS,
     CURVED_BRACKET,

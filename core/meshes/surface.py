@@ -31,6 +31,7 @@ _S = TypeVar("_S", bound="Surface")
 class Surface(Shape):
     """A surface of triangles in space, world frame; see `Mesh`."""
 
+    without_vertices = "is not convex: use contact(a, b), or ConvexHull(mesh.points)"
     points: FloatArray
     """(n, 3) the vertices; some may belong to no triangle."""
     triangles: IntArray

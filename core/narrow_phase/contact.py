@@ -15,10 +15,9 @@ from ..region.center import middle
 from ..region.region import Region, region_between
 from ..region.witness import can_slide, central_witness
 from ..shapes.curved_shape import ConvexShape, CurvedShape, validate_convex_shapes
-from ..shapes.feature import Feature
+from ..shapes.feature import Feature, support_feature
 from ..shapes.polytope import Polytope, extreme_exponent
 from ..shapes.simplex import Vector, Vertex, weighted_mean
-from ..shapes.support import support_feature
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
 from ..types import FloatArray, read_only
 from .certificate import BallCertificate, Certificate, SupportCertificate

@@ -56,6 +56,7 @@ class Revolution:
 class CurvedShape(Shape, ABC):
     """A convex shape with a curved surface, in the plane or in space, in world coordinates. It cannot be changed."""
 
+    without_vertices = "is curved: use contact(a, b)"
     radius: float
     """How far the shape reaches beyond its core, all around; world units."""
 
@@ -152,7 +153,7 @@ def across(axis: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def validate_convex_shapes(a: object, b: object) -> None:
-    """Ask for two convex shapes, called a and b, of the same dimension."""
+    """Raise ValueError unless `a` and `b` are convex shapes of the same dimension."""
     # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import atan2
+
+from ..types import FloatArray
+from .polytope import Polytope
 
 
 class FeatureKind(StrEnum):
-    """What part of a shape."""
+    """Which part of a shape a feature is."""
 
     VERTEX = "vertex"
     EDGE = "edge"
@@ -23,3 +27,83 @@ class Feature:
     vertices: tuple[int, ...]
     """One index for a vertex, two for an edge (ascending), three or more for a face: its outline, in cyclic order,
     counter-clockwise seen from outside of the shape."""
+
+
+# Looking up a member of an enumeration costs more than the arithmetic around it.
+_VERTEX, _EDGE, _FACE = FeatureKind
+
+
+def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Feature:
+    """Return the vertex, edge or face of `shape` that is extreme along the unit `direction` (dim,). Source: S2.3.
+
+    It is made of all vertices within `width` (world units) of the support plane. Vertices no farther apart than that
+    are one, and a face no wider than that is an edge. A face is wound counter-clockwise seen from the tip of the
+    direction, beginning at its lowest index; in the plane it is a low corner with its neighbours. This is a step of
+    `contact`, which has checked its arguments.
+    """
+    heights = shape.centred.dot(direction)
+    indices = (heights >= heights[heights.argmax()] - width).nonzero()[0].tolist()
+    if len(indices) == 1:
+        return Feature(_VERTEX, (indices[0],))
+    rows = shape.rows
+    ax, ay, az = rows[indices[0]]
+    apart = [(x - ax, y - ay, z - az) for x, y, z in (rows[i] for i in indices)]
+    squares = [x * x + y * y + z * z for x, y, z in apart]
+    length2 = max(squares)
+    if length2 <= width * width:
+        return Feature(_VERTEX, (indices[0],))
+    ux, uy, uz = apart[squares.index(length2)]
+    for x, y, z in apart:
+        x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
+        if x * x + y * y + z * z > width * width * length2:  # mutant: support-no-faces
+            return Feature(_FACE, _wound(indices, apart, direction))
+    return Feature(_EDGE, (indices[0], indices[squares.index(length2)]))
+
+
+def _wound(indices: list[int], places: list[tuple[float, float, float]], direction: FloatArray) -> tuple[int, ...]:
+    """Return the vertices of a face, given with their places from the first of them, counter-clockwise."""
+    nx, ny, nz = direction.tolist() if len(direction) == 3 else (0.0, 0.0, 1.0)
+    count = len(indices)
+    if count > 4:
+        return _wound_by_angle(indices, places, (nx, ny, nz))
+    # Turns from one vertex to the next, seen from the first: twice the areas of triangles, on triangles and
+    # quadrangles several times as fast as angles.
+    _, (ax, ay, az), (bx, by, bz), *rest = places
+    turn_ab = nx * (ay * bz - az * by) + ny * (az * bx - ax * bz) + nz * (ax * by - ay * bx)
+    if count == 3:
+        i, j, k = indices
+        return (i, j, k) if turn_ab > 0.0 else (i, k, j)  # mutant: support-triangle-wound-backwards
+    cx, cy, cz = rest[0]
+    turn_bc = nx * (by * cz - bz * cy) + ny * (bz * cx - bx * cz) + nz * (bx * cy - by * cx)
+    turn_ac = nx * (ay * cz - az * cy) + ny * (az * cx - ax * cz) + nz * (ax * cy - ay * cx)
+    i, j, k, m = indices
+    # The corners of a convex quadrangle are all on one side of its sides: the middle one of j, k, m is opposite i.
+    if turn_ab * turn_bc > 0.0:
+        return (i, j, k, m) if turn_ab > 0.0 else (i, m, k, j)
+    if turn_ab * turn_ac < 0.0:
+        return (i, k, j, m) if turn_ab < 0.0 else (i, m, j, k)
+    if turn_ac * turn_bc < 0.0:
+        return (i, j, m, k) if turn_ac > 0.0 else (i, k, m, j)
+    return _wound_by_angle(indices, places, (nx, ny, nz))
+
+
+def _wound_by_angle(
+    indices: list[int], places: list[tuple[float, float, float]], direction: tuple[float, float, float]
+) -> tuple[int, ...]:
+    """The same for any number of vertices, by their angle about an inner point."""
+    nx, ny, nz = direction
+    sx, sy, sz = abs(nx), abs(ny), abs(nz)
+    # Without the coordinate along which the face is seen most nearly from the front.
+    if sz >= sx and sz >= sy:
+        front, flat = nz, [(x, y) for x, y, _ in places]
+    elif sx >= sy:
+        front, flat = nx, [(y, z) for _, y, z in places]
+    else:
+        front, flat = ny, [(z, x) for x, _, z in places]
+    mean_u, mean_v = sum([u for u, _ in flat]) / len(flat), sum([v for _, v in flat]) / len(flat)
+    turns = [(atan2(v - mean_v, u - mean_u), i) for (u, v), i in zip(flat, indices, strict=True)]
+    order = [i for _, i in sorted(turns)]
+    if front < 0.0:
+        order.reverse()
+    start = order.index(indices[0])
+    return tuple(order[start:] + order[:start])

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..arguments import as_direction
 from ..tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
 from ..types import FloatArray, IntArray, read_only
-from .shape import Shape
+from .shape import Shape, as_shape
 
 _FACET_BELOW = 16.0
 """Times EPS and the sum of a polytope's magnitude and a point's way from its centre: how far below the plane of a facet
@@ -242,7 +242,7 @@ class Polytope(Shape):
 
     def support_indices(self, directions: FloatArray) -> IntArray:
         """Return the indices (k,) of the vertices farthest along `directions` (k, dim)."""
-        return np.argmax(directions @ self.centred.T, axis=1)
+        return np.argmax(directions @ self.centred.T, axis=1)  # mutant: support-nearest-vertices
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
         return self.vertices[self.support_indices(directions)]
@@ -398,17 +398,17 @@ def extreme_exponent(a: Shape, b: Shape) -> int:
 
 
 def as_polytope(name: str, value: object) -> Polytope:
-    """Return a shape: a `Polytope` such as `ConvexHull` or `Box`."""
-    if not isinstance(value, Polytope):
-        raise ValueError(f"{name} must be a shape such as ConvexHull or Box, not {type(value).__name__}")
-    return value
+    """Return a `Polytope` such as `ConvexHull` or `Box`; raise ValueError, naming the argument, for anything else."""
+    if isinstance(value, Polytope):
+        return value
+    shape = as_shape(name, value)
+    raise ValueError(
+        f"{name} must have vertices, as ConvexHull and Box have, but a {type(shape).__name__} {shape.without_vertices}"
+    )
 
 
 def validate_polytopes(a: object, b: object) -> None:
-    """Ask for two shapes, called a and b, of the same dimension."""
-    if not isinstance(a, Polytope):
-        as_polytope("a", a)
-    elif not isinstance(b, Polytope):
-        as_polytope("b", b)
-    elif a.dim != b.dim:
-        raise ValueError(f"a and b must have the same dimension, but a has {a.dim} and b has {b.dim}")
+    """Raise ValueError unless `a` and `b` are polytopes of the same dimension."""
+    dim_a, dim_b = as_polytope("a", a).dim, as_polytope("b", b).dim
+    if dim_a != dim_b:
+        raise ValueError(f"a and b must have the same dimension, but a has {dim_a} and b has {dim_b}")

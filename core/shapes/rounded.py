@@ -17,10 +17,10 @@ from ..arguments import as_floats, as_length, validate_magnitude
 from ..types import FloatArray, read_only
 from .curved_shape import ConvexShape, CurvedShape, FlatFeature, Revolution
 from .ellipsoid import Ellipsoid
+from .feature import support_feature
 from .hull import ConvexHull
 from .polytope import Polytope
 from .shape import similarity
-from .support import support_feature
 
 _R = TypeVar("_R", bound="Rounded")
 
@@ -57,7 +57,7 @@ class Rounded(CurvedShape):
     def core_supports(self, directions: FloatArray) -> FloatArray:
         if isinstance(self.core, CurvedShape):
             return self.core.core_supports(directions)
-        return self.core.vertices[np.argmax(directions @ self.core.centred.T, axis=1)]
+        return self.core._support_points(directions)
 
     def start_directions(self) -> FloatArray:
         return self.core.start_directions() if isinstance(self.core, CurvedShape) else np.zeros((0, self.dim))

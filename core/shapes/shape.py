@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,9 @@ class Shape(ReadOnlyArrays):
     Points and directions are arrays (n, dim), lengths in the unit of the coordinates. Every method raises ValueError,
     naming the argument, when that has another shape or is not finite.
     """
+
+    without_vertices: ClassVar[str] = "is another kind of shape: use contact(a, b)"
+    """Why algorithms that walk from vertex to vertex (GJK, EPA, SAT) do not take it, and what to use instead."""
 
     @property
     def dim(self) -> int:
@@ -148,6 +151,13 @@ class Shape(ReadOnlyArrays):
 
     def _scaled(self: _S, factor: float) -> _S:
         raise NotImplementedError
+
+
+def as_shape(name: str, value: object) -> Shape:
+    """Return a shape of any kind; raise ValueError, naming the argument, for anything else."""
+    if not isinstance(value, Shape):
+        raise ValueError(f"{name} must be a shape such as ConvexHull, Box or Sphere, not {type(value).__name__}")
+    return value
 
 
 def similarity(linear: FloatArray) -> tuple[float, FloatArray] | None:

@@ -15,11 +15,10 @@ from ..narrow_phase.contact import Contact
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature
-from ..shapes.feature import Feature, FeatureKind
+from ..shapes.feature import Feature, FeatureKind, support_feature
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..shapes.rounded import polytope_feature
-from ..shapes.support import support_feature
 from ..tolerance import EPS, REGION_ROUNDING, VERIFY_OUTLINE
 from ..types import FloatArray
 from .bounds import rounding_of

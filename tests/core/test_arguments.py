@@ -12,7 +12,10 @@ import pytest
 
 from contact_lens.core import (
     Box,
+    Compound,
     ConvexHull,
+    Mesh,
+    Sphere,
     contact,
     contact_region,
     epa,
@@ -24,7 +27,6 @@ from contact_lens.core import (
     rotate,
     sat,
     support,
-    supports,
 )
 from contact_lens.core.arguments import as_length, as_unit
 
@@ -36,6 +38,9 @@ UP, ORIGIN = [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]
 NO_SHAPE = [None, CUBE.vertices, [[0.0, 0.0, 0.0]], "cube", 3]
 NO_NUMBERS = ["123", ["1", "2", "3"], [True, False, True], [1j, 0, 0], [None, 0, 0], [Fraction(1, 3), 0, 0]]
 NO_VECTOR = [*NO_NUMBERS, None, 1.0, [], [0.0, 1.0], [[0.0, 0.0, 1.0]], [0.0, np.nan, 1.0], [np.inf, 0.0, 0.0]]
+OF_VERTICES = (
+    gjk, gjk_intersects, sat, minkowski_difference, minkowski_sum, lambda a, b: minkowski_supports(a, b, [UP]),
+)  # fmt: skip
 
 
 def region(**changed: Any) -> Any:
@@ -48,12 +53,7 @@ def region(**changed: Any) -> Any:
 @pytest.mark.parametrize("wrong", NO_SHAPE, ids=lambda x: type(x).__name__)
 def test_what_is_no_shape_is_refused_by_name(wrong: Any) -> None:
     touch = gjk(CUBE, ABOVE)
-    for between in (contact, gjk, gjk_intersects, lambda a, b: epa(a, b, touch)):
-        with pytest.raises(ValueError, match=r"^a must be a shape"):
-            between(wrong, CUBE)
-        with pytest.raises(ValueError, match=r"^b must be a shape"):
-            between(CUBE, wrong)
-    for between in (sat, minkowski_difference, minkowski_sum, lambda a, b: minkowski_supports(a, b, [UP])):
+    for between in (contact, *OF_VERTICES, lambda a, b: epa(a, b, touch)):
         with pytest.raises(ValueError, match=r"^a must be a shape"):
             between(wrong, CUBE)
         with pytest.raises(ValueError, match=r"^b must be a shape"):
@@ -64,12 +64,26 @@ def test_what_is_no_shape_is_refused_by_name(wrong: Any) -> None:
         region(b=wrong)
     with pytest.raises(ValueError, match=r"^shape must be a shape"):
         support(wrong, UP)
-    with pytest.raises(ValueError, match=r"^shape must be a shape"):
-        supports(wrong, [UP])
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        (Sphere(ORIGIN, 1), "a Sphere is curved: use contact"),
+        (Compound([CUBE]), "a Compound is not convex: .* pieces"),
+        (Mesh(CUBE.vertices, [[0, 1, 3]]), "a Mesh is not convex: .* ConvexHull"),
+    ],
+    ids=["sphere", "compound", "mesh"],
+)
+def test_a_shape_without_vertices_is_refused_with_the_reason(shape: Any, reason: str) -> None:
+    for between in OF_VERTICES:
+        with pytest.raises(ValueError, match=f"^b must have vertices, .* but {reason}"):
+            between(CUBE, shape)
+    assert support(shape, UP)[2] == 1.0
 
 
 def test_shapes_of_different_dimension_are_refused() -> None:
-    for between in (sat, minkowski_difference, minkowski_sum, lambda a, b: minkowski_supports(a, b, [UP])):
+    for between in OF_VERTICES:
         with pytest.raises(ValueError, match="a has 3 and b has 2"):
             between(CUBE, SQUARE)
     with pytest.raises(ValueError, match="a has 3 and b has 2"):
@@ -81,7 +95,7 @@ def test_what_is_no_direction_is_refused_by_name(wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"^direction"):
         support(CUBE, wrong)
     with pytest.raises(ValueError, match=r"^directions"):
-        supports(CUBE, [wrong])
+        CUBE.supports([wrong])
     with pytest.raises(ValueError, match=r"^directions"):
         minkowski_supports(CUBE, ABOVE, [wrong])
     with pytest.raises(ValueError, match=r"^normal"):
@@ -141,7 +155,7 @@ def test_a_unit_normal_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize("kind", [list, tuple, np.float32, np.array])
 def test_directions_of_any_real_type_are_taken(kind: Any) -> None:
     assert support(CUBE, kind([1.0, 1.0, 1.0])).tolist() == [1.0, 1.0, 1.0]
-    assert supports(CUBE, [kind([1.0, 1.0, 1.0])]).tolist() == [[1.0, 1.0, 1.0]]
+    assert CUBE.supports([kind([1.0, 1.0, 1.0])]).tolist() == [[1.0, 1.0, 1.0]]
     assert support(SQUARE, kind([1, 1])).tolist() == [1.0, 1.0]
 
 

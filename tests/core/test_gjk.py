@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull, gjk, gjk_intersects, minkowski_supports, support, supports
+from contact_lens.core import ConvexHull, gjk, gjk_intersects, minkowski_supports, support
 from contact_lens.core.narrow_phase.exact import nearest_on_simplex_exactly, weights_exactly
 from contact_lens.core.narrow_phase.gjk import _gjk
 from contact_lens.core.shapes.simplex import (
@@ -36,7 +36,7 @@ def test_many_support_points_at_once_are_the_single_ones():
     shape = ConvexHull(rng.normal(size=(40, 3)))
     directions = rng.normal(size=(100, 3))
     single = np.array([support(shape, direction) for direction in directions])
-    assert np.array_equal(supports(shape, directions), single)
+    assert np.array_equal(shape.supports(directions), single)
     reach = (shape.vertices @ directions.T).max(axis=0)
     assert np.allclose((single * directions).sum(axis=1), reach, rtol=0, atol=1e-15)
 

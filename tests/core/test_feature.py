@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import ConvexHull, FeatureKind, contact
-from contact_lens.core.shapes.support import support_feature
+from contact_lens.core.shapes.feature import support_feature
 
 from .generators import rotation
 
