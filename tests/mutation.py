@@ -305,9 +305,9 @@ MUTATIONS: dict[str, tuple[Change, str]] = {
     "exact-volume-sign": (unsigned, "gjk regressions"),
     "exact-farthest-face": (flip, "gjk regressions"),
     "exact-plane-offset": (negate, "epa contact"),
-    "support-nearest-vertices": (call("argmin"), "support"),
-    "support-triangle-wound-backwards": (swap, "support"),
-    "support-no-faces": (condition(False), "support"),
+    "support-nearest-vertices": (call("argmin"), "sources"),
+    "support-triangle-wound-backwards": (swap, "feature"),
+    "support-no-faces": (condition(False), "feature"),
     # EPA.
     "epa-converged-too-early": (times(1e6), "epa contact"),
     "epa-first-face": (condition(False), "epa"),
