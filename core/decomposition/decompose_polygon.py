@@ -123,9 +123,9 @@ def _turn_of(outline: Outline) -> _Turn:
 
     def turn(a: int, b: int, c: int) -> int:
         (ax, ay), (bx, by), (cx, cy) = rows[a], rows[b], rows[c]
-        one, other = (bx - ax) * (cy - ay), (by - ay) * (cx - ax)
-        value = one - other
-        if abs(value) > bound * (abs(one) + abs(other)) + UNDERFLOW:
+        p, q = (bx - ax) * (cy - ay), (by - ay) * (cx - ax)
+        value = p - q
+        if abs(value) > bound * (abs(p) + abs(q)) + UNDERFLOW:
             return 1 if value > 0.0 else -1
         whole = exactly(a, b, c)
         return (whole > 0) - (whole < 0)
@@ -156,22 +156,22 @@ def _merged(outline: Outline, triangles: list[tuple[int, int, int]], least: floa
 
     cuts.sort(key=lambda e: (worth(e), e))
     for a, b in cuts:
-        one, other = owner[a, b], owner[b, a]
-        first, second = pieces[one], pieces[other]
+        left, right = owner[a, b], owner[b, a]
+        first, second = pieces[left], pieces[right]
         i, j = first.index(b), second.index(a)
         # From b round to a along the first piece, from a round to b along the second.
         joined = first[i:] + first[:i]
-        rest = second[j:] + second[:j]
-        ring = joined[:-1] + rest[:-1]
+        remaining = second[j:] + second[:j]
+        ring = joined[:-1] + remaining[:-1]
         at_a, at_b = ring.index(a), ring.index(b)
         n = len(ring)
         straight = all(turn(ring[k - 1], ring[k], ring[(k + 1) % n]) >= 0 for k in (at_a, at_b))
         if not (straight and _turns_left(turn, ring)) and not _nearly_convex(p[ring], least):
             continue
-        pieces[one] = ring
-        del pieces[other]
-        for k in range(len(rest) - 1):
-            owner[rest[k], rest[k + 1]] = one
+        pieces[left] = ring
+        del pieces[right]
+        for k in range(len(remaining) - 1):
+            owner[remaining[k], remaining[k + 1]] = left
     result = []
     for ring in pieces.values():
         n = len(ring)

@@ -269,7 +269,7 @@ class ExactCuts:
         stack = [(self._start, self._fragments, 0.0, 1.0)]
         cells = 0
         while stack:
-            cell, fragments, begin, share = stack.pop()
+            cell, fragments, begin, fraction = stack.pop()
             report_progress(progress, 0.8 * begin)
             cells += 1
             if cells > _MOST_CELLS:
@@ -287,10 +287,10 @@ class ExactCuts:
             below, above = self._split_cell(cell, plane)
             lower, upper = self._split_fragments(fragments, plane)
             if above is not None and upper:
-                stack.append((above, upper, begin + 0.5 * share, 0.5 * share))
+                stack.append((above, upper, begin + 0.5 * fraction, 0.5 * fraction))
             if below is not None:
                 if lower:
-                    stack.append((below, lower, begin, 0.5 * share))
+                    stack.append((below, lower, begin, 0.5 * fraction))
                 else:
                     found.append(below)
         return [

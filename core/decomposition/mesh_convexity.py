@@ -73,13 +73,13 @@ def mesh_convexity(mesh: Mesh, tolerance: float = 0.0) -> MeshConvexity:
         edges, bends = reflex_edges(array, corners, least)
         if not depth and len(edges):  # too shallow for the search: the edges show where it is
             depth, point = _depth_at_edges(hull, array, edges[:CHUNK])
-        share = abs(signed_volume(array - hull.center, corners)) / hull.volume
+        fraction = abs(signed_volume(array - hull.center, corners)) / hull.volume
         if depth > least:
             reason = f"the surface is concave, {depth:.3g} deep"
         elif not found.is_closed:
             reason = "the mesh is not closed: not every edge is used once in each direction"
-        elif abs(share - 1.0) > max(CONVEX_COVERED, 2.0 * least * hull.area / hull.volume):
-            reason = f"the mesh encloses {share:.6g} times the volume of its hull"
+        elif abs(fraction - 1.0) > max(CONVEX_COVERED, 2.0 * least * hull.area / hull.volume):
+            reason = f"the mesh encloses {fraction:.6g} times the volume of its hull"
     if not reason:
         edges, bends = edges[:0], bends[:0]
     numbers: IntArray = used.astype(np.intp)[edges].reshape(-1, 2)
@@ -100,8 +100,8 @@ def _depth_at_edges(hull: ConvexHull, points: FloatArray, edges: IntArray) -> tu
     depths = np.full(len(edges), np.inf)
     step = max(1, PRODUCTS // len(edges))
     for begin in range(0, len(hull.normals), step):
-        some = slice(begin, begin + step)
-        under = hull.offsets[some] - (middles - hull.center) @ hull.normals[some].T
+        indices = slice(begin, begin + step)
+        under = hull.offsets[indices] - (middles - hull.center) @ hull.normals[indices].T
         np.minimum(depths, under.min(axis=1), out=depths)
     deepest = int(depths.argmax())
     return float(depths[deepest]), middles[deepest]

@@ -103,10 +103,10 @@ def check_pieces(name: str, mesh: Mesh, pieces: Decomposition) -> None:
     rounding = 8.0 * CONVEX_FLAT * EPS * max(mesh.magnitude, *(piece.magnitude for piece in pieces.pieces))
     reach = pieces.distance * (1.0 + 1e-9) + rounding
     corners = mesh.triangles.ravel()
-    some = corners.take(np.linspace(0, len(corners) - 1, _ASKED).astype(np.intp))
+    indices = corners.take(np.linspace(0, len(corners) - 1, _ASKED).astype(np.intp))
     points = mesh.points.take(corners, axis=0)
     points = np.concatenate(
-        [mesh.points.take(some, axis=0), points.take([*points.argmin(axis=0), *points.argmax(axis=0)], axis=0)]
+        [mesh.points.take(indices, axis=0), points.take([*points.argmin(axis=0), *points.argmax(axis=0)], axis=0)]
     )
     low, high = mesh.bounds
     room = PIECES_OUT * mesh.extent + rounding

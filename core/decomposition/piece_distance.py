@@ -146,13 +146,13 @@ def _deepest_in(piece: ConvexHull, inner: FloatArray, known: float, rounding: fl
         bounds = -heights.reshape(len(local), 3, -1).min(axis=1).max(axis=1)
         known = max(known, float(depths))
         allowed = max(known * (1.0 + _BOUND), known + 1e-4 * _BOUND * extent, rounding)
-        rest = local[bounds > allowed]
-        if not len(rest):
+        remaining = local[bounds > allowed]
+        if not len(remaining):
             return max(float(bounds.max()), known)
-        if len(rest) > _MOST_SPLIT:
+        if len(remaining) > _MOST_SPLIT:
             return float(bounds.max())
         known = max(known, float(bounds[bounds <= allowed].max(initial=0.0)))
-        a, b, c = rest[:, 0], rest[:, 1], rest[:, 2]
+        a, b, c = remaining[:, 0], remaining[:, 1], remaining[:, 2]
         ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
         parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
         local = np.concatenate([np.stack(part, axis=1) for part in parts])

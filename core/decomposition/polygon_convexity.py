@@ -69,8 +69,8 @@ def polygon_convexity(points: ArrayLike, tolerance: float = 0.0) -> Convexity:
     """Return whether a polygon is convex, and its offending corners.
 
     points (n, 2) in order, wound either way, world frame; repeated neighbours count once, points on one line are
-    convex. `tolerance`: dents up to this share of the bounding box's diagonal are none; rounding (HULL_STRAIGHT EPS
-    M) always is. Turns are decided exactly. Source: S1.1.
+    convex. `tolerance`: concavities up to this fraction of the bounding box's diagonal are none; rounding
+    (HULL_STRAIGHT EPS M) always is. Turns are decided exactly. Source: S1.1.
 
     Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
     cross or touch (the message names them), or when the tolerance is negative.
@@ -147,8 +147,8 @@ def _corners_in(points: FloatArray, hull: ConvexHull, loop: IntArray) -> IntArra
 
 def _goes_round_once(p: FloatArray) -> bool:
     """Return whether a loop that never turns right goes round once: its sides point up, then down, once each."""
-    way = np.roll(p, -1, axis=0) - p
-    up = (way[:, 1] > 0.0) | ((way[:, 1] == 0.0) & (way[:, 0] > 0.0))
+    direction = np.roll(p, -1, axis=0) - p
+    up = (direction[:, 1] > 0.0) | ((direction[:, 1] == 0.0) & (direction[:, 0] > 0.0))
     return int((up != np.roll(up, 1)).sum()) == 2
 
 
@@ -165,11 +165,11 @@ def _under_lids(points: FloatArray, hull: ConvexHull, loop: IntArray) -> tuple[F
     lid = np.repeat(np.arange(len(corners)), spans)
     p = np.roll(points[loop], -int(corners[0]), axis=0)
     start = points[loop][corners]
-    way = np.roll(start, -1, axis=0) - start
-    scale = np.abs(way).max(axis=1)
-    way = way / scale[:, None]
-    way /= np.sqrt((way * way).sum(axis=1))[:, None]
-    u, w = p - start[lid], way[lid]
+    direction = np.roll(start, -1, axis=0) - start
+    scale = np.abs(direction).max(axis=1)
+    direction = direction / scale[:, None]
+    direction /= np.sqrt((direction * direction).sum(axis=1))[:, None]
+    u, w = p - start[lid], direction[lid]
     depths = np.maximum(u[:, 1] * w[:, 0] - u[:, 0] * w[:, 1], 0.0)
     along = (u * w).sum(axis=1)
     ends = np.sqrt(((np.roll(start, -1, axis=0) - start) / scale[:, None]) ** 2 @ np.ones(2)) * scale
@@ -182,11 +182,11 @@ def _under_lids(points: FloatArray, hull: ConvexHull, loop: IntArray) -> tuple[F
 
 def _distance_to_line(p: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     """Return how far points (n, 2) are from the lines through a and b; from a where these are one point."""
-    way, to = b - a, p - a
-    largest = np.abs(way).max(axis=1, initial=0.0)[:, None]
-    way = way / np.where(largest > 0.0, largest, 1.0)
-    length = np.sqrt((way * way).sum(axis=1))
-    across = np.abs(way[:, 0] * to[:, 1] - way[:, 1] * to[:, 0]) / np.where(length > 0.0, length, 1.0)
+    direction, to = b - a, p - a
+    largest = np.abs(direction).max(axis=1, initial=0.0)[:, None]
+    direction = direction / np.where(largest > 0.0, largest, 1.0)
+    length = np.sqrt((direction * direction).sum(axis=1))
+    across = np.abs(direction[:, 0] * to[:, 1] - direction[:, 1] * to[:, 0]) / np.where(length > 0.0, length, 1.0)
     return np.where(length > 0.0, across, np.hypot(to[:, 0], to[:, 1]))
 
 
@@ -195,8 +195,8 @@ def _refuse_crossings(points: FloatArray, whole: WholePoints, loop: IntArray, tu
     n = len(loop)
     ends = np.roll(loop, -1)
     p = points[loop]
-    way, onward = p - np.roll(p, 1, axis=0), np.roll(p, -1, axis=0) - p
-    back = np.flatnonzero((turns == 0) & ((np.sign(way) * np.sign(onward)).sum(axis=1) < 0))
+    direction, onward = p - np.roll(p, 1, axis=0), np.roll(p, -1, axis=0) - p
+    back = np.flatnonzero((turns == 0) & ((np.sign(direction) * np.sign(onward)).sum(axis=1) < 0))
     found = [((k - 1) % n, k, "runs back over") for k in back.tolist()]
     q = points[ends]
     pairs = candidate_pairs(np.minimum(p, q), np.maximum(p, q)).pairs
@@ -207,11 +207,11 @@ def _refuse_crossings(points: FloatArray, whole: WholePoints, loop: IntArray, tu
         a, b, c, d = loop[i], ends[i], loop[j], ends[j]
         beside = whole.turns(a, b, c) * whole.turns(a, b, d) <= 0
         i, j, a, b, c, d = i[beside], j[beside], a[beside], b[beside], c[beside], d[beside]
-        one, other = whole.turns(c, d, a), whole.turns(c, d, b)
-        meet = np.flatnonzero(one * other <= 0)
+        first, second = whole.turns(c, d, a), whole.turns(c, d, b)
+        meet = np.flatnonzero(first * second <= 0)
         for k in meet.tolist():
             touch = bool(
-                one[k] * other[k] == 0
+                first[k] * second[k] == 0
                 or whole.turn(int(a[k]), int(b[k]), int(c[k])) == 0
                 or whole.turn(int(a[k]), int(b[k]), int(d[k])) == 0
             )

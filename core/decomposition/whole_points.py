@@ -54,8 +54,8 @@ class WholePoints:
         p = self.scaled
         signs = np.empty(len(a), dtype=np.int8)
         for begin in range(0, len(a), CHUNK):
-            some = slice(begin, begin + CHUNK)
-            i, j, k = a[some], b[some], c[some]
+            indices = slice(begin, begin + CHUNK)
+            i, j, k = a[indices], b[indices], c[indices]
             start = p.take(i, axis=0)
             u, v = p.take(j, axis=0) - start, p.take(k, axis=0) - start
             left, right = u[:, 0] * v[:, 1], u[:, 1] * v[:, 0]
@@ -65,5 +65,5 @@ class WholePoints:
             for n in unclear.tolist():
                 value = self.turn(int(i[n]), int(j[n]), int(k[n]))
                 sign[n] = (value > 0) - (value < 0)
-            signs[some] = sign
+            signs[indices] = sign
         return signs

@@ -41,12 +41,12 @@ def coplanar_meetings(
         return _with_other_axes(a, b, normals, wrong)
     # inside[0][j, i]: whether corner j of B is left of (1), on (0) or right of side i of A; inside[1] the other way.
     inside, areas = [], []
-    for mine, other, turn in ((flat_a, flat_b, turns[0]), (flat_b, flat_a, turns[1])):
+    for own, other, turn in ((flat_a, flat_b, turns[0]), (flat_b, flat_a, turns[1])):
         table = np.empty((3, 3, count), dtype=np.int8)
         values = np.empty((3, 3, count))
         for i in range(3):
             for j in range(3):
-                found = signs_of_areas(mine[i], mine[(i + 1) % 3], other[j])
+                found = signs_of_areas(own[i], own[(i + 1) % 3], other[j])
                 np.multiply(found.signs, turn, out=table[j, i])
                 values[j, i] = found.values
                 unclear += found.unclear
@@ -114,10 +114,12 @@ def coplanar_segments(
         features[2 + i, 1] = i
         row = 5 + i
         valid[row] = (inside[0, i] * inside[1, i] < 0) & (beside[i] * beside[(i + 1) % 3] < 0)
-        some = np.flatnonzero(valid[row])
-        before, after = areas[0, i].take(some), areas[1, i].take(some)
-        share = before / (before - after)
-        points[row][:, some] = p.take(some, axis=1) + share * (q.take(some, axis=1) - p.take(some, axis=1))
+        indices = np.flatnonzero(valid[row])
+        before, after = areas[0, i].take(indices), areas[1, i].take(indices)
+        fraction = before / (before - after)
+        points[row][:, indices] = p.take(indices, axis=1) + fraction * (
+            q.take(indices, axis=1) - p.take(indices, axis=1)
+        )
         features[row, 1] = 3 + i
     # What they have in common is convex: no more than two of the points are on it, its ends.
     met = np.flatnonzero(valid.any(axis=0))
@@ -160,13 +162,13 @@ def _corners(
     for i in range(3):  # side i of A with side j of B, where they cross
         for j in range(3):
             valid[row] = (in_b[i, j] * in_b[(i + 1) % 3, j] < 0) & (in_a[j, i] * in_a[(j + 1) % 3, i] < 0)
-            some = np.flatnonzero(valid[row])
-            if len(some):
-                before, after = areas[i, j].take(some), areas[(i + 1) % 3, j].take(some)
-                p = a[3 * i : 3 * i + 3].take(some, axis=1)
+            indices = np.flatnonzero(valid[row])
+            if len(indices):
+                before, after = areas[i, j].take(indices), areas[(i + 1) % 3, j].take(indices)
+                p = a[3 * i : 3 * i + 3].take(indices, axis=1)
                 n = (i + 1) % 3
-                q = a[3 * n : 3 * n + 3].take(some, axis=1)
-                points[row][:, some] = p + before / (before - after) * (q - p)
+                q = a[3 * n : 3 * n + 3].take(indices, axis=1)
+                points[row][:, indices] = p + before / (before - after) * (q - p)
             features[row, 0], features[row, 1] = 3 + i, 3 + j
             row += 1
     return points, valid, features

@@ -68,7 +68,7 @@ def nearest_to_mesh(
 
     Whether the mesh holds a piece all inside is not asked. Ends at the first pair that overlaps by more than
     `tolerance`, world units. `toward` (3,) is a unit vector from the pieces to the mesh, where one is known: what
-    reaches farthest against it is looked at first. `progress`: called with the share done; False cancels.
+    reaches farthest against it is looked at first. `progress`: called with the fraction done; False cancels.
     """
     best = Nearest(inf, inf, inf, _NONE, _NONE, _NONE)
     flat = [piece for piece in pieces if isinstance(piece, Polytope)]
@@ -77,12 +77,12 @@ def nearest_to_mesh(
     for k, piece in enumerate(pieces):
         if isinstance(piece, Polytope) or best.signed_distance < -tolerance:
             continue
-        told = subrange(progress, k / len(pieces), (k + 1) / len(pieces))
-        report_progress(told, 0.0)
+        part = subrange(progress, k / len(pieces), (k + 1) / len(pieces))
+        report_progress(part, 0.0)
         if piece.skeleton is not None:
             found = _of_polytopes([piece.skeleton], mesh, piece.radius)
         else:
-            found = _of_curved(piece, mesh, tolerance, toward, told)
+            found = _of_curved(piece, mesh, tolerance, toward, part)
         lower = min(best.lower_bound, found.lower_bound)
         best = (found if found.signed_distance < best.signed_distance else best)._replace(lower_bound=lower)
     return best._replace(upper_bound=max(best.upper_bound, best.signed_distance))
@@ -161,9 +161,9 @@ def find_separation(
 
 def _of_polytopes(cores: list[Polytope], mesh: Body, radius: float) -> Nearest:
     """Return it for all that is within a radius of polytopes."""
-    one, other = mesh_of(cores), mesh.mesh
-    found = mesh_distance(one, other)
-    magnitude = max(one.magnitude, other.magnitude) + radius
+    a, b = mesh_of(cores), mesh.mesh
+    found = mesh_distance(a, b)
+    magnitude = max(a.magnitude, b.magnitude) + radius
     rounding = (MESH_GAP + CURVED_ROUNDING) * EPS * magnitude
     across = found.point_on_b - found.point_on_a
     length = length_of(across)
@@ -210,12 +210,12 @@ def _of_curved(
             return best
         np.maximum(known, _ahead(shape, corners, c.normal), out=known)
         known[k] = inf
-    rest = float(known.min()) - rounding
-    if rest < best.signed_distance - 2.0 * enough:
+    remaining = float(known.min()) - rounding
+    if remaining < best.signed_distance - 2.0 * enough:
         # Too many are about as near: what facets inside of it tell may be more.
         hull, slack = inner_hull(shape)
-        rest = max(rest, _of_polytopes([hull], mesh, slack).lower_bound)
-    return best._replace(lower_bound=min(lower, rest))
+        remaining = max(remaining, _of_polytopes([hull], mesh, slack).lower_bound)
+    return best._replace(lower_bound=min(lower, remaining))
 
 
 def _ahead(shape: CurvedShape, corners: FloatArray, normal: FloatArray) -> FloatArray:

@@ -38,9 +38,9 @@ def degenerate_meeting(
         return None if found is None else (found[0], [pair[::-1] for pair in found[1]])
     i, j = _longest(exact_a)
     p, q = exact_a[i], exact_a[j]
-    way = _minus(q, p)
+    direction = _minus(q, p)
     begin, end = Fraction(0), Fraction(1)
-    conditions = _on_segment(p, way, exact_b) if flat_b else _on_triangle(p, way, exact_b)
+    conditions = _on_segment(p, direction, exact_b) if flat_b else _on_triangle(p, direction, exact_b)
     for value, slope, equal in conditions:
         if slope == 0:
             if value < 0 or (equal and value != 0):
@@ -57,7 +57,7 @@ def degenerate_meeting(
         return None
     if p == q:
         end = begin
-    points = [_along(p, way, t) for t in (begin, end)]
+    points = [_along(p, direction, t) for t in (begin, end)]
     features = [[_feature(point, exact_a, True), _feature(point, exact_b, flat_b)] for point in points]
     return [[float(x) for x in point] for point in points], features
 
@@ -96,25 +96,25 @@ def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> tuple[IntA
     return met, ends, features
 
 
-def _on_triangle(p: Point, way: Point, corners: tuple[Point, ...]) -> list[_Condition]:
-    """Return when p + t way is on a triangle that has an area."""
+def _on_triangle(p: Point, direction: Point, corners: tuple[Point, ...]) -> list[_Condition]:
+    """Return when p + t direction is on a triangle that has an area."""
     normal = _cross(_minus(corners[1], corners[0]), _minus(corners[2], corners[0]))
-    result = [(_dot(normal, _minus(p, corners[0])), _dot(normal, way), True)]
+    result = [(_dot(normal, _minus(p, corners[0])), _dot(normal, direction), True)]
     for k in range(3):
         inward = _cross(normal, _minus(corners[(k + 1) % 3], corners[k]))
-        result.append((_dot(inward, _minus(p, corners[k])), _dot(inward, way), False))
+        result.append((_dot(inward, _minus(p, corners[k])), _dot(inward, direction), False))
     return result
 
 
-def _on_segment(p: Point, way: Point, corners: tuple[Point, ...]) -> list[_Condition]:
-    """Return when p + t way is on a triangle that is a segment or a point."""
+def _on_segment(p: Point, direction: Point, corners: tuple[Point, ...]) -> list[_Condition]:
+    """Return when p + t direction is on a triangle that is a segment or a point."""
     i, j = _longest(corners)
     start, along = corners[i], _minus(corners[j], corners[i])
     away = _minus(p, start)
     if corners[i] == corners[j]:
-        return [(x, y, True) for x, y in zip(away, way, strict=True)]
-    result = [(x, y, True) for x, y in zip(_cross(away, along), _cross(way, along), strict=True)]
-    before, slope = _dot(away, along), _dot(way, along)
+        return [(x, y, True) for x, y in zip(away, direction, strict=True)]
+    result = [(x, y, True) for x, y in zip(_cross(away, along), _cross(direction, along), strict=True)]
+    before, slope = _dot(away, along), _dot(direction, along)
     return [*result, (before, slope, False), (_dot(along, along) - before, -slope, False)]
 
 
@@ -141,8 +141,8 @@ def _exact(point: Sequence[float]) -> Point:
     return Fraction(point[0]), Fraction(point[1]), Fraction(point[2])
 
 
-def _along(p: Point, way: Point, t: Fraction) -> Point:
-    return p[0] + t * way[0], p[1] + t * way[1], p[2] + t * way[2]
+def _along(p: Point, direction: Point, t: Fraction) -> Point:
+    return p[0] + t * direction[0], p[1] + t * direction[1], p[2] + t * direction[2]
 
 
 def _minus(p: Point, q: Point) -> Point:

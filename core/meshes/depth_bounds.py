@@ -171,18 +171,18 @@ def find_ball_inside(
     bodies = sorted(zip((a, b), samples, strict=True), key=lambda pair: -np.rint(pair[0].size / alike))
     for body, seen in bodies:
         # What counts as on the surface depends on the contact tolerance, and so on the pose, by a little.
-        some = np.flatnonzero(seen.inside | (seen.distance < _ON * reach))
-        some = some.take(np.argsort(-np.rint(seen.distance.take(some) / alike), kind="stable"))
+        indices = np.flatnonzero(seen.inside | (seen.distance < _ON * reach))
+        indices = indices.take(np.argsort(-np.rint(seen.distance.take(indices) / alike), kind="stable"))
         half = _BALLS // 2
-        some = np.unique(
-            np.concatenate([some[:half], some.take(np.linspace(0, len(some) - 1, half).astype(np.intp))])
-            if len(some)
-            else some
+        indices = np.unique(
+            np.concatenate([indices[:half], indices.take(np.linspace(0, len(indices) - 1, half).astype(np.intp))])
+            if len(indices)
+            else indices
         )
-        if not len(some):
+        if not len(indices):
             continue
-        start, inward = seen.points.take(some, axis=0), -body.normals(seen.triangles.take(some))
-        deep = seen.distance.take(some)[:, None]
+        start, inward = seen.points.take(indices, axis=0), -body.normals(seen.triangles.take(indices))
+        deep = seen.distance.take(indices)[:, None]
         parts += [start + inward * (part * deep) for part in (0.25, 0.5, 1.0)]
         parts += [start + inward * (part * reach) for part in _INWARD]
     nothing = 0.0, np.zeros(3)
@@ -194,8 +194,8 @@ def find_ball_inside(
     if not len(points):
         return nothing
     radius = _distance_to_both(a, b, points, np.zeros(len(points)))
-    some = np.argsort(-np.rint(radius / alike), kind="stable")[:_LARGEST]
-    points, radius = points.take(some, axis=0), radius.take(some)
+    indices = np.argsort(-np.rint(radius / alike), kind="stable")[:_LARGEST]
+    points, radius = points.take(indices, axis=0), radius.take(indices)
     # What is inside a ball is inside both solids: no step beside its middle leaves them.
     directions = np.concatenate([grid_directions() @ body.frame for body, _ in bodies])
     for k in range(_GROWN):
@@ -217,9 +217,9 @@ def find_ball_inside(
 def _distance_to_both(a: Body, b: Body, points: FloatArray, enough: FloatArray) -> FloatArray:
     """Return (k,) how far points are from the nearer surface; where it is no more than `enough` (k,), not exactly."""
     found = np.full(len(points), np.inf)
-    some = np.arange(len(points))
+    indices = np.arange(len(points))
     for mesh in (a.mesh, b.mesh):
-        its = points_to_mesh(points.take(some, axis=0), mesh, enough=enough.take(some)).distance
-        found[some] = np.minimum(found.take(some), its)
-        some = np.flatnonzero(found > enough)
+        its = points_to_mesh(points.take(indices, axis=0), mesh, enough=enough.take(indices)).distance
+        found[indices] = np.minimum(found.take(indices), its)
+        indices = np.flatnonzero(found > enough)
     return found

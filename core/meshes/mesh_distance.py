@@ -143,14 +143,14 @@ class _Search:
         self._follow(root, root)
         waiting = [(self.gaps(root, root), root, root, 1.0)]
         while waiting and self.best > 0.0:
-            gap, i, j, share = waiting.pop()
+            gap, i, j, fraction = waiting.pop()
             if len(i) > _BATCH:
-                part = share * _BATCH / len(i)
+                part = fraction * _BATCH / len(i)
                 # The nearest first: what they find may spare the others.
                 order = np.argpartition(gap, _BATCH)
-                rest, chosen = order[_BATCH:], order[:_BATCH]
-                waiting.append((gap.take(rest), i.take(rest), j.take(rest), share - part))
-                gap, i, j, share = gap.take(chosen), i.take(chosen), j.take(chosen), part
+                remaining, chosen = order[_BATCH:], order[:_BATCH]
+                waiting.append((gap.take(remaining), i.take(remaining), j.take(remaining), fraction - part))
+                gap, i, j, fraction = gap.take(chosen), i.take(chosen), j.take(chosen), part
             near = np.flatnonzero(gap < self.best)
             i, j = self._opened(i.take(near), j.take(near))
             gap = self.gaps(i, j)
@@ -158,9 +158,9 @@ class _Search:
             gap, i, j = gap.take(near), i.take(near), j.take(near)
             if len(i):
                 self._follow(i.take(chosen := _least(gap, _FIRST)), j.take(chosen), levels=1)
-                waiting.append((gap, i, j, share))
+                waiting.append((gap, i, j, fraction))
             else:
-                self.done += share
+                self.done += fraction
             report_progress(self.progress, 0.9 * self.done)
         self._settle()
         report_progress(self.progress, 1.0)
@@ -207,7 +207,7 @@ class _Search:
         parts.append(((left_i.take(k)[:, None] + twins).ravel(), np.repeat(j.take(k), 2)))
         k = np.flatnonzero(leaf_i & ~leaf_j)
         parts.append((np.repeat(i.take(k), 2), (left_j.take(k)[:, None] + twins).ravel()))
-        return np.concatenate([one for one, _ in parts]), np.concatenate([other for _, other in parts])
+        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
     def _measure_leaves(self, i: IntArray, j: IntArray) -> None:
         """Measure every triangle of leaf i[k] of A against every one of leaf j[k] of B."""
@@ -238,10 +238,10 @@ class _Search:
             near = np.flatnonzero(lower < self.best)
             near = near.take(np.argsort(lower.take(near), kind="stable"))
             for start in range(0, len(near), _PAIRS):
-                some = near[start : start + _PAIRS]
-                if self.best == 0.0 or lower[some[0]] >= self.best:
+                indices = near[start : start + _PAIRS]
+                if self.best == 0.0 or lower[indices[0]] >= self.best:
                     break
-                self._measuresome_items(p.take(some), q.take(some), note)
+                self._measuresome_items(p.take(indices), q.take(indices), note)
 
     def _measuresome_items(self, p: IntArray, q: IntArray, note: bool) -> None:
         """Measure no more than `_PAIRS` pairs of triangles."""
@@ -284,13 +284,13 @@ class _Search:
         if self.best == 0.0 or not self.open:
             return
         lower = np.concatenate([part[0] for part in self.open])
-        one = np.concatenate([part[1] for part in self.open])
-        other = np.concatenate([part[2] for part in self.open])
-        order = np.lexsort((other, one, lower))
+        a = np.concatenate([part[1] for part in self.open])
+        b = np.concatenate([part[2] for part in self.open])
+        order = np.lexsort((b, a, lower))
         for count, k in enumerate(order.tolist()):
             if lower[k] >= self.best:
                 break
-            self._decide(int(one[k]), int(other[k]))
+            self._decide(int(a[k]), int(b[k]))
             if self.best == 0.0:
                 break
             report_progress(self.progress, 0.9 + 0.1 * count / len(order))

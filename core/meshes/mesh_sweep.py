@@ -30,31 +30,31 @@ _NEAREST = 512  # pairs of triangles looked at first: what they find spares most
 class Impact(NamedTuple):
     """Where a moving mesh B is stopped by a mesh A that stands still."""
 
-    share: float
-    """Of the way, 0 to 1."""
+    fraction: float
+    """Of the path, 0 to 1."""
     normal: FloatArray
-    """(3,) unit vector from A to B, against the way."""
+    """(3,) unit vector from A to B, against the path."""
     offset: float
     """Translations t of B with `normal @ t >= offset` part the two triangles."""
 
 
 def first_impact(
-    a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, progress: Progress | None = None
+    a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, progress: Progress | None = None
 ) -> Impact | None:
-    """Return where B, moved by `start` (3,) before, is stopped by A on its way to `start + way`; None when it is not.
+    """Return where B, moved by `start` (3,) before, is stopped by A on its path to `start + path`; None when it is not.
 
     Surfaces that touch at the start stop it unless it leaves them; those that cross there may be passed. Right to a few
-    rounding errors of the coordinates, over the sine between the way and what it meets.
+    rounding errors of the coordinates, over the sine between the path and what it meets.
 
     Raises Cancelled when `progress` says so.
     """
-    if not way.any():
+    if not path.any():
         return None
-    begin, step = 0.0, _first_step(a, b, way)
+    begin, step = 0.0, _first_step(a, b, path)
     while begin < 1.0:
         report_progress(progress, begin)
         end = min(1.0, begin + step)
-        found = _first_of(a, b, _swept_pairs(a, b, start, way, begin, end), start, way, end)
+        found = _first_of(a, b, _swept_pairs(a, b, start, path, begin, end), start, path, end)
         if found is not None:
             return found
         begin, step = end, 2.0 * step
@@ -62,30 +62,30 @@ def first_impact(
 
 
 def gaps_between(
-    a: Mesh, b: Mesh, way: FloatArray, least: float, most: int, progress: Progress | None = None
+    a: Mesh, b: Mesh, path: FloatArray, least: float, most: int, progress: Progress | None = None
 ) -> Iterator[tuple[float | None, int]]:
-    """Yield the shares of a way (3,), 0 to 1 and growing, from which on B, moved by them, meets no triangle of A, and
-    how many pairs of triangles met until the end of what was looked at; at last None and how many.
+    """Yield the fractions of a path (3,), 0 to 1 and growing, from which on B, moved by them, meets no triangle of A,
+    and how many pairs of triangles met until the end of what was looked at; at last None and how many.
 
-    least: a share; what the surfaces leave free for less is no gap.
-    most: after so many pairs of triangles the rest of the way is not looked at. How far that is does not depend on the
+    least: a fraction; what the surfaces leave free for less is no gap.
+    most: after so many pairs of triangles the rest of the path is not looked at. How far that is does not depend on the
         pose.
 
     Raises Cancelled when `progress` says so.
     """
     count = 0
-    begin, step, nowhere = 0.0, _first_step(a, b, way), np.zeros(3)
+    begin, step, nowhere = 0.0, _first_step(a, b, path), np.zeros(3)
     while begin < 1.0 and count < most:
         report_progress(progress, begin)
         end = min(1.0, begin + step)
-        shares, leaves = _intervals(a, b, _swept_pairs(a, b, nowhere, way, begin, end), way)
+        fractions, leaves = _intervals(a, b, _swept_pairs(a, b, nowhere, path, begin, end), path)
         # Of others that meet before or after, the boxes tell by chance.
-        here = np.flatnonzero((shares <= end) & (leaves >= begin))
-        shares, leaves = shares.take(here), leaves.take(here)
-        count += len(here)
-        order = np.argsort(shares, kind="stable")
+        indices = np.flatnonzero((fractions <= end) & (leaves >= begin))
+        fractions, leaves = fractions.take(indices), leaves.take(indices)
+        count += len(indices)
+        order = np.argsort(fractions, kind="stable")
         # Where the next begins, and how far those before reach.
-        nexts = np.append(shares.take(order), end)
+        nexts = np.append(fractions.take(order), end)
         reach = np.maximum.accumulate(np.append(begin, leaves.take(order)))
         for k in np.flatnonzero((np.minimum(nexts, end) - reach > least) & (reach < end)).tolist():
             yield float(reach[k]), count
@@ -93,8 +93,8 @@ def gaps_between(
     yield None, count
 
 
-def _first_step(a: Mesh, b: Mesh, way: FloatArray) -> float:
-    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / hypot(*way.tolist()), 2.0**-20))
+def _first_step(a: Mesh, b: Mesh, path: FloatArray) -> float:
+    return min(1.0, max(_FIRST * max(_grain(a), _grain(b)) / hypot(*path.tolist()), 2.0**-20))
 
 
 def _grain(mesh: Mesh) -> float:
@@ -102,9 +102,9 @@ def _grain(mesh: Mesh) -> float:
     return sqrt(2.0 * float(mesh.local_areas.mean())) * mesh.unit
 
 
-def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, begin: float, end: float) -> IntArray:
-    """Return the pairs of triangles whose boxes overlap somewhere between two shares of the way, and some more."""
-    ends = start + begin * way, start + end * way
+def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, begin: float, end: float) -> IntArray:
+    """Return the pairs of triangles whose boxes overlap somewhere between two fractions of the path, and some more."""
+    ends = start + begin * path, start + end * path
     room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(ends).max()))
     return tree_pairs(a.tree, translated_tree(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
 
@@ -112,55 +112,59 @@ def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, way: FloatArray, begin: fl
 def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
     """Yield the corners (corner, axis, k) of the triangles of A and B of some pairs at a time."""
     for first in range(0, len(pairs), _PAIRS):
-        some = pairs[first : first + _PAIRS]
+        indices = pairs[first : first + _PAIRS]
         yield [
-            np.ascontiguousarray(mesh.points.take(mesh.triangles.take(some[:, k], axis=0).T, axis=0).transpose(0, 2, 1))
+            np.ascontiguousarray(
+                mesh.points.take(mesh.triangles.take(indices[:, k], axis=0).T, axis=0).transpose(0, 2, 1)
+            )
             for k, mesh in enumerate((a, b))
         ]
 
 
-def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, end: float) -> Impact | None:
-    """Return the first impact of pairs of triangles before the share `end`."""
-    boxes, leave = _boxes_meet(a, b, pairs, start, way)
-    some = np.flatnonzero((boxes <= end) & (boxes <= leave) & (leave >= 0.0))
-    boxes, pairs = boxes.take(some), pairs.take(some, axis=0)
+def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: FloatArray, end: float) -> Impact | None:
+    """Return the first impact of pairs of triangles before the fraction `end`."""
+    boxes, leave = _boxes_meet(a, b, pairs, start, path)
+    indices = np.flatnonzero((boxes <= end) & (boxes <= leave) & (leave >= 0.0))
+    boxes, pairs = boxes.take(indices), pairs.take(indices, axis=0)
     if len(pairs) > 2 * _NEAREST:
         # What begins to meet after the first impact of a few is not the first: its boxes meet before its triangles.
-        near = _first_of_all(a, b, pairs.take(np.argpartition(boxes, _NEAREST)[:_NEAREST], axis=0), start, way, end)
+        near = _first_of_all(a, b, pairs.take(np.argpartition(boxes, _NEAREST)[:_NEAREST], axis=0), start, path, end)
         if near is not None:
-            pairs = pairs.take(np.flatnonzero(boxes <= near.share), axis=0)
-    return _first_of_all(a, b, pairs, start, way, end)
+            pairs = pairs.take(np.flatnonzero(boxes <= near.fraction), axis=0)
+    return _first_of_all(a, b, pairs, start, path, end)
 
 
-def _first_of_all(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray, end: float) -> Impact | None:
-    """Return the first impact of pairs of triangles before the share `end`, the first pair where several are."""
+def _first_of_all(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: FloatArray, end: float) -> Impact | None:
+    """Return the first impact of pairs of triangles before the fraction `end`, the first pair where several are."""
     best: Impact | None = None
-    for one, other in _corners(a, b, pairs):
-        share, leave, normal, gap = _entries(one, other + start[:, None], way)
-        share[_missed(share, leave)] = np.inf
-        k = int(share.argmin())
-        if share[k] > end or (best is not None and share[k] >= best.share):
+    for p, q in _corners(a, b, pairs):
+        fraction, leave, normal, gap = _entries(p, q + start[:, None], path)
+        fraction[_missed(fraction, leave)] = np.inf
+        k = int(fraction.argmin())
+        if fraction[k] > end or (best is not None and fraction[k] >= best.fraction):
             continue
         n = normal[:, k]
-        best = Impact(max(0.0, float(share[k])), n, float(n @ start) + float(gap[k]))
+        best = Impact(max(0.0, float(fraction[k])), n, float(n @ start) + float(gap[k]))
     return best
 
 
-def _boxes_meet(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the shares (k,) of the way between which the boxes of pairs of triangles meet, and a little more; in this
-    order if they do. No triangles meet before or after their boxes do."""
+def _boxes_meet(
+    a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the fractions (k,) of the path between which the boxes of pairs of triangles meet, and a little more; in
+    this order if they do. No triangles meet before or after their boxes do."""
     boxes = a.tree.item_volumes, b.tree.item_volumes
     assert isinstance(boxes[0], KDops)
     assert isinstance(boxes[1], KDops)
-    room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(start).max() + np.abs(way).max()))
+    room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(start).max() + np.abs(path).max()))
     i, j = pairs.T
     enter, leave = np.full(len(pairs), -np.inf), np.full(len(pairs), np.inf)
-    for axis, (begin, speed) in enumerate(zip(start.tolist(), way.tolist(), strict=True)):
+    for axis, (begin, speed) in enumerate(zip(start.tolist(), path.tolist(), strict=True)):
         before = boxes[0].low[axis].take(i) - boxes[1].high[axis].take(j)
         after = boxes[0].high[axis].take(i) - boxes[1].low[axis].take(j)
         before -= begin + room
         after -= begin - room
-        if abs(speed) * 1e9 <= room:  # no share of the way leads out
+        if abs(speed) * 1e9 <= room:  # no fraction of the path leads out
             apart = (before > room) | (after < -room)
             enter[apart] = np.inf
             continue
@@ -171,62 +175,62 @@ def _boxes_meet(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, way: Float
     return enter, leave
 
 
-def _intervals(a: Mesh, b: Mesh, pairs: IntArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the shares between which pairs of triangles meet, of those that do."""
-    boxes, leave = _boxes_meet(a, b, pairs, np.zeros(3), way)
+def _intervals(a: Mesh, b: Mesh, pairs: IntArray, path: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the fractions between which pairs of triangles meet, of those that do."""
+    boxes, leave = _boxes_meet(a, b, pairs, np.zeros(3), path)
     pairs = pairs.take(np.flatnonzero(boxes <= leave), axis=0)
     parts = [np.empty((2, 0))]
-    for one, other in _corners(a, b, pairs):
-        share, leave, _, _ = _entries(one, other, way)
-        parts.append(np.stack([share, leave])[:, share <= leave])
-    shares, leaves = np.concatenate(parts, axis=1)
-    return shares, leaves
+    for p, q in _corners(a, b, pairs):
+        fraction, leave, _, _ = _entries(p, q, path)
+        parts.append(np.stack([fraction, leave])[:, fraction <= leave])
+    fractions, leaves = np.concatenate(parts, axis=1)
+    return fractions, leaves
 
 
-def _entries(a: FloatArray, b: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return for triangles a and b (corner, axis, k), b moving along `way`: the shares (k,) at which they begin to meet
-    and cease, in this order if they do; (3, k) the normal on which b is clear of a before; (k,) how far b must be moved
-    along it for that.
+def _entries(a: FloatArray, b: FloatArray, path: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return for triangles a and b (corner, axis, k), b moving along `path`: the fractions (k,) at which they begin to
+    meet and cease, in this order if they do; (3, k) the normal on which b is clear of a before; (k,) how far b must be
+    moved along it for that.
     """
     count = a.shape[2]
-    shares, leaves = np.full(count, -np.inf), np.full(count, np.inf)
+    fractions, leaves = np.full(count, -np.inf), np.full(count, np.inf)
     normals, gaps = np.zeros((3, count)), np.zeros(count)
     middle = 0.5 * a[0] + 0.5 * b[0]
     a, b = a - middle, b - middle
     for axis in _axes(a, b):
         length = np.sqrt((axis * axis).sum(axis=0))
-        some = length > 0.0
-        axis = axis / np.where(some, length, 1.0)
+        proper = length > 0.0
+        axis = axis / np.where(proper, length, 1.0)
         low_a, high_a = _range(axis, a)
         low_b, high_b = _range(axis, b)
-        speed = way @ axis
+        speed = path @ axis
         ahead = speed > 0.0
         # B comes from below where it goes up, and leaves above.
         before = np.where(ahead, low_a - high_b, high_a - low_b)
         after = np.where(ahead, high_a - low_b, low_a - high_b)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share, leave = before / speed, after / speed
+            fraction, leave = before / speed, after / speed
         still = speed == 0.0
         if still.any():
             apart = (low_a > high_b) | (low_b > high_a)
-            share = np.where(still, np.where(apart, np.inf, -np.inf), share)
+            fraction = np.where(still, np.where(apart, np.inf, -np.inf), fraction)
             leave = np.where(still, np.inf, leave)
-        share[~some] = -np.inf
-        leave[~some] = np.inf
+        fraction[~proper] = -np.inf
+        leave[~proper] = np.inf
         np.minimum(leaves, leave, out=leaves)
-        better = share > shares
-        shares = np.where(better, share, shares)
+        better = fraction > fractions
+        fractions = np.where(better, fraction, fractions)
         turn = np.where(ahead, -1.0, 1.0)
         normals = np.where(better, axis * turn, normals)
         gaps = np.where(better, before * turn, gaps)
-    return shares, leaves, normals, gaps
+    return fractions, leaves, normals, gaps
 
 
-def _missed(shares: FloatArray, leaves: FloatArray) -> BoolArray:
+def _missed(fractions: FloatArray, leaves: FloatArray) -> BoolArray:
     """Return which triangles do not meet from now on: they are passed, left already, or are together from before."""
-    missed: BoolArray = (shares > leaves) | (leaves <= 0.0)
+    missed: BoolArray = (fractions > leaves) | (leaves <= 0.0)
     # In each other at the start, by more than rounding: nothing stops what is not outside.
-    missed |= (shares < 0.0) & (-shares > leaves * 2.0**-20)
+    missed |= (fractions < 0.0) & (-fractions > leaves * 2.0**-20)
     return missed
 
 

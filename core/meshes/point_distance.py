@@ -186,11 +186,11 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
     for k in range(3):
         start, along = a[k], a[(k + 1) % 3] - a[k]
         length = (along * along).sum(axis=0)
-        share = np.divide(((w - start) * along).sum(axis=0), length, out=np.zeros_like(length), where=length > 0.0)
-        np.clip(share, 0.0, 1.0, out=share)
+        fraction = np.divide(((w - start) * along).sum(axis=0), length, out=np.zeros_like(length), where=length > 0.0)
+        np.clip(fraction, 0.0, 1.0, out=fraction)
         end = a[(k + 1) % 3]
         # From the nearer end: a foot at an end is that end itself.
-        consider(np.where(share <= 0.5, start + share * along, end - (1.0 - share) * along))
+        consider(np.where(fraction <= 0.5, start + fraction * along, end - (1.0 - fraction) * along))
     e1, e2 = a[1], a[2]
     normal = np.stack([e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]])
     length = (normal * normal).sum(axis=0)
@@ -213,16 +213,16 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
     )
     second, third = (w * to_second).sum(axis=0), (w * to_third).sum(axis=0)
     # Once more from there: in thin triangles the first foot is off by far more than a rounding error.
-    rest = w - second * e1 - third * e2
-    second += (rest * to_second).sum(axis=0)
-    third += (rest * to_third).sum(axis=0)
+    remaining = w - second * e1 - third * e2
+    second += (remaining * to_second).sum(axis=0)
+    third += (remaining * to_third).sum(axis=0)
     # In the thinnest each time takes away a few digits only.
     sine = np.sqrt(np.where(flat, np.inf, length)) / np.sqrt(np.maximum((e1 * e1).sum(axis=0), SMALLEST_STEP))
     thin = np.flatnonzero(sine < _SLIVER * np.sqrt((e2 * e2).sum(axis=0)))
     for _ in range(_AGAIN if len(thin) else 0):
-        rest = w[:, thin] - second[thin] * e1[:, thin] - third[thin] * e2[:, thin]
-        second[thin] += (rest * to_second[:, thin]).sum(axis=0)
-        third[thin] += (rest * to_third[:, thin]).sum(axis=0)
+        remaining = w[:, thin] - second[thin] * e1[:, thin] - third[thin] * e2[:, thin]
+        second[thin] += (remaining * to_second[:, thin]).sum(axis=0)
+        third[thin] += (remaining * to_third[:, thin]).sum(axis=0)
     inside = (second >= 0.0) & (third >= 0.0) & (second + third <= 1.0) & ~flat
     consider(second * e1 + third * e2, inside)
     return np.ldexp(np.sqrt(square), exponent), np.ldexp(best, exponent) + rows[0]

@@ -285,7 +285,7 @@ class SeparationSearch:
             if impact is None:
                 return target, step
             against = -float(impact.normal @ path)
-            translation = translation + max(0.0, impact.share - self.clearance / against) * path
+            translation = translation + max(0.0, impact.fraction - self.clearance / against) * path
             # The shortest beyond what stopped it, and what it slid along that still matters.
             onward = stops.shortest(impact.normal, impact.offset + self.clearance, 2.0 * self.length)
             if onward is None:

@@ -120,7 +120,7 @@ class Surface(Shape):
 
     @cached_property
     def flipped_edges(self) -> IntArray:
-        """(k, 2) the edges of two triangles that run along it the same way: one of them is turned over."""
+        """(k, 2) the edges of two triangles that run along it in the same direction: one of them is turned over."""
         _, uses, forward = self._edge_table
         return read_only(self.edges[(uses == 2) & (forward != 1)])
 
@@ -275,14 +275,14 @@ class Surface(Shape):
 def _connected(triangles: IntArray, count: int) -> IntArray:
     """Return the parts (m,) of triangles (m, 3) of `count` points, as `Mesh.loose_parts` has them."""
     root: IntArray = np.arange(count)
-    one = triangles[:, [0, 1]].ravel()
-    other = triangles[:, [1, 2]].ravel()
+    a = triangles[:, [0, 1]].ravel()
+    b = triangles[:, [1, 2]].ravel()
     while True:
-        high, low = root.take(one), root.take(other)
+        high, low = root.take(a), root.take(b)
         apart = np.flatnonzero(high != low)
         if not len(apart):
             break
-        one, other, high, low = one.take(apart), other.take(apart), high.take(apart), low.take(apart)
+        a, b, high, low = a.take(apart), b.take(apart), high.take(apart), low.take(apart)
         np.minimum.at(root, np.maximum(high, low), np.minimum(high, low))
         while True:
             above = root.take(root)
@@ -299,8 +299,8 @@ def _lowest_highest(points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest coordinates (3,) of points (n, 3), n >= 1."""
     # In rows of many points, which is several times as fast as in rows of one.
     whole = len(points) // _ROW * _ROW
-    rows, rest = points[:whole].reshape(-1, 3 * _ROW), points[whole:]
-    low, high = rest.min(axis=0, initial=np.inf), rest.max(axis=0, initial=-np.inf)
+    rows, remaining = points[:whole].reshape(-1, 3 * _ROW), points[whole:]
+    low, high = remaining.min(axis=0, initial=np.inf), remaining.max(axis=0, initial=-np.inf)
     if whole:
         low = np.minimum(low, rows.min(axis=0).reshape(_ROW, 3).min(axis=0))
         high = np.maximum(high, rows.max(axis=0).reshape(_ROW, 3).max(axis=0))
@@ -350,10 +350,10 @@ def have_no_area(points: FloatArray, triangles: IntArray) -> BoolArray:
     size = np.abs(u[[1, 2, 0]] * v[[2, 0, 1]]) + np.abs(u[[2, 0, 1]] * v[[1, 2, 0]])
     flat = (np.abs(_across(u, v)) <= ORIENTATION_FILTER * EPS * size).all(axis=0)
     maybe = np.flatnonzero(flat)
-    some = corners.take(maybe, axis=2)
+    indices = corners.take(maybe, axis=2)
     for x in range(3):
         axes = [(x + 1) % 3, (x + 2) % 3]
-        flat[maybe] &= signs_of_areas(*(corner[axes] for corner in some)).signs == 0
+        flat[maybe] &= signs_of_areas(*(corner[axes] for corner in indices)).signs == 0
     return flat
 
 

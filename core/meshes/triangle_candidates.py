@@ -47,13 +47,13 @@ def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> I
     kept = _in_common(a, b)
     if not (len(kept[0]) and len(kept[1])):
         return np.empty((2, 0), dtype=np.intp)
-    boxes = [Boxes(_boxes(mesh, some)) for mesh, some in zip((a, b), kept, strict=True)]
+    boxes = [Boxes(_boxes(mesh, indices)) for mesh, indices in zip((a, b), kept, strict=True)]
     found = PairList(boxes[0], boxes[1], 0.0)
     find_tree_pairs(boxes[0], boxes[1], found, progress=subrange(progress, 0.0, 1.0))
     pairs = found.sorted_pairs()
-    for row, some, mesh in zip(pairs, kept, (a, b), strict=True):
-        if len(some) < len(mesh.triangles):
-            some.take(row, out=row, mode="clip")
+    for row, indices, mesh in zip(pairs, kept, (a, b), strict=True):
+        if len(indices) < len(mesh.triangles):
+            indices.take(row, out=row, mode="clip")
     return pairs
 
 
@@ -93,8 +93,8 @@ def _in_common(a: Mesh, b: Mesh) -> list[IntArray]:
         return kept  # boxes as large as these are everywhere
     cells = [_cells(side.low, widths, counts) for side in sides]
     return [
-        some.take(np.flatnonzero(_around(other, counts).take(mine)))
-        for some, mine, other in zip(kept, cells, cells[::-1], strict=True)
+        indices.take(np.flatnonzero(_around(other, counts).take(own)))
+        for indices, own, other in zip(kept, cells, cells[::-1], strict=True)
     ]
 
 
@@ -143,12 +143,12 @@ def _within(steps: PackedArray, triangles: IntArray) -> _Within:
         beyond += _ONE
         beyond |= below
         beyond &= _SPARE
-        some = np.flatnonzero(beyond == 0)
-        p, q, r = p.take(some), q.take(some), r.take(some)
+        indices = np.flatnonzero(beyond == 0)
+        p, q, r = p.take(indices), q.take(indices), r.take(indices)
         low, high = _sorted(p, q)
         low, high = _sorted(low, r)[0], _sorted(high, r)[1]
-        some += begin
-        kept.append(some)
+        indices += begin
+        kept.append(indices)
         lows.append(low)
         high -= low
         for axis in range(3):
@@ -193,13 +193,13 @@ def _around(cells: PackedArray, counts: list[int]) -> BoolArray:
     return full.ravel()
 
 
-def _boxes(mesh: Mesh, some: IntArray) -> FloatArray:
+def _boxes(mesh: Mesh, indices: IntArray) -> FloatArray:
     """Return lowest and highest coordinates (2, 3, k) of some triangles."""
-    result = np.empty((2, 3, len(some)))
+    result = np.empty((2, 3, len(indices)))
     low, high = result
     numbers = mesh.points.ravel()
-    triangles = mesh.triangles if len(some) == len(mesh.triangles) else mesh.triangles.take(some, axis=0)
-    one = np.empty(len(some))
+    triangles = mesh.triangles if len(indices) == len(mesh.triangles) else mesh.triangles.take(indices, axis=0)
+    one = np.empty(len(indices))
     for k in range(3):
         ids = triangles[:, k] * 3
         for x in range(3):

@@ -77,7 +77,7 @@ def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = N
     """Return, element by element, the distance of two triangles and where they are nearest; 0 where they meet.
 
     a, b: corners (n, 3, 3), world frame; triangles may be flat or a single point. n may be 0. `progress` is called with
-    the share done, 0 to 1; False cancels.
+    the fraction done, 0 to 1; False cancels.
 
     Distances are right to 1e-9 of themselves and a few rounding errors of the largest coordinate; that triangles meet
     is told exactly. Raises ValueError, naming the argument, when one is of another shape, not finite, or not as many
@@ -145,7 +145,7 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
 
     squares = np.empty((15, a.shape[2]))
-    one, other = _edges(a, edges_a, b, edges_b, squares[:9].reshape(3, 3, -1))
+    p, q = _edges(a, edges_a, b, edges_b, squares[:9].reshape(3, 3, -1))
     on_a = _faces(a, edges_a, b, squares[9:12])
     on_b = _faces(b, edges_b, a, squares[12:])
     best = squares.argmin(axis=0)
@@ -157,7 +157,7 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     # Edge and edge: the planes that part them hold those edges on whose inside a nearest point is.
     k = np.flatnonzero(best < 9)
     i, j = best[k] // 3, best[k] % 3
-    s, t = one[i, j, k], other[i, j, k]
+    s, t = p[i, j, k], q[i, j, k]
     weights_a[i, k], weights_a[(i + 1) % 3, k] = 1.0 - s, s
     weights_b[j, k], weights_b[(j + 1) % 3, k] = 1.0 - t, t
     u, v = edges_a[i, :, k].T, edges_b[j, :, k].T
@@ -351,8 +351,8 @@ def _dot(u: FloatArray, v: FloatArray) -> FloatArray:
 def _across(w: FloatArray, u: FloatArray) -> FloatArray:
     """Return what is left of w across u, vectors in rows (3, n)."""
     square = _dot(u, u)
-    share = np.divide(_dot(w, u), square, out=np.zeros_like(square), where=square > 0.0)
-    return w - share * u
+    fraction = np.divide(_dot(w, u), square, out=np.zeros_like(square), where=square > 0.0)
+    return w - fraction * u
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -388,9 +388,9 @@ def _on_grid(a: FloatArray, b: FloatArray) -> tuple[tuple[_Corners, _Corners], i
 def _nearest_exactly(a: _Corners, b: _Corners) -> _Foot:
     """Return the square of the distance of two triangles, and the weights of the corners where it is."""
     best: _Foot | None = None
-    for one, other, swapped in ((a, b, False), (b, a, True)):
+    for p, q, swapped in ((a, b, False), (b, a, True)):
         for i in range(3):
-            passing = _passing(one, i, other)
+            passing = _passing(p, i, q)
             if passing is not None:
                 return _swapped(passing) if swapped else passing
     for i in range(3):

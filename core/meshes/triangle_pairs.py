@@ -90,9 +90,9 @@ class Crossings(ReadOnlyArrays):
 
     def sample(self, count: int) -> IntArray:
         """Return the indices of about `count` pairs, which are the same when A and B change places."""
-        some = np.unique(np.linspace(0, len(self.pairs) - 1, count).astype(np.intp))
+        indices = np.unique(np.linspace(0, len(self.pairs) - 1, count).astype(np.intp))
         order = np.lexsort((np.abs(self.pairs[:, 0] - self.pairs[:, 1]), self.pairs.sum(axis=1)))
-        return order.take(some)
+        return order.take(indices)
 
     def of_kind(self, kind: Meeting) -> IntArray:
         """Return the numbers of the pairs of one kind."""
@@ -103,7 +103,7 @@ def crossing_triangles(a: Mesh, b: Mesh, progress: Progress | None = None) -> Cr
     """Return which triangles of two meshes meet, and where. Touching counts. The decisions are exact.
 
     Trees are used where both meshes have them already (`Mesh.tree`), and not built for this: without them it is faster
-    to look at what the meshes have in common only. `progress` is called with the share done, 0 to 1; False cancels.
+    to look at what the meshes have in common only. `progress` is called with the fraction done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is no mesh; Cancelled when `progress` says so.
     """
@@ -123,11 +123,11 @@ def self_crossings(mesh: Mesh, progress: Progress | None = None) -> Crossings:
     validate_mesh("mesh", mesh)
     report_progress(progress, 0.0)
     pairs = own_candidates(mesh, subrange(progress, 0.0, 0.5))
-    one, other = (mesh.triangles.take(row, axis=0).T for row in pairs)
+    a, b = (mesh.triangles.take(row, axis=0).T for row in pairs)
     beside = np.zeros(pairs.shape[1], dtype=np.bool_)
     for i in range(3):
         for j in range(3):
-            beside |= one[i] == other[j]
+            beside |= a[i] == b[j]
     return _meetings(mesh, mesh, pairs[:, ~beside], subrange(progress, 0.5, 1.0))
 
 
@@ -165,12 +165,13 @@ def _meetings(a: Mesh, b: Mesh, pairs: IntArray, progress: Progress | None) -> C
             rows = np.concatenate(waiting)
             waiting, count = [], 0
             for first in range(0, len(rows), _BATCH):
-                some = rows[first : first + _BATCH]
+                indices = rows[first : first + _BATCH]
                 sides = [
-                    table.side.take(table.place.take(row.take(some))) for row, table in zip(pairs, tables, strict=True)
+                    table.side.take(table.place.take(row.take(indices)))
+                    for row, table in zip(pairs, tables, strict=True)
                 ]
                 part = _tested(sides[0], sides[1])
-                parts.append(part._replace(chosen=some.take(part.chosen)))
+                parts.append(part._replace(chosen=indices.take(part.chosen)))
     if not parts:
         parts = [_nothing()]
     chosen = np.concatenate([part.chosen for part in parts])
@@ -219,12 +220,12 @@ class _Side(NamedTuple):
         """Return (3, k) one corner of each triangle."""
         return self.corners[3 * k : 3 * k + 3]
 
-    def picked(self, which: IntArray, some: IntArray | None = None) -> FloatArray:
-        """Return (3, k) corner which[i] of triangle i, or of triangle some[i]."""
+    def picked(self, which: IntArray, indices: IntArray | None = None) -> FloatArray:
+        """Return (3, k) corner which[i] of triangle i, or of triangle indices[i]."""
         count = self.corners.shape[1]
         flat = self.corners.ravel()
         first = which * (3 * count)
-        first += np.arange(count) if some is None else some
+        first += np.arange(count) if indices is None else indices
         result = np.empty((3, len(first)))
         for x in range(3):
             flat.take(first, out=result[x], mode="clip")
@@ -244,10 +245,10 @@ class _Table(NamedTuple):
     @classmethod
     def of(cls, mesh: Mesh, named: IntArray, exponent: int, reach: float) -> _Table:
         """Make the table; no coordinate of either mesh is larger than `reach`, after scaling."""
-        some = np.zeros(len(mesh.triangles), dtype=np.bool_)
-        some[named] = True
-        used = np.flatnonzero(some)
-        place = np.empty(len(some), dtype=np.intp)
+        mask = np.zeros(len(mesh.triangles), dtype=np.bool_)
+        mask[named] = True
+        used = np.flatnonzero(mask)
+        place = np.empty(len(mask), dtype=np.intp)
         place[used] = np.arange(len(used))
         side = _Side(
             np.empty((9, len(used))), np.empty((4, len(used))), np.empty(len(used)), np.empty(len(used), dtype=np.bool_)
@@ -286,13 +287,13 @@ def _fill(side: _Side, points: FloatArray, triangles: IntArray) -> None:
     side.flat[:] = True
     for x in range(3):
         y, z = (x + 1) % 3, (x + 2) % 3
-        one, other = u[y] * v[z], u[z] * v[y]
-        normal = np.subtract(one, other, out=side.plane[x])
-        np.abs(one, out=one)
-        one += np.abs(other, out=other)
-        weight += one
-        one *= ORIENTATION_FILTER * EPS
-        side.flat[:] &= np.abs(normal) <= one
+        a, b = u[y] * v[z], u[z] * v[y]
+        normal = np.subtract(a, b, out=side.plane[x])
+        np.abs(a, out=a)
+        a += np.abs(b, out=b)
+        weight += a
+        a *= ORIENTATION_FILTER * EPS
+        side.flat[:] &= np.abs(normal) <= a
     low, high = np.minimum(p, q), np.maximum(p, q)
     np.minimum(low, r, out=low)
     np.maximum(high, r, out=high)
@@ -335,23 +336,23 @@ class _Sieve(NamedTuple):
     def left(self, pairs: IntArray) -> IntArray:
         """Return the numbers of the pairs (2, p) of which none is on one side of the other's plane for sure."""
         columns = [table.place.take(row) for row, table in zip(pairs, self.tables, strict=True)]
-        some = self._between(1, columns)
-        rest = self._between(0, [column.take(some) for column in columns])
-        return some.take(rest)
+        indices = self._between(1, columns)
+        remaining = self._between(0, [column.take(indices) for column in columns])
+        return indices.take(remaining)
 
     def _between(self, plane: int, columns: list[IntArray]) -> IntArray:
         """Return the pairs of which the triangle of one mesh is not on one side of the plane of the other's."""
         below, above = self.tables[plane].side, self.tables[1 - plane].side
-        one, other = columns[plane], columns[1 - plane]
-        normal = below.plane[:3].take(one, axis=1, mode="clip")
-        low, high = self.tables[plane].slab.take(one, axis=1, mode="clip")
-        room = np.empty((4, len(one)))
+        a, b = columns[plane], columns[1 - plane]
+        normal = below.plane[:3].take(a, axis=1, mode="clip")
+        low, high = self.tables[plane].slab.take(a, axis=1, mode="clip")
+        room = np.empty((4, len(a)))
         least, most, height, product = room
         for k in range(3):
             height = least if k == 0 else room[2]
             for x in range(3):
                 target = height if x == 0 else product
-                above.corners[3 * k + x].take(other, out=target, mode="clip")
+                above.corners[3 * k + x].take(b, out=target, mode="clip")
                 target *= normal[x]
                 if x:
                     height += product
@@ -383,21 +384,21 @@ def _tested(a: _Side, b: _Side) -> _Part:
     apart |= _strictly(signs_b) & ~a.flat
     crossing = ~(apart | degenerate | in_plane)
     parts = []
-    some = np.flatnonzero(crossing)
-    if len(some):
+    indices = np.flatnonzero(crossing)
+    if len(indices):
         line = _Line(a, b, signs_a, signs_b, heights_a, heights_b, error_a, error_b)
-        part = (line if len(some) == len(crossing) else line.take(some)).meetings()
-        parts.append(part._replace(chosen=chosen.take(some.take(part.chosen))))
-    some = np.flatnonzero(in_plane)
-    if len(some):
+        part = (line if len(indices) == len(crossing) else line.take(indices)).meetings()
+        parts.append(part._replace(chosen=chosen.take(indices.take(part.chosen))))
+    indices = np.flatnonzero(in_plane)
+    if len(indices):
         met, kinds, ends, features, count = coplanar_meetings(
-            a.corners.take(some, axis=1), b.corners.take(some, axis=1), a.plane.take(some, axis=1)
+            a.corners.take(indices, axis=1), b.corners.take(indices, axis=1), a.plane.take(indices, axis=1)
         )
-        parts.append(_Part(chosen.take(some.take(met)), kinds, ends, features, count))
-    some = np.flatnonzero(degenerate & ~apart)
-    if len(some):
-        part = _degenerate(a.take(some), b.take(some))
-        parts.append(part._replace(chosen=chosen.take(some.take(part.chosen))))
+        parts.append(_Part(chosen.take(indices.take(met)), kinds, ends, features, count))
+    indices = np.flatnonzero(degenerate & ~apart)
+    if len(indices):
+        part = _degenerate(a.take(indices), b.take(indices))
+        parts.append(part._replace(chosen=chosen.take(indices.take(part.chosen))))
     if not parts:
         return _nothing()._replace(unclear=unclear)
     order = np.argsort(np.concatenate([part.chosen for part in parts]), kind="stable")
@@ -484,9 +485,9 @@ class _Ends(NamedTuple):
     lower: IntArray
     feature: FeatureArray
 
-    def take(self, some: IntArray, side: _Side) -> _Ends:
+    def take(self, indices: IntArray, side: _Side) -> _Ends:
         """Return some of the ends, those of `side`."""
-        return _Ends(side, self.upper.take(some), self.lower.take(some), self.feature.take(some))
+        return _Ends(side, self.upper.take(indices), self.lower.take(indices), self.feature.take(indices))
 
 
 class _Line(NamedTuple):
@@ -502,17 +503,17 @@ class _Line(NamedTuple):
     error_a: FloatArray
     error_b: FloatArray
 
-    def take(self, some: IntArray) -> _Line:
+    def take(self, indices: IntArray) -> _Line:
         """Return some of the pairs."""
         return _Line(
-            self.a.take(some),
-            self.b.take(some),
-            self.signs_a.take(some, axis=1),
-            self.signs_b.take(some, axis=1),
-            self.heights_a.take(some, axis=1),
-            self.heights_b.take(some, axis=1),
-            self.error_a.take(some),
-            self.error_b.take(some),
+            self.a.take(indices),
+            self.b.take(indices),
+            self.signs_a.take(indices, axis=1),
+            self.signs_b.take(indices, axis=1),
+            self.heights_a.take(indices, axis=1),
+            self.heights_b.take(indices, axis=1),
+            self.error_a.take(indices),
+            self.error_b.take(indices),
         )
 
     def meetings(self) -> _Part:
@@ -535,8 +536,8 @@ class _Line(NamedTuple):
         unclear += count
         high_low, count = _order(high_a, low_b, met)
         unclear += count
-        rest = np.flatnonzero(high_low >= 0)
-        met, high_low = met.take(rest), high_low.take(rest)
+        remaining = np.flatnonzero(high_low >= 0)
+        met, high_low = met.take(remaining), high_low.take(remaining)
         low_high = low_high.take(met)
         if not len(met):
             return _nothing()._replace(unclear=unclear)
@@ -574,32 +575,32 @@ class _Line(NamedTuple):
         for k, (mesh, own, corner, end) in enumerate(
             ((self.a, from_a, corner_a & ~corner_b, of_a), (self.b, ~from_a, corner_b, of_b))
         ):
-            some = np.flatnonzero(corner)
-            if len(some):
-                out[:, some] = mesh.take(some).picked(features[k].take(some).astype(np.intp))
-            some = np.flatnonzero(own & ~(corner_a | corner_b))
-            if not len(some):
+            indices = np.flatnonzero(corner)
+            if len(indices):
+                out[:, indices] = mesh.take(indices).picked(features[k].take(indices).astype(np.intp))
+            indices = np.flatnonzero(own & ~(corner_a | corner_b))
+            if not len(indices):
                 continue
             other, heights, error = (
                 (self.b, self.heights_a, self.error_a) if k == 0 else (self.a, self.heights_b, self.error_b)
             )
-            part, upper, lower = end.side.take(some), end.upper.take(some), end.lower.take(some)
+            part, upper, lower = end.side.take(indices), end.upper.take(indices), end.lower.take(indices)
             p, q = part.picked(upper), part.picked(lower)
             count = heights.shape[1]
-            over, under = heights.ravel().take(upper * count + some), heights.ravel().take(lower * count + some)
-            vague = np.flatnonzero(over - under < _MESH_STEEP * error.take(some))
+            over, under = heights.ravel().take(upper * count + indices), heights.ravel().take(lower * count + indices)
+            vague = np.flatnonzero(over - under < _MESH_STEEP * error.take(indices))
             if len(vague):
-                plane = other.take(some.take(vague))
+                plane = other.take(indices.take(vague))
                 corners = plane.corner(0), plane.corner(1), plane.corner(2)
                 over[vague] = precise_volumes(*corners, p.take(vague, axis=1))
                 under[vague] = precise_volumes(*corners, q.take(vague, axis=1))
             over, under = np.maximum(over, 0.0), np.minimum(under, 0.0)
             span = over - under
-            share = np.where(span > 0.0, over / np.where(span > 0.0, span, 1.0), 0.5)
-            out[:, some] = p + share * (q - p)
+            fraction = np.where(span > 0.0, over / np.where(span > 0.0, span, 1.0), 0.5)
+            out[:, indices] = p + fraction * (q - p)
 
 
-def _order(one: _Ends, other: _Ends, some: IntArray | None = None) -> tuple[SignArray, int]:
+def _order(one: _Ends, other: _Ends, indices: IntArray | None = None) -> tuple[SignArray, int]:
     """Return the order of ends of A and B, or of some of them, along the line of both planes: 1 where that of A is
     farther on.
 
@@ -607,7 +608,7 @@ def _order(one: _Ends, other: _Ends, some: IntArray | None = None) -> tuple[Sign
     """
     found = signs_of_volumes(
         *(
-            end.side.picked(which if some is None else which.take(some), some)
+            end.side.picked(which if indices is None else which.take(indices), indices)
             for end in (one, other)
             for which in (end.upper, end.lower)
         )
@@ -619,14 +620,16 @@ def _degenerate(a: _Side, b: _Side) -> _Part:
     """Test pairs of which one triangle at least has no area: on a line along an axis many at a time, others one by one
     in exact arithmetic, those in the very same places once."""
     axis = on_axis(a.corners, b.corners)
-    some = np.flatnonzero(axis >= 0)
-    met, ends, features = meetings_on_axis(a.corners.take(some, axis=1), b.corners.take(some, axis=1), axis.take(some))
+    indices = np.flatnonzero(axis >= 0)
+    met, ends, features = meetings_on_axis(
+        a.corners.take(indices, axis=1), b.corners.take(indices, axis=1), axis.take(indices)
+    )
     kinds = np.full(len(met), Meeting.TOUCHING, dtype=np.uint8)
-    parts = [_Part(some.take(met), kinds, ends, features, len(some))]
-    rest = np.flatnonzero(axis < 0)
-    if len(rest):
-        parts.append(_one_by_one(a.take(rest), b.take(rest)))
-        parts[1] = parts[1]._replace(chosen=rest.take(parts[1].chosen))
+    parts = [_Part(indices.take(met), kinds, ends, features, len(indices))]
+    remaining = np.flatnonzero(axis < 0)
+    if len(remaining):
+        parts.append(_one_by_one(a.take(remaining), b.take(remaining)))
+        parts[1] = parts[1]._replace(chosen=remaining.take(parts[1].chosen))
     return _Part(
         np.concatenate([part.chosen for part in parts]),
         np.concatenate([part.kinds for part in parts]),

@@ -290,11 +290,11 @@ class _Fans:
         waiting = [(of, np.zeros(len(of), dtype=np.intp), 1.0)]
         done = 0.0
         while waiting:
-            of, nodes, share = waiting.pop()
+            of, nodes, fraction = waiting.pop()
             if len(of) > _BATCH:
-                part = share * _BATCH / len(of)
-                waiting.append((of[:-_BATCH], nodes[:-_BATCH], share - part))
-                of, nodes, share = of[-_BATCH:], nodes[-_BATCH:], part
+                part = fraction * _BATCH / len(of)
+                waiting.append((of[:-_BATCH], nodes[:-_BATCH], fraction - part))
+                of, nodes, fraction = of[-_BATCH:], nodes[-_BATCH:], part
             inside = np.ones(len(of), dtype=np.bool_)
             for axis in range(3):
                 x = rows[axis].take(of - begin)
@@ -307,9 +307,9 @@ class _Fans:
             self._add(np.flatnonzero((inside & (left < 0)) | ~(inside | few)), of, nodes, False, total, touching)
             k = np.flatnonzero(inside & (left >= 0))
             if len(k):
-                waiting.append((np.repeat(of.take(k), 2), (left.take(k)[:, None] + np.arange(2)).ravel(), share))
+                waiting.append((np.repeat(of.take(k), 2), (left.take(k)[:, None] + np.arange(2)).ravel(), fraction))
             else:
-                done += share
+                done += fraction
             report_progress(progress, done)
 
     def _add(
@@ -351,8 +351,8 @@ def _angle_exactly(point: FloatArray, triangle: FloatArray) -> tuple[float, bool
     # A cosine is what is left of products of three lengths: to the square of how near the point is to an edge.
     digits = 64 + 3 * max(square.bit_length() for square in squares)
     length_a, length_b, length_c = (isqrt(square << 2 * digits) for square in squares)
-    rest = _scalar(a, b) * length_c + _scalar(b, c) * length_a + _scalar(c, a) * length_b
-    cosine = length_a * length_b * length_c + (rest << 2 * digits)
+    remaining = _scalar(a, b) * length_c + _scalar(b, c) * length_a + _scalar(c, a) * length_b
+    cosine = length_a * length_b * length_c + (remaining << 2 * digits)
     sine <<= 3 * digits
     shorter = max(0, max(sine.bit_length(), cosine.bit_length()) - 1000)
     return 2.0 * atan2(sine >> shorter, cosine >> shorter), False

@@ -170,10 +170,10 @@ def test_a_moving_mesh_is_stopped_where_bisection_says():
             continue
         stopped += 1
         for before in np.linspace(0.0, 1.0, 30):
-            assert are_disjoint(bodies[0], bodies[1].translated(start + (found.share - 1e-9) * before * way))
-        assert not are_disjoint(bodies[0], bodies[1].translated(start + (found.share + 1e-9) * way))
+            assert are_disjoint(bodies[0], bodies[1].translated(start + (found.fraction - 1e-9) * before * way))
+        assert not are_disjoint(bodies[0], bodies[1].translated(start + (found.fraction + 1e-9) * way))
         assert found.normal @ way < 0.0
-        at = start + found.share * way
+        at = start + found.fraction * way
         assert found.normal @ at == pytest.approx(found.offset, abs=1e-12)
     assert stopped > 15
 
