@@ -14,13 +14,12 @@ import numpy as np
 
 from ..tolerance import BATCH_MISS
 from ..types import BoolArray, FloatArray, IntArray
-from .boxes import OF_A, OF_B, BoxAxes, OrientedBoxes, by_feature
+from .box_axes import AXIS_OF_A, AXIS_OF_B, BoxAxes, group_by_feature, inverse
+from .boxes import OrientedBoxes
+from .vectors import chunks
 
 _FLAT = 0.1
 """Times the promised tolerance: how far a feature of a box may rise across the contact plane and lie in it."""
-
-_CHUNK = 20_480
-"""Pairs answered in one go: with fewer the calls of numpy take longer than the numbers, with more memory does."""
 _CORNERS = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 """Of a face, in half sizes, around."""
 
@@ -47,10 +46,8 @@ def box_witnesses(
     count = len(i)
     on_a, on_b = np.empty((2, 3, count))
     good = np.empty(count, dtype=bool)
-    for start in range(0, count, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        some = BoxAxes(found.signed_distance[part], found.normal[:, part], found.axis[part], found.rounding[part])
-        points, good[part] = _witnesses(boxes, i[part], j[part], some, tolerance[part])
+    for part in chunks(count):
+        points, good[part] = _witnesses(boxes, i[part], j[part], found.take(part), tolerance[part])
         on_a[:, part], on_b[:, part] = points[:3], points[3:]
     return BoxWitnesses(on_a, on_b, good)
 
@@ -59,14 +56,12 @@ def _witnesses(
     boxes: OrientedBoxes, i: IntArray, j: IntArray, found: BoxAxes, tolerance: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
     """Return (6, n) the points on A and on B, and whether they are good, of some pairs."""
-    order, of_b, edges = by_feature(found.axis)
+    order, of_b, edges = group_by_feature(found.axis)
     answers = []
     for rows, solve in ((order[:edges], _faces), (order[edges:], _edges)):
         if len(rows):
-            answers.append(solve(boxes, i.take(rows), j.take(rows), found.taken(rows), tolerance.take(rows), of_b))
-    # Taken from where they are: to put them where they belong takes several times as long.
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+            answers.append(solve(boxes, i.take(rows), j.take(rows), found.take(rows), tolerance.take(rows), of_b))
+    place = inverse(order)
     points, good = (np.concatenate(parts, axis=-1).take(place, axis=-1) for parts in zip(*answers, strict=True))
     return points, good
 
@@ -219,7 +214,7 @@ def _edges(
     """Return the points where an edge of A and one of B pass each other, and which are good."""
     out, gap = found.normal, found.signed_distance
     points, ways, halves = np.empty((2, 3, len(i))), np.empty((2, 3, len(i))), np.empty((2, len(i)))
-    for k, (numbers, own) in enumerate(((i, OF_A), (j, OF_B))):
+    for k, (numbers, own) in enumerate(((i, AXIS_OF_A), (j, AXIS_OF_B))):
         edge, *others = boxes.sides(own.take(found.axis), numbers, 0, 1, 2)
         ways[k], halves[k] = edge[:3], edge[3]
         # The middle of the edge that is farthest along the normal.

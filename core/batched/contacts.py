@@ -40,12 +40,15 @@ from ..tolerance import (
     SUPPORT_ROUNDING,
 )
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
+from .box_axes import box_axes, boxes_intersect
 from .box_contacts import box_witnesses, boxes_inside
-from .boxes import OrientedBoxes, box_axes, boxes_overlap
-from .depth import hulls_depth
-from .distance import hulls_distance
-from .hulls import APART, MEET, OPEN, HullTable, hulls_along, hulls_by_portals, hulls_by_slabs, hulls_intersect
-from .regions import BoxRegions, box_regions
+from .box_regions import BoxRegions, box_regions
+from .boxes import OrientedBoxes
+from .depth import hull_depths
+from .distance import hull_distances
+from .hull_intersection import intersect_hulls, slab_widths, widest_slabs
+from .hull_table import HullTable
+from .portals import APART, MEET, OPEN, search_portals
 
 CodeArray = NDArray[np.int8]
 
@@ -528,7 +531,7 @@ def _answer_polytopes(rows: Rows, left: IntArray, progress: Progress | None) -> 
         if len(mine) < _FEW_DISTANCES:
             return left
     i, j = np.ascontiguousarray(pairs.T)
-    state = hulls_intersect(table, i, j, subrange(progress, 0.2, 0.3))
+    state = intersect_hulls(table, i, j, subrange(progress, 0.2, 0.3))
     distant, meet = np.flatnonzero(state == APART), np.flatnonzero(state == MEET)
     between = 0.3 + 0.7 * len(distant) / len(mine)
     answered = []
@@ -550,13 +553,13 @@ def _apart_hulls(rows: Rows, mine: IntArray, table: HullTable, pairs: IntArray, 
     limit = np.maximum(band, rows.clearance)
     gap, normal = np.zeros(len(mine)), rows.axes[mine].T.copy()
     some = np.flatnonzero(normal.any(axis=0))
-    gap[some] = hulls_along(table, pairs[some, 0], pairs[some, 1], normal[:, some])
+    gap[some] = slab_widths(table, pairs[some, 0], pairs[some, 1], normal[:, some])
     some = np.flatnonzero(~(gap > limit))
-    found = hulls_by_slabs(table, pairs[some, 0], pairs[some, 1], subrange(progress, 0.0, 0.2))
+    found = widest_slabs(table, pairs[some, 0], pairs[some, 1], subrange(progress, 0.0, 0.2))
     gap[some], normal[:, some] = found.gap, found.normal
     # Portals tell a slab of any width, which is enough where no more than that is asked.
     some = some[found.state == OPEN]
-    deeper = hulls_by_portals(table, pairs[some, 0], pairs[some, 1], subrange(progress, 0.2, 1.0))
+    deeper = search_portals(table, pairs[some, 0], pairs[some, 1], subrange(progress, 0.2, 1.0))
     gap[some], normal[:, some] = deeper.gap, deeper.normal
     apart = gap > limit
     rows.bounds_only(mine[apart], gap[apart], normal[:, apart].T)
@@ -568,10 +571,10 @@ def _distant_hulls(
 ) -> IntArray:
     """Answer pairs of polytopes that are apart; return the rows that are answered."""
     band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
-    found = hulls_distance(table, i, j, rows.axes[mine].T, band, progress)
+    found = hull_distances(table, i, j, rows.axes[mine].T, band, progress)
     tolerance = promised_many(found.distance, extent, magnitude)
     # Where a face is opposite a face the witness points belong to its middle, which the single call finds.
-    good = found.found & ~found.slides & (found.distance > band)
+    good = found.found & ~found.ambiguous & (found.distance > band)
     lower, upper = found.distance - found.rounding, found.upper + found.rounding
     good &= upper - lower <= tolerance
     good &= _realised(found.distance, found.normal, found.on_a, found.on_b, tolerance)
@@ -593,7 +596,7 @@ def _deep_hulls(
     """Answer pairs of polytopes that penetrate; return the rows that are answered."""
     band, extent, magnitude = rows.sizes.bands(rows.pairs[mine], rows.contact_tolerance)
     middle = 0.5 if rows.regions else 1.0
-    found = hulls_depth(table, i, j, subrange(progress, 0.0, middle))
+    found = hull_depths(table, i, j, subrange(progress, 0.0, middle))
     tolerance = promised_many(found.depth, extent, magnitude)
     # Which shapes coincide is asked of those that touch only, and of those with one box in the other.
     good = found.found & (found.depth > band) & (found.inner > found.rounding)
@@ -685,7 +688,7 @@ def _boxes_meet(
         return left
     boxes = OrientedBoxes.of([shapes[k] for k in np.flatnonzero(fit).tolist()])  # type: ignore[misc]
     i, j = (np.cumsum(fit) - 1)[pairs[mine].T]
-    result[mine], doubtful = boxes_overlap(boxes, i, j, subrange(progress, 0.0, len(mine) / len(left)))
+    result[mine], doubtful = boxes_intersect(boxes, i, j, subrange(progress, 0.0, len(mine) / len(left)))
     return np.sort(np.concatenate([left[~both], mine[doubtful]]))
 
 
@@ -706,7 +709,7 @@ def _hulls_meet(
     progress = subrange(progress, 0.0, len(mine) / len(left))
     table, place = _table_of(shapes, fit, pairs[mine], subrange(progress, 0.0, 0.5))
     i, j = place[pairs[mine].T]
-    state = hulls_intersect(table, i, j, subrange(progress, 0.5, 1.0))
+    state = intersect_hulls(table, i, j, subrange(progress, 0.5, 1.0))
     result[mine] = state == MEET
     return np.setdiff1d(left, mine[state != OPEN], assume_unique=True)
 
@@ -735,7 +738,7 @@ def _boxes_chunk(
     upper = sd * (1.0 - 2.0 * BOX_PREFER_FACE) + found.rounding + BOX_PARALLEL * extent
     meet = np.flatnonzero((sd <= 0.0) & (upper - lower <= tolerance))
     if len(meet):
-        points = box_witnesses(boxes, i[meet], j[meet], found.taken(meet), tolerance[meet])
+        points = box_witnesses(boxes, i[meet], j[meet], found.take(meet), tolerance[meet])
         good = np.flatnonzero(points.good)
         meet = meet[good]
         at = chunk[meet]

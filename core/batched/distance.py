@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Distance, normal and witness points of many pairs of convex polytopes that are apart: GJK, all pairs at once.
+"""Distance, normal and witness points of many pairs of polytopes that are apart: GJK, all pairs at once.
 
-Every pair has three points of A - B, some of them equal, and a support point that is new: to begin with, four around
-where to look first. A step looks for the nearest point on the three triangles that the new one makes with two of the
-others, and asks for a support point there. What comes out is measured: the empty slab is the lower bound, the witness
-points the upper one. Pairs of which they do not meet are told, for the single call. Source: S4.3, S4.4; C. Ericson,
-Real-Time Collision Detection, 5.1.5.
+The simplex of a pair has three vertices, some of them equal, and the newest support point.
+
+1. Start with support points in three directions around the given one, and in that one.
+2. Find the point v of the simplex nearest to the origin. The newest vertex is always part of the answer, so only the
+   three edges and three triangles that it belongs to are candidates.
+3. Keep the vertices with weight, and add the support point in direction -v.
+4. End where that is no nearer than v but for rounding, or is a vertex of the simplex already.
+5. Measure: the slab across the normal is the lower bound, the distance of the witness points the upper one.
+
+Pairs whose search did not end are left to the single call. Source: S4.3, S4.4; C. Ericson, Real-Time Collision
+Detection, 5.1.5.
 """
 
 from __future__ import annotations
@@ -17,186 +23,171 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
 from ..types import BoolArray, FloatArray, IntArray
-from .hulls import HullPairs, HullTable, cross_rows, fans, room_for
+from .hull_pairs import HullPairs, vertices_of, witness_points
+from .hull_table import HullTable
+from .vectors import chunks, cross, directions_around, dot, length
 
-_GJK_SLIVER = 64.0
-"""Times EPS and the squares of two sides: the square of twice a triangle's area up to which it is taken for its sides.
-Sixteen times what three rounded products may be wrong by."""
-
-_CHUNK = 16_384
-"""Pairs that are searched in one go: of fewer numpy's calls cost more."""
 _STEPS = 40
-"""Support points after the first four with which a pair is given up; most take two to four."""
-_LAST = 2
-"""Pairs so few are slower together than one by one, and given up."""
-_WIDTH = 1.8
-"""How far aside of where to look first, over the way along it, the corners of the first simplex are looked for, times
-the root of how many corners a shape has: about as far as these are from each other."""
-_NAMES = 2**26
-"""More than a shape has corners: the numbers of two are one number, which a float holds as it is."""
+"""Support points after which a pair is left; most take two to four."""
+_FEW = 2
+"""Pairs so few take longer together than one by one: they are left."""
+_SLOPE = 1.8
+"""Slope to the start direction of the first three, times the root of the number of vertices: about their spacing."""
+_SLIVER = 64.0
+"""Times EPS and the squares of two edges: the square of twice a triangle's area up to which it is taken for its edges.
+Sixteen times what three rounded products may be wrong by."""
 _TINY = 1e-290
-"""Not relative: less than the square of any side but 0, with a finite inverse."""
+"""Not relative: less than the square of any edge but 0, with a finite inverse."""
 
 
 @dataclass(frozen=True, eq=False)
 class HullDistances:
-    """What is known of many pairs of polytopes A and B; one column a pair."""
+    """Distances of many pairs of polytopes A and B; one column per pair."""
 
     found: BoolArray
-    """(n,) whether the pair is apart and the search has ended; all else is told of such pairs only."""
+    """(n,) whether the pair is apart and the search ended; nothing else is valid where not."""
     distance: FloatArray
-    """(n,) the width of the empty slab across the normal."""
+    """(n,) width of the empty slab across the normal."""
     rounding: FloatArray
-    """(n,) what it may be wrong by."""
+    """(n,) error bound of `distance` and `upper`."""
     upper: FloatArray
-    """(n,) the distance of the witness points, or that of the slab if it is larger."""
+    """(n,) distance of the witness points, or the width of the slab if that is larger."""
     normal: FloatArray
     """(3, n) unit vectors from A to B."""
     on_a: FloatArray
     """(3, n) witness points on A, world frame."""
     on_b: FloatArray
     """(3, n) witness points on B."""
-    slides: BoolArray
+    ambiguous: BoolArray
     """(n,) whether other witness points may be as good: faces or parallel edges are opposite each other."""
 
 
-def hulls_distance(
+def hull_distances(
     table: HullTable,
     i: IntArray,
     j: IntArray,
-    normals: FloatArray,
+    start: FloatArray,
     width: FloatArray,
     progress: Progress | None = None,
 ) -> HullDistances:
-    """Return how far apart shapes i (n,) and j (n,) are, and where.
+    """Return distances, normals and witness points of polytopes i (n,) and j (n,).
 
-    `normals` (3, n) are where to look first, from A to B, of any length; zero where nothing is known. Corners within
-    `width` (n,) of the slab are opposite each other. Raises Cancelled when `progress` says so.
+    `start` (3, n) are directions from A to B to search first, of any length, zero where none is known. Vertices within
+    `width` (n,) of the slab belong to the support features. Raise Cancelled.
     """
     total = len(i)
-    lengths, vectors = np.zeros((3, total)), np.zeros((3, 3, total))
-    found, slides = np.zeros((2, total), dtype=bool)
-    answer = HullDistances(found, lengths[0], lengths[1], lengths[2], vectors[0], vectors[1], vectors[2], slides)
-    # Pairs with equally many corners side by side are answered from fewer arrays.
-    order = np.lexsort((table.size.take(j), table.size.take(i)))
-    memory = room_for(table)
-    for start in range(0, total, _CHUNK):
-        some = order[start : start + _CHUNK]
-        here = subrange(progress, start / total, (start + len(some)) / total)
-        search = _Search(table, i.take(some), j.take(some), normals.take(some, axis=1), memory)
-        search.run(here)
-        if search.found:
-            at, points, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.found, strict=True))
-            _measure(table, i, j, points, weights, width, some.take(at), answer, memory)
-    return answer
+    found, ambiguous = np.zeros((2, total), dtype=bool)
+    (distance, rounding, upper), (normal, on_a, on_b) = np.zeros((3, total)), np.zeros((3, 3, total))
+    result = HullDistances(found, distance, rounding, upper, normal, on_a, on_b, ambiguous)
+    order = table.order(i, j)
+    for part in chunks(total, progress):
+        columns = order[part]
+        search = _DistanceSearch(table, i.take(columns), j.take(columns), start.take(columns, axis=1))
+        search.run(subrange(progress, part.start / total, part.stop / total))
+        if search.ended:
+            pair, points, weights = (np.concatenate(parts, axis=-1) for parts in zip(*search.ended, strict=True))
+            columns = columns.take(pair)
+            pairs = HullPairs(table, i.take(columns), j.take(columns))
+            _measure(pairs, i.take(columns), j.take(columns), points, weights, width.take(columns), columns, result)
+    return result
 
 
-class _Search(HullPairs):
-    """GJK of some pairs, in columns of those that are still searched; what was found is in the order of finding."""
+class _DistanceSearch(HullPairs):
+    """GJK of some pairs."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, normals: FloatArray, memory: FloatArray) -> None:
-        super().__init__(table, i, j, memory)
-        total = len(i)
-        ways = np.where(normals.any(axis=0), normals, -self.inner)
-        self.named = [*np.zeros((2, 4, total), dtype=np.int32)]
-        self.points = np.empty((4, 4, total))
-        """Coordinates and name of the corners of the simplices, slot, pair; in the last slot the point that is new."""
-        width = _WIDTH / np.sqrt(np.array([block.shape[2] for block in table.corners]).take(self.sizes).mean(axis=0))
-        self.points[:3] = self.supports(np.concatenate([fans(ways, 3, width), ways[:, None]], axis=1))
-        self.points[3] = self.name()
-        self.weights = np.zeros((4, total))
-        """Those of the first three slots, and that of the point that was new, which is in the slots without weight."""
-        self.square = np.full(total, np.inf)
-        self.found: list[tuple[IntArray, FloatArray, FloatArray]] = []
-        """Pairs (k,) that have ended, their `points` (4, 4, k) and `weights` (4, k)."""
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray, start: FloatArray) -> None:
+        super().__init__(table, i, j)
+        directions = np.where(start.any(axis=0), start, -self.interior)
+        sizes = np.array([block.shape[2] for block in table.blocks])
+        slope = _SLOPE / np.sqrt(np.stack([sizes[table.block.take(i)], sizes[table.block.take(j)]]).mean(axis=0))
+        around = directions_around(directions, 3, slope)
+        self.points = self.supports(np.concatenate([around, directions[:, None]], axis=1))
+        """(4, 4, m) coordinates and id of the vertices of the simplices; the newest is the last."""
+        self.weights = np.zeros((4, len(i)))
+        """(4, m) barycentric weights of the first three vertices in v; and of the vertex that was the newest before,
+        which has taken the places of those without weight."""
+        self.square = np.full(len(i), np.inf)
+        """(m,) squared length of v."""
+        self.ended: list[tuple[IntArray, FloatArray, FloatArray]] = []
+        """Pairs (k,) that have ended, their points and weights."""
 
     def run(self, progress: Progress | None) -> None:
-        """Search until the nearest points of all pairs are known, or these are few or slow. Raises Cancelled."""
-        total = len(self.rows)
+        """Search until few pairs are left. Raise Cancelled."""
+        total = len(self.pair)
         for _ in range(_STEPS):
-            if len(self.rows) <= _LAST:
+            if len(self.pair) <= _FEW:
                 return
             self.step()
-            report_progress(progress, 1.0 - len(self.rows) / total)
+            report_progress(progress, total - len(self.pair), total)
 
     def step(self) -> None:
-        """Go on with the simplex in which the nearest point is, and ask for a support point there: end, or add it."""
-        weights = _nearest(self.points[:3])
+        """Reduce the simplex to the part nearest to the origin, and add a support point or end."""
+        weights = _nearest_weights(self.points[:3])
         v = np.einsum("csm,sm->cm", self.points[:3], weights)
-        square = np.einsum("cm,cm->m", v, v)
+        square = dot(v, v)
         nearer = square < self.square
-        apart = square > (GJK_TOUCH * EPS * self.spread) ** 2
-        kept = np.flatnonzero(nearer & apart)
+        kept = np.flatnonzero(nearer & (square > (GJK_TOUCH * EPS * self.size) ** 2))
         if len(kept) < len(square):
-            self.note(np.flatnonzero(~nearer))
+            self.end(np.flatnonzero(~nearer))
             self.keep(kept)
             weights, v, square = weights.take(kept, axis=1), v.take(kept, axis=1), square.take(kept)
-        # A corner without weight is no part of the simplex: the new point takes its place.
-        old, new = self.points[:, :3], self.points[:, 3:]
+        # The newest vertex takes the places of those without weight.
+        vertices, newest = self.points[:, :3], self.points[:, 3:]
         stays = (weights[:3] > 0.0).astype(np.float64)
-        old *= stays
-        old += new * (1.0 - stays)
+        vertices *= stays
+        vertices += newest * (1.0 - stays)
         self.weights, self.square = weights, square
         point = self.supports(-v)
-        name = self.name()
-        length = np.sqrt(square)
-        reached = square - np.einsum("cm,cm->m", v, point) <= GJK_GAP * EPS * length * (length + self.spread)
-        for corner in self.points[3, :3]:
-            reached |= corner == name
-        self.points[:3, 3], self.points[3, 3] = point, name
-        self.note(np.flatnonzero(reached))
-        self.keep(np.flatnonzero(~reached))
+        norm = np.sqrt(square)
+        done = square - dot(v, point[:3]) <= GJK_GAP * EPS * norm * (norm + self.size)
+        done |= (self.points[3, :3] == point[3]).any(axis=0)
+        self.points[:, 3] = point
+        self.end(np.flatnonzero(done))
+        self.keep(np.flatnonzero(~done))
 
-    def name(self) -> FloatArray:
-        """Return one number for each of the last support points."""
-        assert self.named is not None
-        return self.named[0] + float(_NAMES) * self.named[1]
+    def end(self, columns: IntArray) -> None:
+        """Store the simplices of these columns."""
+        if len(columns):
+            points, weights = self.points.take(columns, axis=2), self.weights.take(columns, axis=1)
+            self.ended.append((self.pair.take(columns), points, weights))
 
-    def note(self, at: IntArray) -> None:
-        """Keep what was found of columns `at`."""
-        if len(at):
-            self.found.append((self.rows.take(at), self.points.take(at, axis=2), self.weights.take(at, axis=1)))
-
-    def keep(self, kept: IntArray) -> None:
+    def keep(self, columns: IntArray) -> None:
         """Go on with these columns only."""
-        super().keep(kept)
-        self.points, self.weights = self.points.take(kept, axis=2), self.weights.take(kept, axis=1)
-        self.square = self.square.take(kept)
+        super().keep(columns)
+        self.points, self.weights = self.points.take(columns, axis=2), self.weights.take(columns, axis=1)
+        self.square = self.square.take(columns)
 
 
-def _nearest(points: FloatArray) -> FloatArray:
-    """Return the point of tetrahedra nearest to the origin, as the weights (4, m) of the corners, of which at most two
-    of the first three have any.
-
-    Corners are (3, 4, m): coordinate, corner, pair; some may be equal. The last, a support point toward the origin, is
-    always part of the answer: so only the three sides and the three triangles that it is part of are looked at.
-    """
-    new = points[:, 3]
-    sides = np.empty_like(points)  # the first side follows the last
-    np.subtract(new[:, None], points[:, :3], out=sides[:, :3])
-    sides[:, 3] = sides[:, 0]
-    toward, length = np.einsum("csm,cm->sm", sides, new), np.einsum("csm,csm->sm", sides, sides)
-    cross = np.einsum("csm,csm->sm", sides[:, :3], sides[:, 1:])
-    other, far, toward, length = toward[1:], length[1:], toward[:3], length[:3]
-    # Along the sides.
-    second = toward / np.maximum(length, _TINY)
+def _nearest_weights(points: FloatArray) -> FloatArray:
+    """Return the barycentric weights (4, m) of the nearest points of tetrahedra (3, 4, m) to the origin, found on the
+    edges and triangles of the last vertex: at most two of the first three weights are not 0."""
+    newest = points[:, 3]
+    edges = np.empty_like(points)  # the first one follows the last
+    np.subtract(newest[:, None], points[:, :3], out=edges[:, :3])
+    edges[:, 3] = edges[:, 0]
+    toward, square = np.einsum("csm,cm->sm", edges, newest), np.einsum("csm,csm->sm", edges, edges)
+    between = np.einsum("csm,csm->sm", edges[:, :3], edges[:, 1:])
+    next_toward, next_square, toward, square = toward[1:], square[1:], toward[:3], square[:3]
+    # Along the edges; `gain` is by how much the squared distance is less than that of the newest vertex.
+    second = toward / np.maximum(square, _TINY)
     np.maximum(second, 0.0, out=second)
     np.minimum(second, 1.0, out=second)
-    nearer = second * (2.0 * toward - second * length)  # how much less the square of the distance is than that of new
-    # In the triangles, where the point is inside.
-    of_second, of_third = far * toward - cross * other, length * other - cross * toward
-    both = length * far
-    whole = both - cross * cross
-    inside = (of_second > 0.0) & (of_third > 0.0) & (whole > of_second + of_third) & (whole > _GJK_SLIVER * EPS * both)
+    gain = second * (2.0 * toward - second * square)
+    # In the triangles, where the projection of the origin is inside.
+    of_second = next_square * toward - between * next_toward
+    of_third = square * next_toward - between * toward
+    both = square * next_square
+    whole = both - between * between
+    inside = (of_second > 0.0) & (of_third > 0.0) & (whole > of_second + of_third) & (whole > _SLIVER * EPS * both)
     scale = 1.0 / np.where(inside, whole, np.inf)
     of_second *= scale
     of_third *= scale
-    np.maximum(nearer, of_second * toward + of_third * other, out=nearer)
+    np.maximum(gain, of_second * toward + of_third * next_toward, out=gain)
     second *= ~inside
     second += of_second
-    best = np.empty(nearer.shape, dtype=bool)
-    best[0] = nearer[0] >= np.maximum(nearer[1], nearer[2])
-    best[1] = (nearer[1] >= nearer[2]) & ~best[0]
+    best = np.empty(gain.shape, dtype=bool)
+    best[0] = gain[0] >= np.maximum(gain[1], gain[2])
+    best[1] = (gain[1] >= gain[2]) & ~best[0]
     best[2] = ~(best[0] | best[1])
     of_third *= best
     weights = np.empty((4, points.shape[2]))
@@ -208,123 +199,81 @@ def _nearest(points: FloatArray) -> FloatArray:
 
 
 def _measure(
-    table: HullTable,
+    pairs: HullPairs,
     i: IntArray,
     j: IntArray,
     points: FloatArray,
     weights: FloatArray,
     width: FloatArray,
-    chosen: IntArray,
-    answer: HullDistances,
-    memory: FloatArray,
+    columns: IntArray,
+    result: HullDistances,
 ) -> None:
-    """Fill in what `points` and `weights` that the search found show, in columns `chosen`."""
-    i, j, width = i.take(chosen), j.take(chosen), width.take(chosen)
-    pairs = HullPairs(table, i, j, memory)
-    limit, inner = pairs.limit, pairs.inner
-    names = points[3].astype(np.intp)
-    names_a, names_b = names & (_NAMES - 1), names // _NAMES
-    corners = table.at(i, names_a[:3])
+    """Write what simplices and weights show into the columns of the result."""
+    table, rounding, ids = pairs.table, pairs.rounding, points[3]
     points, farthest = points[:3, :3], points[:3, 3]
-    # The point that was new is in all slots of which the corner has no weight: the first of them has its own.
-    weights, last = weights[:3], weights[3]
-    free = np.ones(last.shape, dtype=bool)
+    # The former newest vertex is in all places without weight: the first of them gets its weight.
+    weights, former = weights[:3], weights[3]
+    first = np.ones(former.shape, dtype=bool)
     for weight in weights:
-        gone = (weight <= 0.0) & free
-        weight += last * gone
-        free &= ~gone
+        empty = (weight <= 0.0) & first
+        weight += former * empty
+        first &= ~empty
     v = np.einsum("csm,sm->cm", points, weights)
-    # The normal of a triangle keeps digits that the nearest point itself has lost, where the gap is small.
-    normal = cross_rows(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
-    flat = (weights <= 0.0).any(axis=0) | ~normal.any(axis=0)
-    normal = np.where(flat | (np.einsum("cm,cm->m", normal, v) > 0.0), -normal, normal)
-    normal = np.where(flat, -v, normal)
-    length = np.sqrt(np.einsum("cm,cm->m", normal, normal))
-    at_all = length > 0.0
-    normal /= np.where(at_all, length, 1.0)
-    (count_a, others_a, beyond_a), (count_b, others_b, beyond_b) = (
-        _level(pairs, normal, width, first[3], of_b) for first, of_b in ((names_a, False), (names_b, True))
-    )
-    gap = -(np.einsum("cm,cm->m", normal, farthest) + beyond_a + beyond_b)
-    slides = (count_a > 1) & (count_b > 1)
-    # An edge on either side is the usual case; of all others it is found out which corners are different ones.
-    edges = slides & (count_a + count_b == 4)
-    some = np.flatnonzero(edges)
-    ways = []
-    for shape, first, others in ((i, names_a[3], others_a), (j, names_b[3], others_b)):
-        ends = table.at(shape.take(some), np.stack([first, others]).take(some, axis=1))
-        ways.append(ends[:, 1] - ends[:, 0])
-    way_a, way_b = ways
-    edges[some] = same = way_a.any(axis=0) & way_b.any(axis=0)
-    slides[some] = ~same | _parallel(way_a, way_b)
-    some = np.flatnonzero(slides & ~edges)
-    if len(some):
-        pairs.keep(some)
-        (way_a, count_a), (way_b, count_b) = (
-            _different(pairs, normal.take(some, axis=1), width.take(some), of_b) for of_b in (False, True)
-        )
-        slides[some] = (count_a > 1) & (count_b > 1)
-        slides[some] &= (count_a > 2) | (count_b > 2) | _parallel(way_a, way_b)
-
-    local = np.einsum("csm,sm->cm", corners, weights)
-    mean_a, mean_b = (table.centers.take(n, axis=1) for n in (i, j))
-    answer.found[chosen] = at_all & (gap > limit)
-    answer.distance[chosen], answer.rounding[chosen] = gap, limit
-    answer.upper[chosen] = np.maximum(gap, np.sqrt(np.einsum("cm,cm->m", v, v)))
-    answer.normal[:, chosen] = normal
-    answer.on_a[:, chosen] = local + (mean_a[:3] + mean_a[3:])
-    answer.on_b[:, chosen] = (local - v + inner) + (mean_b[:3] + mean_b[3:])
-    answer.slides[chosen] = slides
+    # The normal of a triangle keeps digits that v has lost where the gap is small.
+    normal = cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    degenerate = (weights <= 0.0).any(axis=0) | ~normal.any(axis=0)
+    normal = np.where(degenerate | (dot(normal, v) > 0.0), -normal, normal)
+    normal = np.where(degenerate, -v, normal)
+    norm = length(normal)
+    normal /= np.where(norm > 0.0, norm, 1.0)
+    features = [
+        _support_feature(pairs, normal, width, numbers, index, side)
+        for side, (numbers, index) in enumerate(zip((i, j), vertices_of(ids[3]), strict=True))
+    ]
+    (count_a, edge_a, beyond_a), (count_b, edge_b, beyond_b) = features
+    gap = -(dot(normal, farthest) + beyond_a + beyond_b)
+    on_a, on_b = witness_points(table, i, j, ids[:3], weights, v)
+    result.found[columns] = (norm > 0.0) & (gap > rounding)
+    result.distance[columns], result.rounding[columns] = gap, rounding
+    result.upper[columns] = np.maximum(gap, length(v))
+    result.normal[:, columns] = normal
+    result.on_a[:, columns], result.on_b[:, columns] = on_a, on_b
+    edges = (count_a == 2) & (count_b == 2)
+    result.ambiguous[columns] = (count_a > 1) & (count_b > 1) & (~edges | _are_parallel(edge_a, edge_b))
 
 
-def _parallel(u: FloatArray, v: FloatArray) -> BoolArray:
-    """Tell which vectors (3, m) are nearly parallel."""
-    across = cross_rows(u, v)
-    sine = np.einsum("cm,cm->m", across, across)
-    both = np.einsum("cm,cm->m", u, u) * np.einsum("cm,cm->m", v, v)
-    return sine <= (2.0 * PARALLEL_EDGES) ** 2 * both
+def _are_parallel(u: FloatArray, v: FloatArray) -> BoolArray:
+    """Return (m,) whether vectors (3, m) are nearly parallel."""
+    across = cross(u, v)
+    return dot(across, across) <= (2.0 * PARALLEL_EDGES) ** 2 * (dot(u, u) * dot(v, v))
 
 
-def _level(
-    pairs: HullPairs, normal: FloatArray, width: FloatArray, first: IntArray, of_b: bool
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return how many corners of A, or of B, are within `width` (m,) of the height of corner `first` (m,), or higher,
-    this one and room that is not needed included; the sum of the numbers of the others; and by how much the highest of
-    them is higher."""
-    total = normal.shape[1]
-    lines = np.arange(total)
+def _support_feature(
+    pairs: HullPairs, normal: FloatArray, width: FloatArray, numbers: IntArray, vertex: IntArray, side: int
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return of A (side 0) along the normal, or of B (side 1) against it: how many vertices are within `width` (m,) of
+    the height of `vertex` (m,) or higher; the edge (3, m) from it to the other one where they are two; and by how much
+    the highest is higher."""
+    table, total = pairs.table, normal.shape[1]
+    count = table.count.take(numbers)
+    columns = np.arange(total)
     found = []
-    for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
-        count, _, room = block.shape
-        heights = along.take(first[some] + room * lines[:count])
-        there = np.flatnonzero(along[:, 0] >= (heights - width[some])[:, None])
-        row = there // room
-        found.append((lines[some].take(row), there - room * row, along.take(there) - heights.take(row)))
-    row, corner, above = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    for part, vertices, heights in pairs.vertex_heights((-normal if side else normal)[:, None], side):
+        size = vertices.shape[2]
+        own = heights.take(vertex[part] + size * columns[: len(heights)])
+        place = np.flatnonzero(heights[:, 0] >= (own - width[part])[:, None])
+        row, index = place // size, place % size
+        real = np.flatnonzero(index < count[part].take(row))  # not padding
+        row = row.take(real)
+        found.append((columns[part].take(row), index.take(real), heights.take(place.take(real)) - own.take(row)))
+    row, index, above = (np.concatenate(parts) for parts in zip(*found, strict=True))
     beyond = np.zeros(total)
-    starts = np.flatnonzero(np.diff(row, prepend=-1))  # the corners of a shape follow each other
+    starts = np.flatnonzero(np.diff(row, prepend=-1))  # the vertices of a polytope follow each other
     beyond[row.take(starts)] = np.maximum.reduceat(above, starts)
-    return np.bincount(row, minlength=total), np.bincount(row, corner, total).astype(np.intp) - first, beyond
-
-
-def _different(pairs: HullPairs, normal: FloatArray, width: FloatArray, of_b: bool) -> tuple[FloatArray, IntArray]:
-    """Return the way (3, m) between two different corners of A, or of B, that are within `width` (m,) of the slab, and
-    how many there are: 1, 2, or 3 for more."""
-    count = np.ones(normal.shape[1], dtype=np.intp)
-    ways = np.zeros_like(normal)
-    for some, block, along in pairs.gathered((-normal if of_b else normal)[:, None], of_b):
-        along = along[:, 0]
-        first = along.argmax(axis=1)
-        lines = np.arange(len(first))
-        level = along >= (along[lines, first] - width[some])[:, None]
-        top = block[lines, :, first]
-        # Room that is not needed holds a corner once more: other corners only.
-        level &= (block != top[:, :, None]).any(axis=1)
-        second = level.argmax(axis=1)
-        other = block[lines, :, second]
-        more = level & (block != other[:, :, None]).any(axis=1)
-        has = level[lines, second]
-        count[some] += has
-        count[some] += more.any(axis=1)
-        ways[:, some] = np.where(has[:, None], other - top, 0.0).T
-    return ways, count
+    number = np.bincount(row, minlength=total)
+    other = np.bincount(row, index, total).astype(np.intp) - vertex
+    edge = np.zeros((3, total))
+    two = np.flatnonzero(number == 2)
+    ends = table.vertices(numbers.take(two), np.stack([vertex, other]).take(two, axis=1))
+    edge[:, two] = ends[:, 1] - ends[:, 0]
+    return number, edge, beyond

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convex hulls of six points each, many at once: without a search, from the signs of all their determinants.
+"""Convex hulls of six points each, many at once, from the signs of determinants.
 
-Three of the points make a facet when the three others are on one side of its plane. Twenty triples and fifteen
-determinants are some two hundred products, all of them along long rows. A hull is told only where no sign can be turned
-by rounding, so its surface is closed. Source: S3.1; J. O'Rourke, Computational Geometry in C, 4.1.
+1. Compute the minors: of the twenty triples of points, and of the fifteen quadruples (six times the signed volume of
+   their tetrahedron), each from those of one point less.
+2. A triple is a facet where the three other points are on one side of its plane: where three determinants agree.
+3. A hull of which any determinant is within rounding of 0 gets no facets: so each surface is closed.
+
+Source: S3.1; J. O'Rourke, Computational Geometry in C, 4.1.
 """
 
 from __future__ import annotations
@@ -12,93 +15,90 @@ from itertools import combinations
 
 import numpy as np
 
-from ..types import BoolArray, FloatArray, IntArray, read_only
+from ..types import FloatArray, IntArray
 
-CORNERS = 6
+VERTICES = 6
 """Points of each hull."""
-FACETS = 2 * CORNERS - 4
-"""Triangles of a hull of so many corners in general position; fewer when some points are inside."""
+FACETS = 2 * VERTICES - 4
+"""Triangles of a hull of so many vertices in general position; fewer when some points are inside."""
 
 _Combination = tuple[int, ...]
 
-_PAIRS: list[_Combination] = list(combinations(range(CORNERS), 2))
-_TRIPLES: list[_Combination] = list(combinations(range(CORNERS), 3))
-_FOURS: list[_Combination] = list(combinations(range(CORNERS), 4))
-_CORNERS_OF = read_only(np.array(_TRIPLES, dtype=np.intp))
-_OTHERS = [[k for k in range(CORNERS) if k not in triple] for triple in _TRIPLES]
-_OVER: IntArray = np.array(
-    [[_FOURS.index(tuple(sorted((*t, k)))) for k in others] for t, others in zip(_TRIPLES, _OTHERS, strict=True)]
+_PAIRS: list[_Combination] = list(combinations(range(VERTICES), 2))
+_TRIPLES: list[_Combination] = list(combinations(range(VERTICES), 3))
+_QUADRUPLES: list[_Combination] = list(combinations(range(VERTICES), 4))
+_OTHERS = [[k for k in range(VERTICES) if k not in triple] for triple in _TRIPLES]
+_TETRAHEDRA: IntArray = np.array(
+    [[_QUADRUPLES.index(tuple(sorted((*t, k)))) for k in others] for t, others in zip(_TRIPLES, _OTHERS, strict=True)]
 )
-"""(triples, others) the determinant that tells on which side of a triple each other point is."""
-_TURNED = np.array([[sum(n > k for n in t) % 2 for k in others] for t, others in zip(_TRIPLES, _OTHERS, strict=True)])
-"""(triples, others) 1 where it tells so with the other sign."""
+"""(triples, others) the quadruple of each triple and other point."""
+_ODD = np.array([[sum(n > k for n in t) % 2 for k in others] for t, others in zip(_TRIPLES, _OTHERS, strict=True)])
+"""(triples, others) 1 where sorting these four points changes the sign of the determinant."""
 
 
-def _run(start: _Combination, of: list[_Combination]) -> slice:
-    """Return where in a list are the combinations that begin so: they follow each other."""
-    found = [n for n, known in enumerate(of) if known[: len(start)] == start]
+def _range(prefix: _Combination, sorted_combinations: list[_Combination]) -> slice:
+    """Return where the combinations with a prefix are: they follow each other."""
+    found = [n for n, other in enumerate(sorted_combinations) if other[: len(prefix)] == prefix]
     return slice(found[0], found[-1] + 1)
 
 
-# For each two points, what the determinants of them and of each later third are made of; for each three the same.
-_RUNS_OF_TRIPLES = [
-    (i, j, _run((i, j), _TRIPLES), _run((j,), _PAIRS), _run((i,), _PAIRS).stop, _PAIRS.index((i, j)))
+# All minors with one prefix are computed as rows of one array, from ranges of those of one point less.
+_TRIPLE_RANGES = [
+    (i, j, _range((i, j), _TRIPLES), _range((j,), _PAIRS), _range((i,), _PAIRS).stop, _PAIRS.index((i, j)))
     for i, j in _PAIRS
-    if j < CORNERS - 1
+    if j < VERTICES - 1
 ]
-_RUNS_OF_FOURS = [
+_QUADRUPLE_RANGES = [
     (
-        _run((i, j, k), _FOURS),
-        _run((j, k), _TRIPLES),
-        _run((i, k), _TRIPLES),
-        _run((i, j), _TRIPLES).stop,
+        _range((i, j, k), _QUADRUPLES),
+        _range((j, k), _TRIPLES),
+        _range((i, k), _TRIPLES),
+        _range((i, j), _TRIPLES).stop,
         _TRIPLES.index((i, j, k)),
     )
     for i, j, k in _TRIPLES
-    if k < CORNERS - 1
+    if k < VERTICES - 1
 ]
 
 
 def first_hulls(points: FloatArray, limit: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the facets of the hulls of points (3, CORNERS, n): of each facet its hull (k,), in ascending order, and
-    its corners (k, 3), counter-clockwise seen from outside.
+    """Return the facets of the hulls of points (3, VERTICES, n): of each facet its hull (k,), in ascending order, and
+    its vertices (k, 3), counter-clockwise seen from outside.
 
-    Determinants up to `limit` (n,) may have either sign: hulls of which one is in doubt have no facets.
+    Hulls with a determinant up to `limit` (n,) have no facets: its sign may be rounding.
     """
     x, y, z = points
     count = points.shape[2]
-    flat, volumes, heights = (np.empty((len(of), count)) for of in (_PAIRS, _TRIPLES, _FOURS))
-    room = np.empty((CORNERS, count))
-    for i in range(CORNERS - 1):
-        run = _run((i,), _PAIRS)
-        part = room[: CORNERS - 1 - i]
-        np.multiply(x[i], y[i + 1 :], out=flat[run])
-        np.multiply(y[i], x[i + 1 :], out=part)
-        flat[run] -= part
-    # Determinants of three points from those of two, and of four from those of three.
-    for i, j, run, later, stop, both in _RUNS_OF_TRIPLES:
-        part, held = room[: CORNERS - 1 - j], volumes[run]
-        np.multiply(z[i], flat[later], out=held)
-        np.multiply(z[j], flat[stop - len(part) : stop], out=part)
-        held -= part
-        np.multiply(z[j + 1 :], flat[both], out=part)
-        held += part
-    for run, first, second, stop, three in _RUNS_OF_FOURS:
-        held = heights[run]
-        np.subtract(volumes[first], volumes[second], out=held)
-        held += volumes[stop - len(held) : stop]
-        held -= volumes[three]
-    above = heights > limit
-    sure: BoolArray = np.logical_and.reduce(above | (heights < -limit), axis=0)
+    pairs, triples, quadruples = (np.empty((len(of), count)) for of in (_PAIRS, _TRIPLES, _QUADRUPLES))
+    memory = np.empty((VERTICES, count))
+    for i in range(VERTICES - 1):
+        rows = _range((i,), _PAIRS)
+        product = memory[: VERTICES - 1 - i]
+        np.multiply(x[i], y[i + 1 :], out=pairs[rows])
+        np.multiply(y[i], x[i + 1 :], out=product)
+        pairs[rows] -= product
+    for i, j, rows, later, stop, both in _TRIPLE_RANGES:
+        product, minors = memory[: VERTICES - 1 - j], triples[rows]
+        np.multiply(z[i], pairs[later], out=minors)
+        np.multiply(z[j], pairs[stop - len(product) : stop], out=product)
+        minors -= product
+        np.multiply(z[j + 1 :], pairs[both], out=product)
+        minors += product
+    for rows, first, second, stop, three in _QUADRUPLE_RANGES:
+        minors = quadruples[rows]
+        np.subtract(triples[first], triples[second], out=minors)
+        minors += triples[stop - len(minors) : stop]
+        minors -= triples[three]
+    above = quadruples > limit
+    sure = np.logical_and.reduce(above | (quadruples < -limit), axis=0)
 
-    number = np.zeros((len(_TRIPLES), count), dtype=np.int8)
-    for k in range(CORNERS - 3):
-        number += above.take(_OVER[:, k], axis=0) != _TURNED[:, k, None]
-    outward, inward = number == 0, number == CORNERS - 3
-    outward |= inward
-    outward &= sure
-    hull, triple = np.divmod(np.flatnonzero(np.ascontiguousarray(outward.T)), len(_TRIPLES))
+    number_above = np.zeros((len(_TRIPLES), count), dtype=np.int8)
+    for k in range(VERTICES - 3):
+        number_above += above.take(_TETRAHEDRA[:, k], axis=0) != _ODD[:, k, None]
+    inward = number_above == VERTICES - 3
+    facets = ((number_above == 0) | inward) & sure
+    hull, triple = np.divmod(np.flatnonzero(np.ascontiguousarray(facets.T)), len(_TRIPLES))
+    vertices = np.array(_TRIPLES, dtype=np.intp).take(triple, axis=0)
     turned = inward.ravel().take(triple * count + hull)
-    corners: IntArray = _CORNERS_OF.take(triple, axis=0)
-    corners[turned, 1:] = corners[turned, 2:0:-1]
-    return hull, corners
+    vertices[turned, 1:] = vertices[turned, 2:0:-1]
+    return hull, vertices

@@ -32,13 +32,16 @@ from contact_lens.core import (
     gjk_intersects,
     pairs_intersect,
 )
+from contact_lens.core.batched.box_axes import box_axes, boxes_intersect, intersecting_boxes
 from contact_lens.core.batched.box_contacts import box_witnesses
-from contact_lens.core.batched.boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
-from contact_lens.core.batched.coherent_hulls import hulls_coherent, motions
-from contact_lens.core.batched.depth import hulls_depth
-from contact_lens.core.batched.distance import hulls_distance
-from contact_lens.core.batched.hulls import APART, MEET, OPEN, HullTable, hulls_intersect
-from contact_lens.core.batched.regions import box_regions
+from contact_lens.core.batched.box_regions import box_regions
+from contact_lens.core.batched.boxes import OrientedBoxes
+from contact_lens.core.batched.coherence import motion_bounds, update_states
+from contact_lens.core.batched.depth import hull_depths
+from contact_lens.core.batched.distance import hull_distances
+from contact_lens.core.batched.hull_intersection import intersect_hulls
+from contact_lens.core.batched.hull_table import HullTable
+from contact_lens.core.batched.portals import APART, MEET, OPEN
 
 from .peers import Coal
 from .table import Against, Row, show
@@ -202,7 +205,9 @@ def boxes_yes(peer: Coal, quick: bool) -> Row:
     count = 1_000 if quick else 10_000
     pairs = pairs_of_boxes(peer, count)
     table = OrientedBoxes.of(pairs.shapes)
-    mine, other, ours, theirs = alternate(lambda: boxes_overlap(table, pairs.i, pairs.j), pairs.yes, 3 if quick else 15)
+    mine, other, ours, theirs = alternate(
+        lambda: boxes_intersect(table, pairs.i, pairs.j), pairs.yes, 3 if quick else 15
+    )
     assert not len(mine[1])
     note = agree(mine[0], other, pairs)
     share = float(mine[0].mean())
@@ -255,7 +260,7 @@ def hulls_distant(peer: Coal, quick: bool) -> Row:
     table = HullTable.of(pairs.shapes)
     nothing, width = np.zeros((3, count)), np.full(count, 1e-5)
     mine, other, ours, theirs = alternate(
-        lambda: hulls_distance(table, pairs.i, pairs.j, nothing, width), pairs.distances, 3 if quick else 7
+        lambda: hull_distances(table, pairs.i, pairs.j, nothing, width), pairs.distances, 3 if quick else 7
     )
     assert mine.found.mean() > 0.99
     distance = mine.distance.copy()
@@ -270,7 +275,7 @@ def hulls_deep(peer: Coal, quick: bool) -> Row:
     count = 1_000 if quick else 10_000
     pairs = pairs_of_hulls(peer, 32, count, 400 if quick else 4_000, 0.8, 1.7)
     table = HullTable.of(pairs.shapes)
-    mine, other, ours, theirs = alternate(lambda: hulls_depth(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 5)
+    mine, other, ours, theirs = alternate(lambda: hull_depths(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 5)
     theirs_deep = np.array(other)
     wrong = np.flatnonzero(mine.found & ~(np.abs(mine.depth - theirs_deep) <= 1e-5))
     for k in wrong.tolist():
@@ -292,7 +297,7 @@ def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
     moving = [(k, places[id(shape)]) for k, (shape, _) in enumerate(pairs.made) if id(shape) in places]
     centers, axes = np.zeros((shapes, 3)), np.array([np.eye(3)] * shapes)
     before = local
-    last = hulls_coherent(local, pairs.i, pairs.j)
+    last = update_states(local, pairs.i, pairs.j)
     spent: tuple[list[float], list[float]] = ([], [])
     wrong = 0
     for _ in range(rounds):
@@ -304,12 +309,12 @@ def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
         axes = np.linalg.qr(axes + axes @ across)[0]
         axes *= np.sign(np.einsum("nii->ni", axes))[:, None, :]
         centers = centers + 1e-3 * rng.normal(size=(shapes, 3))
-        now = local.moved(axes, centers)
+        now = local.posed(axes, centers)
         for k, place in moving:
             place.setRotation(np.ascontiguousarray(axes[k].T))
             place.setTranslation(centers[k])
         start = perf_counter()
-        last = hulls_coherent(now, pairs.i, pairs.j, last, motions(before, now))
+        last = update_states(now, pairs.i, pairs.j, last, motion_bounds(before, now))
         spent[0].append(perf_counter() - start)
         start = perf_counter()
         said = pairs.yes()
@@ -451,7 +456,7 @@ def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
         boxes = OrientedBoxes.from_poses(scene.centers, scene.axes, half)
         low, high = boxes.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        met, found = meeting_boxes(boxes, i, j)
+        met, found = intersecting_boxes(boxes, i, j)
         points = box_witnesses(boxes, i.take(met), j.take(met), found, np.full(len(met), 1e-9))
         return len(points.good)
 
@@ -474,7 +479,7 @@ def hulls_yes(peer: Coal, corners: int, quick: bool, goal: float) -> Row:
 
 def all_decided(table: HullTable, shapes: list[Any], i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Answer all pairs, those that a batch leaves open one by one."""
-    state = hulls_intersect(table, i, j)
+    state = intersect_hulls(table, i, j)
     for k in np.flatnonzero(state == OPEN).tolist():
         state[k] = MEET if gjk_intersects(shapes[i[k]], shapes[j[k]]) else APART
     return state
@@ -496,16 +501,16 @@ def scene_of_hulls(peer: Coal, count: int, quick: bool, deep: bool = False) -> R
     local = HullTable.of(hulls)
 
     def ours() -> int:
-        table = local.moved(scene.axes, scene.centers)
+        table = local.posed(scene.axes, scene.centers)
         low, high = table.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        state = hulls_intersect(table, i, j)
+        state = intersect_hulls(table, i, j)
         for k in np.flatnonzero(state == OPEN).tolist():
             state[k] = MEET if gjk_intersects(*pair(i, j, k)) else APART
         meet = np.flatnonzero(state == MEET)
         if deep:
             i, j = i.take(meet), j.take(meet)
-            found = hulls_depth(table, i, j).found
+            found = hull_depths(table, i, j).found
             for k in np.flatnonzero(~found).tolist():
                 a, b = pair(i, j, k)
                 epa(a, b, gjk(a, b))

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from contact_lens.core import ConvexHull, candidate_pairs, gjk_intersects
-from contact_lens.core.batched.hulls import MEET, OPEN, HullTable, hulls_intersect
+from contact_lens.core.batched.hull_intersection import intersect_hulls
+from contact_lens.core.batched.hull_table import HullTable
+from contact_lens.core.batched.portals import MEET, OPEN
 
 from .bench_contacts import Scene, moved, scene_of_boxes
 from .peers import Coal
@@ -41,10 +43,10 @@ def hulls(peer: Coal, count: int) -> Row:
     local = HullTable.of([known[k] for k in which])
 
     def ours() -> int:
-        table = local.moved(scene.axes, scene.centers)
+        table = local.posed(scene.axes, scene.centers)
         low, high = table.bounds()
         i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        state = hulls_intersect(table, i, j)
+        state = intersect_hulls(table, i, j)
         for k in np.flatnonzero(state == OPEN).tolist():
             pair = (moved(known[which[n]], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
             state[k] = MEET if gjk_intersects(*pair) else 0

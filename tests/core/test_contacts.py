@@ -33,22 +33,20 @@ from contact_lens.core import (
     pairs_intersect,
     verify,
 )
-from contact_lens.core.batched import boxes as batched_boxes
-from contact_lens.core.batched.boxes import OrientedBoxes, box_axes, boxes_overlap, meeting_boxes
-from contact_lens.core.batched.depth import hulls_depth
-from contact_lens.core.batched.distance import hulls_distance
-from contact_lens.core.batched.hulls import (
-    APART,
-    MEET,
-    OPEN,
-    HullTable,
-    hulls_by_portals,
-    hulls_by_rays,
-    hulls_by_slabs,
-    hulls_intersect,
-    hulls_parted,
+from contact_lens.core.batched.box_axes import (
+    SingleChunks,
+    box_axes,
+    boxes_intersect,
+    double_chunks,
+    intersecting_boxes,
 )
-from contact_lens.core.batched.regions import BoxRegions, box_regions
+from contact_lens.core.batched.box_regions import BoxRegions, box_regions
+from contact_lens.core.batched.boxes import OrientedBoxes
+from contact_lens.core.batched.depth import hull_depths
+from contact_lens.core.batched.distance import hull_distances
+from contact_lens.core.batched.hull_intersection import are_separated, intersect_hulls, rays_meet, widest_slabs
+from contact_lens.core.batched.hull_table import HullTable
+from contact_lens.core.batched.portals import APART, MEET, OPEN, search_portals
 from contact_lens.core.region.region import region_between
 
 from .generators import CLASSES, COMPOSED, CUBE, LARGE, pair, rotation
@@ -294,7 +292,7 @@ def test_hulls_are_answered_together(count, room, monkeypatch):
 def test_the_depth_of_many_hulls_is_that_of_epa(far):
     shapes = [ConvexHull(s.vertices + far) for s in shapes_of_classes(3)]
     i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
-    found = hulls_depth(HullTable.of(shapes), i, j)
+    found = hull_depths(HullTable.of(shapes), i, j)
     told = np.flatnonzero(found.found)
     assert len(told) > 800
     for k in told.tolist():
@@ -312,8 +310,8 @@ def test_the_distance_of_many_hulls_is_that_of_gjk(far):
     i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
     table = HullTable.of(shapes)
     nothing = np.zeros((3, len(i)))
-    found = hulls_distance(table, i, j, nothing, np.zeros(len(i)))
-    again = hulls_distance(table, i, j, found.normal, np.zeros(len(i)))
+    found = hull_distances(table, i, j, nothing, np.zeros(len(i)))
+    again = hull_distances(table, i, j, found.normal, np.zeros(len(i)))
     assert found.found.sum() > 300
     for k in np.flatnonzero(found.found).tolist():
         a, b = shapes[i[k]], shapes[j[k]]
@@ -329,7 +327,7 @@ def test_distances_of_hulls_that_all_meet_are_told_of_none():
     rng = np.random.default_rng(26)
     shapes = [ConvexHull(rng.normal(size=(n, 3))) for n in (5, 9, 20, 40)]
     i, j = np.triu_indices(len(shapes), 0)
-    found = hulls_distance(HullTable.of(shapes), i, j, np.zeros((3, len(i))), np.zeros(len(i)))
+    found = hull_distances(HullTable.of(shapes), i, j, np.zeros((3, len(i))), np.zeros(len(i)))
     assert not found.found.any()
 
 
@@ -340,7 +338,7 @@ def test_the_distance_of_many_hulls_is_of_the_corners_that_are_named():
     apex = [[0.0, 0.0, 1.5]]
     shapes = [ConvexHull(np.concatenate([ring, apex]) + [4.0 * k, 0.3 * k * k, 0.1 * k]) for k in range(8)]
     i, j = np.triu_indices(len(shapes), 1)
-    found = hulls_distance(HullTable.of(shapes), i, j, np.zeros((3, len(i))), np.zeros(len(i)))
+    found = hull_distances(HullTable.of(shapes), i, j, np.zeros((3, len(i))), np.zeros(len(i)))
     assert found.found.sum() >= len(i) - 2
     for k in np.flatnonzero(found.found).tolist():
         a, b = shapes[i[k]], shapes[j[k]]
@@ -361,13 +359,13 @@ def test_depths_and_distances_of_hulls_do_not_depend_on_their_company(count):
     pairs = rng.integers(0, len(shapes), (count, 2))
     i, j = np.ascontiguousarray(pairs[pairs[:, 0] != pairs[:, 1]].T)
     nothing, width = np.zeros((3, len(i))), np.zeros(len(i))
-    deep, apart = hulls_depth(table, i, j), hulls_distance(table, i, j, nothing, width)
+    deep, apart = hull_depths(table, i, j), hull_distances(table, i, j, nothing, width)
     assert not (deep.found & apart.found).any()
     # The last two of a search are left to the single call.
     assert (~deep.found & ~apart.found).sum() <= 6 + 0.02 * count
     few = np.sort(rng.choice(len(i), len(i) // 2, replace=False))
-    again = hulls_depth(table, i[few], j[few])
-    again_apart = hulls_distance(table, i[few], j[few], nothing[:, few], width[few])
+    again = hull_depths(table, i[few], j[few])
+    again_apart = hull_distances(table, i[few], j[few], nothing[:, few], width[few])
     both = np.flatnonzero(again.found & deep.found[few])
     both_apart = np.flatnonzero(again_apart.found & apart.found[few])
     assert len(both) + len(both_apart) >= 0.9 * len(few) - 10
@@ -382,10 +380,10 @@ def test_few_depths_of_hulls_are_left_to_the_single_call():
     points /= np.linalg.norm(points, axis=2)[:, :, None]
     shapes = [ConvexHull(p + rng.uniform(-0.8, 0.8, 3)) for p in points]
     i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
-    meet = hulls_intersect(HullTable.of(shapes), i, j) == MEET
+    meet = intersect_hulls(HullTable.of(shapes), i, j) == MEET
     i, j = i[meet], j[meet]
     assert len(i) > 2_500
-    assert (~hulls_depth(HullTable.of(shapes), i, j).found).sum() <= 8
+    assert (~hull_depths(HullTable.of(shapes), i, j).found).sum() <= 8
 
 
 @pytest.mark.parametrize("shape", ["spheres", "cubes"])
@@ -398,8 +396,8 @@ def test_regular_shapes_that_are_not_turned_are_answered_together(shape):
     shapes = [ConvexHull(points + rng.normal(size=3) * 0.5) for _ in range(40)]
     i, j = np.triu_indices(len(shapes), 1)
     table = HullTable.of(shapes)
-    met = np.flatnonzero(hulls_intersect(table, i, j) == MEET)
-    found = hulls_depth(table, i[met], j[met])
+    met = np.flatnonzero(intersect_hulls(table, i, j) == MEET)
+    found = hull_depths(table, i[met], j[met])
     assert found.found.mean() > 0.95
     for k in np.flatnonzero(found.found)[::20].tolist():
         single = contact(shapes[i[met[k]]], shapes[j[met[k]]])
@@ -414,7 +412,7 @@ def test_hulls_of_which_the_polytope_needs_many_corners_go_on_together():
     shapes = [ConvexHull(p + rng.uniform(-0.3, 0.3, 3)) for p in points]
     i, j = np.ascontiguousarray(random_pairs(400, len(shapes)).T)
     i, j = i[i != j], j[i != j]
-    found = hulls_depth(HullTable.of(shapes), i, j)
+    found = hull_depths(HullTable.of(shapes), i, j)
     assert (~found.found).mean() <= 0.1
     for k in np.flatnonzero(found.found)[:120].tolist():
         true = contact(shapes[i[k]], shapes[j[k]])
@@ -443,8 +441,8 @@ def test_pairs_that_do_not_penetrate_have_no_depth():
     i, j = np.ascontiguousarray(random_pairs(2_000, len(shapes)).T)
     i, j = i[i != j], j[i != j]
     table = HullTable.of(shapes)
-    apart = hulls_intersect(table, i, j) == APART
-    found = hulls_depth(table, i, j)
+    apart = intersect_hulls(table, i, j) == APART
+    found = hull_depths(table, i, j)
     assert apart.sum() > 1_000
     assert (~apart).sum() > 100
     assert not found.found[apart].any()
@@ -457,7 +455,7 @@ def test_the_ball_inside_is_no_larger_than_the_depth_where_faces_are_slivers():
     for one, other in ((77, 138), (138, 77), (47, 46)):
         a, b = shapes[one], shapes[other]
         i, j = np.array([[one, other]] * 80).T
-        found = hulls_depth(HullTable.of(shapes), i, j)
+        found = hull_depths(HullTable.of(shapes), i, j)
         bound = -contact(a, b).lower_bound + found.rounding
         assert (found.inner <= bound)[found.found].all()
 
@@ -898,7 +896,7 @@ def test_boxes_from_poses_are_those_from_shapes():
     shapes = boxes(60, "turned")
     told = OrientedBoxes.of(shapes)
     posed = OrientedBoxes.from_poses(
-        [b.center for b in shapes], np.array([b.axes for b in shapes]), np.array([b.half for b in shapes])
+        *(np.array(rows) for rows in zip(*((b.center, b.axes, b.half) for b in shapes), strict=True))
     )
     assert np.array_equal(told.frames, posed.frames)
     assert len(told) == 60
@@ -906,24 +904,6 @@ def test_boxes_from_poses_are_those_from_shapes():
     for k, shape in enumerate(shapes):
         assert np.allclose(low[:, k], shape.bounds[0], atol=1e-14)
         assert np.allclose(high[:, k], shape.bounds[1], atol=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("centers", {"centers": np.zeros((2, 2))}),
-        ("centers", {"centers": np.full((2, 3), np.nan)}),
-        ("axes", {"axes": np.zeros((2, 3, 3))}),
-        ("axes", {"axes": [np.eye(3), [[1, 0, 0], [0, 1, 0], [0, 0.6, 0.8]]]}),
-        ("axes", {"axes": np.eye(3)}),
-        ("half", {"half": np.ones((3, 3))}),
-        ("half", {"half": -np.ones((2, 3))}),
-    ],
-)
-def test_poses_that_are_none_are_refused(name, change):
-    given = {"centers": np.zeros((2, 3)), "axes": np.tile(np.eye(3), (2, 1, 1)), "half": np.ones((2, 3)), **change}
-    with pytest.raises(ValueError, match=rf"^{name}"):
-        OrientedBoxes.from_poses(**given)
 
 
 def test_the_axis_of_every_pair_of_boxes_is_that_of_one():
@@ -947,7 +927,7 @@ def test_no_axis_is_better_than_the_one_that_decides(kind):
     table = OrientedBoxes.of(shapes)
     i, j = random_pairs(2_000, len(shapes)).T
     found = box_axes(table, i, j)
-    met, doubtful = boxes_overlap(table, i, j)
+    met, doubtful = boxes_intersect(table, i, j)
     sure = np.ones(len(met), dtype=bool)
     sure[doubtful] = False
     for k in range(len(i)):
@@ -962,14 +942,13 @@ def test_no_axis_is_better_than_the_one_that_decides(kind):
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "all sizes", "minute"])
-def test_overlaps_in_single_precision_are_as_exact_as_is_said(kind):
-    shapes = boxes(200, kind)
-    table = OrientedBoxes.of(shapes)
-    i, j = np.ascontiguousarray(random_pairs(3_000, len(shapes)).T)
-    way, square, reach = batched_boxes._balls(table, i, j)
-    single = batched_boxes._Chunks(len(i)).first(table, i, j, way, np.maximum(reach, np.sqrt(square)))
-    single.edges(careful=False)
-    for part, exact in batched_boxes._closely(table, i, j):
+def test_overlaps_in_single_precision_are_within_their_rounding(kind):
+    table = OrientedBoxes.of(boxes(200, kind))
+    i, j = np.ascontiguousarray(random_pairs(3_000, 200).T)
+    chunk = SingleChunks(table, len(i))
+    offset, square, reach = chunk.spheres(i, j)
+    single = chunk.edges(chunk.faces(i, j, offset, np.maximum(reach, np.sqrt(square))), np.arange(len(i)))
+    for part, exact in double_chunks(table, i, j):
         exact.edges(careful=False)
         room = single.rounding[part].astype(float)
         assert (np.abs(single.overlap[:, part] - table.scale * exact.overlap) <= 0.5 * room).all()
@@ -977,26 +956,15 @@ def test_overlaps_in_single_precision_are_as_exact_as_is_said(kind):
         assert np.abs(sine[0] - sine[1]).max() <= 8.0 * 2.0**-24
 
 
-def test_single_precision_decides_about_nearly_all_boxes(monkeypatch):
-    asked = []
-    close = batched_boxes._axis_of
-    monkeypatch.setattr(batched_boxes, "_axis_of", lambda table, i, j: asked.append(len(i)) or close(table, i, j))
-    table = OrientedBoxes.of(boxes(250, "turned"))
-    i, j = np.ascontiguousarray(random_pairs(20_000, 250).T)
-    different = i != j
-    box_axes(table, i[different], j[different])
-    assert sum(asked) < 200
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [0, 1, 40, 1_000, 20_000])
 def test_boxes_that_meet_are_those_whose_axes_say_so(kind, count):
     table = OrientedBoxes.of(boxes(250, kind))
     i, j = np.ascontiguousarray(random_pairs(count, 250).reshape(-1, 2).T)
-    places, axes = meeting_boxes(table, i, j)
+    places, axes = intersecting_boxes(table, i, j)
     every = box_axes(table, i, j)
     assert np.array_equal(places, np.flatnonzero(every.signed_distance <= 0.0))
-    expected = every.taken(places)
+    expected = every.take(places)
     for name in ("signed_distance", "normal", "axis", "rounding"):
         assert np.array_equal(getattr(axes, name), getattr(expected, name)), name
 
@@ -1009,8 +977,8 @@ def test_moved_tables_are_those_of_moved_shapes(far):
     centers = rng.uniform(-3, 3, (80, 3)) + far
     shapes = [ConvexHull(h.vertices @ a + c) for h, a, c in zip(local, axes, centers, strict=True)]
     i, j = np.ascontiguousarray(random_pairs(2_000, 80).T)
-    table = HullTable.of(local).moved(axes, centers)
-    one, other = hulls_intersect(table, i, j), hulls_intersect(HullTable.of(shapes), i, j)
+    table = HullTable.of(local).posed(axes, centers)
+    one, other = intersect_hulls(table, i, j), intersect_hulls(HullTable.of(shapes), i, j)
     sure = (one != OPEN) & (other != OPEN)
     assert np.array_equal(one[sure], other[sure])
     assert sure.sum() > 1_900
@@ -1024,13 +992,13 @@ def test_what_a_batch_says_of_hulls_is_proved():
     shapes = shapes_of_classes(3)
     i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
     table = HullTable.of(shapes)
-    state, left = hulls_by_slabs(table, i, j), np.arange(len(i))
-    for found, at in ((state, left), (hulls_by_portals(table, i, j), left)):
+    state, left = widest_slabs(table, i, j), np.arange(len(i))
+    for found, at in ((state, left), (search_portals(table, i, j), left)):
         for k in at[found.state == APART].tolist():
             a, b = shapes[i[k]], shapes[j[k]]
             assert found.gap[k] >= 0.0
             assert gap_across(a, b, found.normal[:, k]) >= found.gap[k]
-    rays = hulls_by_rays(table, i, j)
+    rays = rays_meet(table, i, j)
     for k in np.flatnonzero(rays)[:800].tolist():
         single = contact(shapes[i[k]], shapes[j[k]])
         assert single.signed_distance <= promised(shapes[i[k]], shapes[j[k]], 0.0)
@@ -1044,7 +1012,7 @@ def test_slabs_in_single_precision_part_no_shapes_that_meet(far, wide):
         shapes.append(ConvexHull(CUBE + 1e12))
     i, j = np.ascontiguousarray(random_pairs(4_000, len(shapes)).T)
     table = HullTable.of(shapes)
-    parted, slabs = hulls_parted(table, i, j), hulls_by_slabs(table, i, j)
+    parted, slabs = are_separated(table, i, j), widest_slabs(table, i, j)
     assert parted.any()
     assert (slabs.state[parted] == APART).all()
     for k in np.flatnonzero(slabs.state == APART).tolist():
@@ -1056,7 +1024,7 @@ def test_slabs_tell_gaps_down_to_a_millionth():
     gaps = np.array([1e-2, 1e-4, 1e-5, -1e-7, -1e-3])
     shapes = [ConvexHull(CUBE), *(ConvexHull(CUBE + [np.ptp(CUBE[:, 0]) + gap, 0.3, -0.2]) for gap in gaps)]
     other = np.arange(1, 6)
-    assert hulls_parted(HullTable.of(shapes), np.zeros(5, dtype=np.intp), other).tolist() == [True] * 3 + [False] * 2
+    assert are_separated(HullTable.of(shapes), np.zeros(5, dtype=np.intp), other).tolist() == [True] * 3 + [False] * 2
 
 
 def test_rays_settle_most_pairs_with_a_common_point_between_their_middles():
@@ -1067,8 +1035,8 @@ def test_rays_settle_most_pairs_with_a_common_point_between_their_middles():
     i, j = i[i != j], j[i != j]
     axes, centers = rotation(rng), rng.uniform(-9.0, 9.0, 3)
     local = HullTable.of(shapes)
-    told = hulls_by_rays(local, i, j)
-    moved = local.moved(np.repeat(axes[None], 40, axis=0), np.repeat(centers[None], 40, axis=0))
+    told = rays_meet(local, i, j)
+    moved = local.posed(np.repeat(axes[None], 40, axis=0), np.repeat(centers[None], 40, axis=0))
     reach = []
     for a, b in zip(i.tolist(), j.tolist(), strict=True):
         means = [local.centers[:3, n] + local.centers[3:, n] for n in (a, b)]
@@ -1081,7 +1049,7 @@ def test_rays_settle_most_pairs_with_a_common_point_between_their_middles():
     true = np.array(reach)
     assert not (told & (true < 1.0 - 1e-12)).any()
     assert told[true > 1.1].all()
-    assert (hulls_by_rays(moved, i, j) == told).mean() > 0.99
+    assert (rays_meet(moved, i, j) == told).mean() > 0.99
 
 
 def test_few_corners_leave_few_pairs_open():
@@ -1090,7 +1058,7 @@ def test_few_corners_leave_few_pairs_open():
     shapes = [ConvexHull(rng.normal(size=(n, 3)) + rng.uniform(-1.0, 1.0, 3)) for n in rng.integers(4, 8, 100)]
     i, j = np.ascontiguousarray(random_pairs(5_000, 100).T)
     i, j = i[i != j], j[i != j]
-    state = hulls_by_portals(HullTable.of(shapes), i, j).state
+    state = search_portals(HullTable.of(shapes), i, j).state
     assert (state == OPEN).mean() < 0.005
     for k in range(0, len(i), 10):
         if state[k] != OPEN:

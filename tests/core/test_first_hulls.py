@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull as QHull
 
-from contact_lens.core.batched.first_hulls import CORNERS, FACETS, first_hulls
+from contact_lens.core.batched.first_hulls import FACETS, VERTICES, first_hulls
 
 LIMIT = 1e-10
 
 
 def points_of(count: int, seed: int, middle: float = 0.0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=(3, CORNERS, count)) + middle
+    return np.random.default_rng(seed).normal(size=(3, VERTICES, count)) + middle
 
 
 @pytest.mark.parametrize("count", [1, 40, 1_000, 20_000])
@@ -36,8 +36,8 @@ def test_each_edge_is_there_once_in_either_direction():
     points = points_of(500, 3)
     hull, corners = first_hulls(points, np.full(500, LIMIT))
     sides = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-    codes = np.tile(hull, 3) * CORNERS**2 + sides @ [CORNERS, 1]
-    other = np.tile(hull, 3) * CORNERS**2 + sides @ [1, CORNERS]
+    codes = np.tile(hull, 3) * VERTICES**2 + sides @ [VERTICES, 1]
+    other = np.tile(hull, 3) * VERTICES**2 + sides @ [1, VERTICES]
     assert len(hull) > 1_000
     assert len(np.unique(codes)) == len(codes)
     assert set(codes.tolist()) == set(other.tolist())

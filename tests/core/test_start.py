@@ -21,8 +21,10 @@ from contact_lens.core import (
     gjk_intersects,
     verify,
 )
-from contact_lens.core.batched.coherent_hulls import hulls_coherent, motions
-from contact_lens.core.batched.hulls import APART, MEET, OPEN, HullTable, hulls_by_balls, hulls_intersect
+from contact_lens.core.batched.coherence import motion_bounds, update_states
+from contact_lens.core.batched.hull_intersection import intersect_hulls
+from contact_lens.core.batched.hull_table import HullTable
+from contact_lens.core.batched.portals import APART, MEET, OPEN
 from contact_lens.core.narrow_phase.epa import epa_again
 
 from .generators import CLASSES, pair, rotation
@@ -387,16 +389,16 @@ def test_hulls_that_move_little_are_known_without_a_look(count):
     table = HullTable.of(local)
     centers, axes = rng.uniform(-2, 2, (60, 3)), np.array([rotation(rng) for _ in local])
     i, j = np.ascontiguousarray(rng.integers(0, 60, (count, 2)).T)
-    last, before = None, table.moved(axes, centers)
+    last, before = None, table.posed(axes, centers)
     kept = 0
     for speed in (0.0, 1e-12, 1e-3, 1e-2, 1e-4, 0.3, 1e-3, 0.05):
         axes = np.array([a @ axis_turn(rng.normal(size=3), speed * rng.random()) for a in axes])
         centers = centers + speed * rng.normal(size=(60, 3))
-        now = table.moved(axes, centers)
-        motion = motions(before, now)
+        now = table.posed(axes, centers)
+        motion = motion_bounds(before, now)
         if last is not None:
             kept += int((last.margin > motion[i] + motion[j]).sum())
-        warm, cold = hulls_coherent(now, i, j, last, motion), hulls_intersect(now, i, j)
+        warm, cold = update_states(now, i, j, last, motion), intersect_hulls(now, i, j)
         both = (warm.state != OPEN) & (cold != OPEN)
         assert both.mean() > 0.9 or count < 1_000
         assert np.array_equal(warm.state[both], cold[both])
@@ -416,12 +418,11 @@ def test_tables_are_moved_again():
     one, other = (np.array([rotation(rng) for _ in local]) for _ in range(2))
     table = HullTable.of(local)
     centers = rng.uniform(-1.5, 1.5, (40, 3))
-    twice = table.moved(one, np.zeros((40, 3))).moved(other, centers)
-    at_once = table.moved(one @ other, centers)
-    i, j = np.ascontiguousarray(rng.integers(0, 40, (2_000, 2)).T)
-    assert np.allclose(hulls_by_balls(twice, i, j), hulls_by_balls(at_once, i, j), rtol=0.0, atol=1e-12)
-    assert hulls_by_balls(twice, i, j).max() > 0.1
-    assert motions(twice, at_once).max() <= 1e-12
+    twice = table.posed(one, np.zeros((40, 3))).posed(other, centers)
+    at_once = table.posed(one @ other, centers)
+    numbers, points = rng.integers(0, 40, 2_000), rng.normal(size=(3, 2_000))
+    assert np.allclose(twice.gauge(numbers, points), at_once.gauge(numbers, points), rtol=1e-6)
+    assert motion_bounds(twice, at_once).max() <= 1e-12
 
 
 def test_motions_are_those_of_the_corners():
@@ -429,12 +430,12 @@ def test_motions_are_those_of_the_corners():
     local = [ConvexHull(rng.normal(size=(n, 3))) for n in (5, 9, 40)]
     table = HullTable.of(local)
     axes, centers = np.array([rotation(rng) for _ in local]), rng.normal(size=(3, 3))
-    moved_table = table.moved(axes, centers)
+    moved_table = table.posed(axes, centers)
     true = [
         np.linalg.norm(h.vertices @ a + c - h.vertices, axis=1).max()
         for h, a, c in zip(local, axes, centers, strict=True)
     ]
-    assert (motions(table, moved_table) >= true).all()
+    assert (motion_bounds(table, moved_table) >= true).all()
     assert (
-        motions(table, table.moved(np.array([np.eye(3)] * 3), centers)) <= np.linalg.norm(centers, axis=1) + 1e-12
+        motion_bounds(table, table.posed(np.array([np.eye(3)] * 3), centers)) <= np.linalg.norm(centers, axis=1) + 1e-12
     ).all()

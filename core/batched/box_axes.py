@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The separating axis test of many pairs of boxes at once: least overlap or widest gap, and its axis.
+
+As in `box_sat`: r_ij = axis i of A . axis j of B, t the offset between the centres in the frame of A, h and g the half
+sizes. The 15 axes are the face normals of A and of B and the products of their edges.
+
+1. In single precision, twice as fast: skip pairs whose bounding spheres are disjoint, or that a face separates.
+2. Of the others compute the overlaps along all axes, those of edges times their sine. The decisive axis is that of the
+   least overlap, where no second one is within rounding of it.
+3. Where one is, decide in double precision: the first axis within BOX_PREFER_FACE of the least.
+4. Measure the decisive axis alone in double precision.
+
+Source: S0.3, S0.4, S0.5; C. Ericson, Real-Time Collision Detection, 4.4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import Progress
+from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE, SINGLE_EPS
+from ..types import BoolArray, FloatArray, IntArray
+from .boxes import SINGLE_ROUNDING, OrientedBoxes, SingleArray
+from .vectors import CHUNK, chunks
+
+AXIS_OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+AXIS_OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
+"""Of `BoxAxes.axis`, the axis of A and of B, if there is one."""
+_TIE = 8.0
+"""Times the rounding of an overlap in single precision: by how much the second axis must be worse than the
+decisive one. Below 2, errors as large as they may be leave all pairs open; with much more, many tie."""
+_ROWS = 141
+"""Rows of numbers per pair of a `_Workspace`."""
+_RANKS = np.arange(15, 0, -1, dtype=np.int8)[:, None]
+"""Descending, so that the first axis of several has the largest."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoxAxes:
+    """The decisive axis of many pairs of boxes A and B: the fields of `BoxAxis`, one column per pair."""
+
+    signed_distance: FloatArray
+    """(n,) minus the penetration depth; or, above 0, the widest gap across an axis, a lower bound of the distance."""
+    normal: FloatArray
+    """(3, n) unit vectors from A to B, world frame: moving B by depth * normal separates the pair."""
+    axis: NDArray[np.int8]
+    """(n,) 0 to 2: face of A; 3 to 5: face of B; 6 + 3 i + j: product of axis i of A and axis j of B."""
+    rounding: FloatArray
+    """(n,) error bound of the signed distance."""
+
+    def take(self, columns: IntArray | slice) -> BoxAxes:
+        """Return these columns."""
+        return BoxAxes(*(getattr(self, field.name)[..., columns] for field in fields(self)))
+
+
+class _Workspace:
+    """Some pairs of boxes and the overlaps along their axes, in memory that is used for one chunk after another.
+
+    What `take` copies is in one piece.
+    """
+
+    def __init__(self, memory: NDArray[Any], count: int) -> None:
+        rows = memory[: _ROWS * count].reshape(_ROWS, count)
+        self.count = count
+        self.axes_a, self.axes_b = rows[:18].reshape(2, 3, 3, count)
+        self.offset_b = rows[18:24]
+        """(6, n) memory, and rows 3 to 5 the offset between the centres in the frame of B."""
+        self.face_rows = rows[24:49]
+        self.half_a, self.half_b = self.face_rows[:3], self.face_rows[3:6]
+        self.cosines, self.offset_a = self.face_rows[6:15].reshape(3, 3, count), self.face_rows[15:18]
+        self.rounding = self.face_rows[18]
+        """(n,) error bound of an overlap, of an edge times its sine."""
+        self.overlap = rows[43:58]
+        """(15, n) in the order of `BoxAxes.axis`; of an edge times its sine."""
+        self.square, self.memory = rows[58:76].reshape(2, 3, 3, count)
+        """(3, 3, n) squared sine of an edge of A and one of B; and memory."""
+        # Rows and columns 3 and 4 are 0 and 1 again: axes i + 1 and i + 2 of all i are then rows 1 to 3 and 2 to 4.
+        self.cyclic, self.sizes = rows[76:126].reshape(2, 5, 5, count), rows[126:141].reshape(3, 5, count)
+
+    def take(self, other: _Workspace, columns: IntArray) -> _Workspace:
+        """Copy some pairs of another workspace, with the overlaps of their faces."""
+        other.face_rows.take(columns, axis=1, out=self.face_rows, mode="clip")
+        return self
+
+    def faces(self, table: NDArray[Any], i: IntArray, j: IntArray, offset: NDArray[Any]) -> None:
+        """Gather boxes i and j of a table (12 or more, n) of axes and half sizes, with the offsets (3, n) between their
+        centres, and fill in the overlaps along their faces."""
+        axes_a, axes_b, half_a, half_b = self.axes_a, self.axes_b, self.half_a, self.half_b
+        for numbers, axes, half in ((i, axes_a, half_a), (j, axes_b, half_b)):
+            table[:9].take(numbers, axis=1, out=axes.reshape(9, -1), mode="clip")
+            table[9:12].take(numbers, axis=1, out=half, mode="clip")
+        np.einsum("icn,jcn->ijn", axes_a, axes_b, out=self.cosines)
+        np.einsum("kcn,cn->kn", axes_a, offset, out=self.offset_a)
+        np.einsum("kcn,cn->kn", axes_b, offset, out=self.offset_b[3:])
+        size = np.abs(self.cosines, out=self.memory)
+        of_a, of_b = self.overlap[:3], self.overlap[3:6]
+        np.einsum("ijn,jn->in", size, half_b, out=of_a)
+        np.einsum("ijn,in->jn", size, half_a, out=of_b)
+        of_a += half_a
+        of_b += half_b
+        of_a -= np.abs(self.offset_a, out=self.offset_b[:3])
+        of_b -= np.abs(self.offset_b[3:], out=self.offset_b[:3])
+
+    def midpoint_outside(self) -> NDArray[Any]:
+        """Return (n,) twice the distance by which the midpoint of the centres is outside of one of both boxes along one
+        of its axes. Where it is in both, no axis can separate them."""
+        outside = np.abs(self.offset_b, out=self.offset_b)
+        np.abs(self.offset_a, out=outside[:3])
+        for rows, half in ((outside[:3], self.half_a), (outside[3:], self.half_b)):
+            rows -= half
+            rows -= half
+        return np.maximum.reduce(outside, axis=0)
+
+    def edges(self, careful: bool) -> None:
+        """Fill in the overlaps along the edge products, times their sines, and the squared sines.
+
+        `careful`: the reach of B comes from the same rounded numbers as the axis itself, or its error, divided by a
+        small sine, would be large.
+        """
+        r, q = self.cyclic
+        h, g, t = self.sizes
+        overlap, square, memory = self.overlap[6:].reshape(self.memory.shape), self.square, self.memory
+        r[:3, :3], r[:3, 3:] = self.cosines, self.cosines[:, :2]
+        r[3:] = r[:2]
+        for five, three in ((h, self.half_a), (g, self.half_b), (t, self.offset_a)):
+            five[:3], five[3:] = three, three[:2]
+        np.abs(r, out=q)
+        np.multiply(q[1:4, :3], h[2:, None], out=overlap)
+        overlap += np.multiply(q[2:, :3], h[1:4, None], out=memory)
+        if careful:
+            np.multiply(r[1:4, :3], r[2:, 1:4], out=memory)
+            memory -= np.multiply(r[2:, :3], r[1:4, 1:4], out=square)
+            np.abs(memory, out=q[:3, 2:])
+            q[:3, :2] = q[:3, 3:]
+        overlap += np.multiply(q[:3, 1:4], g[2:], out=memory)
+        overlap += np.multiply(q[:3, 2:], g[1:4], out=memory)
+        np.multiply(r[1:4, :3], t[2:, None], out=memory)
+        memory -= np.multiply(r[2:, :3], t[1:4, None], out=square)
+        overlap -= np.abs(memory, out=memory)
+        np.multiply(r[1:4, :3], r[1:4, :3], out=square)
+        square += np.multiply(r[2:, :3], r[2:, :3], out=memory)
+
+    def decisive_axis(self) -> NDArray[np.int8]:
+        """Return the decisive axis, in double precision; the edges must have been filled in with care."""
+        overlap, square = self.overlap, self.square.reshape(9, -1)
+        parallel = square <= BOX_PARALLEL**2
+        np.copyto(square, 1.0, where=parallel)
+        np.copyto(overlap[6:], np.inf, where=parallel)
+        overlap[6:] /= np.sqrt(square, out=square)
+        least = np.minimum.reduce(overlap, axis=0)
+        limit = np.abs(least)
+        limit *= BOX_PREFER_FACE
+        limit += least
+        good = np.less_equal(overlap, limit).view(np.int8)
+        good *= _RANKS
+        return 15 - np.maximum.reduce(good, axis=0)
+
+    def only_axis(self) -> tuple[NDArray[np.int8], SingleArray]:
+        """Return, in single precision, the axis that is decisive if its overlap is at most (n,) so much: -inf where
+        another one may be decisive as well."""
+        overlap, square, rounding = self.overlap, self.square.reshape(9, -1), self.rounding
+        overlap -= rounding
+        overlap[6:] /= np.sqrt(square, out=square)
+        limit: SingleArray = np.minimum.reduce(overlap, axis=0)
+        limit += _TIE * rounding
+        good = np.less_equal(overlap, limit).view(np.int8)
+        good *= _RANKS
+        rank: NDArray[np.int8] = np.maximum.reduce(good, axis=0, initial=1)
+        np.copyto(limit, -np.inf, where=np.add.reduce(good, axis=0, dtype=np.int8) != rank)
+        return np.subtract(15, rank, out=rank), limit
+
+
+class SingleChunks:
+    """Workspaces in single precision, one for the pairs of a chunk and one for those that are left of it."""
+
+    def __init__(self, boxes: OrientedBoxes, count: int) -> None:
+        self._boxes, self._memory = boxes, np.empty((2, _ROWS * min(count, CHUNK)), dtype=np.float32)
+
+    def spheres(self, i: IntArray, j: IntArray) -> tuple[SingleArray, SingleArray, SingleArray]:
+        """Return the offsets (3, n) between the centres, their squares (n,) and the sums (n,) of the bounding radii."""
+        boxes = self._boxes
+        offset = boxes.offsets(i, j)
+        offset *= boxes.scale
+        single = offset.astype(np.float32)
+        reach: SingleArray = boxes.single[12].take(i, mode="clip")
+        reach += boxes.single[12].take(j, mode="clip")
+        return single, np.einsum("cn,cn->n", single, single), reach
+
+    def faces(self, i: IntArray, j: IntArray, offset: SingleArray, reach: SingleArray) -> _Workspace:
+        """Return boxes i and j with the overlaps of their faces; `offset` (3, n) between centres, at most `reach`."""
+        work = _Workspace(self._memory[0], len(i))
+        np.multiply(reach, np.float32(SINGLE_ROUNDING * SINGLE_EPS), out=work.rounding)
+        work.faces(self._boxes.single, i, j, offset)
+        return work
+
+    def edges(self, work: _Workspace, columns: IntArray) -> _Workspace:
+        """Return these columns of what `faces` returned, with the overlaps of their edges too."""
+        if len(columns) < work.count:
+            work = _Workspace(self._memory[1], len(columns)).take(work, columns)
+        work.edges(careful=False)
+        return work
+
+
+def double_chunks(boxes: OrientedBoxes, i: IntArray, j: IntArray) -> Iterator[tuple[slice, _Workspace]]:
+    """Yield boxes i (n,) and j (n,) with the overlaps of their faces in double precision, some at a time."""
+    size = CHUNK // 4
+    memory, table = np.empty(_ROWS * min(len(i), size)), boxes.frames[3:15]
+    for part in chunks(len(i), size=size):
+        work = _Workspace(memory, part.stop - part.start)
+        work.faces(table, i[part], j[part], boxes.offsets(i[part], j[part]))
+        yield part, work
+
+
+def box_axes(boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None) -> BoxAxes:
+    """Return the decisive axes of boxes i (n,) and j (n,): that of the least overlap, or of the widest gap.
+
+    Axes that are equally good within BOX_PREFER_FACE are taken in the order of `BoxAxes.axis`, faces first. Source:
+    S0.3, S0.4, S0.5. Raise Cancelled.
+    """
+    return _search_axes(boxes, i, j, False, progress)[1]
+
+
+def intersecting_boxes(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
+) -> tuple[IntArray, BoxAxes]:
+    """Return which pairs of boxes i (n,) and j (n,) have a signed distance of at most 0, and their decisive axes.
+
+    Faster than `box_axes` where many pairs are apart. Raise Cancelled.
+    """
+    columns, found = _search_axes(boxes, i, j, True, progress)
+    met = np.flatnonzero(found.signed_distance <= 0.0)
+    return columns.take(met), found.take(met)
+
+
+def _search_axes(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, cull: bool, progress: Progress | None
+) -> tuple[IntArray, BoxAxes]:
+    """Return columns and their decisive axes: all, or with `cull` those that may intersect."""
+    single = SingleChunks(boxes, len(i))
+    found: list[tuple[IntArray, NDArray[np.int8], SingleArray]] = []
+    for part in chunks(len(i), progress):
+        a, b = i[part], j[part]
+        with np.errstate(all="ignore"):  # what overflows is decided in double precision
+            offset, square, reach = single.spheres(a, b)
+            near = left = np.arange(len(a))
+            if cull:
+                near = np.flatnonzero(~(square > reach * reach))
+                a, b, offset = a.take(near), b.take(near), offset.take(near, axis=1)
+                square, reach = square.take(near), reach.take(near)
+            work = single.faces(a, b, offset, np.maximum(reach, np.sqrt(square)))
+            if cull:
+                left = np.flatnonzero(~(np.minimum.reduce(work.overlap[:6], axis=0) < -work.rounding))
+            if len(left):
+                found.append((part.start + near.take(left), *single.edges(work, left).only_axis()))
+    if not found:
+        found.append((np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int8), np.zeros(0, dtype=np.float32)))
+    columns, axis, limit = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    i, j = i.take(columns), j.take(columns)
+    with np.errstate(divide="ignore", invalid="ignore"):  # the axis may turn out to be that of parallel edges
+        result = _measure(boxes, i, j, axis)
+    left = np.flatnonzero(~(result.signed_distance * -boxes.scale <= limit))
+    if len(left):
+        i, j, axis = i.take(left), j.take(left), axis.take(left)
+        for part, work in double_chunks(boxes, i, j):
+            work.edges(careful=True)
+            axis[part] = work.decisive_axis()
+        better = _measure(boxes, i, j, axis)
+        for field in fields(BoxAxes):
+            getattr(result, field.name)[..., left] = getattr(better, field.name)
+    return columns, result
+
+
+def boxes_intersect(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, progress: Progress | None = None
+) -> tuple[BoolArray, IntArray]:
+    """Return (n,) whether boxes i (n,) and j (n,) intersect, and which pairs are too near to touching along a product
+    of nearly parallel edges for this to be sure.
+
+    Disjoint bounding spheres or an axis with a gap say no; inscribed spheres that meet, the midpoint of the centres in
+    both boxes, or an overlap along all axes say yes. Source: S0.4. Raise Cancelled.
+    """
+    result = np.zeros(len(i), dtype=bool)
+    single = SingleChunks(boxes, len(i))
+    left, doubtful = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+    for part in chunks(len(i), progress):
+        a, b = i[part], j[part]
+        with np.errstate(all="ignore"):
+            offset, square, reach = single.spheres(a, b)
+            inscribed = boxes.single[13].take(a) + boxes.single[13].take(b)
+            met = np.less(square, inscribed * inscribed, out=result[part])
+            near = np.flatnonzero(~((square > reach * reach) | met))
+            work = single.faces(a.take(near), b.take(near), offset.take(near, axis=1), reach.take(near))
+            near += part.start
+            common = work.midpoint_outside() <= -work.rounding
+            result[near[common]] = True
+            gap = np.minimum.reduce(work.overlap[:6], axis=0) < -work.rounding
+            columns = np.flatnonzero(~(gap | common))
+            if len(columns):
+                work, near = single.edges(work, columns), near.take(columns)
+                least = np.minimum.reduce(work.overlap, axis=0)
+                sure = result[near] = least > work.rounding
+                left.append(near[~(sure | (least < -work.rounding))])
+    columns = np.concatenate(left)
+    for part, work in double_chunks(boxes, i.take(columns), j.take(columns)):
+        near = columns[part]
+        common = work.midpoint_outside() <= 0.0
+        work.edges(careful=False)
+        limit = boxes.frames[17].take(i[near]) + boxes.frames[17].take(j[near])
+        edges = work.overlap[6:]
+        met = np.minimum.reduce(work.overlap[:6], axis=0) >= 0.0
+        met &= np.minimum.reduce(edges, axis=0) >= -limit
+        result[near] = met | common
+        close = np.abs(edges) <= limit
+        close &= work.square.reshape(9, -1) > BOX_PARALLEL**2
+        doubtful.append(near[close.any(axis=0) & met & ~common])
+    return result, np.concatenate(doubtful)
+
+
+def group_by_feature(axis: NDArray[np.int8]) -> tuple[IntArray, int, int]:
+    """Return an order of pairs in which those decided by a face of A come first, then a face of B, then edges; and
+    where those of B and those of edges start."""
+    face_a, edges = axis < 3, axis >= 6
+    columns = np.flatnonzero(face_a), np.flatnonzero(~(face_a | edges)), np.flatnonzero(edges)
+    return np.concatenate(columns), len(columns[0]), len(columns[0]) + len(columns[1])
+
+
+def inverse(order: IntArray) -> IntArray:
+    """Return the inverse permutation: taking results from where they are is several times faster than putting them."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def _measure(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.int8]) -> BoxAxes:
+    """Return what these axes (n,) show of boxes i (n,) and j (n,)."""
+    rows = np.empty((4, len(axis)))  # normal and signed distance
+    order, of_b, edges = group_by_feature(axis)
+    groups = (0, of_b, _along_face_of_a), (of_b, edges, _along_face_of_b), (edges, len(axis), _along_edges)
+    for start, end, measure in groups:
+        columns = order[start:end]
+        for part in chunks(len(columns)):
+            chosen = columns[part]
+            a, b = i.take(chosen), j.take(chosen)
+            reach, offset = measure(boxes, a, b, axis.take(chosen).astype(np.intp)), boxes.offsets(a, b)
+            along = _dot(reach[:3], offset)
+            along += 0.0  # turns -0.0 into 0.0
+            reach[:3] *= np.copysign(1.0, along)  # to the side on which B is
+            np.subtract(np.abs(along), reach[3], out=reach[3])
+            rows[:, start + part.start : start + part.stop] = reach
+    rows = rows.take(inverse(order), axis=1, mode="clip")
+    rounding = boxes.frames[17].take(i)
+    rounding += boxes.frames[17].take(j)
+    return BoxAxes(rows[3], rows[:3], axis, rounding)
+
+
+def _along_face_of_a(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+    """Return (4, n) the axes 0 to 2, of faces of A, and how far both boxes together reach along them."""
+    (side,) = boxes.sides(axis, i, 0)
+    frames = boxes.frames[3:15].take(j, axis=1, mode="clip")
+    reach = _dot(frames[:9].reshape(3, 3, -1), side[:3])
+    np.abs(reach, out=reach)
+    side[3] += _dot(reach, frames[9:])
+    return side
+
+
+def _along_face_of_b(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+    """The same along axes 3 to 5, of faces of B."""
+    return _along_face_of_a(boxes, j, i, axis - 3)
+
+
+def _along_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+    """The same along the products of edges."""
+    a1, a2 = boxes.sides(AXIS_OF_A.take(axis), i, 1, 2)
+    b, b1, b2 = boxes.sides(AXIS_OF_B.take(axis), j, 0, 1, 2)
+    # Perpendicular to both but for rounding, however nearly parallel they are.
+    one, two = _dot(a1[:3], b[:3]), _dot(a2[:3], b[:3])
+    sine = one * one
+    sine += two * two
+    np.sqrt(sine, out=sine)
+    one /= sine
+    two /= sine
+    reach = a1[3] * np.abs(two)
+    reach += a2[3] * np.abs(one)
+    a2 *= one
+    a1 *= two
+    a2 -= a1
+    for side in (b1, b2):
+        reach += side[3] * np.abs(_dot(side[:3], a2[:3]))
+    a2[3] = reach
+    return a2
+
+
+def _dot(vectors: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the dot products (..., n) of vectors (..., 3, n) and others (3, n), each added in the same order: `einsum`
+    takes another one when there is a single pair."""
+    terms = vectors * others
+    result: FloatArray = terms[..., 0, :]
+    result += terms[..., 1, :]
+    result += terms[..., 2, :]
+    return result

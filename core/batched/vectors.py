@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vectors of many pairs: arrays (3, n), one row per coordinate and one column per pair, processed in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..progress import Progress, report_progress
+from ..types import FloatArray
+
+CHUNK = 10_240
+"""Pairs processed together. Of fewer, numpy's calls dominate; of more, the working memory leaves the cache. Searches
+that hold a simplex or a polytope of every pair take half as many."""
+
+
+def chunks(count: int, progress: Progress | None = None, size: int = CHUNK) -> Iterator[slice]:
+    """Yield slices of about equal length, at most `size`, that cover `count` pairs. Raise Cancelled."""
+    number = -(-count // size)
+    for k in range(number):
+        report_progress(progress, k, number)
+        yield slice(k * count // number, (k + 1) * count // number)
+
+
+def dot(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the dot products (m,) of vectors (3, m)."""
+    return np.einsum("cm,cm->m", u, v)
+
+
+def length(u: FloatArray) -> FloatArray:
+    """Return the lengths (m,) of vectors (3, m)."""
+    return np.sqrt(dot(u, u))
+
+
+def cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the cross products of vectors (3, ...)."""
+    result = np.empty(u.shape if u.shape == v.shape else np.broadcast_shapes(u.shape, v.shape))
+    a, b, c = u
+    d, e, f = v
+    x, y, z = result  # views
+    np.multiply(b, f, out=x)
+    x -= c * e
+    np.multiply(c, d, out=y)
+    y -= a * f
+    np.multiply(a, e, out=z)
+    z -= b * d
+    return result
+
+
+def directions_around(axes: FloatArray, count: int, slope: float | FloatArray) -> FloatArray:
+    """Return `count` directions (3, count, m) on a cone around each axis (3, m), counter-clockwise seen from its tip.
+
+    `slope`, one for all or (m,), is the distance from the axis per unit along it. Around a zero axis they are around
+    the x axis. Source: T. Duff and others, Building an Orthonormal Basis, Revisited, 2017.
+    """
+    norm = length(axes)
+    unit = axes / np.where(norm > 0.0, norm, 1.0)
+    unit[0, norm == 0.0] = 1.0
+    x, y, z = unit
+    sign = np.copysign(1.0, z)
+    scale = -1.0 / (sign + z)
+    both = x * y * scale
+    right = np.stack([1.0 + sign * x * x * scale, sign * both, -sign * x])
+    up = np.stack([both, sign + y * y * scale, -y])
+    angles = 2.0 * np.pi * np.arange(count) / count
+    return np.stack([unit + slope * (np.cos(t) * right + np.sin(t) * up) for t in angles.tolist()], axis=1)
