@@ -12,8 +12,10 @@ J. Beck, Generalized Two- and Three-Dimensional Clipping, 1978.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -224,17 +226,13 @@ class _Outlines:
     y: FloatArray
 
     @classmethod
-    def of_points(cls, found: BoolArray, point: FloatArray) -> _Outlines:
-        """Return single points (2, n)."""
-        nothing = np.zeros(len(found))
-        return cls(found, found.astype(np.intp), point[:, found], nothing, nothing, *point)
-
-    @classmethod
     def of_segments(cls, found: BoolArray, start: FloatArray, end: FloatArray) -> _Outlines:
-        """Return segments from `start` (2, n) to `end` (2, n)."""
-        corners = np.stack([start, end], axis=2)[:, found].reshape(2, -1)
-        length = np.where(found, np.hypot(*(end - start)), 0.0)
-        return cls(found, 2 * found, corners, np.zeros(len(found)), length, *(0.5 * (start + end)))
+        """Return segments from `start` (2, n) to `end` (2, n), and points where these are equal."""
+        segment = found & (start != end).any(axis=0)
+        corners = np.stack([start, end], axis=2)[:, np.stack([found, segment], axis=1)]
+        length = np.where(segment, np.hypot(*(end - start)), 0.0)
+        center = np.where(segment, 0.5 * (start + end), start)
+        return cls(found, found.astype(np.intp) + segment, corners, np.zeros(len(found)), length, *center)
 
 
 def _outlines(
@@ -252,8 +250,7 @@ def _outlines(
         if of_p > of_q:
             p, q, of_p, of_q = q, p, of_q, of_p
         if of_p == 2:
-            chosen, outline = _face_overlap(p, q, limit)
-            result.append((columns.take(chosen), outline))
+            result += [(columns.take(chosen), outline) for chosen, outline in _face_overlap(p, q, limit)]
         elif of_p == 1:
             result.append((columns, (_edge_in_face if of_q == 2 else _edge_crossing)(p, q, limit)))
         else:
@@ -267,7 +264,8 @@ def _vertex_in_feature(p: SupportFeatures, q: SupportFeatures, arms: int, tolera
     (ux, uy), (vx, vy) = q.arms
     u, v = np.hypot(ux, uy), np.hypot(vx, vy)
     if arms == 0:
-        return _Outlines.of_points(np.hypot(dx, dy) <= tolerance, 0.5 * (p.center + q.center))
+        middle = 0.5 * (p.center + q.center)
+        return _Outlines.of_segments(np.hypot(dx, dy) <= tolerance, middle, middle)
     if arms == 1:
         found = np.abs(dx * uy - dy * ux) <= tolerance * u
         found &= np.abs(dx * ux + dy * uy) <= (u + tolerance) * u
@@ -275,7 +273,7 @@ def _vertex_in_feature(p: SupportFeatures, q: SupportFeatures, arms: int, tolera
         area = np.abs(ux * vy - uy * vx)
         found = np.abs(dx * vy - dy * vx) <= area + tolerance * v
         found &= np.abs(dx * uy - dy * ux) <= area + tolerance * u
-    return _Outlines.of_points(found, p.center)
+    return _Outlines.of_segments(found, p.center, p.center)
 
 
 def _edge_crossing(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray) -> _Outlines:
@@ -294,7 +292,8 @@ def _edge_crossing(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray
     middle, reach = (wx * dx + wy * dy) / (d * d), np.abs(ex * dx + ey * dy) / (d * d)
     low, high = np.maximum(middle - reach, -1.0), np.minimum(middle + reach, 1.0)
     found &= (low - high) * d <= tolerance
-    return _Outlines.of_points(found, p.center + np.minimum(np.maximum(place, low), high) * p.arms[0])
+    point = p.center + np.minimum(np.maximum(place, low), high) * p.arms[0]
+    return _Outlines.of_segments(found, point, point)
 
 
 def _edge_in_face(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray) -> _Outlines:
@@ -304,10 +303,13 @@ def _edge_in_face(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray)
     # Where a side of the face is nearly along the edge, or a corner of it near, rounding decides what is left.
     found = (high[0] - low[0]) * _length(arm) > tolerance
     for side in q.arms:
-        across = np.abs(arm[0] * side[1] - arm[1] * side[0])
-        limit = tolerance * _length(side)
-        found &= (across <= limit) | (across > _CLOSE * limit)
+        found &= _is_clear(np.abs(arm[0] * side[1] - arm[1] * side[0]), tolerance * _length(side))
     return _Outlines.of_segments(found, p.center + low[0] * arm, p.center + high[0] * arm)
+
+
+def _is_clear(across: FloatArray, tolerance: FloatArray) -> BoolArray:
+    """Return whether sides are parallel or far from it: between, rounding decides what is left of them."""
+    return (across <= tolerance) | (across > _CLOSE * tolerance)
 
 
 def _length(vectors: FloatArray) -> FloatArray:
@@ -371,7 +373,9 @@ def _counter_clockwise(arms: FloatArray) -> FloatArray:
     return np.where(ux * vy - uy * vx < 0.0, arms[::-1], arms)
 
 
-def _face_overlap(first: SupportFeatures, second: SupportFeatures, tolerance: FloatArray) -> tuple[IntArray, _Outlines]:
+def _face_overlap(
+    first: SupportFeatures, second: SupportFeatures, tolerance: FloatArray
+) -> list[tuple[IntArray, _Outlines]]:
     """Return the intersections of faces, and of which pairs they are."""
     p, q = _counter_clockwise(first.arms), _counter_clockwise(second.arms)
     # Rotate the sides of q by quarters until the direction of its first is between those of the first two of p: then
@@ -396,15 +400,59 @@ def _face_overlap(first: SupportFeatures, second: SupportFeatures, tolerance: Fl
         np.multiply(high[2:], size, out=lengths[k + 4 :: 2])
     kept = lengths > tolerance
     kept[1::2] &= ~beside  # of two sides on one line that of p stays
-    many = np.flatnonzero(kept.sum(axis=0) > 2)
-    if len(many) < len(tolerance):
-        starts, ends, lengths = (array.take(many, axis=-1) for array in (starts, ends, lengths))
-        kept = kept.take(many, axis=1)
-    return many, _polygons(starts, ends, lengths, kept, tolerance.take(many))
+    number = kept.sum(axis=0)
+    clipped = starts, ends, lengths, kept, tolerance
+    groups: list[tuple[BoolArray, Callable[..., _Outlines], tuple[Any, ...]]] = [
+        (number < 2, _beside, (p, q, first.center, second.center, *clipped)),
+        (number > 2, _polygons, clipped),
+    ]
+    result = []
+    for chosen, outline, arrays in groups:
+        if chosen.all():
+            return [(np.arange(len(chosen)), outline(*arrays))]
+        columns = np.flatnonzero(chosen)
+        if len(columns):
+            result.append((columns, outline(*(array.take(columns, axis=-1) for array in arrays))))
+    return result
+
+
+def _beside(
+    p: FloatArray,
+    q: FloatArray,
+    center_p: FloatArray,
+    center_q: FloatArray,
+    starts: FloatArray,
+    ends: FloatArray,
+    lengths: FloatArray,
+    kept: BoolArray,
+    tolerance: FloatArray,
+) -> _Outlines:
+    """Return segments and points of faces beside each other, of which at most one side is kept: those of a side of p
+    that has all of q on its outer side."""
+    centers, (wx, wy) = _sides(p, center_p)
+    size = _length(np.stack([wx, wy]))
+    tx, ty = center_q[:, None] - centers
+    inside = wx * ty - wy * tx
+    clear = np.ones(size.shape, dtype=bool)
+    for arm in q:
+        across = np.abs(wx * arm[1] - wy * arm[0])
+        inside += across
+        clear &= _is_clear(across, tolerance * _length(arm))
+    outside = (lengths[::2] >= -tolerance) & (inside <= tolerance * size)
+    segment, columns = kept.any(axis=0), np.arange(len(tolerance))
+    side = np.where(segment, kept[::2], outside).argmax(axis=0)
+    found = (outside & clear)[side, columns] & (kept[2 * side, columns] | ~segment)
+    start, end = starts[:, 2 * side, columns], ends[:, 2 * side, columns]
+    middle = 0.5 * (start + end)
+    return _Outlines.of_segments(found, np.where(segment, start, middle), np.where(segment, end, middle))
 
 
 def _polygons(
-    starts: FloatArray, ends: FloatArray, lengths: FloatArray, kept: BoolArray, tolerance: FloatArray
+    starts: FloatArray,
+    ends: FloatArray,
+    lengths: FloatArray,
+    kept: BoolArray,
+    tolerance: FloatArray,
 ) -> _Outlines:
     """Return polygons of the sides from `starts` to `ends` (2, 8, n), of which three or more are kept."""
     count = kept.shape[1]
