@@ -14,14 +14,9 @@ to pick.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +26,8 @@ from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
 from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh
 from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
 
-from .table import Against, Row, duration, in_turn, show
+from .in_blender import measure_in_blender
+from .table import Against, Row, duration, in_turn, print_table, show
 
 COUNTS = (10_000, 100_000)
 GOALS = {"mathutils": 2.0, "coal": 25.0}
@@ -97,7 +93,7 @@ def against_coal(count: int, rounds: int) -> dict[str, tuple[float, float]]:
     return {name: (time, ours) for name, time in zip(models, theirs, strict=True)}
 
 
-def against_mathutils(count: int, rounds: int) -> tuple[float, float]:
+def measure(count: int, rounds: int) -> tuple[float, float]:
     """Their time and ours. mathutils takes lists, which are not part of its time; its answer must be within ours."""
     import bpy  # noqa: F401 - without it there is no mathutils
     from mathutils.bvhtree import BVHTree
@@ -115,34 +111,12 @@ def against_mathutils(count: int, rounds: int) -> tuple[float, float]:
     return theirs, ours
 
 
-def in_blender(counts: tuple[int, ...], rounds: int) -> dict[int, tuple[float, float]]:
-    """The times of `against_mathutils` for each count, here or in Blender's Python; nothing where there is none."""
-    if find_spec("bpy"):
-        return {count: against_mathutils(count, rounds) for count in counts}
-    python = os.environ.get("CONTACT_LENS_BLENDER_PYTHON")
-    if not python:
-        print("mathutils is left out: it needs Blender's Python module, which `build.py bench` provides.")
-        return {}
-    request = json.dumps([counts, rounds])
-    done = subprocess.run(
-        [python, "-m", "tests.benchmarks.bench_bvh", request],
-        cwd=Path(__file__).resolve().parents[2],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"Blender's Python ended with code {done.returncode}:\n{done.stdout}")
-    return {int(count): tuple(times) for count, times in json.loads(done.stdout.splitlines()[-1]).items()}
-
-
 def rows(counts: tuple[int, ...], rounds: int) -> list[Row]:
     """Measure against the peers."""
-    blender = in_blender(counts, rounds)
+    blender = measure_in_blender("bench_bvh", [(count, rounds) for count in counts])
     result = []
-    for count in counts:
-        peers = {"mathutils": Against(*blender[count])} if count in blender else {}
+    for k, count in enumerate(counts):
+        peers = {"mathutils": Against(*blender[k])} if blender else {}
         if find_spec("coal"):
             peers |= {name: Against(*times) for name, times in against_coal(count, rounds).items()}
         points, triangles = mesh(count)
@@ -217,24 +191,12 @@ def crossed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return result
 
 
-def print_table(title: str, lines: list[list[str]]) -> None:
-    """Print lines of cells, the first of them the header."""
-    print(f"\n{title}")
-    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    for first, *rest in lines:
-        cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        print("  ".join([first.ljust(widths[0]), *cells]).rstrip())
-
-
 def main(quick: bool = False) -> None:
     """Print the tables."""
     show(rows((2000,) if quick else COUNTS, 3 if quick else 15))
     for count in (2000,) if quick else (10_000, 100_000):
-        print_table(f"Builds of {count:,} boxes (a refit is enough up to {REBUILD_COST} times the cost)", builds(count))
+        print(f"\nBuilds of {count:,} boxes (a refit is enough up to {REBUILD_COST} times the cost)")
+        print_table(builds(count))
     count = 2000 if quick else 20_000
-    print_table(f"Kinds of volume around {count:,} triangles of each of two meshes, linear trees", kinds(count))
-
-
-if __name__ == "__main__":
-    wanted, turns = json.loads(sys.argv[1])
-    print(json.dumps({count: against_mathutils(count, turns) for count in wanted}))
+    print(f"\nKinds of volume around {count:,} triangles of each of two meshes, linear trees")
+    print_table(kinds(count))

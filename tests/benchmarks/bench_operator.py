@@ -2,72 +2,45 @@
 """Inspect Contact on Suzanne against a cube, in Blender: `python3 build.py bench -- --only operator`.
 
 From the meshes to the drawn overlay, with the split: read (evaluated meshes to hulls), core (`contact`), the rest of
-the operator, draw. Runs in the Python that CONTACT_LENS_BLENDER_PYTHON names (`build.py bench` does), else in this one
-when it has bpy.
+the operator, draw. operator_in_blender.py is the part that runs in Blender.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
-from importlib.util import find_spec
-from pathlib import Path
+from typing import Any
 
-from .table import duration
+from .in_blender import ROOT, measure_in_blender
+from .table import duration, print_table
 
-ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = ("to overlay", "operator", "read", "core", "rest", "draw", "draw again")
 
 
 def main(quick: bool = False) -> None:
     """Print the table."""
-    python = os.environ.get("CONTACT_LENS_BLENDER_PYTHON") or (sys.executable if find_spec("bpy") else "")
     zips = [os.environ["CONTACT_LENS_ZIP"]] if "CONTACT_LENS_ZIP" in os.environ else sorted(ROOT.glob("dist/*.zip"))
-    if not python or not zips:
-        print("Left out: it needs Blender's Python module and the built zip, which `build.py bench` provides.")
-        return
-    with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
-        result = Path(folder, "result.json")
-        script = Path(__file__).with_name("operator_in_blender.py")
-        done = subprocess.run(
-            [python, str(script), str(zips[-1]), str(result), "5" if quick else "41"],
-            env={**os.environ, "BLENDER_USER_RESOURCES": folder},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if not result.exists():
-            raise RuntimeError(f"Blender ended with code {done.returncode}:\n{done.stdout}")
-        found = json.loads(result.read_text(encoding="utf-8"))
-    show(found)
+    if not zips:
+        print("Left out: it needs the built zip, which `build.py bench` provides.")
+    elif found := measure_in_blender("operator_in_blender", [(str(zips[-1]), 5 if quick else 41)]):
+        show(found[0])
 
 
-def show(found: dict) -> None:
+def cells(seconds: dict[str, float | None]) -> list[str]:
+    """Write the split of one row, with the sums and differences of what was measured."""
+    read, core, operator, draw = (seconds.get(name) for name in ("read", "core", "operator", "draw"))
+    known = {**seconds, "draw again": seconds.get("redraw")}
+    if read is not None:
+        known["rest"] = operator - read - core
+    if draw is not None:
+        known["to overlay"] = operator + draw
+    return ["" if known.get(column) is None else duration(known[column]) for column in COLUMNS]
+
+
+def show(found: dict[str, Any]) -> None:
     """Print the split."""
     a, b = (f"{n} vertices, hull {h}" for n, h in zip(found["vertices"], found["hull_vertices"], strict=True))
     print(f"Blender {found['blender']}, Suzanne ({a}) and a cube ({b}), {found['relation']}; medians.")
-    lines = [["", *COLUMNS]]
-    for name, seconds in found["rows"].items():
-        seconds = dict(seconds)
-        if seconds["read"] is not None:
-            seconds["rest"] = seconds["operator"] - seconds["read"] - seconds["core"]
-        if "draw" in seconds:
-            seconds["to overlay"] = seconds["operator"] + seconds["draw"]
-            seconds["draw again"] = seconds["redraw"]
-        cells = (seconds.get(column) for column in COLUMNS)
-        lines.append([name, *("" if cell is None else duration(cell) for cell in cells)])
-    for line in lines:
-        print(f"{line[0]:17}" + "".join(f"{cell:>12}" for cell in line[1:]))
-    print(
-        "  Hulls in local space are remembered unless nothing is known; a moved object's is made again in world space."
-    )
-    if found["trouble"]:
-        print(f"  Not drawn: {found['trouble']}")
-    else:
-        print(
-            f"  Drawn by {found['renderer']} at 1280 x 800, until the pixels are there; draw: layers made and uploaded."
-        )
+    print_table([["", *COLUMNS], *([name, *cells(seconds)] for name, seconds in found["rows"].items())])
+    print("  Hulls in local space are cached unless nothing is; a moved object's is made again in world space.")
+    drawn = f"by {found['renderer']} at 1280 x 800, until the pixels are there; draw: layers made and uploaded."
+    print(f"  Not drawn: {found['trouble']}" if found["trouble"] else f"  Drawn {drawn}")

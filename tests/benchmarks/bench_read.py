@@ -9,15 +9,9 @@ the view does; times are of one. In Blender's Python (CONTACT_LENS_BLENDER_PYTHO
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
 import numpy as np
 
+from .in_blender import measure_in_blender
 from .table import Against, Row, in_turn, show
 
 COUNTS = (1000, 100_000)
@@ -26,7 +20,7 @@ GOALS = {100_000: 6.7}
 """Ratio wanted against `vertices.foreach_get`: 0.3 ms where that takes 2 ms."""
 
 
-def measured(count: int, rounds: int) -> list[float]:
+def measure(count: int, rounds: int) -> list[float]:
     """Seconds of ours, of `vertices.foreach_get` alone, and of the plain way to the bounds.
 
     Ours must hold those, and be wider by rounding in single precision at most.
@@ -79,45 +73,15 @@ def measured(count: int, rounds: int) -> list[float]:
     return [one / OBJECTS for one in seconds]
 
 
-def in_blender(wanted: list[tuple[int, int]]) -> list[list[float]]:
-    """The times of `measured`, here or in Blender's Python; none where there is none."""
-    if find_spec("bpy"):
-        return [measured(*one) for one in wanted]
-    python = os.environ.get("CONTACT_LENS_BLENDER_PYTHON")
-    if not python:
-        print("Left out: it needs Blender's Python module, which `build.py bench` provides.")
-        return []
-    done = subprocess.run(
-        [python, "-m", "tests.benchmarks.bench_read", json.dumps(wanted)],
-        cwd=Path(__file__).resolve().parents[2],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"Blender's Python ended with code {done.returncode}:\n{done.stdout}")
-    found: list[list[float]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+def row(count: int, ours: float, alone: float, plainly: float) -> Row:
+    """Make a line of the table."""
+    goals = {"vertices.foreach_get": GOALS[count]} if count in GOALS else {}
+    peers = {"vertices.foreach_get": Against(alone, ours), "the plain way": Against(plainly, ours)}
+    return Row(f"{count:,} vertices, read, moved, bounds", ours, peers, goals)
 
 
 def main(quick: bool = False) -> None:
     """Print the table."""
-    counts = COUNTS[:1] if quick else COUNTS
-    rows = [
-        Row(
-            f"{count:,} vertices, read, moved, bounds",
-            ours,
-            {"vertices.foreach_get": Against(alone, ours), "the plain way": Against(plainly, ours)},
-            {"vertices.foreach_get": GOALS[count]} if count in GOALS else {},
-        )
-        for count, (ours, alone, plainly) in zip(
-            counts, in_blender([(count, 3 if quick else 15) for count in counts]), strict=False
-        )
-    ]
-    if rows:
-        show(rows)
-
-
-if __name__ == "__main__":
-    print(json.dumps([measured(*one) for one in json.loads(sys.argv[1])]))
+    requests = [(count, 3 if quick else 15) for count in (COUNTS[:1] if quick else COUNTS)]
+    if times := measure_in_blender("bench_read", requests):
+        show([row(count, *found) for (count, _), found in zip(requests, times, strict=True)])

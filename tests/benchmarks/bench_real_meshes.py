@@ -7,6 +7,7 @@ crossing themselves. All triangles that meet against FCL, trees and all; and wha
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -14,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core import Mesh, crossing_triangles, mesh_contact
+from contact_lens.core import Mesh, mesh_contact
 
 from ..core.mesh_shapes import suzanne
+from .bench_mesh_pairs import assert_same_pairs, ours
+from .peers import fcl_mesh, fcl_mesh_pairs
 from .table import Against, Row, duration, in_turn, show
 
 SHIPPED = (
@@ -69,31 +72,15 @@ def crossing(mesh: Arrays) -> Arrays:
     return (points - middle) @ turn.T + middle + (high - low) * [0.3, 0.2, 0.1], triangles
 
 
-def against_fcl(a: Arrays, b: Arrays) -> tuple[float, float]:
-    """The time of FCL and ours from arrays to pairs. It finds what we do, but for triangles that only just meet."""
-    import fcl
-
-    most = 4 * len(crossing_triangles(Mesh(*a), Mesh(*b)))
+def against_fcl(a: Arrays, b: Arrays) -> list[float]:
+    """The time of FCL and ours from arrays to pairs."""
+    found = ours(a, b)
 
     def theirs() -> Any:
-        models = []
-        for points, triangles in (a, b):
-            model = fcl.BVHModel()
-            model.beginModel(len(points), len(triangles))
-            model.addSubModel(points, triangles)
-            model.endModel()
-            models.append(fcl.CollisionObject(model))
-        request = fcl.CollisionRequest(num_max_contacts=most, enable_contact=True)
-        result = fcl.CollisionResult()
-        fcl.collide(*models, request, result)
-        return result
+        return fcl_mesh_pairs(fcl_mesh(*a), fcl_mesh(*b), 4 * len(found))
 
-    found = {(contact.b1, contact.b2) for contact in theirs().contacts}
-    wanted = set(map(tuple, crossing_triangles(Mesh(*a), Mesh(*b)).pairs.tolist()))
-    other = len(found ^ wanted)
-    assert other <= 0.01 * len(wanted), f"{other} of {len(wanted)} pairs are not the same"
-    time, mine = in_turn((theirs, lambda: crossing_triangles(Mesh(*a), Mesh(*b))), 5)
-    return time, mine
+    assert_same_pairs({(contact.b1, contact.b2) for contact in theirs().contacts}, found)
+    return in_turn((theirs, partial(ours, a, b)), 5)
 
 
 def main(quick: bool = False) -> None:

@@ -17,7 +17,7 @@ from contact_lens.core import ConvexHull, gjk_intersects
 from contact_lens.core.bounding.bounding_volumes import Kind, bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.kdop_update import climbed_kdops, hull_graph, moved_extremes, moved_kdops
 
-from .table import duration, in_turn, times
+from .table import duration, in_turn, print_table, times
 
 KINDS: tuple[tuple[str, Kind, int | None], ...] = (
     ("sphere", "sphere", None),
@@ -128,22 +128,12 @@ def updates(quick: bool) -> list[list[str]]:
     return lines
 
 
-def _print(lines: list[list[str]]) -> None:
-    widths = [max(len(line[c]) for line in lines) for c in range(len(lines[0]))]
-    for line in lines:
-        first, *rest = (
-            cell.rjust(width) if c else cell.ljust(width)
-            for c, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        print("  ".join((first, *rest)).rstrip())
-
-
 def main(quick: bool = False) -> None:
     """Print both tables."""
     start = perf_counter()
     print("Kinds of volume. Times per triangle of 100,000 in one call, per hull of 32 vertices, and per 1,000 pairs of")
     print("100,000 in one call; content on average, of the long hulls, against the sphere's.")
-    _print(kinds(quick))
+    print_table(kinds(quick))
     print("\nk-DOPs of turned hulls. Time per hull, all in one call. Recomputed / climbed: above 1 climbing pays.")
-    _print(updates(quick))
+    print_table(updates(quick))
     print(f"({perf_counter() - start:.0f} s)")

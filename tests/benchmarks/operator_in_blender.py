@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of bench_operator that runs where `bpy` is: operator_in_blender.py ZIP RESULT.json ROUNDS.
+"""The part of bench_operator that runs in Blender.
 
 Installs the zip into the profile of BLENDER_USER_RESOURCES, inspects Suzanne against a cube again and again, draws the
-overlay after each, and writes medians in seconds.
+overlay after each, and returns medians in seconds.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-import os
-import sys
-from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import bpy
 import numpy as np
@@ -24,7 +21,7 @@ STEP = 1e-3
 """Blender units that an object moves between two runs: enough for a new answer, too little for another kind of one."""
 
 
-def main(zip_path: str, result_path: str, rounds: int) -> None:
+def measure(zip_path: str, rounds: int) -> dict[str, Any]:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.extensions.package_install_files(filepath=zip_path, repo="user_default", enable_on_install=True)
     read, session, overlay, shader, snapshot = (
@@ -86,7 +83,7 @@ def main(zip_path: str, result_path: str, rounds: int) -> None:
         measured = [run(before, k) for k in range(rounds)]
         rows[before] = {name: median(seconds[name] for seconds in measured) for name in measured[0]}
     inspection = session.current(bpy.context)
-    document = {
+    return {
         "blender": bpy.app.version_string,
         "renderer": "" if target is None else gpu.platform.renderer_get(),
         "trouble": trouble,
@@ -98,10 +95,3 @@ def main(zip_path: str, result_path: str, rounds: int) -> None:
             name: {key: None if value != value else value for key, value in row.items()} for name, row in rows.items()
         },
     }
-    Path(result_path).write_text(json.dumps(document), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    sys.stdout.flush()
-    os._exit(0)  # the bpy module has nothing to save, and some drivers crash when the process winds down

@@ -286,6 +286,24 @@ def fans(shape: Polytope) -> np.ndarray:
     return np.array([(loop[0], loop[k], loop[k + 1]) for loop in shape.facets for k in range(1, len(loop) - 1)])
 
 
+def fcl_mesh(points: np.ndarray, triangles: np.ndarray) -> Any:
+    """FCL's model of a mesh, its tree made."""
+    fcl = import_module("fcl")
+    model = fcl.BVHModel()
+    model.beginModel(len(points), len(triangles))
+    model.addSubModel(points, triangles)
+    model.endModel()
+    return fcl.CollisionObject(model)
+
+
+def fcl_mesh_pairs(a: Any, b: Any, most: int) -> Any:
+    """FCL's contacts of two meshes, up to `most`."""
+    fcl = import_module("fcl")
+    result = fcl.CollisionResult()
+    fcl.collide(a, b, fcl.CollisionRequest(num_max_contacts=most, enable_contact=True), result)
+    return result
+
+
 def quaternion(matrix: np.ndarray) -> list[float]:
     """Return x, y, z, w of a rotation matrix: the eigenvector of its largest eigenvalue (Bar-Itzhack)."""
     (a, b, c), (d, e, f), (g, h, i) = matrix
@@ -303,7 +321,7 @@ def quaternion(matrix: np.ndarray) -> list[float]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep back what C code prints: pybullet tells its date of birth and complains about every newer numpy."""
+    """Keep back what C code prints: pybullet prints its date of birth and complains about every newer numpy."""
     sys.stdout.flush()
     sys.stderr.flush()
     before = os.dup(1), os.dup(2)

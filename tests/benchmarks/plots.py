@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -19,11 +16,11 @@ from contact_lens.core.batched.hull_table import HullTable
 from contact_lens.core.batched.portals import MEET, OPEN
 
 from .bench_contacts import Scene, moved, scene_of_boxes
+from .in_blender import measure_in_blender
 from .peers import Coal
 from .table import Row
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "scene_cost.svg"
-IN_BLENDER = Path(__file__).with_name("check_scene_in_blender.py")
 COUNTS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 HULLS = 1_000
 """Different hulls; larger scenes have them several times."""
@@ -56,21 +53,6 @@ def hulls(peer: Coal, count: int) -> Row:
     return Row(f"{count:,} hulls", mine, {}, {}, (str(theirs),))
 
 
-def in_blender(count: int) -> dict[str, float] | None:
-    """Seconds that Check Scene takes for so many instances in Blender, read, check and store; None without Blender."""
-    python = os.environ.get("CONTACT_LENS_BLENDER_PYTHON")
-    if not python:
-        return None
-    done = subprocess.run(
-        [python, str(IN_BLENDER), str(count)], capture_output=True, text=True, timeout=900, check=False
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("TOLD=")]
-    if not lines:
-        raise RuntimeError(done.stderr[-2000:])
-    told: dict[str, float] = json.loads(lines[0][5:])
-    return told
-
-
 def main(quick: bool = False) -> int:
     """Measure, print a table and draw the picture. Returns the exit code."""
     try:
@@ -92,8 +74,8 @@ def main(quick: bool = False) -> int:
         row = hulls(peer, count)
         add("hulls of 32 corners: which collide", count, row.ours)
         add("coal, hulls", count, float(row.notes[0]))
-        if (told := in_blender(count)) is not None:
-            add("Check Scene in Blender, instances", count, told["seconds"])
+        if seconds := measure_in_blender("check_scene_in_blender", [[count]]):
+            add("Check Scene in Blender, instances", count, seconds[0])
     if not quick:
         PICTURE.parent.mkdir(parents=True, exist_ok=True)
         draw(pyplot, series)

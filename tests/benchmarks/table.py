@@ -110,12 +110,17 @@ def show(rows: Sequence[Row]) -> None:
                 cells.append(f"{duration(against.theirs)} {times(against.ratio):>5}")
         name = row.workload + "".join(f" [{mark}]" for mark in marks)
         lines.append([name, duration(row.ours), *cells, goal(row)])
-    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-    for line in lines:
-        first, *middle, last = (
-            cell.ljust(width) if k in (0, len(line) - 1) else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        print("  ".join((first, *middle, last)).rstrip())
+    print_table(lines, left=(0, len(lines[0]) - 1))
     for note, mark in notes.items():
         print(f"  [{mark}] {note}")
+
+
+def print_table(lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> None:
+    """Print lines of cells, the first the header, in columns that begin at the left or end at the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        print("  ".join(cells).rstrip())
