@@ -17,7 +17,7 @@ No Blender needed. Points are arrays (n, 3) or (n, 2); lengths are in the unit o
 from .batched.contacts import RELATIONS, STATUSES, Contacts, contacts, pairs_intersect
 from .batched.nearest_neighbours import nearest_neighbours
 from .bounding.bounding_volumes import bounding_volumes, volumes_of_shapes, volumes_of_triangles
-from .bounding.kdop_update import Extremes, HullGraph, climbed_kdops, hull_graph, moved_extremes, moved_kdops
+from .bounding.kdop_update import HullKDops, update_kdops
 from .bounding.volumes import Volumes
 from .broad_phase.candidate_pairs import Candidates, candidate_pairs
 from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
@@ -27,10 +27,8 @@ from .decomposition.decompose_polygon import decompose_polygon
 from .decomposition.mesh_convexity import MeshConvexity, mesh_convexity
 from .decomposition.mesh_pieces import mesh_pieces
 from .decomposition.polygon_convexity import Convexity, polygon_convexity
-from .hierarchy.bvh import REBUILD_COST, Bvh, refitted
-from .hierarchy.bvh_build import build_bvh
-from .hierarchy.bvh_insert import inserted
-from .hierarchy.bvh_pairs import TreePairs, tree_pairs
+from .hierarchy.bvh import Bvh
+from .hierarchy.tree_pairs import TreePairs
 from .meshes.contact_curves import ContactCurve, contact_curves
 from .meshes.decomposition import Decomposition
 from .meshes.mesh import Mesh
@@ -68,7 +66,6 @@ from .shapes.support import (
 from .verify.verify import Check, Verification, verify
 
 __all__ = [
-    "REBUILD_COST",
     "RELATIONS",
     "STATUSES",
     "Arc",
@@ -96,10 +93,9 @@ __all__ = [
     "Cylinder",
     "Decomposition",
     "Ellipsoid",
-    "Extremes",
     "Feature",
     "FeatureKind",
-    "HullGraph",
+    "HullKDops",
     "Meeting",
     "MergedRegion",
     "Mesh",
@@ -131,9 +127,7 @@ __all__ = [
     "Winding",
     "bounding_volumes",
     "box_sat",
-    "build_bvh",
     "candidate_pairs",
-    "climbed_kdops",
     "compound_contact",
     "contact",
     "contact_curves",
@@ -146,8 +140,6 @@ __all__ = [
     "epa",
     "gjk",
     "gjk_intersects",
-    "hull_graph",
-    "inserted",
     "mesh_contact",
     "mesh_convexity",
     "mesh_distance",
@@ -155,18 +147,15 @@ __all__ = [
     "minkowski_difference",
     "minkowski_sum",
     "minkowski_supports",
-    "moved_extremes",
-    "moved_kdops",
     "nearest_neighbours",
     "pairs_intersect",
     "points_to_mesh",
     "polygon_convexity",
-    "refitted",
     "rotate",
     "sat",
     "self_crossings",
     "support",
-    "tree_pairs",
+    "update_kdops",
     "verify",
     "volumes_of_shapes",
     "volumes_of_triangles",

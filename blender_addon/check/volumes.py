@@ -20,8 +20,7 @@ from ...core.bounding.bounding_volumes import bounding_volumes, volumes_of_trian
 from ...core.bounding.kdop import KDops
 from ...core.bounding.volumes import Volumes
 from ...core.hierarchy.bvh import Bvh
-from ...core.hierarchy.bvh_build import build_bvh
-from ...core.hierarchy.bvh_pairs import TreePairs, tree_pairs
+from ...core.hierarchy.tree_pairs import TreePairs
 from ...core.progress import Progress, subrange
 from ...core.types import FloatArray, IntArray
 from ..data.units import UnitFormat, counted
@@ -161,7 +160,7 @@ class _Sketch:
 
     def tree(self, volumes: Volumes, progress: Progress | None) -> Bvh:
         settings = self.settings
-        return build_bvh(volumes, settings.method, settings.split, progress=progress)  # type: ignore[arg-type]
+        return Bvh.build(volumes, settings.method, settings.split, progress=progress)  # type: ignore[arg-type]
 
     def draw(self, volumes: Volumes, tints: FloatArray) -> None:
         """Add the edges of volumes, each with its tint (n,)."""
@@ -192,12 +191,12 @@ class _Sketch:
 def _objects(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
     volumes = _around(sketch, subject.points)
     sketch.draw(volumes, np.zeros(len(volumes)))
-    for name, solid, content in zip(subject.names, subject.contents, volumes.volumes().tolist(), strict=True):
+    for name, solid, content in zip(subject.names, subject.contents, volumes.volume.tolist(), strict=True):
         filled = 100.0 * solid / content if content > 0.0 else 0.0
         sketch.lines.append((name, f"fills {filled:.0f} % of its volume"))
     if len(volumes) == 2:
         one, other = volumes.take([0]), volumes.take([1])
-        if one.overlap(other)[0]:
+        if one.overlaps(other)[0]:
             sketch.lines.append(("Volumes", "overlap: the objects may collide"))
         else:
             gap = subject.units.length(float(one.gap(other)[0]))
@@ -219,7 +218,7 @@ def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> 
         for tree in trees:
             sketch.draw_tree(tree)
         return
-    found = tree_pairs(trees[0], trees[1], progress=subrange(progress, BUILDS, 1.0))
+    found = trees[0].overlapping_pairs(trees[1], progress=subrange(progress, BUILDS, 1.0))
     for side, tree in enumerate(trees):
         sketch.draw_tree(tree)
         left = np.unique(found.pairs[:, side])
@@ -233,7 +232,7 @@ def _scene(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None
     tree = sketch.tree(_around(sketch, subject.points), subrange(progress, 0.0, BUILDS))
     sketch.draw_tree(tree)
     sketch.lines.append(("Scene", f"{counted(len(subject.names), 'object')}, {_shape_of(tree)}"))
-    _tell_pairs(sketch, tree_pairs(tree, progress=subrange(progress, BUILDS, 1.0)), "objects")
+    _tell_pairs(sketch, tree.overlapping_pairs(progress=subrange(progress, BUILDS, 1.0)), "objects")
 
 
 def _around(sketch: _Sketch, clouds: list[FloatArray]) -> Volumes:
@@ -261,7 +260,7 @@ def edges_of(volumes: Volumes) -> tuple[FloatArray, IntArray]:
     """Return the edges (n, 2, 3) of volumes, and the volume (n,) each belongs to. Spheres are three circles."""
     count = len(volumes)
     if isinstance(volumes, KDops) and volumes.k == 6:
-        bounds = np.stack([volumes.low, volumes.high])  # (2, 3, n)
+        bounds = np.stack([volumes.low.T, volumes.high.T])  # (2, 3, n)
         corners = np.stack([bounds[_BOX_CORNERS[:, axis], axis] for axis in range(3)], axis=2)  # (8, n, 3)
         segments = corners[_BOX_EDGES].transpose(2, 0, 1, 3).reshape(-1, 2, 3)
         return segments, np.repeat(np.arange(count), len(_BOX_EDGES))

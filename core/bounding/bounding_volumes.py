@@ -18,8 +18,9 @@ from ..shapes.polytope import Polytope, as_polytope
 from ..types import FloatArray, IntArray
 from .bounding_sphere import bounding_spheres
 from .kdop import bounding_kdops, kdops_of_triangles
+from .kdop_polytope import default_k
 from .obb import bounding_obbs, obbs_of_shapes
-from .volumes import Volumes, checked_starts, whole_numbers
+from .volumes import Volumes, as_starts, as_whole_numbers
 
 Kind = Literal["sphere", "aabb", "obb", "kdop"]
 """Kinds of bounding volume. "aabb" is the k-DOP of 6 directions in space, of 4 in the plane."""
@@ -70,7 +71,7 @@ def volumes_of_triangles(
     """
     _check_kind(kind, k)
     array, _ = _checked_groups(points, [])
-    corners = whole_numbers("triangles", triangles, "(m, 3)")
+    corners = as_whole_numbers("triangles", triangles, "(m, 3)")
     if corners.shape == (0,):
         corners = np.empty((0, 3), dtype=np.intp)
     if corners.ndim != 2 or corners.shape[1] != 3 or (corners.dtype.kind not in "iu" and len(corners)):
@@ -123,9 +124,7 @@ def _check_kind(kind: Kind, k: int | None) -> None:
 def _count_of_planes(kind: Kind, k: int | None, dim: int) -> int:
     if kind == "aabb":
         return 2 * dim
-    if k is None:
-        return 18 if dim == 3 else 8
-    return k
+    return default_k(dim) if k is None else k
 
 
 def _checked_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatArray, IntArray]:
@@ -138,4 +137,4 @@ def _checked_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatA
         if not len(array):
             raise ValueError("points: at least one point expected, got none")
         return array, np.zeros(1, dtype=np.intp)
-    return array, checked_starts(starts, len(array), "points")
+    return array, as_starts(starts, len(array), "points")

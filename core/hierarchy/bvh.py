@@ -1,25 +1,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bounding volume hierarchies: the tree, what can be said about it, and how it follows items that move.
+"""Bounding volume hierarchies: built over volumes of any kind, descended in pairs or queried, updated as items move.
 
-Nodes stand level by level, the root first, and the two children of a node next to each other, in the order of their
-parents: every step over a tree is a step over a whole level. How trees are built is in `bvh_build.py`, how they are
-descended in `bvh_pairs.py`. Source: S3.3, S3.5.
+The shape of a tree is chosen by the axis-aligned boxes around its items, whatever their kind; then the volumes of that
+kind are merged up the tree. Source: S3.3, S3.4, S3.5.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..bounding.bounding_sphere import Spheres
+from ..arguments import as_direction, as_length, as_vector
 from ..bounding.kdop import KDops
-from ..bounding.obb import Obbs
-from ..bounding.volumes import Volumes, checked_items
-from ..progress import Progress, report_progress
-from ..tolerance import EXTREME_EXPONENT
-from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..bounding.kdop_polytope import kdop_directions
+from ..bounding.uninformative_axes import uninformative_axes
+from ..bounding.volumes import Volumes
+from ..progress import Progress, report_progress, subrange
+from ..tolerance import EPS, LARGEST_COORDINATE
+from ..types import BoolArray, FloatArray, IntArray, read_only
+from .bottom_up import bottom_up_layout
+from .insertion import grown_layout, insertion_layout, prune
+from .linear import linear_layout
+from .node_volumes import node_volumes
+from .nodes import Layout, VolumeTree, enclosing_boxes, half_surfaces, is_same_kind, scaled_boxes
+from .top_down import Split, top_down_layout
+from .tree_pairs import TreePairs, find_pairs
+
+Method = Literal["linear", "top-down", "bottom-up", "insertion"]
+METHODS, SPLITS = get_args(Method), get_args(Split)
 
 REBUILD_COST = 1.5
 """Times the cost of the tree when it was built: a refitted tree that costs more is better built anew."""
@@ -27,67 +40,228 @@ REBUILD_COST = 1.5
 _SMALL = 2.0**-300
 """Not relative: surfaces smaller than this, or larger than its inverse, are measured at another scale."""
 
-_MERGED = 1 << 15
-"""Nodes whose volumes are merged in one go, between two calls of the progress function."""
+_RAY_ROUNDING = 8.0
+"""Times EPS and the distances along a ray: rounding of where it enters and leaves a box."""
 
 
 @dataclass(frozen=True, eq=False)
-class Bvh(ReadOnlyArrays):
-    """A binary tree of bounding volumes over n items; without items it has no nodes. Its arrays are read-only."""
+class Bvh(VolumeTree):
+    """A binary tree of bounding volumes over n items; without items it has no nodes. Its arrays are read-only.
 
-    volumes: Volumes
-    """One for each of the m nodes. It holds the volumes of all items below, and those of its children."""
-    left: IntArray
-    """(m,) the first child of each node, the second is the next node; -1 in a leaf."""
-    first: IntArray
-    """(m,) the items below a node are `items[first : first + count]`, in leaves and in inner nodes alike."""
-    count: IntArray
-    """(m,) how many items are below a node; in a leaf at least one and at most what `build_bvh` was told."""
-    items: IntArray
-    """(n,) the numbers of the items in the order of the leaves."""
-    level: IntArray
-    """(m,) 0 for the root, then one more for each generation."""
-    item_volumes: Volumes
-    """One for each item, by number: what the tree was built over."""
+    >>> boxes = bounding_volumes("aabb", [[0.0, 0.0], [1.0, 1.0], [4.0, 0.0], [5.0, 1.0]], [0, 2])
+    >>> tree = Bvh.build(boxes)
+    >>> tree.query_point([4.5, 0.5]).tolist()
+    [1]
+    """
 
-    def __len__(self) -> int:
-        """Return the number of nodes."""
-        return len(self.left)
+    @classmethod
+    def build(
+        cls,
+        volumes: Volumes,
+        method: Method = "linear",
+        split: Split = "sah",
+        leaf_size: int = 1,
+        progress: Progress | None = None,
+    ) -> Bvh:
+        """Return a hierarchy over volumes, the items.
 
-    @property
-    def right(self) -> IntArray:
-        """(m,) the second child of each node, -1 in a leaf."""
-        return np.where(self.left < 0, -1, self.left + 1)
+        Args:
+            volumes: one for each item, of any kind.
+            method: "linear" (sorted along a space-filling curve; by far the fastest), "top-down", "bottom-up" (near
+                neighbours are merged; good trees) or "insertion" (one item after the other; slow, for comparison and
+                for trees that grow: see `insert`).
+            split: how "top-down" divides the items along the longest axis of their centres: "sah" (least surface
+                area), "median", "mean" or "middle" (of space).
+            leaf_size: most items in a leaf.
+            progress: called with the fraction done, 0 to 1; False cancels.
 
-    @property
-    def is_leaf(self) -> BoolArray:
-        """(m,) whether a node has no children."""
-        return self.left < 0
+        No volumes, no nodes. Raises ValueError, naming the argument, when one is none of these or a volume is not
+        finite; Cancelled when `progress` says so. Source: S3.3.
+        """
+        _validate_volumes(volumes)
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        if split not in SPLITS:
+            raise ValueError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+        if isinstance(leaf_size, bool) or not isinstance(leaf_size, int | np.integer) or leaf_size < 1:
+            raise ValueError(f"leaf_size must be a whole number from 1 on, not {leaf_size!r}")
+        report_progress(progress, 0.0)
+        low, high = scaled_boxes(*enclosing_boxes(volumes))
+        most = min(int(leaf_size), max(len(volumes), 1))
+        layout_progress = subrange(progress, 0.0, 0.5)
+        if len(volumes) == 0:
+            layout = Layout(*np.zeros((5, 0), dtype=np.intp))
+        elif method == "insertion":
+            layout = prune(insertion_layout(low, high, layout_progress), most)
+        else:
+            centers = low + high  # twice the centres: the order is the same
+            centers[uninformative_axes(low, high)] = 0.0
+            if method == "linear":
+                layout = linear_layout(centers, most)
+            elif method == "top-down":
+                layout = top_down_layout(low, high, centers, split, most, layout_progress)
+            else:
+                layout = prune(bottom_up_layout(low, high, centers, layout_progress), most)
+        return cls._with_volumes(layout, volumes, subrange(progress, 0.5, 1.0))
 
-    @property
-    def depth(self) -> int:
-        """How many levels the tree has; 0 without items."""
-        return int(self.level[-1]) + 1 if len(self) else 0
+    @classmethod
+    def _with_volumes(cls, layout: Layout, volumes: Volumes, progress: Progress | None) -> Bvh:
+        """Return the tree with this layout around the volumes of its items."""
+        left, first, count, items, level = map(
+            read_only, (layout.left, layout.first, layout.count, layout.items, layout.level)
+        )
+        return cls(left, first, count, items, level, node_volumes(volumes, layout, progress), volumes)
 
-    @property
-    def leaves(self) -> int:
-        """How many leaves the tree has."""
-        return int(self.is_leaf.sum())
+    def refit(self, volumes: Volumes, progress: Progress | None = None) -> Bvh:
+        """Return the tree with the same nodes around items that have moved: `volumes` has one for each. Source: S3.5.
+
+        The results of a refitted tree are as right as those of a new one; it only may need more tests: see `cost`.
+        `progress` is called with the fraction done, 0 to 1; False cancels.
+
+        Raises ValueError, naming the argument, when there are not as many volumes as items or they are of another kind
+        or dimension; Cancelled when `progress` says so.
+        """
+        _validate_volumes(volumes)
+        if len(volumes) != len(self.items):
+            raise ValueError(f"volumes: the tree is of {len(self.items)} items, but there are {len(volumes)} volumes")
+        self._validate_kind("volumes", volumes)
+        enclosing_boxes(volumes)
+        return self._with_volumes(self, volumes, progress)
+
+    def insert(self, volumes: Volumes, progress: Progress | None = None) -> Bvh:
+        """Return the tree with more items: the first of `volumes` gets the next index, and so on. Source: S3.3.
+
+        Each goes beside the node that then grows least, into a leaf of its own. A tree without nodes takes any kind.
+        `progress` is called with the fraction done, 0 to 1; False cancels.
+
+        Raises ValueError, naming the argument, when they are not of the kind of the tree's; Cancelled when `progress`
+        says so.
+        """
+        _validate_volumes(volumes)
+        self._validate_kind("volumes", volumes)
+        if not len(volumes):
+            return self
+        report_progress(progress, 0.0)
+        layout = grown_layout(
+            self,
+            enclosing_boxes(self.volumes if len(self) else volumes.take([])),
+            enclosing_boxes(volumes),
+            subrange(progress, 0.0, 0.5),
+        )
+        all_volumes = type(volumes).concatenate([self.item_volumes, volumes]) if len(self) else volumes
+        return self._with_volumes(layout, all_volumes, subrange(progress, 0.5, 1.0))
+
+    def overlapping_pairs(
+        self, other: Bvh | None = None, margin: float = 0.0, progress: Progress | None = None
+    ) -> TreePairs:
+        """Return the pairs of items that may collide: item of this tree, item of the other, or both of this one.
+
+        All of them pass the test of their own volumes, and all whose volumes truly have a point in common are found.
+        For k-DOPs and spheres they are exactly those that pass, however the trees were built. Oriented boxes that are
+        apart by no more than rounding along two nearly parallel edges pass their own test, but may be lost in a tree,
+        whose nodes have other edges: such pairs can depend on the build. Besides the result, which takes 24 bytes for
+        each pair while it is sorted, memory depends on the size of the trees only.
+
+        Args:
+            other: a tree over volumes of the same kind.
+            margin: world units, >= 0. k-DOPs count too when no two slabs are farther apart than this, whichever comes
+                first; axis-aligned boxes are those of `candidate_pairs`. Other volumes count when they overlap after
+                those of this tree are inflated by it, in one tree those with the smaller index.
+            progress: called with the fraction done, 0 to 1; False cancels.
+
+        Raises ValueError, naming the argument, when `other` is not a tree of the same kind of volumes, or the margin is
+        negative or not finite; Cancelled when `progress` says so. Source: S3.4.
+        """
+        if other is not None:
+            validate_tree("other", other)
+            if not is_same_kind(self.volumes, other.volumes):
+                raise ValueError("other must be of volumes of the same kind and dimension")
+        width = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
+        return find_pairs(self, other, width, progress)
+
+    def query_point(self, point: ArrayLike) -> IntArray:
+        """Return the items (k,), ascending, whose volumes contain a point (dim,), world frame.
+
+        Raises ValueError when the point is not one of the dimension of the tree.
+        """
+        dim = self.item_volumes.dim
+        position = as_vector("point", point, dim)
+        items = self._query(lambda low, high: (low <= position[:, None]) & (position[:, None] <= high))
+        return items[self.item_volumes.take(items).contains(np.tile(position, (len(items), 1)))]
+
+    def query_box(self, low: ArrayLike, high: ArrayLike) -> IntArray:
+        """Return the items (k,), ascending, whose axis-aligned boxes overlap that from `low` to `high` (dim,), world.
+
+        The box of an item is that around its volume. Touching counts. Raises ValueError, naming the argument, when one
+        is not a point of the dimension of the tree or `low` is above `high`.
+        """
+        lowest, highest = (as_vector(name, v, self.item_volumes.dim) for name, v in (("low", low), ("high", high)))
+        if (lowest > highest).any():
+            raise ValueError("low must not be above high")
+        return self._query(lambda low, high: (low <= highest[:, None]) & (lowest[:, None] <= high))
+
+    def query_ray(self, origin: ArrayLike, direction: ArrayLike, length: float | None = None) -> IntArray:
+        """Return the items (k,), ascending, whose axis-aligned boxes a ray hits; touching counts.
+
+        origin (dim,) world frame; direction (dim,) of any length but zero; `length`, world units, ends the ray. The box
+        of an item is that around its volume, and rounding may add a box that the ray misses by a hair, but lose none.
+
+        Raises ValueError, naming the argument, when one is of another kind or not finite.
+        """
+        start = as_vector("origin", origin, self.item_volumes.dim)[:, None]
+        along = as_direction("direction", direction, self.item_volumes.dim)[:, None]
+        along = along / np.abs(along).max()
+        end = np.inf if length is None else as_length("length", length) / float(np.sqrt((along * along).sum()))
+
+        def hits(low: FloatArray, high: FloatArray) -> BoolArray:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                first, second = (low - start) / along, (high - start) / along
+            # Along an axis across the ray it is inside all the way, or never.
+            outside = np.where((low <= start) & (start <= high), -np.inf, np.inf)
+            enter = np.where(along == 0.0, outside, np.minimum(first, second)).max(axis=0)
+            leave = np.where(along == 0.0, -outside, np.maximum(first, second)).min(axis=0)
+            leave = np.minimum(leave, end)
+            with np.errstate(invalid="ignore"):
+                slack = _RAY_ROUNDING * EPS * np.maximum(np.abs(enter), np.abs(leave))
+                return ((enter <= leave + slack) & (leave >= -slack))[None]
+
+        return self._query(hits)
+
+    def _query(self, test: Callable[[FloatArray, FloatArray], BoolArray]) -> IntArray:
+        """Return the items (k,), ascending, whose boxes, lowest and highest corners (dim, k), pass in all rows."""
+        nodes = np.arange(min(len(self), 1))
+        leaves = [nodes[:0]]
+        while len(nodes):
+            nodes = nodes[test(*self._corners(self._boxes, nodes)).all(axis=0)]
+            left = self.left.take(nodes)
+            leaves.append(nodes[left < 0])
+            nodes = (left[left >= 0][:, None] + np.arange(2)).ravel()
+        items = np.sort(self.items_below(np.concatenate(leaves)))
+        return items[test(*self._corners(self._item_boxes, items)).all(axis=0)]
+
+    @staticmethod
+    def _corners(boxes: KDops, indices: IntArray) -> tuple[FloatArray, FloatArray]:
+        chosen = boxes.take(indices)
+        return chosen.low.T, chosen.high.T
 
     @cached_property
-    def leaf_size(self) -> int:
-        """How many items the fullest leaf has; 0 without items."""
-        return int(self.count[self.is_leaf].max(initial=0))
+    def _item_boxes(self) -> KDops:
+        """The axis-aligned boxes around the volumes of the items; those of k-DOPs exactly."""
+        low, high = enclosing_boxes(self.item_volumes)
+        if not isinstance(self.item_volumes, KDops):
+            slack = 4.0 * EPS * np.maximum(np.abs(low), np.abs(high))
+            low, high = low - slack, high + slack
+        return KDops(kdop_directions(2 * len(low), len(low)), low.T, high.T)
 
-    @property
-    def balance(self) -> float:
-        """Levels of the shallowest tree with as many leaves, over the levels of this one: 1.0 is perfectly balanced."""
-        leaves = self.leaves
-        return ((leaves - 1).bit_length() + 1) / self.depth if leaves else 1.0
+    @cached_property
+    def _boxes(self) -> KDops:
+        boxes = node_volumes(self._item_boxes, self)
+        assert isinstance(boxes, KDops)
+        return boxes
 
     @property
     def cost(self) -> float:
-        """How many volumes a random line through the root meets, by the surface area heuristic.
+        """Number of volumes that a random line through the root hits, by the surface area heuristic.
 
         It grows as items move and the tree is only refitted: beyond REBUILD_COST times the cost after the build,
         building anew pays. Where the root has no surface, as of items in a row without any width, lengths are compared
@@ -96,7 +270,7 @@ class Bvh(ReadOnlyArrays):
         if not len(self):
             return 0.0
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            surfaces = self.volumes.sizes()
+            surfaces = self.volumes.surface_area
         root = float(surfaces[0])
         if not _SMALL <= root <= 1.0 / _SMALL:  # squares of lengths overflow or vanish: the boxes at another scale
             low, high = enclosing_boxes(self.volumes)
@@ -110,199 +284,17 @@ class Bvh(ReadOnlyArrays):
                 return float(len(self))
         return float((surfaces / root).sum())
 
-    def at_level(self, level: int) -> IntArray:
-        """Return the nodes of one level and the leaves above it: together they hold every item once.
-
-        Raises ValueError when `level` is no whole number from 0 on.
-        """
-        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
-            raise ValueError(f"level must be a whole number from 0 on, not {level!r}")
-        return np.flatnonzero((self.level == level) | (self.is_leaf & (self.level < level)))
-
-    def items_below(self, nodes: IntArray) -> IntArray:
-        """Return the numbers of the items below some nodes, those of the first node first."""
-        chosen = checked_items(nodes, len(self))
-        return self.items.take(ranges(self.first.take(chosen), self.count.take(chosen)))
+    def _validate_kind(self, name: str, volumes: Volumes) -> None:
+        if len(self) and not is_same_kind(volumes, self.item_volumes):
+            raise ValueError(f"{name} must be of the same kind and dimension as those in the tree")
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """A tree without its volumes: see `Bvh` for each of the arrays."""
-
-    left: IntArray
-    first: IntArray
-    count: IntArray
-    items: IntArray
-    level: IntArray
-
-
-def refitted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> Bvh:
-    """Return the tree with the same nodes around items that have moved: `volumes` has one for each. Source: S3.5.
-
-    The answers of a refitted tree are as right as those of a new one; it only may need more tests: see `Bvh.cost`.
-    `progress` is called with the share done, 0 to 1; False cancels.
-
-    Raises ValueError, naming the argument, when there are not as many volumes as items or they are of another kind or
-    dimension; Cancelled when `progress` says so.
-    """
-    checked_tree("tree", tree)
+def _validate_volumes(volumes: object) -> None:
     if not isinstance(volumes, Volumes):
         raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
-    if len(volumes) != len(tree.items):
-        raise ValueError(f"volumes: the tree is of {len(tree.items)} items, but there are {len(volumes)} volumes")
-    if len(tree) and not alike(volumes, tree.item_volumes):
-        raise ValueError("volumes must be of the same kind and dimension as those in the tree")
-    enclosing_boxes(volumes)
-    layout = Layout(tree.left, tree.first, tree.count, tree.items, tree.level)
-    return replace(tree, volumes=node_volumes(volumes, layout, progress), item_volumes=volumes)
 
 
-def enclosing_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:
-    """Return an axis-aligned box around each volume, as rows (dim, n) of lowest and highest coordinates, all finite.
-
-    Builds choose the shape of a tree by these: they are the same for every kind of volume and cheap to merge. A
-    rounding error does not matter to them.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isinstance(volumes, KDops):
-            low, high = volumes.low, volumes.high
-        else:
-            middle = volumes.centers().T
-            if isinstance(volumes, Spheres):
-                reach = volumes.radius
-            elif isinstance(volumes, Obbs):
-                reach = (np.abs(volumes.axes) * volumes.half[:, :, None]).sum(axis=1).T
-            else:
-                raise ValueError(f"volumes: spheres, oriented boxes or k-DOPs expected, not {type(volumes).__name__}")
-            low, high = middle - reach, middle + reach
-        # A sum is finite only if all its terms are, but may overflow on its own: then each is looked at.
-        finite = np.isfinite(low.sum() + high.sum()) or (np.isfinite(low).all() and np.isfinite(high).all())
-    if not finite:
-        raise ValueError("volumes: all must be finite")
-    return low[: volumes.dim], high[: volumes.dim]
-
-
-def handy(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return boxes (dim, n), scaled by a power of two if their surfaces could not be told in float64."""
-    largest = max(float(high.max(initial=0.0)), -float(low.min(initial=0.0)))
-    exponent = int(np.frexp(largest)[1])
-    if abs(exponent) <= EXTREME_EXPONENT:
-        return low, high
-    return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
-
-
-def checked_tree(name: str, value: object) -> Bvh:
-    """Return a tree, what `build_bvh` returns."""
+def validate_tree(name: str, value: object) -> None:
+    """Raise ValueError unless the value is a tree."""
     if not isinstance(value, Bvh):
-        raise ValueError(f"{name} must be a tree, what build_bvh returns, not {type(value).__name__}")
-    return value
-
-
-def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return half the surface area of boxes (dim, ...), in the plane half the perimeter."""
-    sides = high - low
-    if len(sides) == 2:
-        result: FloatArray = sides[0] + sides[1]
-    else:
-        result = sides[0] * (sides[1] + sides[2])
-        result += sides[1] * sides[2]
-    return result
-
-
-def alike(volumes: Volumes, other: Volumes) -> bool:
-    """Tell whether two batches are of the same kind and dimension, with the same planes if they are k-DOPs."""
-    if isinstance(volumes, KDops) and isinstance(other, KDops) and volumes.k != other.k:
-        return False
-    return type(volumes) is type(other) and volumes.dim == other.dim
-
-
-def ranges(first: IntArray, count: IntArray) -> IntArray:
-    """Return first[0], first[0] + 1 ... count[0] of them, then those of the next range, and so on."""
-    ends = np.cumsum(count)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(first - (ends - count), count)
-
-
-def assembled(volumes: Volumes, layout: Layout, progress: Progress | None = None) -> Bvh:
-    """Return the tree with this layout over volumes of items."""
-    return Bvh(
-        node_volumes(volumes, layout, progress),
-        read_only(layout.left),
-        read_only(layout.first),
-        read_only(layout.count),
-        read_only(layout.items),
-        read_only(layout.level),
-        volumes,
-    )
-
-
-def node_volumes(volumes: Volumes, layout: Layout, progress: Progress | None = None) -> Volumes:
-    """Return the volumes of all nodes from those of the items, from the deepest level up."""
-    report_progress(progress, 0.0)
-    if len(layout.left) == 0:
-        return volumes.take([])
-    begins = np.searchsorted(layout.level, np.arange(int(layout.level[-1]) + 2)).tolist()
-    if isinstance(volumes, KDops):
-        return _slabs_of_nodes(volumes, layout, begins, progress)
-    leaves = np.flatnonzero(layout.left < 0)
-    in_order = leaves[np.argsort(layout.first[leaves], kind="stable")]
-    of_leaves = volumes.take(layout.items)
-    if len(leaves) < len(layout.items):
-        of_leaves = of_leaves.merged_ranges(layout.first[in_order])
-    place = np.empty(len(layout.left), dtype=np.intp)
-    place[in_order] = np.arange(len(in_order))
-    levels: list[Volumes] = []
-    below = of_leaves.take([])
-    for begin, end in zip(begins[-2::-1], begins[:0:-1], strict=True):
-        leaf = layout.left[begin:end] < 0
-        parts = [of_leaves.take(place[begin:end][leaf])]
-        for start in range(0, len(below), 2 * _MERGED):
-            pairs = np.arange(start, min(start + 2 * _MERGED, len(below)), 2)
-            parts.append(below.take(pairs).merged(below.take(pairs + 1)))
-            report_progress(progress, 1.0 - begin / len(layout.left))
-        # First come the leaves of this level, then its inner nodes: put both in their places.
-        order = np.empty(end - begin, dtype=np.intp)
-        order[np.concatenate([np.flatnonzero(leaf), np.flatnonzero(~leaf)])] = np.arange(end - begin)
-        below = type(volumes).joined(parts).take(order)
-        levels.append(below)
-    report_progress(progress, 1.0)
-    return type(volumes).joined(levels[::-1])
-
-
-def _slabs_of_nodes(volumes: KDops, layout: Layout, begins: list[int], progress: Progress | None) -> KDops:
-    """Do what `node_volumes` does for k-DOPs, ten times as fast: every level is two steps over all slabs."""
-    rows, nodes = len(volumes.directions), len(layout.left)
-    leaves = np.flatnonzero(layout.left < 0)
-    single = len(leaves) == len(layout.items)
-    if not single:
-        leaves = leaves[np.argsort(layout.first[leaves])]
-    where = _slice_of(leaves) if single else leaves
-    starts: IntArray = layout.first[leaves]
-    chosen = layout.items[starts] if single else layout.items
-    steps = []
-    for level in range(len(begins) - 3, -1, -1):
-        inner = begins[level] + np.flatnonzero(layout.left[begins[level] : begins[level + 1]] >= 0)
-        begin, end = begins[level + 1], begins[level + 2]
-        parents = _slice_of(inner)
-        steps.append((parents, slice(begin, end, 2), slice(begin + 1, end, 2)))
-    low, high = np.empty((2, rows, nodes))
-    # One row at a time: it fits the cache on its way up the tree.
-    for row in range(rows):
-        for mine, its, better in ((low[row], volumes.low[row], np.minimum), (high[row], volumes.high[row], np.maximum)):
-            if single and isinstance(where, slice):
-                its.take(chosen, out=mine[where], mode="clip")  # "raise" would make numpy take a copy
-            else:
-                mine[where] = its.take(chosen) if single else better.reduceat(its.take(chosen), starts)
-            for parents, one, other in steps:
-                if isinstance(parents, slice):
-                    better(mine[one], mine[other], out=mine[parents])
-                else:
-                    mine[parents] = better(mine[one], mine[other])
-        report_progress(progress, row + 1, rows)
-    return KDops(volumes.directions, low, high)
-
-
-def _slice_of(indices: IntArray) -> IntArray | slice:
-    """Return growing indices as a slice where they have no gaps: numpy is several times as fast with these."""
-    begin, end = int(indices[0]), int(indices[-1]) + 1
-    return slice(begin, end) if end - begin == len(indices) else indices
+        raise ValueError(f"{name} must be a Bvh, as Bvh.build returns it, not {type(value).__name__}")

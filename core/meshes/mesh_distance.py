@@ -113,7 +113,7 @@ def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest corners (3, m) of the nodes of a mesh's tree."""
     volumes = mesh.tree.volumes
     assert isinstance(volumes, KDops)
-    return volumes.low, volumes.high
+    return volumes.low.T, volumes.high.T
 
 
 def some_items(tree: Bvh, nodes: IntArray) -> IntArray:

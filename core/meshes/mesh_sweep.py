@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bounding.kdop import KDops
-from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_APART
 from ..types import BoolArray, FloatArray, IntArray
@@ -106,7 +105,8 @@ def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, begin: f
     """Return the pairs of triangles whose boxes overlap somewhere between two fractions of the path, and some more."""
     ends = start + begin * path, start + end * path
     room = MESH_APART * EPS * (max(a.magnitude, b.magnitude) + float(np.abs(ends).max()))
-    return tree_pairs(a.tree, translated_tree(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)).pairs
+    swept = translated_tree(b.tree, np.minimum(*ends) - room, np.maximum(*ends) + room)
+    return a.tree.overlapping_pairs(swept).pairs
 
 
 def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
@@ -160,8 +160,8 @@ def _boxes_meet(
     i, j = pairs.T
     enter, leave = np.full(len(pairs), -np.inf), np.full(len(pairs), np.inf)
     for axis, (begin, speed) in enumerate(zip(start.tolist(), path.tolist(), strict=True)):
-        before = boxes[0].low[axis].take(i) - boxes[1].high[axis].take(j)
-        after = boxes[0].high[axis].take(i) - boxes[1].low[axis].take(j)
+        before = boxes[0].low[:, axis].take(i) - boxes[1].high[:, axis].take(j)
+        after = boxes[0].high[:, axis].take(i) - boxes[1].low[:, axis].take(j)
         before -= begin + room
         after -= begin - room
         if abs(speed) * 1e9 <= room:  # no fraction of the path leads out

@@ -14,7 +14,6 @@ from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
-from ..hierarchy.bvh_build import build_bvh
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
 from ..shapes.shape import Shape
@@ -99,8 +98,8 @@ class Surface(Shape):
 
     @cached_property
     def tree(self) -> Bvh:
-        """Tree of the axis-aligned boxes of the triangles, to be descended with `tree_pairs`."""
-        return build_bvh(volumes_of_triangles("aabb", self.points, self.triangles))
+        """Tree of the axis-aligned boxes of the triangles, to be descended with `overlapping_pairs`."""
+        return Bvh.build(volumes_of_triangles("aabb", self.points, self.triangles))
 
     @cached_property
     def edges(self) -> IntArray:
@@ -316,7 +315,7 @@ def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
     for volumes in (tree.volumes, tree.item_volumes):
         assert isinstance(volumes, KDops)
         assert len(volumes.directions) == 3
-        parts.append(KDops(volumes.directions, volumes.low + low[:, None], volumes.high + high[:, None]))
+        parts.append(KDops(volumes.directions, volumes.low + low, volumes.high + high))
     return replace(tree, volumes=parts[0], item_volumes=parts[1])
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from ..broad_phase.box_pairs import Boxes, PairList
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..broad_phase.linear_bvh import find_tree_pairs
-from ..hierarchy.bvh_pairs import tree_pairs
 from ..progress import Progress, subrange
 from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
@@ -43,7 +42,7 @@ _ROOMY = 8  # cells per triangle at most
 def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (2, p) of a triangle of A and one of B whose boxes overlap, touching included, ascending."""
     if a.has_tree and b.has_tree:
-        return tree_pairs(a.tree, b.tree, progress=progress).pairs.T
+        return a.tree.overlapping_pairs(b.tree, progress=progress).pairs.T
     kept = _in_common(a, b)
     if not (len(kept[0]) and len(kept[1])):
         return np.empty((2, 0), dtype=np.intp)
@@ -60,7 +59,7 @@ def triangle_candidates(a: Mesh, b: Mesh, progress: Progress | None = None) -> I
 def own_candidates(mesh: Mesh, progress: Progress | None = None) -> IntArray:
     """Return the pairs (2, p) of triangles of one mesh, the smaller number first, whose boxes overlap, ascending."""
     if mesh.has_tree:
-        return tree_pairs(mesh.tree, progress=progress).pairs.T
+        return mesh.tree.overlapping_pairs(progress=progress).pairs.T
     low, high = _boxes(mesh, np.arange(len(mesh.triangles)))
     return candidate_pairs(low.T, high.T, progress=progress).pairs.T
 

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 from ..arguments import as_points, validate_magnitude
 from ..bounding.bounding_volumes import volumes_of_triangles
 from ..bounding.kdop import KDops
-from ..hierarchy.bvh import Bvh, ranges
-from ..hierarchy.bvh_build import build_bvh
+from ..hierarchy.bvh import Bvh
+from ..hierarchy.nodes import ranges
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
@@ -250,7 +250,7 @@ class _Fans:
     @classmethod
     def build(cls, mesh: Surface, faces: _Faces, progress: Progress | None) -> _Fans:
         """Build the tree of a mesh, and the fans."""
-        tree = build_bvh(volumes_of_triangles("aabb", mesh.points, mesh.triangles), leaf_size=_LEAF)
+        tree = Bvh.build(volumes_of_triangles("aabb", mesh.points, mesh.triangles), leaf_size=_LEAF)
         assert isinstance(tree.volumes, KDops)
         report_progress(progress, 0.3)
         corners = mesh.welded_ids.take(mesh.triangles)
@@ -279,7 +279,7 @@ class _Fans:
         count = np.bincount(node, minlength=len(tree))
         volumes = tree.volumes
         return cls(
-            faces, replace(faces, triangles=fans), tree, volumes.low, volumes.high, np.cumsum(count) - count, count
+            faces, replace(faces, triangles=fans), tree, volumes.low.T, volumes.high.T, np.cumsum(count) - count, count
         )
 
     def add(self, of: IntArray, total: FloatArray, touching: BoolArray, progress: Progress | None) -> None:

@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 
 from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
-from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
-from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh
-from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
+from contact_lens.core.hierarchy.bvh import METHODS, REBUILD_COST, SPLITS, Bvh
 
 from .in_blender import measure_in_blender
 from .table import Against, Row, duration, in_turn, print_table, show
@@ -64,7 +62,7 @@ def mesh(count: int, turn: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
 
 def tree_of(points: np.ndarray, triangles: np.ndarray) -> Bvh:
     """From triangles to the finished tree: what is timed."""
-    return build_bvh(volumes_of_triangles("aabb", points, triangles))
+    return Bvh.build(volumes_of_triangles("aabb", points, triangles))
 
 
 def against_coal(count: int, rounds: int) -> dict[str, tuple[float, float]]:
@@ -102,7 +100,8 @@ def measure(count: int, rounds: int) -> tuple[float, float]:
     lists = [(points.tolist(), triangles.tolist()) for points, triangles in both]
     build = partial(BVHTree.FromPolygons, all_triangles=True)
     met = build(*lists[0]).overlap(build(*lists[1]))
-    found = tree_pairs(*(tree_of(points, triangles) for points, triangles in both)).pairs
+    first, second = (tree_of(points, triangles) for points, triangles in both)
+    found = first.overlapping_pairs(second).pairs
     candidates = set((found[:, 0] * len(both[1][1]) + found[:, 1]).tolist())
     # It rounds coordinates to float32: a few pairs that nearly touch are its own.
     missed = sum(i * len(both[1][1]) + j not in candidates for i, j in met)
@@ -134,17 +133,17 @@ def builds(count: int) -> list[list[str]]:
     for method, split in [(m, "sah") for m in METHODS if m != "top-down"] + [("top-down", s) for s in SPLITS]:
         if method == "insertion" and len(a) > SLOW:
             continue
-        build = partial(build_bvh, a, method, split)  # type: ignore[arg-type]
-        tree, other = build(), build_bvh(b, method, split)  # type: ignore[arg-type]
-        found = tree_pairs(tree, other)
+        build = partial(Bvh.build, a, method, split)  # type: ignore[arg-type]
+        tree, other = build(), Bvh.build(b, method, split)  # type: ignore[arg-type]
+        found = tree.overlapping_pairs(other)
         answers.add(found.pairs.tobytes())
-        time, descent = in_turn((build, partial(tree_pairs, tree, other)), 1 if method == "insertion" else 3)
+        time, descent = in_turn((build, partial(tree.overlapping_pairs, other)), 1 if method == "insertion" else 3)
         name = f"{method}, {split}" if method == "top-down" else method
         numbers = [f"{tree.depth}", f"{tree.cost:.1f}", f"{found.tests:,}", duration(descent), f"{len(found.pairs):,}"]
         lines.append([name, duration(time), *numbers])
     assert len(answers) == 1, "every build finds the same"
-    tree = build_bvh(a)
-    (time,) = in_turn((partial(refitted, tree, a),), 5)
+    tree = Bvh.build(a)
+    (time,) = in_turn((partial(tree.refit, a),), 5)
     lines.append(["refit of linear", duration(time), "", "", "", "", ""])
     return lines
 
@@ -159,8 +158,8 @@ def kinds(count: int) -> list[list[str]]:
         make = partial(volumes_of_triangles, kind, *meshes[0], k=k)  # type: ignore[arg-type]
         a = make()
         b = volumes_of_triangles(kind, *meshes[1], k=k)  # type: ignore[arg-type]
-        build = partial(build_bvh, a)
-        descend = partial(tree_pairs, build(), build_bvh(b))
+        build = partial(Bvh.build, a)
+        descend = partial(build().overlapping_pairs, Bvh.build(b))
         found = descend()
         first, second = (part[found.pairs[:, side]] for side, part in enumerate(corners))
         met = int((crossed(first, second) | crossed(second, first)).sum())

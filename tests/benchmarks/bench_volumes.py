@@ -15,7 +15,7 @@ import numpy as np
 
 from contact_lens.core import ConvexHull, gjk_intersects
 from contact_lens.core.bounding.bounding_volumes import Kind, bounding_volumes, volumes_of_shapes
-from contact_lens.core.bounding.kdop_update import climbed_kdops, hull_graph, moved_extremes, moved_kdops
+from contact_lens.core.bounding.kdop_update import update_kdops
 
 from .table import duration, in_turn, print_table, times
 
@@ -64,7 +64,7 @@ def kinds(quick: bool) -> list[list[str]]:
     near = volumes_of_shapes("sphere", scenes["long"]), volumes_of_shapes("sphere", scenes["round"])
     truth = {}
     for (name, hulls), spheres in zip(scenes.items(), near[::-1], strict=True):
-        together = spheres.take(i).overlap(spheres.take(j))  # never a false negative: the rest need no test
+        together = spheres.take(i).overlaps(spheres.take(j))  # never a false negative: the rest need no test
         hits = [n for n in np.flatnonzero(together).tolist() if gjk_intersects(hulls[i[n]], hulls[j[n]])]
         truth[name] = np.isin(np.arange(len(i)), hits)
     centers = rng.normal(size=(PAIRS, 1, 3)) * 20
@@ -91,10 +91,10 @@ def kinds(quick: bool) -> list[list[str]]:
         false = []
         for name, hulls in scenes.items():
             all_of = volumes_of_shapes(kind, hulls, k=k)
-            told = all_of.take(i).overlap(all_of.take(j))
+            told = all_of.take(i).overlaps(all_of.take(j))
             assert not (truth[name] & ~told).any(), f"{label} misses a pair that collides"
             false.append(str(np.count_nonzero(told & ~truth[name])))
-            contents[label] = float(all_of.volumes().mean())
+            contents[label] = float(all_of.volume.mean())
         lines.append([*cells, times(contents[label] / contents["sphere"]), *false])
     return lines
 
@@ -111,17 +111,19 @@ def updates(quick: bool) -> list[list[str]]:
         points = rng.normal(size=(min(hulls, 25), vertices, 3))
         points /= np.linalg.norm(points, axis=2, keepdims=True)
         made = [ConvexHull(p) for p in points]
-        graph = hull_graph([made[n % len(made)] for n in range(hulls)])
-        before, way = _random_rotations(rng, hulls), rng.normal(size=(hulls, 3))
+        shapes = [made[n % len(made)] for n in range(hulls)]
+        before, offset = _random_rotations(rng, hulls), rng.normal(size=(hulls, 3))
         for k in (6, 18, 26):
-            _, extremes = moved_extremes(graph, before, way, k)
+            last = update_kdops(update_kdops(shapes, before, offset, k=k), before, offset)
             after = [_turn(np.array([1.0, 2.0, 3.0]), angle) @ before for angle in angles]
             for turned in after:
-                fresh, (climbed, _) = moved_kdops(graph, turned, way, k), climbed_kdops(graph, turned, way, extremes)
+                fresh = update_kdops(last, turned, offset, method="recompute").kdops
+                climbed = update_kdops(last, turned, offset).kdops
                 assert np.array_equal(fresh.low, climbed.low)
                 assert np.array_equal(fresh.high, climbed.high)
-            calls = [partial(climbed_kdops, graph, turned, way, extremes) for turned in after]
-            base, *climbs = in_turn((partial(moved_kdops, graph, after[0], way, k), *calls), 2 if quick else 7)
+            calls = [partial(update_kdops, last, turned, offset) for turned in after]
+            recompute = partial(update_kdops, last, after[0], offset, method="recompute")
+            base, *climbs = in_turn((recompute, *calls), 2 if quick else 7)
             label = f"{hulls:,} hull{'s' if hulls > 1 else ''} of {vertices:,} vertices" if k == 6 else ""
             cells = [f"{duration(climb / hulls)} {times(base / climb):>5}" for climb in climbs]
             lines.append([label, str(k), duration(base / hulls), *cells])

@@ -155,7 +155,7 @@ def test_a_sphere_of_spheres_is_the_smallest(dim):
         count = int(rng.integers(1, 12))
         centers = rng.normal(size=(count, dim))
         radii = rng.random(count) * 10.0 ** rng.integers(-3, 1) * (trial % 4 != 0)
-        found = Spheres(centers, radii).merged_ranges([0])
+        found = Spheres(centers, radii).reduce_groups([0])
         reach = np.linalg.norm(centers - found.center[0], axis=1) + radii
         assert reach.max() <= found.radius[0]
         assert found.radius[0] <= reach.max() * (1 + 1e-13)
@@ -165,10 +165,10 @@ def test_a_sphere_of_spheres_is_the_smallest(dim):
 
 def test_one_sphere_stays_as_it_is_and_one_that_holds_the_others_too():
     one = Spheres(np.array([[1.0, 2, 3], [1.1, 2, 3], [0.9, 2.1, 3]]), np.array([5.0, 0.1, 0.2]))
-    alone = one.merged_ranges([0, 1, 2])
+    alone = one.reduce_groups([0, 1, 2])
     np.testing.assert_array_equal(alone.center, one.center)
     np.testing.assert_array_equal(alone.radius, one.radius)
-    large = one.merged_ranges([0])
+    large = one.reduce_groups([0])
     np.testing.assert_allclose(large.center[0], [1, 2, 3], atol=1e-14)
     assert large.radius[0] == pytest.approx(5.0, rel=1e-14)
 
@@ -176,5 +176,5 @@ def test_one_sphere_stays_as_it_is_and_one_that_holds_the_others_too():
 def test_spheres_overlap_when_they_touch():
     a = Spheres(np.zeros((3, 3)), np.array([1.0, 1.0, 1.0]))
     b = Spheres(np.array([[3.0, 0, 0], [3.0, 0, 0], [0.5, 0, 0]]), np.array([2.0, 1.9, 9.0]))
-    assert a.overlap(b).tolist() == [True, False, True]
+    assert a.overlaps(b).tolist() == [True, False, True]
     np.testing.assert_allclose(a.gap(b), [0, 0.1, 0], atol=1e-14)

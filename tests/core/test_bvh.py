@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,13 +12,10 @@ import pytest
 from contact_lens.core.bounding.bounding_sphere import Spheres
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes
 from contact_lens.core.bounding.kdop import KDops, kdop_directions
-from contact_lens.core.bounding.obb import Obbs
+from contact_lens.core.bounding.obb import OrientedBoxes
 from contact_lens.core.bounding.volumes import Volumes
 from contact_lens.core.broad_phase.candidate_pairs import candidate_pairs
-from contact_lens.core.hierarchy.bvh import REBUILD_COST, Bvh, refitted
-from contact_lens.core.hierarchy.bvh_build import METHODS, SPLITS, build_bvh
-from contact_lens.core.hierarchy.bvh_insert import inserted
-from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
+from contact_lens.core.hierarchy.bvh import METHODS, REBUILD_COST, SPLITS, Bvh
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.shapes import hilbert_curve
 from contact_lens.core.shapes.hilbert_curve import curve_order
@@ -32,7 +30,7 @@ every_kind = pytest.mark.parametrize(("kind", "k"), KINDS)
 def aabbs(low: np.ndarray, high: np.ndarray) -> KDops:
     """Axis-aligned boxes from their lowest and highest corners (n, dim)."""
     dim = low.shape[1]
-    return KDops(kdop_directions(2 * dim, dim), np.ascontiguousarray(low.T), np.ascontiguousarray(high.T))
+    return KDops(kdop_directions(2 * dim, dim), low, high)
 
 
 def boxes(rng: np.random.Generator, count: int, dim: int = 3) -> KDops:
@@ -77,11 +75,11 @@ def all_pairs(a: Volumes, b: Volumes | None, margin: float = 0.0) -> list[tuple[
     if b is None:
         i, j = i[i < j], j[i < j]
     if isinstance(a, KDops) and isinstance(other, KDops):
-        apart = np.maximum(a.low[:, i] - other.high[:, j], other.low[:, j] - a.high[:, i])
+        apart = np.maximum(a.low[i] - other.high[j], other.low[j] - a.high[i]).T
         wide = margin * np.sqrt((a.directions**2).sum(axis=1))[:, None]
         met = (apart <= wide * np.where(wide == margin, 1.0, 1.0 + 1e-15)).all(axis=0)
     else:
-        met = a.grown(margin).take(i).overlap(other.take(j))
+        met = a.inflated(margin).take(i).overlaps(other.take(j))
     return list(zip(i[met].tolist(), j[met].tolist(), strict=True))
 
 
@@ -91,8 +89,8 @@ def assert_inside(inner: Volumes, outer: Volumes) -> None:
         assert (outer.low <= inner.low).all()
         assert (inner.high <= outer.high).all()
         return
-    assert isinstance(inner, Spheres | Obbs)
-    assert isinstance(outer, Spheres | Obbs)
+    assert isinstance(inner, Spheres | OrientedBoxes)
+    assert isinstance(outer, Spheres | OrientedBoxes)
     if not len(inner):
         return
     scale = max(float(np.abs(array).max()) for v in (inner, outer) for array in _lengths(v)) or 1.0
@@ -100,13 +98,13 @@ def assert_inside(inner: Volumes, outer: Volumes) -> None:
     if isinstance(inner, Spheres) and isinstance(outer, Spheres):
         distance = np.sqrt((away * away).sum(axis=1))
         assert (distance + inner.radius / scale <= outer.radius / scale + 1e-14).all()
-    if isinstance(inner, Obbs) and isinstance(outer, Obbs):
+    if isinstance(inner, OrientedBoxes) and isinstance(outer, OrientedBoxes):
         turned = np.abs(np.einsum("nij,nkj->nik", outer.axes, inner.axes))
         reach = np.abs(np.einsum("nij,nj->ni", outer.axes, away)) + np.einsum("nik,nk->ni", turned, inner.half / scale)
         assert (reach <= outer.half / scale + 1e-14).all()
 
 
-def _lengths(volumes: Spheres | Obbs) -> tuple[np.ndarray, np.ndarray]:
+def _lengths(volumes: Spheres | OrientedBoxes) -> tuple[np.ndarray, np.ndarray]:
     return volumes.center, volumes.radius if isinstance(volumes, Spheres) else volumes.half
 
 
@@ -141,18 +139,18 @@ def assert_valid(tree: Bvh, volumes: Volumes, leaf_size: int = 1) -> None:
     if isinstance(volumes, KDops):
         assert isinstance(tree.volumes, KDops)
         low, high = tree.volumes.low, tree.volumes.high
-        assert (low[:, inner] == np.minimum(low[:, left], low[:, right])).all(), "as small as can be"
-        assert (high[:, inner] == np.maximum(high[:, left], high[:, right])).all()
+        assert (low[inner] == np.minimum(low[left], low[right])).all(), "as small as can be"
+        assert (high[inner] == np.maximum(high[left], high[right])).all()
         for node in np.flatnonzero(tree.is_leaf).tolist():
             inside = tree.items_below(np.array([node]))
-            assert (low[:, node] == volumes.low[:, inside].min(axis=1)).all()
-            assert (high[:, node] == volumes.high[:, inside].max(axis=1)).all()
+            assert (low[node] == volumes.low[inside].min(axis=0)).all()
+            assert (high[node] == volumes.high[inside].max(axis=0)).all()
 
 
 def assert_right(tree_a: Bvh, tree_b: Bvh | None, margin: float = 0.0) -> None:
     """The pairs that testing all of them finds."""
     wanted = all_pairs(tree_a.item_volumes, None if tree_b is None else tree_b.item_volumes, margin)
-    assert tree_pairs(tree_a, tree_b, margin).pairs.tolist() == [list(pair) for pair in wanted]
+    assert tree_a.overlapping_pairs(tree_b, margin).pairs.tolist() == [list(pair) for pair in wanted]
 
 
 @every_build
@@ -162,7 +160,7 @@ def test_every_build_finds_what_testing_all_pairs_finds(method, split):
         dim = 2 if scene % 4 == 0 else 3
         a, b = boxes(rng, int(rng.integers(0, 40)), dim), boxes(rng, int(rng.integers(0, 40)), dim)
         size = int(rng.choice([1, 1, 2, 5]))
-        tree_a, tree_b = build_bvh(a, method, split, size), build_bvh(b, method, split)
+        tree_a, tree_b = Bvh.build(a, method, split, size), Bvh.build(b, method, split)
         assert_valid(tree_a, a, size)
         margin = float(rng.choice([0.0, 0.25, 1e-7]))
         assert_right(tree_a, tree_b, margin)
@@ -174,7 +172,7 @@ def test_trees_of_different_builds_against_each_other():
     for _ in range(300):
         a, b = boxes(rng, int(rng.integers(1, 60))), boxes(rng, int(rng.integers(1, 60)))
         one, other = (BUILDS[i] for i in rng.integers(len(BUILDS), size=2))
-        assert_right(build_bvh(a, *one, int(rng.integers(1, 9))), build_bvh(b, *other, int(rng.integers(1, 9))))
+        assert_right(Bvh.build(a, *one, int(rng.integers(1, 9))), Bvh.build(b, *other, int(rng.integers(1, 9))))
 
 
 @every_kind
@@ -189,7 +187,7 @@ def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
         volumes = bounding_volumes(kind, points.reshape(-1, 3), np.arange(0, 120, 4), k=k)
         margin = float(rng.choice([0.0, 0.1 / 3.0, 1e5 / 3.0]))
         for method in METHODS:
-            tree = build_bvh(volumes, method, leaf_size=1 + scene % 3)
+            tree = Bvh.build(volumes, method, leaf_size=1 + scene % 3)
             assert_right(tree, None, margin)
             assert_right(tree, tree, margin)
 
@@ -199,19 +197,19 @@ def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
 def test_trees_of_every_kind_of_volume(kind, k, method, split):
     rng = np.random.default_rng(3)
     (a, points), (b, _) = triangles(rng, 60, kind, k), triangles(rng, 45, kind, k)
-    tree_a, tree_b = (build_bvh(volumes, method, split) for volumes in (a, b))
+    tree_a, tree_b = (Bvh.build(volumes, method, split) for volumes in (a, b))
     assert_valid(tree_a, a)
     for size in (2, 5):
-        full = build_bvh(a, method, split, size)
+        full = Bvh.build(a, method, split, size)
         assert_valid(full, a, size)
         order = rng.permutation(len(a))
-        assert_valid(refitted(full, a.take(order)), a.take(order), size)
-        assert_valid(inserted(full, b), type(a).joined([a, b]), size)
+        assert_valid(full.refit(a.take(order)), a.take(order), size)
+        assert_valid(full.insert(b), type(a).concatenate([a, b]), size)
     for node in range(len(tree_a)):
         below = tree_a.items[tree_a.first[node] : tree_a.first[node] + tree_a.count[node]]
         held = points.reshape(-1, 3, 3)[below].reshape(-1, 3)
-        assert tree_a.volumes.take(np.full(len(held), node)).contain(held).all(), "a node holds all that is below it"
-    found = {tuple(pair) for pair in tree_pairs(tree_a, tree_b).pairs.tolist()}
+        assert tree_a.volumes.take(np.full(len(held), node)).contains(held).all(), "a node holds all that is below it"
+    found = {tuple(pair) for pair in tree_a.overlapping_pairs(tree_b).pairs.tolist()}
     assert found == set(all_pairs(a, b))
 
 
@@ -220,33 +218,33 @@ def test_a_refitted_tree_is_right_about_items_that_moved(method, split):
     rng = np.random.default_rng(5)
     centers = rng.normal(size=(60, 3)) * 3.0
     a = aabbs(centers - 0.25, centers + 0.25)
-    tree = build_bvh(a, method, split)
+    tree = Bvh.build(a, method, split)
     at_first = tree.cost
     for _ in range(30):
-        step = rng.normal(size=(3, 60)) * 0.3
+        step = rng.normal(size=(60, 3)) * 0.3
         a = KDops(a.directions, a.low + step, a.high + step)
-        tree = refitted(tree, a)
+        tree = tree.refit(a)
         assert_valid(tree, a)
-        assert tree_pairs(tree).pairs.tolist() == [list(p) for p in all_pairs(a, None)]
+        assert tree.overlapping_pairs().pairs.tolist() == [list(p) for p in all_pairs(a, None)]
     assert tree.cost > at_first, "moving apart makes the old order worse"
-    assert build_bvh(a, method, split).cost < tree.cost
+    assert Bvh.build(a, method, split).cost < tree.cost
 
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_thousands_of_insertions_and_refits_keep_the_tree_valid(dim):
     rng = np.random.default_rng(8)
     held = boxes(rng, 5, dim)
-    tree = build_bvh(held, leaf_size=2)
+    tree = Bvh.build(held, leaf_size=2)
     while len(held) < 2000:
         more = boxes(rng, int(rng.integers(0, 200)), dim)
-        held = KDops.joined([held, more])
-        tree = inserted(tree, more)
+        held = KDops.concatenate([held, more])
+        tree = tree.insert(more)
         assert_valid(tree, held, 2)
-        step = rng.normal(size=(dim, len(held))) * 0.1
+        step = rng.normal(size=(len(held), dim)) * 0.1
         held = KDops(held.directions, held.low + step, held.high + step)
-        tree = refitted(tree, held)
+        tree = tree.refit(held)
         assert_valid(tree, held, 2)
-        assert tree_pairs(tree).pairs.tolist() == tree_pairs(build_bvh(held)).pairs.tolist()
+        assert tree.overlapping_pairs().pairs.tolist() == Bvh.build(held).overlapping_pairs().pairs.tolist()
     assert_right(tree, None)
 
 
@@ -254,38 +252,38 @@ def test_thousands_of_insertions_and_refits_keep_the_tree_valid(dim):
 def test_trees_of_every_kind_grow(kind, k):
     rng = np.random.default_rng(81)
     (a, _), (b, _) = triangles(rng, 40, kind, k), triangles(rng, 30, kind, k)
-    tree = inserted(build_bvh(a, leaf_size=3), b)
-    both = type(a).joined([a, b])
+    tree = Bvh.build(a, leaf_size=3).insert(b)
+    both = type(a).concatenate([a, b])
     assert_valid(tree, both, 3)
     assert_right(tree, None)
-    empty = build_bvh(a.take([]))
-    assert_valid(inserted(empty, a), a)
-    assert_right(inserted(inserted(empty, a.take([])), a), None)
+    empty = Bvh.build(a.take([]))
+    assert_valid(empty.insert(a), a)
+    assert_right(empty.insert(a.take([])).insert(a), None)
 
 
 def test_statistics_of_a_tree_made_by_hand():
     """Four unit boxes in a row, two and two together: three levels, seven nodes, no overlap but that of the root."""
     low = np.array([[x, 0.0, 0.0] for x in (0.0, 2.0, 10.0, 12.0)])
-    tree = build_bvh(aabbs(low, low + 1.0), "top-down", "middle")
+    tree = Bvh.build(aabbs(low, low + 1.0), "top-down", "middle")
     assert (len(tree), tree.depth, tree.leaves, tree.balance) == (7, 3, 4, 1.0)
-    assert tree.volumes.low.T.tolist()[:3] == [[0, 0, 0], [0, 0, 0], [10, 0, 0]]
-    assert tree.volumes.high.T.tolist()[:3] == [[13, 1, 1], [3, 1, 1], [13, 1, 1]]
+    assert tree.volumes.low.tolist()[:3] == [[0, 0, 0], [0, 0, 0], [10, 0, 0]]
+    assert tree.volumes.high.tolist()[:3] == [[13, 1, 1], [3, 1, 1], [13, 1, 1]]
     assert tree.cost == pytest.approx((54 + 2 * 14 + 4 * 6) / 54)
     assert tree.at_level(1).tolist() == [1, 2]
-    result = tree_pairs(tree)
+    result = tree.overlapping_pairs()
     assert result.pairs.tolist() == []
     assert (result.tests, result.visited, result.possible) == (3, 0, 6), "the two halves, then the boxes in each"
     assert tree.items_below(np.array([2, 1])).tolist() == [2, 3, 0, 1]
-    beside = build_bvh(
+    beside = Bvh.build(
         aabbs(np.array([[2.5, 0.0, 0.0], [50.0, 0.0, 0.0]]), np.array([[3.5, 1.0, 1.0], [51.0, 1.0, 1.0]]))
     )
-    result = tree_pairs(tree, beside)
+    result = tree.overlapping_pairs(beside)
     assert result.pairs.tolist() == [[1, 0]]
     # The roots; 0-3 and 10-13 against either box; then 0-1 and 2-3 against the box that 0-3 met.
     assert (result.tests, result.visited, result.possible) == (1 + 4 + 2, 2, 8)
-    pairs = build_bvh(aabbs(low, low + 1.0), leaf_size=2)
+    pairs = Bvh.build(aabbs(low, low + 1.0), leaf_size=2)
     assert (len(pairs), pairs.leaves, pairs.leaf_size, pairs.depth) == (3, 2, 2, 2)
-    assert tree_pairs(pairs).tests == 3
+    assert pairs.overlapping_pairs().tests == 3
 
 
 @pytest.mark.parametrize("scene", ["row", "nested", "squares", "scattered", "mesh", "alike"])
@@ -305,7 +303,7 @@ def test_trees_are_about_as_shallow_as_can_be(method, split, scene):
     elif scene == "mesh":
         low[:, 0], low[:, 1] = np.arange(n) % 30, np.arange(n) // 30
     for size in (1, 4):
-        tree = build_bvh(aabbs(low - half, low + half), method, split, size)
+        tree = Bvh.build(aabbs(low - half, low + half), method, split, size)
         least = (tree.leaves - 1).bit_length() + 1
         if method == "linear":
             assert tree.depth == least
@@ -319,25 +317,25 @@ def test_a_chain_is_as_deep_as_it_is_long():
     sizes = 2.0 ** np.arange(12.0)
     low = np.zeros((12, 3))
     low[:, 0] = 3.0 * sizes
-    tree = build_bvh(aabbs(low, low + sizes[:, None]), "top-down", "middle")
+    tree = Bvh.build(aabbs(low, low + sizes[:, None]), "top-down", "middle")
     assert tree.depth >= 8
     assert tree.balance < 0.7
-    assert build_bvh(aabbs(low, low + sizes[:, None]), "top-down", "median").balance == 1.0
+    assert Bvh.build(aabbs(low, low + sizes[:, None]), "top-down", "median").balance == 1.0
 
 
 @every_build
 def test_nothing_one_and_all_alike(method, split):
     none = aabbs(np.zeros((0, 3)), np.zeros((0, 3)))
-    empty = build_bvh(none, method, split)
+    empty = Bvh.build(none, method, split)
     assert (len(empty), empty.depth, empty.leaves, empty.cost) == (0, 0, 0, 0.0)
-    one = build_bvh(aabbs(np.zeros((1, 3)), np.ones((1, 3))), method, split)
+    one = Bvh.build(aabbs(np.zeros((1, 3)), np.ones((1, 3))), method, split)
     assert (len(one), one.depth, one.balance) == (1, 1, 1.0)
-    assert tree_pairs(empty, one).pairs.shape == tree_pairs(one).pairs.shape == (0, 2)
-    assert tree_pairs(one, one).pairs.tolist() == [[0, 0]]
+    assert empty.overlapping_pairs(one).pairs.shape == one.overlapping_pairs().pairs.shape == (0, 2)
+    assert one.overlapping_pairs(one).pairs.tolist() == [[0, 0]]
     alike = aabbs(np.zeros((200, 3)), np.ones((200, 3)))
-    tree = build_bvh(alike, method, split)
+    tree = Bvh.build(alike, method, split)
     assert_valid(tree, alike)
-    assert len(tree_pairs(tree).pairs) == 200 * 199 // 2
+    assert len(tree.overlapping_pairs().pairs) == 200 * 199 // 2
     assert tree.depth <= 12
 
 
@@ -346,7 +344,7 @@ def test_fewer_tests_than_pairs_in_a_scattered_scene():
     centers = rng.uniform(0.0, 60.0, (3000, 3))
     volumes = aabbs(centers - 0.5, centers + 0.5)
     for method in ("linear", "top-down", "bottom-up"):
-        result = tree_pairs(build_bvh(volumes, method))
+        result = Bvh.build(volumes, method).overlapping_pairs()
         assert result.possible == 3000 * 2999 // 2
         assert result.tests < result.possible / 50
 
@@ -362,20 +360,20 @@ def peak_of(call) -> tuple[object, int]:
 def test_memory_is_bounded_besides_what_is_found():
     """50,000 boxes that all meet 40 others: half as much again as the answer takes, and no more."""
     for size in (1, 7):
-        many = build_bvh(aabbs(np.zeros((50_000, 3)), np.ones((50_000, 3))), leaf_size=size)
-        few = build_bvh(aabbs(np.zeros((40, 3)), np.ones((40, 3))))
+        many = Bvh.build(aabbs(np.zeros((50_000, 3)), np.ones((50_000, 3))), leaf_size=size)
+        few = Bvh.build(aabbs(np.zeros((40, 3)), np.ones((40, 3))))
         for a, b in ((many, few), (few, many)):
-            result, peak = peak_of(lambda a=a, b=b: tree_pairs(a, b))
+            result, peak = peak_of(lambda a=a, b=b: a.overlapping_pairs(b))
             assert len(result.pairs) == 2_000_000
             assert peak < 1.5 * result.pairs.nbytes + 4e6
-    alike = build_bvh(aabbs(np.zeros((1500, 3)), np.ones((1500, 3))))
-    result, peak = peak_of(lambda: tree_pairs(alike))
+    alike = Bvh.build(aabbs(np.zeros((1500, 3)), np.ones((1500, 3))))
+    result, peak = peak_of(lambda: alike.overlapping_pairs())
     assert len(result.pairs) == 1500 * 1499 // 2
     assert peak < 1.5 * result.pairs.nbytes + 4e6
 
 
 def test_a_descent_that_finds_a_billion_pairs_holds_only_what_it_found_so_far():
-    tree = build_bvh(aabbs(np.zeros((50_000, 3)), np.ones((50_000, 3))))
+    tree = Bvh.build(aabbs(np.zeros((50_000, 3)), np.ones((50_000, 3))))
     told = 0
 
     def stop(share: float) -> bool:
@@ -385,7 +383,7 @@ def test_a_descent_that_finds_a_billion_pairs_holds_only_what_it_found_so_far():
 
     def run() -> None:
         with pytest.raises(Cancelled):
-            tree_pairs(tree, progress=stop)
+            tree.overlapping_pairs(progress=stop)
 
     _, peak = peak_of(run)
     assert peak < 100 * 4 * 65536 * 8 / 2 + 30e6, "half of the steps find pairs, eight bytes each"
@@ -393,15 +391,15 @@ def test_a_descent_that_finds_a_billion_pairs_holds_only_what_it_found_so_far():
 
 def calls_with_progress(a: KDops):
     """Everything that tells how far it is."""
-    tree = build_bvh(a, leaf_size=2)
+    tree = Bvh.build(a, leaf_size=2)
     sphere, _ = triangles(np.random.default_rng(1), 300, "sphere", None)
     for method, split in BUILDS:
-        yield lambda tell, method=method, split=split: build_bvh(a, method, split, progress=tell)
-    yield lambda tell: build_bvh(sphere, progress=tell)
-    yield lambda tell: refitted(tree, a, progress=tell)
-    yield lambda tell: inserted(tree, a, progress=tell)
-    yield lambda tell: tree_pairs(tree, progress=tell)
-    yield lambda tell: tree_pairs(tree, tree, progress=tell)
+        yield lambda tell, method=method, split=split: Bvh.build(a, method, split, progress=tell)
+    yield lambda tell: Bvh.build(sphere, progress=tell)
+    yield lambda tell: tree.refit(a, progress=tell)
+    yield lambda tell: tree.insert(a, progress=tell)
+    yield lambda tell: tree.overlapping_pairs(progress=tell)
+    yield lambda tell: tree.overlapping_pairs(tree, progress=tell)
 
 
 def test_progress_grows_from_0_to_1_and_any_call_of_it_can_cancel():
@@ -423,12 +421,15 @@ def test_progress_grows_from_0_to_1_and_any_call_of_it_can_cancel():
 def test_a_progress_function_without_return_goes_on_and_anything_false_cancels():
     a = boxes(np.random.default_rng(6), 100)
     shares: list[float] = []
-    assert len(build_bvh(a, progress=shares.append)) == 199
+    assert len(Bvh.build(a, progress=shares.append)) == 199
     assert len(shares) >= 2
-    low, high = a.low.T, a.high.T
-    assert candidate_pairs(low, high, progress=shares.append).pairs.tolist() == tree_pairs(build_bvh(a)).pairs.tolist()
+    low, high = a.low, a.high
+    assert (
+        candidate_pairs(low, high, progress=shares.append).pairs.tolist()
+        == Bvh.build(a).overlapping_pairs().pairs.tolist()
+    )
     for answer in (False, np.False_, 0):
-        for call in (build_bvh, lambda a, progress: candidate_pairs(a.low.T, a.high.T, progress=progress)):
+        for call in (Bvh.build, lambda a, progress: candidate_pairs(a.low, a.high, progress=progress)):
             with pytest.raises(Cancelled):
                 call(a, progress=lambda share, answer=answer: answer)
 
@@ -465,14 +466,14 @@ def test_a_far_point_does_not_throw_a_cluster_together():
 def test_numbers_whose_squares_overflow_or_vanish():
     rng = np.random.default_rng(13)
     a = boxes(rng, 200)
-    pairs = tree_pairs(build_bvh(a)).pairs.tolist()
+    pairs = Bvh.build(a).overlapping_pairs().pairs.tolist()
     for scale in (2.0**800, 2.0**-600):
         scaled = KDops(a.directions, a.low * scale, a.high * scale)
         for method, split in BUILDS:
-            tree = build_bvh(scaled, method, split)
+            tree = Bvh.build(scaled, method, split)
             assert_valid(tree, scaled)
-            assert tree_pairs(tree).pairs.tolist() == pairs
-            assert tree.items.tolist() == build_bvh(a, method, split).items.tolist(), "the same tree at every scale"
+            assert tree.overlapping_pairs().pairs.tolist() == pairs
+            assert tree.items.tolist() == Bvh.build(a, method, split).items.tolist(), "the same tree at every scale"
 
 
 @pytest.mark.filterwarnings("error")
@@ -484,7 +485,7 @@ def test_a_crowd_beside_one_item_far_away_whatever_the_scales(method, split):
         low[:, 0] = np.concatenate([np.arange(30) * step, [far]])
         for size in (0.0, step, 3.0 * step):
             volumes = aabbs(low, low + size)
-            tree = build_bvh(volumes, method, split)
+            tree = Bvh.build(volumes, method, split)
             assert_valid(tree, volumes)
             assert_right(tree, None)
 
@@ -499,11 +500,11 @@ def test_pairs_within_a_margin_do_not_depend_on_the_order_of_items_or_trees(kind
         a = bounding_volumes(kind, points, np.arange(0, 120, 2), k=k)
         order = rng.permutation(60)
         size = 1 + scene % 3
-        tree, turned = build_bvh(a, leaf_size=size), build_bvh(a.take(order), "top-down")
-        pairs = tree_pairs(tree, margin=0.1).pairs
-        assert sorted(np.sort(order[tree_pairs(turned, margin=0.1).pairs], axis=1).tolist()) == pairs.tolist()
-        b = build_bvh(a.take(np.arange(25)), "bottom-up", leaf_size=size)
-        one, other = tree_pairs(tree, b, margin=0.1).pairs, tree_pairs(b, tree, margin=0.1).pairs
+        tree, turned = Bvh.build(a, leaf_size=size), Bvh.build(a.take(order), "top-down")
+        pairs = tree.overlapping_pairs(margin=0.1).pairs
+        assert sorted(np.sort(order[turned.overlapping_pairs(margin=0.1).pairs], axis=1).tolist()) == pairs.tolist()
+        b = Bvh.build(a.take(np.arange(25)), "bottom-up", leaf_size=size)
+        one, other = tree.overlapping_pairs(b, margin=0.1).pairs, b.overlapping_pairs(tree, margin=0.1).pairs
         assert sorted(other[:, ::-1].tolist()) == one.tolist()
 
 
@@ -513,11 +514,11 @@ def test_axis_aligned_boxes_within_a_margin_are_those_of_the_broad_phase():
         dim, margin = 2 + scene % 2, (0.1, 0.3, 1 / 3, 1e5)[scene % 4]
         low = rng.integers(0, 12, (60, dim)) * min(margin, 1.0) + (1e6 if scene % 5 == 4 else 0.0)
         high = low + 0.1
-        tree = build_bvh(aabbs(low, high), leaf_size=1 + scene % 3)
+        tree = Bvh.build(aabbs(low, high), leaf_size=1 + scene % 3)
         found = candidate_pairs(low, high, margin=margin).pairs.tolist()
-        assert tree_pairs(tree, margin=margin).pairs.tolist() == found
+        assert tree.overlapping_pairs(margin=margin).pairs.tolist() == found
         found = candidate_pairs(low[:20], high[:20], low, high, margin=margin).pairs.tolist()
-        assert tree_pairs(build_bvh(aabbs(low[:20], high[:20])), tree, margin=margin).pairs.tolist() == found
+        assert Bvh.build(aabbs(low[:20], high[:20])).overlapping_pairs(tree, margin=margin).pairs.tolist() == found
 
 
 @every_kind
@@ -527,8 +528,8 @@ def test_with_the_largest_margins_all_pairs_are_found(kind, k):
         points = rng.uniform(-1.0, 1.0, (40, 3)) * scale
         a = bounding_volumes(kind, points, np.arange(0, 40, 4), k=k)
         for margin in (4.0 * scale, 1e300 * min(scale, 10.0), 1.7e308):
-            assert len(tree_pairs(build_bvh(a, leaf_size=2), margin=margin).pairs) == 45
-            assert len(tree_pairs(build_bvh(a), build_bvh(a, "top-down"), margin=margin).pairs) == 100
+            assert len(Bvh.build(a, leaf_size=2).overlapping_pairs(margin=margin).pairs) == 45
+            assert len(Bvh.build(a).overlapping_pairs(Bvh.build(a, "top-down"), margin=margin).pairs) == 100
 
 
 @pytest.mark.parametrize("tilt", [1e-2, 1e-3, 1e-4, 1e-5])
@@ -542,8 +543,11 @@ def test_oriented_boxes_that_truly_meet_at_nearly_parallel_edges_are_never_lost(
         below = np.array([[0.0, y, -half / s] for y in (-1.0, 0.0, 1.0)])
         above = np.array([[0.0, y, half / s + steps * EPS] for y in (-1.5, 0.0, 1.5)])
         sides = np.tile([0.5, half, half], (3, 1))
-        a, b = Obbs(below, np.repeat(roof[None], 3, 0), sides), Obbs(above, np.repeat(turned[None], 3, 0), sides.copy())
-        found = tree_pairs(build_bvh(a, method, split), build_bvh(b, method, split)).pairs.tolist()
+        a, b = (
+            OrientedBoxes(below, np.repeat(roof[None], 3, 0), sides),
+            OrientedBoxes(above, np.repeat(turned[None], 3, 0), sides.copy()),
+        )
+        found = Bvh.build(a, method, split).overlapping_pairs(Bvh.build(b, method, split)).pairs.tolist()
         assert [tuple(pair) for pair in found] in ([(1, 1)], []), "the ridges in the middle, and no others"
         assert {tuple(pair) for pair in found} <= set(all_pairs(a, b)), "all of them pass their own test"
         if steps < 0.0:
@@ -561,9 +565,9 @@ def test_a_stack_of_wide_plates_takes_few_tests(method, split, dim):
     half = np.full(dim, 500.0)
     half[-1] = 1e-6
     low, high = np.vstack([center - half, np.full((1, dim), 2000.0)]), np.vstack([center + half, np.full(dim, 2001.0)])
-    tree = build_bvh(aabbs(low, high), method, split)
+    tree = Bvh.build(aabbs(low, high), method, split)
     assert_valid(tree, tree.item_volumes)
-    found = tree_pairs(tree)
+    found = tree.overlapping_pairs()
     assert found.pairs.tolist() == []
     assert found.tests < 150 * n
 
@@ -577,7 +581,7 @@ def test_bottom_up_takes_few_steps_where_each_is_nearest_to_the_one_before(posit
     low = np.stack([along, np.zeros(count), np.zeros(count)], axis=1) - half[:, None]
     shares: list[float] = []
     volumes = aabbs(low, low + 2.0 * half[:, None])
-    tree = build_bvh(volumes, "bottom-up", progress=lambda share: shares.append(share) or True)
+    tree = Bvh.build(volumes, "bottom-up", progress=lambda share: shares.append(share) or True)
     assert len(shares) < 120
     assert tree.depth < 120
 
@@ -586,31 +590,31 @@ def test_trees_of_scattered_boxes_are_about_as_good_as_by_the_surface_area_heuri
     rng = np.random.default_rng(14)
     centers = rng.uniform(0.0, 20.0, (2000, 3))
     volumes = aabbs(centers - 0.4, centers + 0.4)
-    best = build_bvh(volumes, "top-down", "sah").cost
+    best = Bvh.build(volumes, "top-down", "sah").cost
     for method, split in BUILDS:
-        assert build_bvh(volumes, method, split).cost < 1.5 * best, (method, split)
+        assert Bvh.build(volumes, method, split).cost < 1.5 * best, (method, split)
 
 
 def test_neighbours_that_follow_each_other_make_no_bad_tree_by_insertion():
     side = 40
     corners = np.stack(np.meshgrid(np.arange(side), np.arange(side), [0.0]), axis=-1).reshape(-1, 3)
     volumes = aabbs(corners, corners + 1.0)
-    tree = build_bvh(volumes, "insertion")
-    assert tree.cost < 1.5 * build_bvh(volumes, "top-down").cost
+    tree = Bvh.build(volumes, "insertion")
+    assert tree.cost < 1.5 * Bvh.build(volumes, "top-down").cost
     assert tree.depth < 3 * np.log2(side**2)
 
 
 def test_a_refitted_tree_that_costs_too_much_needs_more_tests_than_a_new_one():
     rng = np.random.default_rng(15)
     centers = rng.uniform(0.0, 20.0, (2000, 3))
-    tree = build_bvh(aabbs(centers - 0.3, centers + 0.3))
+    tree = Bvh.build(aabbs(centers - 0.3, centers + 0.3))
     at_first = tree.cost
     while tree.cost < REBUILD_COST * at_first:
         centers = centers + rng.normal(size=centers.shape) * 0.3
-        tree = refitted(tree, aabbs(centers - 0.3, centers + 0.3))
-    new = build_bvh(tree.item_volumes)
-    assert tree_pairs(tree).pairs.tolist() == tree_pairs(new).pairs.tolist()
-    assert tree_pairs(tree).tests > 1.4 * tree_pairs(new).tests
+        tree = tree.refit(aabbs(centers - 0.3, centers + 0.3))
+    new = Bvh.build(tree.item_volumes)
+    assert tree.overlapping_pairs().pairs.tolist() == new.overlapping_pairs().pairs.tolist()
+    assert tree.overlapping_pairs().tests > 1.4 * new.overlapping_pairs().tests
 
 
 @pytest.mark.filterwarnings("error")
@@ -631,73 +635,71 @@ def test_the_cost_tells_when_to_build_anew_at_every_scale_and_in_every_dimension
         points = np.stack([low, low + size], axis=1).reshape(-1, 3) * scale
         return bounding_volumes(kind, points, np.arange(0, len(points), 2), k=k)
 
-    tree, plain = build_bvh(volumes(low, scale)), build_bvh(volumes(low, 1.0))
+    tree, plain = Bvh.build(volumes(low, scale)), Bvh.build(volumes(low, 1.0))
     shuffled = volumes(low[rng.permutation(300)], scale)
     assert 1.0 < tree.cost < 100.0
     assert tree.cost == pytest.approx(plain.cost, rel=1e-6)
-    assert refitted(tree, shuffled).cost > REBUILD_COST * tree.cost
+    assert tree.refit(shuffled).cost > REBUILD_COST * tree.cost
 
 
 def test_the_cost_of_a_tree_whose_root_is_a_point_is_the_number_of_its_nodes():
-    assert build_bvh(aabbs(np.ones((5, 3)), np.ones((5, 3)))).cost == 9.0
+    assert Bvh.build(aabbs(np.ones((5, 3)), np.ones((5, 3)))).cost == 9.0
 
 
 def test_what_a_tree_holds_cannot_be_changed():
-    tree = build_bvh(aabbs(np.zeros((3, 3)), np.ones((3, 3))))
-    for array in (tree.left, tree.first, tree.count, tree.items, tree.level, tree_pairs(tree).pairs):
+    tree = Bvh.build(aabbs(np.zeros((3, 3)), np.ones((3, 3))))
+    for array in (tree.left, tree.first, tree.count, tree.items, tree.level, tree.overlapping_pairs().pairs):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 
 
 def test_wrong_arguments_are_named():
     volumes = aabbs(np.zeros((3, 3)), np.ones((3, 3)))
-    tree = build_bvh(volumes)
+    tree = Bvh.build(volumes)
     with pytest.raises(ValueError, match=r"^volumes must be bounding volumes, not ndarray"):
-        build_bvh(np.zeros((3, 3)))
+        Bvh.build(np.zeros((3, 3)))
     with pytest.raises(ValueError, match=r"^method must be one of linear, top-down"):
-        build_bvh(volumes, "sideways")
+        Bvh.build(volumes, "sideways")
     with pytest.raises(ValueError, match=r"^split must be one of sah, median"):
-        build_bvh(volumes, "top-down", "somewhere")
+        Bvh.build(volumes, "top-down", "somewhere")
     with pytest.raises(ValueError, match=r"^volumes: the tree is of 3 items, but there are 2"):
-        refitted(tree, volumes.take([0, 1]))
-    for call in (lambda tree: refitted(tree, volumes), lambda tree: inserted(tree, volumes)):
-        with pytest.raises(ValueError, match=r"^tree must be a tree, what build_bvh returns, not NoneType"):
-            call(None)
+        tree.refit(volumes.take([0, 1]))
     three = np.arange(9.0).reshape(3, 3)
     others = [bounding_volumes("sphere", three, [0, 1, 2]), bounding_volumes("kdop", three, [0, 1, 2], k=14)]
     others.append(bounding_volumes("aabb", three[:, :2], [0, 1, 2]))
     for other in others:
         with pytest.raises(ValueError, match=r"^volumes must be of the same kind and dimension"):
-            refitted(tree, other)
+            tree.refit(other)
     for level in (None, 1.0, -1, True, "1"):
         with pytest.raises(ValueError, match=r"^level must be a whole number from 0 on"):
             tree.at_level(level)
     unknown = type("Unknown", (KDops,), {})(*(getattr(volumes, name) for name in ("directions", "low", "high")))
-    assert len(build_bvh(unknown)) == 5
+    assert len(Bvh.build(unknown)) == 5
     stub = {name: lambda self, *_: np.zeros((1, 3)) for name in Volumes.__abstractmethods__}
-    foreign = type("Foreign", (Volumes,), stub | {"dim": 3, "__len__": lambda self: 1})()
+    stub |= {"dim": 3, "__len__": lambda self: 1, "_fields": (), "centers": np.zeros((1, 3))}
+    foreign = type("Foreign", (Volumes,), stub)()
     with pytest.raises(ValueError, match=r"^volumes: spheres, oriented boxes or k-DOPs expected, not Foreign"):
-        build_bvh(foreign)
-    with pytest.raises(ValueError, match=r"^b must be a tree"):
-        tree_pairs(tree, volumes)
+        Bvh.build(foreign)
+    with pytest.raises(ValueError, match=r"^other must be a Bvh, as Bvh.build returns it, not KDops"):
+        tree.overlapping_pairs(volumes)
     with pytest.raises(ValueError, match=r"^margin must be a finite number"):
-        tree_pairs(tree, margin=-1.0)
-    with pytest.raises(ValueError, match=r"^b must hold volumes of the same kind"):
-        tree_pairs(tree, build_bvh(bounding_volumes("sphere", np.eye(3))))
-    with pytest.raises(ValueError, match=r"^b must hold volumes of the same kind"):
-        tree_pairs(tree, build_bvh(bounding_volumes("kdop", np.eye(3), k=14)))
+        tree.overlapping_pairs(margin=-1.0)
+    with pytest.raises(ValueError, match=r"^other must be of volumes of the same kind"):
+        tree.overlapping_pairs(Bvh.build(bounding_volumes("sphere", np.eye(3))))
+    with pytest.raises(ValueError, match=r"^other must be of volumes of the same kind"):
+        tree.overlapping_pairs(Bvh.build(bounding_volumes("kdop", np.eye(3), k=14)))
     with pytest.raises(ValueError, match=r"^volumes must be of the same kind"):
-        inserted(tree, bounding_volumes("sphere", np.eye(3)))
+        tree.insert(bounding_volumes("sphere", np.eye(3)))
     with pytest.raises(ValueError, match=r"^volumes must be bounding volumes"):
-        inserted(tree, np.zeros((3, 3)))
+        tree.insert(np.zeros((3, 3)))
     with pytest.raises(ValueError, match=r"^volumes must be bounding volumes"):
-        refitted(tree, np.zeros((3, 3)))
+        tree.refit(np.zeros((3, 3)))
     for wrong in (0, -1, 1.5, True, "2"):
         with pytest.raises(ValueError, match=r"^leaf_size must be a whole number from 1 on"):
-            build_bvh(volumes, leaf_size=wrong)
+            Bvh.build(volumes, leaf_size=wrong)
     for number in (np.nan, np.inf):
         broken = aabbs(np.array([[0.0, 0.0, 0.0], [0.0, -number, 0.0]]), np.ones((2, 3)))
-        for call in (build_bvh, lambda volumes: refitted(build_bvh(aabbs(np.zeros((2, 3)), np.ones((2, 3)))), volumes)):
+        for call in (Bvh.build, lambda volumes: Bvh.build(aabbs(np.zeros((2, 3)), np.ones((2, 3)))).refit(volumes)):
             with pytest.raises(ValueError, match=r"^volumes: all must be finite"):
                 call(broken)
 
@@ -733,10 +735,10 @@ def lightest_share(tree: Bvh) -> float:
 def test_items_inserted_in_any_order_make_no_deep_tree(order, dim):
     for count in (2, 3, 5, 40, 700):
         volumes = in_order(order, count, dim)
-        one_by_one = build_bvh(volumes.take([0]))
+        one_by_one = Bvh.build(volumes.take([0]))
         for begin, end in ((1, 1 + count // 2), (1 + count // 2, count)):
-            one_by_one = inserted(one_by_one, volumes.take(np.arange(begin, end)))
-        for tree in (one_by_one, build_bvh(volumes, "insertion")):
+            one_by_one = one_by_one.insert(volumes.take(np.arange(begin, end)))
+        for tree in (one_by_one, Bvh.build(volumes, "insertion")):
             assert_valid(tree, volumes)
             assert tree.depth <= 1 + np.log(count) / np.log(1.25)
             assert lightest_share(tree) >= 0.2
@@ -746,7 +748,7 @@ def test_items_inserted_in_any_order_make_no_deep_tree(order, dim):
 
 def test_the_depth_grows_with_the_logarithm_of_the_count():
     for order in ORDERS:
-        tree = inserted(build_bvh(in_order(order, 1)), in_order(order, 5000).take(np.arange(1, 5000)))
+        tree = Bvh.build(in_order(order, 1)).insert(in_order(order, 5000).take(np.arange(1, 5000)))
         assert tree.depth <= 2.5 * np.log2(5000), order
 
 
@@ -754,37 +756,109 @@ def test_random_items_inserted_one_after_the_other_keep_the_balance_and_the_qual
     rng = np.random.default_rng(31)
     for _ in range(20):
         volumes = boxes(rng, 600)
-        tree = build_bvh(volumes, "insertion")
+        tree = Bvh.build(volumes, "insertion")
         assert lightest_share(tree) >= 0.2
         # A few items far from all others, left alone by other trees, are balanced with some of these.
-        assert tree.cost <= 1.6 * build_bvh(volumes, "top-down").cost + 4.0
+        assert tree.cost <= 1.6 * Bvh.build(volumes, "top-down").cost + 4.0
 
 
 def test_items_go_into_a_tree_with_full_leaves_and_into_one_that_is_a_list():
     rng = np.random.default_rng(32)
     for leaf_size in (3, 8):
         volumes, more = boxes(rng, 300), boxes(rng, 200)
-        tree = inserted(build_bvh(volumes, "top-down", "middle", leaf_size), more)
-        assert_valid(tree, KDops.joined([volumes, more]), leaf_size)
+        tree = Bvh.build(volumes, "top-down", "middle", leaf_size).insert(more)
+        assert_valid(tree, KDops.concatenate([volumes, more]), leaf_size)
         assert_right(tree, None)
     corners = np.ldexp(np.ones((200, 3)), np.arange(200)[:, None])
     steps = aabbs(corners, corners * 1.01)
-    tree = build_bvh(steps, "top-down", "middle")
+    tree = Bvh.build(steps, "top-down", "middle")
     assert tree.depth > 100
-    grown = inserted(tree, in_order("nested", 500))
-    assert_valid(grown, KDops.joined([steps, in_order("nested", 500)]))
+    grown = tree.insert(in_order("nested", 500))
+    assert_valid(grown, KDops.concatenate([steps, in_order("nested", 500)]))
     assert grown.depth <= tree.depth + 30
 
 
 def test_insertion_into_a_large_tree_tells_its_progress_from_the_start():
     volumes = aabbs(np.arange(200_000.0)[:, None] * np.ones(3), np.arange(200_000.0)[:, None] * np.ones(3) + 1.0)
-    tree = build_bvh(volumes)
+    tree = Bvh.build(volumes)
     shares: list[float] = []
-    inserted(tree, volumes.take([0, 1]), lambda share: shares.append(share) is None)
+    tree.insert(volumes.take([0, 1]), lambda share: shares.append(share) is None)
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
     assert sum(0.0 < share < 0.5 for share in shares) >= 6, "while the nodes are turned into plain numbers"
     told: list[float] = []
     with pytest.raises(Cancelled):
-        inserted(tree, volumes.take([0, 1]), lambda share: told.append(share) or False)
+        tree.insert(volumes.take([0, 1]), lambda share: told.append(share) or False)
     assert told == [0.0]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Queries
+
+
+def hit_exactly(low, high, origin, direction, length) -> bool:
+    """Whether a ray hits a box, in fractions."""
+    square = sum(Fraction(d) ** 2 for d in direction)
+    first, last = Fraction(0), None
+    for lowest, highest, start, along in zip(low, high, origin, direction, strict=True):
+        lowest, highest, start, along = map(Fraction, (lowest, highest, start, along))
+        if along == 0:
+            if not lowest <= start <= highest:
+                return False
+            continue
+        ends = sorted(((lowest - start) / along, (highest - start) / along))
+        first, last = max(first, ends[0]), ends[1] if last is None else min(last, ends[1])
+    return (last is None or first <= last) and (length is None or first * first * square <= Fraction(length) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "dim"), [("aabb", None, 3), ("kdop", 8, 2), ("sphere", None, 3), ("obb", None, 2)]
+)
+@pytest.mark.parametrize("leaf_size", [1, 4])
+def test_queries_find_what_testing_all_items_finds(kind, k, dim, leaf_size):
+    rng = np.random.default_rng(61)
+    points = np.round(rng.normal(size=(300, 1, dim)) * 4.0 + rng.normal(size=(300, 4, dim)), 1)
+    volumes = bounding_volumes(kind, points.reshape(-1, dim), np.arange(0, 1200, 4), k=k)
+    tree = Bvh.build(volumes, leaf_size=leaf_size)
+    lows, highs = points.min(axis=1), points.max(axis=1)  # what the volumes are around: a query must not lose these
+    found = 0
+    for turn in range(60):
+        point = np.round(rng.normal(size=dim) * 4.0, 1)
+        inside = tree.query_point(point)
+        assert inside.tolist() == np.flatnonzero(volumes.contains(np.tile(point, (300, 1)))).tolist()
+        low, high = point - 0.5, point + np.round(rng.uniform(0.0, 2.0, dim), 1)
+        boxed = tree.query_box(low, high)
+        direction = np.round(rng.normal(size=dim), 1) * (rng.random(dim) < 0.7)
+        direction[turn % dim] = 1.0
+        length = None if turn % 2 else float(np.round(rng.uniform(0.0, 5.0), 1))
+        hit = tree.query_ray(point, direction, length)
+        near = np.flatnonzero((lows <= high).all(axis=1) & (low <= highs).all(axis=1))
+        truth = [i for i in range(300) if hit_exactly(lows[i], highs[i], point, direction, length)]
+        assert set(near.tolist()) <= set(boxed.tolist())
+        assert set(truth) <= set(hit.tolist())
+        if isinstance(volumes, KDops):
+            assert boxed.tolist() == near.tolist()
+            wide = [i for i in range(300) if hit_exactly(lows[i] - 1e-12, highs[i] + 1e-12, point, direction, length)]
+            assert set(hit.tolist()) <= set(wide)
+        found += len(inside) + len(boxed) + len(hit)
+    assert found > 200
+
+
+def test_queries_of_a_row_of_boxes():
+    low = np.stack([np.arange(10.0), np.zeros(10)], axis=1)
+    tree = Bvh.build(aabbs(low, low + 1.0))
+    assert tree.query_point([3.0, 0.5]).tolist() == [2, 3]
+    assert tree.query_box([2.5, 1.0], [4.0, 5.0]).tolist() == [2, 3, 4]
+    assert tree.query_ray([7.5, 0.5], [1.0, 0.0]).tolist() == [7, 8, 9]
+    assert tree.query_ray([7.5, 0.5], [-2.0, 0.0], 2.0).tolist() == [5, 6, 7]
+    assert tree.query_ray([7.5, 2.0], [0.0, -1.0]).tolist() == [7]
+    assert tree.query_ray([7.5, 2.0], [0.0, 1.0]).tolist() == []
+    assert Bvh.build(aabbs(low, low).take([])).query_point([0.0, 0.0]).tolist() == []
+    for words, call in (
+        (r"^point: 2 numbers expected", lambda: tree.query_point([0.0, 0.0, 0.0])),
+        (r"^low must not be above high", lambda: tree.query_box([0.0, 1.0], [1.0, 0.0])),
+        (r"^direction must not be zero", lambda: tree.query_ray([0.0, 0.0], [0.0, 0.0])),
+        (r"^length must be a finite number", lambda: tree.query_ray([0.0, 0.0], [1.0, 0.0], -1.0)),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()

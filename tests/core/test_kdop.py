@@ -35,17 +35,17 @@ def test_the_triangle_of_the_article():
     """Source: S3.1."""
     dop = kdops(TRIANGLE, 8)
     assert dop.directions.tolist() == [[1, 0], [0, 1], [1, 1], [1, -1]]
-    assert dop.low[:, 0].tolist() == [1, 1, 4, -4]
-    assert dop.high[:, 0].tolist() == [5, 5, 9, 2]
+    assert dop.low[0].tolist() == [1, 1, 4, -4]
+    assert dop.high[0].tolist() == [5, 5, 9, 2]
 
 
 def test_the_triangle_of_the_article_as_a_polygon():
     shape = kdops(TRIANGLE, 8).polytope(0)
     assert sorted(map(tuple, shape.vertices.tolist())) == [(1, 3), (1, 5), (3, 1), (4, 5), (5, 3), (5, 4)]
     assert shape.area == 11.5
-    assert kdops(TRIANGLE, 8).volumes()[0] == pytest.approx(11.5)
-    assert kdops(TRIANGLE, 4).volumes()[0] == 16.0
-    assert volumes_of_shapes("kdop", [ConvexHull(TRIANGLE)]).volumes()[0] == pytest.approx(11.5)
+    assert kdops(TRIANGLE, 8).volume[0] == pytest.approx(11.5)
+    assert kdops(TRIANGLE, 4).volume[0] == 16.0
+    assert volumes_of_shapes("kdop", [ConvexHull(TRIANGLE)]).volume[0] == pytest.approx(11.5)
 
 
 @pytest.mark.parametrize(("dim", "k"), [(2, 4), (2, 8), *((3, k) for k in IN_SPACE)])
@@ -69,13 +69,13 @@ def test_the_sets_of_directions_are_made_of_axes_corners_and_edges():
 def test_one_disjoint_slab_is_enough():
     """Source: S3.2. The boxes of these two overlap, and only x + y tells them apart."""
     a, b = np.array([[0, 0], [4, 0], [0, 4]]), np.array([[4, 4], [4, 1], [1, 4]])
-    assert kdops(a, 4).overlap(kdops(b, 4)).all()
+    assert kdops(a, 4).overlaps(kdops(b, 4)).all()
     first, second = kdops(a, 8), kdops(b, 8)
     apart = (first.high < second.low) | (second.high < first.low)
-    assert apart[:, 0].tolist() == [False, False, True, False]
-    assert not first.overlap(second).any()
+    assert apart[0].tolist() == [False, False, True, False]
+    assert not first.overlaps(second).any()
     assert first.gap(second)[0] == pytest.approx(np.sqrt(0.5))
-    assert first.overlap(kdops(b - [1, 0], 8)).all()  # touching: x + y is at most, and at least, 4
+    assert first.overlaps(kdops(b - [1, 0], 8)).all()  # touching: x + y is at most, and at least, 4
 
 
 @pytest.mark.parametrize("k", [0, 5, 8, -6, 6.5, True, "6", None])
@@ -92,19 +92,19 @@ def test_no_other_dimension():
 def test_volumes_of_another_k_are_refused():
     points = np.zeros((1, 3))
     with pytest.raises(ValueError, match=r"^other must have the same k, but this is 6 and that 14"):
-        kdops(points, 6).overlap(kdops(points, 14))
+        kdops(points, 6).overlaps(kdops(points, 14))
 
 
 def test_the_axis_aligned_box_is_the_lowest_and_the_highest_coordinates():
     points = np.random.default_rng(0).normal(size=(500, 3))
     box = bounding_volumes("aabb", points, np.arange(0, 500, 10))
     assert isinstance(box, KDops)
-    np.testing.assert_array_equal(box.low.T, points.reshape(50, 10, 3).min(axis=1))
-    np.testing.assert_array_equal(box.high.T, points.reshape(50, 10, 3).max(axis=1))
-    np.testing.assert_array_equal(box.grown(0.0).low, box.low)
-    one = kdops(np.array([[1, 2, 3], [4, 5, 6]]), 6).grown(1.0)
-    assert one.low[:, 0].tolist() == [0, 1, 2]
-    assert one.high[:, 0].tolist() == [5, 6, 7]
+    np.testing.assert_array_equal(box.low, points.reshape(50, 10, 3).min(axis=1))
+    np.testing.assert_array_equal(box.high, points.reshape(50, 10, 3).max(axis=1))
+    np.testing.assert_array_equal(box.inflated(0.0).low, box.low)
+    one = kdops(np.array([[1, 2, 3], [4, 5, 6]]), 6).inflated(1.0)
+    assert one.low[0].tolist() == [0, 1, 2]
+    assert one.high[0].tolist() == [5, 6, 7]
 
 
 def test_the_gap_of_axis_aligned_boxes_is_their_distance():
@@ -125,7 +125,7 @@ def test_bounds_hold_the_exact_sums_and_are_the_exact_ones_where_these_are_float
     dop = kdops(points, k)
     for j, direction in enumerate(dop.directions.astype(int).tolist()):
         sums = [sum(d * Fraction(x) for d, x in zip(direction, row, strict=True)) for row in rows]
-        low, high = Fraction(float(dop.low[j, 0])), Fraction(float(dop.high[j, 0]))
+        low, high = Fraction(float(dop.low[0, j])), Fraction(float(dop.high[0, j]))
         assert low <= min(sums)
         assert max(sums) <= high
         size = max(sum(abs(Fraction(x)) for x in row) for row in rows)
@@ -137,8 +137,8 @@ def test_whole_numbers_are_never_widened():
     points = np.random.default_rng(1).integers(-(2**40), 2**40, (1000, 3))
     dop = kdops(points, 26, np.arange(0, 1000, 4))
     values = points @ dop.directions.T.astype(int)
-    np.testing.assert_array_equal(dop.low.T, values.reshape(250, 4, 13).min(axis=1))
-    np.testing.assert_array_equal(dop.high.T, values.reshape(250, 4, 13).max(axis=1))
+    np.testing.assert_array_equal(dop.low, values.reshape(250, 4, 13).min(axis=1))
+    np.testing.assert_array_equal(dop.high, values.reshape(250, 4, 13).max(axis=1))
 
 
 def test_a_slab_says_whether_the_sum_was_exact():
@@ -150,11 +150,11 @@ def test_growing_moves_planes_by_at_least_the_margin_times_the_length_of_the_dir
     points = np.random.default_rng(2).normal(size=(200, 3)) * 1e3
     dop = kdops(points, 26, np.arange(0, 200, 2))
     for margin in (1e-12, 0.1, 7.0, 1e9):
-        grown = dop.grown(margin)
+        grown = dop.inflated(margin)
         square = (dop.directions**2).sum(axis=1).astype(int).tolist()
         for j, factor in enumerate(square):
             for i in range(0, 100, 7):
-                for by in (grown.high[j, i], dop.high[j, i]), (-grown.low[j, i], -dop.low[j, i]):
+                for by in (grown.high[i, j], dop.high[i, j]), (-grown.low[i, j], -dop.low[i, j]):
                     moved = Fraction(float(by[0])) - Fraction(float(by[1]))
                     assert moved > 0
                     assert moved**2 >= factor * Fraction(margin) ** 2
@@ -186,19 +186,19 @@ def test_the_polytope_is_the_intersection_of_the_half_spaces(dim, k):
         size, far = np.ptp(points, axis=0).max(), np.abs(points).max()
         along = shape.vertices @ dop.directions.T
         slack = 1e-14 * far
-        assert (along >= dop.low.T - slack).all()
-        assert (along <= dop.high.T + slack).all()
-        np.testing.assert_allclose(along.min(axis=0), dop.low[:, 0], rtol=0, atol=4 * slack)  # every plane touches
-        np.testing.assert_allclose(along.max(axis=0), dop.high[:, 0], rtol=0, atol=4 * slack)
+        assert (along >= dop.low - slack).all()
+        assert (along <= dop.high + slack).all()
+        np.testing.assert_allclose(along.min(axis=0), dop.low[0], rtol=0, atol=4 * slack)  # every plane touches
+        np.testing.assert_allclose(along.max(axis=0), dop.high[0], rtol=0, atol=4 * slack)
         planes = np.concatenate(
-            [np.column_stack([dop.directions, -dop.high]), np.column_stack([-dop.directions, dop.low])]
+            [np.column_stack([dop.directions, -dop.high.T]), np.column_stack([-dop.directions, dop.low.T])]
         )
         inside = points.mean(axis=0)
         planes[:, -1] += planes[:, :-1] @ inside
         planes[:, -1] /= size
         corners = HalfspaceIntersection(planes, np.zeros(dim)).intersections * size
         content = QHull(corners[np.isfinite(corners).all(axis=1)]).volume
-        assert dop.volumes()[0] == pytest.approx(content, rel=1e-9 + 1e-13 * far / size)
+        assert dop.volume[0] == pytest.approx(content, rel=1e-9 + 1e-13 * far / size)
         assert (shape.volume if dim == 3 else shape.area) == pytest.approx(content, rel=1e-9 + 1e-13 * far / size)
         if k == 2 * dim:
             assert len(shape.vertices) == 2**dim
@@ -218,7 +218,7 @@ def test_the_k_dop_of_a_ball_has_k_faces(k):
 def test_more_planes_are_tighter():
     points = np.random.default_rng(4).normal(size=(200 * 20, 3))
     starts = np.arange(0, 4000, 20)
-    contents = {k: kdops(points, k, starts).volumes() for k in IN_SPACE}
+    contents = {k: kdops(points, k, starts).volume for k in IN_SPACE}
     hulls = [QHull(points[i : i + 20]).volume for i in starts.tolist()]
     for less, more in ((6, 14), (6, 18), (14, 26), (18, 26)):
         assert (contents[more] <= contents[less] * (1 + 1e-12)).all()
@@ -236,10 +236,10 @@ def test_flat_and_thin_points_give_flat_polytopes(k):
     ):
         dop = kdops(points, k)
         assert dop.polytope(0).rank == rank
-        assert dop.volumes()[0] <= 1e-15 * np.abs(points).max()
+        assert dop.volume[0] <= 1e-15 * np.abs(points).max()
 
 
 def test_planes_that_leave_nothing_have_no_polytope():
-    dop = KDops(kdop_directions(6, 3), np.ones((3, 1)), np.zeros((3, 1)))
+    dop = KDops(kdop_directions(6, 3), np.ones((1, 3)), np.zeros((1, 3)))
     with pytest.raises(ValueError, match=r"^index: the planes of volume 0 leave nothing"):
         dop.polytope(0)

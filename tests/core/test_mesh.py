@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.hierarchy.bvh_pairs import tree_pairs
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.shapes.box import Box
 from contact_lens.core.shapes.hull import ConvexHull
@@ -128,7 +127,7 @@ def test_the_tree_holds_every_triangle() -> None:
     mesh = Mesh(*sphere(10))
     assert mesh.tree is mesh.tree
     assert sorted(mesh.tree.items.tolist()) == list(range(len(mesh.triangles)))
-    assert len(tree_pairs(mesh.tree, mesh.tree).pairs) >= len(mesh.triangles)
+    assert len(mesh.tree.overlapping_pairs(mesh.tree).pairs) >= len(mesh.triangles)
 
 
 def test_arrays_are_copied_and_read_only() -> None:

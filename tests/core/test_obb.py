@@ -14,9 +14,10 @@ from scipy.optimize import linprog, minimize
 from scipy.spatial.transform import Rotation
 
 from contact_lens.core import Box, ConvexHull, contact
-from contact_lens.core.bounding import obb as obb_module
+from contact_lens.core.bounding import obb_axes as obb_module
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
-from contact_lens.core.bounding.obb import Obbs, _outline_sides
+from contact_lens.core.bounding.obb import OrientedBoxes
+from contact_lens.core.bounding.obb_axes import _rectangle_sides
 
 from .generators import cylinder, rotation
 
@@ -24,22 +25,22 @@ pytestmark = pytest.mark.filterwarnings("error")
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
-def obb(points, starts=None) -> Obbs:
+def obb(points, starts=None) -> OrientedBoxes:
     volumes = bounding_volumes("obb", points, starts)
-    assert isinstance(volumes, Obbs)
+    assert isinstance(volumes, OrientedBoxes)
     return volumes
 
 
-def random_boxes(rng: np.random.Generator, count: int, spread: float, dim: int = 3) -> Obbs:
+def random_boxes(rng: np.random.Generator, count: int, spread: float, dim: int = 3) -> OrientedBoxes:
     if dim == 3:
         axes = np.stack([rotation(rng).T for _ in range(count)])
     else:
         w = rng.uniform(0, 7, count)
         axes = np.stack([np.stack([np.cos(w), np.sin(w)], -1), np.stack([-np.sin(w), np.cos(w)], -1)], axis=1)
-    return Obbs(rng.normal(size=(count, dim)) * spread, axes, rng.uniform(0.05, 1.0, (count, dim)))
+    return OrientedBoxes(rng.normal(size=(count, dim)) * spread, axes, rng.uniform(0.05, 1.0, (count, dim)))
 
 
-def corners(boxes: Obbs, i: int) -> np.ndarray:
+def corners(boxes: OrientedBoxes, i: int) -> np.ndarray:
     signs = np.array(list(product((-1.0, 1.0), repeat=boxes.dim)))
     return boxes.center[i] + (signs * boxes.half[i]) @ boxes.axes[i]
 
@@ -54,7 +55,7 @@ def test_in_the_plane_the_box_is_the_smallest_there_is():
     for _ in range(300):
         points = rng.normal(size=(int(rng.integers(3, 30)), 2)) * 10.0 ** rng.uniform(-3, 0, 2)
         points = points @ rotation(rng)[:2, :2]
-        found = obb(points).volumes()[0]
+        found = obb(points).volume[0]
         best = shapely.MultiPoint(points).minimum_rotated_rectangle.area
         assert found <= best * (1 + 1e-9) + 1e-14
         w = np.linspace(0, np.pi / 2, 2000)
@@ -73,7 +74,7 @@ def test_a_box_is_its_own_bounding_box():
             np.testing.assert_allclose(np.sort(found.half[0]), np.sort(half), rtol=1e-12, atol=1e-14 * far * 100)
             box = Box(rng.normal(size=3), 2 * half, rng.normal(size=4))
             found = volumes_of_shapes("obb", [box])
-            assert found.volumes()[0] == pytest.approx(8 * half.prod(), rel=1e-12)
+            assert found.volume[0] == pytest.approx(8 * half.prod(), rel=1e-12)
 
 
 def content_along(turn: np.ndarray, points: np.ndarray) -> float:
@@ -91,7 +92,7 @@ def test_in_space_the_box_is_nearly_the_smallest():
                 minimize(content_along, rng.normal(size=3) * 2, (points,), "Nelder-Mead", options={"maxiter": 400}).fun
                 for _ in range(12)
             )
-            found = obb(points).volumes()[0]
+            found = obb(points).volume[0]
             assert found <= np.prod(np.ptp(points, axis=0)) * (1 + 1e-9)
             excess.append(found / best - 1.0)
     assert np.mean(excess) < 0.015
@@ -103,7 +104,7 @@ def test_a_cylinder_has_a_box_along_its_axis():
     for sides in (8, 64, 400):
         shape = ConvexHull(cylinder(sides, 1.0, 5.0) @ rotation(rng).T)
         found = volumes_of_shapes("obb", [shape])
-        assert found.volumes()[0] <= 4 * 5 * (1 + 1e-9)
+        assert found.volume[0] <= 4 * 5 * (1 + 1e-9)
         assert found.half[0].max() == pytest.approx(2.5, rel=1e-9)
 
 
@@ -114,7 +115,7 @@ def test_flat_and_collinear_points_have_flat_boxes():
         flat = np.column_stack([rng.normal(size=(count, 2)), np.zeros(count)])
         found = obb(flat @ turn.T)
         assert found.half[0].min() < 1e-13
-        wanted = obb(flat[:, :2]).volumes()[0]
+        wanted = obb(flat[:, :2]).volume[0]
         assert np.sort(2 * found.half[0])[1:].prod() == pytest.approx(wanted, rel=1e-9)
         line = np.outer(rng.normal(size=count), turn[0]) + 3.0
         found = obb(line)
@@ -134,7 +135,7 @@ def test_axes_are_perpendicular_unit_vectors():
     points = rng.normal(size=(600, 3)) * 10.0 ** rng.uniform(-8, 0, (1, 3))
     points[:60] = points[0]
     for boxes in (obb(points, np.arange(0, 600, 3)), obb(points, np.arange(0, 600, 20))):
-        for some in (boxes, boxes.merged(boxes.take(np.arange(len(boxes))[::-1])), boxes.merged_ranges([0, 7])):
+        for some in (boxes, boxes.merged(boxes.take(np.arange(len(boxes))[::-1])), boxes.reduce_groups([0, 7])):
             product_ = np.einsum("nij,nkj->nik", some.axes, some.axes)
             np.testing.assert_allclose(product_, np.broadcast_to(np.eye(3), product_.shape), atol=4e-15)
 
@@ -143,12 +144,12 @@ def test_merged_boxes_are_not_much_larger_than_those_of_the_points():
     rng = np.random.default_rng(8)
     points = rng.normal(size=(400, 8, 3)) * rng.uniform(0.1, 1.0, (400, 1, 3)) + rng.normal(size=(400, 1, 3))
     boxes = obb(points.reshape(-1, 3), np.arange(0, 3200, 8))
-    merged = boxes.merged_ranges(np.arange(0, 400, 2)).volumes()
-    fitted = obb(points.reshape(-1, 3), np.arange(0, 3200, 16)).volumes()
+    merged = boxes.reduce_groups(np.arange(0, 400, 2)).volume
+    fitted = obb(points.reshape(-1, 3), np.arange(0, 3200, 16)).volume
     ratio = merged / fitted
     assert ratio.min() > 0.8
     assert np.median(ratio) < 2.0
-    aligned = bounding_volumes("aabb", points.reshape(-1, 3), np.arange(0, 3200, 16)).volumes()
+    aligned = bounding_volumes("aabb", points.reshape(-1, 3), np.arange(0, 3200, 16)).volume
     assert np.median(merged / aligned) < 1.3
 
 
@@ -162,7 +163,7 @@ def test_overlap_is_exactly_whether_the_boxes_have_a_common_point(dim):
     rng = np.random.default_rng(9)
     count = 300
     a, b = random_boxes(rng, count, 0.7, dim), random_boxes(rng, count, 0.7, dim)
-    told = a.overlap(b)
+    told = a.overlaps(b)
     assert 0.2 < told.mean() < 0.8
     for i in range(count):
         rows = np.concatenate([a.axes[i], -a.axes[i], b.axes[i], -b.axes[i]])
@@ -176,7 +177,7 @@ def test_the_gap_of_boxes_is_that_of_the_best_axis():
     """Never more than the distance; and the distance itself where a face or two edges are nearest."""
     rng = np.random.default_rng(10)
     a, b = random_boxes(rng, 400, 2.0), random_boxes(rng, 400, 2.0)
-    gap, told = a.gap(b), a.overlap(b)
+    gap, told = a.gap(b), a.overlaps(b)
     ratio = []
     for i in range(400):
         result = contact(ConvexHull(corners(a, i)), ConvexHull(corners(b, i)))
@@ -197,9 +198,9 @@ def test_parallel_and_nearly_parallel_boxes_touch_when_they_do():
             lower, upper = CUBE * [2, 2, 1] @ turn.T, CUBE @ lean.T @ turn.T
             shift = (lower @ turn[:, 2]).max() - (upper @ turn[:, 2]).min()
             upper = upper + shift * turn[:, 2]
-            touching = obb(lower).overlap(obb(upper - 1e-12 * turn[:, 2]))
+            touching = obb(lower).overlaps(obb(upper - 1e-12 * turn[:, 2]))
             assert touching.all()
-            assert not obb(lower).overlap(obb(upper + 1e-6 * turn[:, 2])).any()
+            assert not obb(lower).overlaps(obb(upper + 1e-6 * turn[:, 2])).any()
             gap = obb(lower).gap(obb(upper + 0.5 * turn[:, 2]))
             assert 0.5 - 1e-9 <= gap[0] <= 0.5 + 1e-12
 
@@ -208,7 +209,7 @@ def test_many_pairs_at_once_are_as_one_at_a_time():
     rng = np.random.default_rng(12)
     a, b = random_boxes(rng, 200, 1.0), random_boxes(rng, 200, 1.0)
     many = np.tile(np.arange(200), 200)  # 40,000: more than are looked at in one go
-    np.testing.assert_array_equal(a.take(many).overlap(b.take(many)), np.tile(a.overlap(b), 200))
+    np.testing.assert_array_equal(a.take(many).overlaps(b.take(many)), np.tile(a.overlaps(b), 200))
     np.testing.assert_array_equal(a.take(many).gap(b.take(many)), np.tile(a.gap(b), 200))
 
 
@@ -217,8 +218,8 @@ def test_a_polytope_is_the_box():
     for i in range(20):
         shape = boxes.polytope(i)
         assert (len(shape.vertices), len(shape.facets)) == (8, 6)
-        assert shape.volume == pytest.approx(boxes.volumes()[i], rel=1e-12)
-        assert shape.area == pytest.approx(boxes.sizes()[i], rel=1e-12)
+        assert shape.volume == pytest.approx(boxes.volume[i], rel=1e-12)
+        assert shape.area == pytest.approx(boxes.surface_area[i], rel=1e-12)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -254,7 +255,7 @@ def test_rectangles_around_outlines_are_those_of_measuring_every_corner():
             along = np.concatenate([along, sides / np.linalg.norm(sides, axis=1)[:, None]])
             across = np.stack([-along[:, 1], along[:, 0]], axis=1)
             wanted = [np.ptp(points @ way.T, axis=0) for way in (along, across)]
-            np.testing.assert_allclose(_outline_sides(points, along), wanted, rtol=0, atol=1e-14)
+            np.testing.assert_allclose(_rectangle_sides(points, along), wanted, rtol=0, atol=1e-14)
 
 
 def test_the_box_of_many_corners_is_as_small_as_when_every_corner_meets_every_side(monkeypatch):
@@ -273,9 +274,9 @@ def test_the_box_of_many_corners_is_as_small_as_when_every_corner_meets_every_si
     solids = [points @ rotation(rng).T for points in solids] + [
         ball[:, :2] / np.linalg.norm(ball[:, :2], axis=1)[:, None]
     ]
-    fast = [obb(points).volumes()[0] for points in solids]
+    fast = [obb(points).volume[0] for points in solids]
     monkeypatch.setattr(obb_module, "_OUTLINE", 10**9)
-    slow = [obb(points).volumes()[0] for points in solids]
+    slow = [obb(points).volume[0] for points in solids]
     np.testing.assert_allclose(fast, slow, rtol=1e-6, atol=1e-12)
 
 
@@ -291,7 +292,7 @@ def test_time_grows_in_step_with_the_corners_of_a_face():
         shapes = [ConvexHull(points) for _ in range(4)]
         times = timeit.repeat(lambda: volumes_of_shapes("obb", [shapes.pop()]), timer=process_time, repeat=3, number=1)
         found = volumes_of_shapes("obb", shapes)
-        assert found.volumes()[0] == pytest.approx(4.0, rel=1e-5)
+        assert found.volume[0] == pytest.approx(4.0, rel=1e-5)
         return min(times)
 
     assert seconds(8_000) < 10 * seconds(2_000)

@@ -12,6 +12,7 @@ import pytest
 
 from contact_lens.core import (
     Box,
+    Bvh,
     Capsule,
     Circle,
     Compound,
@@ -23,7 +24,6 @@ from contact_lens.core import (
     Polygon,
     Rounded,
     Sphere,
-    build_bvh,
     candidate_pairs,
     compound_contact,
     contact,
@@ -33,7 +33,6 @@ from contact_lens.core import (
     mesh_convexity,
     mesh_distance,
     sat,
-    tree_pairs,
     verify,
     volumes_of_triangles,
 )
@@ -54,7 +53,7 @@ def things() -> dict[str, object]:
     mesh, moved = Mesh(CORNERS, SIDES), Mesh(CORNERS + (0.7, 0.1, 0.2), SIDES)
     pair, other = Compound([hull, box]), Compound([ball, pill])
     volumes = volumes_of_triangles("kdop", CORNERS, SIDES)
-    tree = build_bvh(volumes)
+    tree = Bvh.build(volumes)
     made: dict[str, object] = {
         "hull": hull,
         "box": box,
@@ -78,7 +77,7 @@ def things() -> dict[str, object]:
         "contacts": contacts([hull, box, ball, pill]),
         "volumes": volumes,
         "tree": tree,
-        "tree pairs": tree_pairs(tree, tree),
+        "tree pairs": tree.overlapping_pairs(tree),
         "candidates": candidate_pairs(*(np.stack(ends) for ends in zip(hull.bounds, box.bounds, strict=True))),
         "sat": sat(hull, box),
         "mesh distance": mesh_distance(mesh, mesh.translated([5.0, 0.0, 0.0])),

@@ -14,7 +14,7 @@ from contact_lens.core import Box, ConvexHull, contact
 from contact_lens.core.bounding.bounding_sphere import Spheres
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes, volumes_of_triangles
 from contact_lens.core.bounding.kdop import KDops
-from contact_lens.core.bounding.obb import Obbs
+from contact_lens.core.bounding.obb import OrientedBoxes
 from contact_lens.core.bounding.volumes import Volumes
 from contact_lens.core.progress import Cancelled
 
@@ -72,7 +72,7 @@ def tolerance(points: np.ndarray) -> float:
 
 
 def holds(volumes: Volumes, points: np.ndarray, owner: np.ndarray) -> bool:
-    return bool(volumes.take(owner).contain(points).all())
+    return bool(volumes.take(owner).contains(points).all())
 
 
 def excess_exactly(volumes: Volumes, index: int, point: np.ndarray) -> bool:
@@ -84,13 +84,13 @@ def excess_exactly(volumes: Volumes, index: int, point: np.ndarray) -> bool:
         return away > Fraction(float(volumes.radius[index])) ** 2
     if isinstance(volumes, KDops):
         for direction, low, high in zip(
-            volumes.directions.tolist(), volumes.low[:, index].tolist(), volumes.high[:, index].tolist(), strict=True
+            volumes.directions.tolist(), volumes.low[index].tolist(), volumes.high[index].tolist(), strict=True
         ):
             value = sum((int(d) * x for d, x in zip(direction, p, strict=True)), Fraction(0))
             if not Fraction(low) <= value <= Fraction(high):
                 return True
         return False
-    assert isinstance(volumes, Obbs)
+    assert isinstance(volumes, OrientedBoxes)
     c = [Fraction(x) for x in volumes.center[index].tolist()]
     for axis, half in zip(volumes.axes[index].tolist(), volumes.half[index].tolist(), strict=True):
         value = sum((Fraction(u) * (x - y) for u, x, y in zip(axis, p, c, strict=True)), Fraction(0))
@@ -122,9 +122,9 @@ def test_mixtures_of_points_are_in_the_volume_and_points_far_outside_are_not(kin
     volumes = bounding_volumes(kind, points, starts, k=k)
     for group, (begin, end) in enumerate(pairwise([*starts.tolist(), len(points)])):
         mixed = rng.dirichlet(np.ones(end - begin), 5) @ points[begin:end]  # rounded, and so perhaps just outside
-        assert volumes.take([group] * 5).grown(tolerance(mixed)).contain(mixed).all()
-    away = volumes.centers() + 3.0 * np.sqrt(volumes.sizes() + 1.0)[:, None] * (1.0 + volumes.sizes()[:, None])
-    assert not volumes.contain(away).any()
+        assert volumes.take([group] * 5).inflated(tolerance(mixed)).contains(mixed).all()
+    away = volumes.centers + 3.0 * np.sqrt(volumes.surface_area + 1.0)[:, None] * (1.0 + volumes.surface_area[:, None])
+    assert not volumes.contains(away).any()
 
 
 @every_kind
@@ -134,10 +134,10 @@ def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(kind, k,
     starts = np.arange(0, 40, 4)
     volumes = bounding_volumes(kind, points, starts, k=k)
     assert holds(volumes, points, np.repeat(np.arange(10), 4))
-    joined = volumes.merged_ranges([0, 5])
+    joined = volumes.reduce_groups([0, 5])
     assert holds(joined, points, np.repeat([0, 1], 20))
     assert holds(volumes.merged(volumes.take(np.arange(10)[::-1])), points, np.repeat(np.arange(10), 4))
-    assert joined.overlap(joined).all()
+    assert joined.overlaps(joined).all()
     assert (joined.gap(joined) == 0.0).all()
 
 
@@ -148,8 +148,8 @@ def test_one_call_for_many_groups_gives_what_many_calls_give(kind, k, dim):
     for group, (begin, end) in enumerate(pairwise([*starts.tolist(), len(points)])):
         alone = bounding_volumes(kind, points[begin:end], k=k)
         one = volumes.take([group])
-        np.testing.assert_allclose(alone.centers(), one.centers(), rtol=0, atol=tolerance(points))
-        np.testing.assert_allclose(alone.sizes(), one.sizes(), rtol=1e-9, atol=tolerance(points))
+        np.testing.assert_allclose(alone.centers, one.centers, rtol=0, atol=tolerance(points))
+        np.testing.assert_allclose(alone.surface_area, one.surface_area, rtol=1e-9, atol=tolerance(points))
 
 
 @every_kind
@@ -162,11 +162,11 @@ def test_ten_thousand_groups_of_one_size_are_the_same_as_the_same_groups_among_o
     longer = np.concatenate([points, np.zeros((5, dim))])
     mixed = bounding_volumes(kind, longer, np.append(starts, count * size), k=k).take(np.arange(count))
     if kind in ("aabb", "kdop"):
-        np.testing.assert_array_equal(alike.centers(), mixed.centers())
-        np.testing.assert_array_equal(alike.volumes(), mixed.volumes())
+        np.testing.assert_array_equal(alike.centers, mixed.centers)
+        np.testing.assert_array_equal(alike.volume, mixed.volume)
     else:  # there are formulas for few points
-        np.testing.assert_allclose(alike.centers(), mixed.centers(), rtol=0, atol=1e-12)
-        np.testing.assert_allclose(alike.volumes(), mixed.volumes(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(alike.centers, mixed.centers, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(alike.volume, mixed.volume, rtol=1e-9, atol=1e-12)
 
 
 @every_kind
@@ -177,8 +177,8 @@ def test_triangles_of_a_mesh_have_the_volumes_of_their_corners(kind, k, dim, siz
     triangles = rng.integers(0, 400, (20_000 if kind in ("aabb", "kdop") else 500, 3))
     of_mesh = volumes_of_triangles(kind, points, triangles, k=k)
     alone = bounding_volumes(kind, points[triangles].reshape(-1, dim), np.arange(0, triangles.size, 3), k=k)
-    np.testing.assert_array_equal(of_mesh.centers(), alone.centers())
-    np.testing.assert_array_equal(of_mesh.sizes(), alone.sizes())
+    np.testing.assert_array_equal(of_mesh.centers, alone.centers)
+    np.testing.assert_array_equal(of_mesh.surface_area, alone.surface_area)
     if isinstance(of_mesh, KDops) and isinstance(alone, KDops):
         np.testing.assert_array_equal(of_mesh.low, alone.low)
         np.testing.assert_array_equal(of_mesh.high, alone.high)
@@ -195,8 +195,8 @@ def test_shapes_have_the_volumes_of_their_vertices(kind, k, dim):
     for i, shape in enumerate(shapes):
         alone = bounding_volumes(kind, shape.vertices, k=k)
         if kind != "obb":  # several boxes may be equally good
-            np.testing.assert_allclose(volumes.take([i]).centers(), alone.centers(), rtol=0, atol=1e-13)
-        np.testing.assert_allclose(volumes.take([i]).volumes(), alone.volumes(), rtol=1e-9, atol=1e-13)
+            np.testing.assert_allclose(volumes.take([i]).centers, alone.centers, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(volumes.take([i]).volume, alone.volume, rtol=1e-9, atol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -222,12 +222,12 @@ def test_a_volume_of_a_range_holds_the_points_of_all_in_it(kind, k, dim):
         points, starts = groups(30 + seed, dim, 80)
         volumes = bounding_volumes(kind, points, starts, k=k)
         firsts = np.array([0, 1, 3, 10, 11, 40, 79])
-        joined = volumes.merged_ranges(firsts)
+        joined = volumes.reduce_groups(firsts)
         assert len(joined) == len(firsts)
         owner = np.searchsorted(firsts, group_of(starts, len(points)), side="right") - 1
         assert holds(joined, points, owner)
-        later = volumes.merged_ranges(firsts[2:])  # the first items may be in no range
-        np.testing.assert_array_equal(later.centers(), joined.centers()[2:])
+        later = volumes.reduce_groups(firsts[2:])  # the first items may be in no range
+        np.testing.assert_array_equal(later.centers, joined.centers[2:])
 
 
 @every_kind
@@ -236,7 +236,7 @@ def test_merging_in_a_tree_of_a_thousand_loses_nothing(kind, k, dim):
     level = bounding_volumes(kind, points, np.arange(1024), k=k)
     width = 1
     while len(level) > 1:
-        level = level.merged(level) if len(level) == 1 else level.merged_ranges(np.arange(0, len(level), 2))
+        level = level.merged(level) if len(level) == 1 else level.reduce_groups(np.arange(0, len(level), 2))
         width *= 2
         assert holds(level, points, np.arange(1024) // width)
 
@@ -246,11 +246,11 @@ def test_joined_batches_come_one_after_the_other(kind, k, dim):
     points, starts = groups(40, dim)
     volumes = bounding_volumes(kind, points, starts, k=k)
     parts = [volumes.take([3, 1]), volumes.take([]), volumes]
-    together = type(volumes).joined(parts)
+    together = type(volumes).concatenate(parts)
     assert len(together) == len(volumes) + 2
-    for name in ("centers", "sizes", "volumes"):
-        wanted = np.concatenate([getattr(part, name)() for part in parts])
-        np.testing.assert_array_equal(getattr(together, name)(), wanted)
+    for name in ("centers", "surface_area", "volume"):
+        wanted = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(getattr(together, name), wanted)
 
 
 @every_kind
@@ -258,9 +258,9 @@ def test_a_volume_merged_with_itself_or_with_what_is_inside_stays(kind, k, dim):
     points, starts = groups(5, dim)
     volumes = bounding_volumes(kind, points, starts, k=k)
     same = volumes.merged(volumes)
-    np.testing.assert_allclose(same.sizes(), volumes.sizes(), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(same.surface_area, volumes.surface_area, rtol=1e-9, atol=1e-11)
     large = bounding_volumes(kind, points, k=k).take(np.zeros(len(starts), dtype=int))
-    np.testing.assert_allclose(large.merged(volumes).volumes(), large.volumes(), rtol=1e-6)
+    np.testing.assert_allclose(large.merged(volumes).volume, large.volume, rtol=1e-6)
 
 
 @every_kind
@@ -268,7 +268,7 @@ def test_a_volume_merged_with_itself_or_with_what_is_inside_stays(kind, k, dim):
 def test_a_grown_volume_holds_everything_within_the_margin(kind, k, dim, margin):
     rng = np.random.default_rng(6)
     points, starts = groups(6, dim)
-    volumes = bounding_volumes(kind, points, starts, k=k).grown(margin)
+    volumes = bounding_volumes(kind, points, starts, k=k).inflated(margin)
     owner = group_of(starts, len(points))
     ways = [rng.normal(size=points.shape) for _ in range(20)]
     ways += [np.broadcast_to(axis, points.shape) for axis in np.vstack([np.eye(dim), -np.eye(dim)])]
@@ -291,7 +291,7 @@ def test_pairs_within_the_margin_overlap_when_one_is_grown(kind, k, dim):
     for first, tree in enumerate([cKDTree(points[owner == g]) for g in range(len(starts))]):
         np.minimum.at(distance[first], owner, tree.query(points)[0])
     for margin in (0.1, 1.0, 100.0):
-        near = volumes.grown(margin).take(i).overlap(volumes.take(j))
+        near = volumes.inflated(margin).take(i).overlaps(volumes.take(j))
         assert near[distance[i, j] <= margin * (1 - 1e-12)].all()
 
 
@@ -310,12 +310,12 @@ def test_no_pair_that_touches_is_told_apart_and_no_gap_is_wider_than_the_distanc
     results = [contact(x, y) for x, y in zip(a, b, strict=True)]
     upper = np.array([c.upper_bound for c in results])
     first, second = volumes_of_shapes(kind, a, k=k), volumes_of_shapes(kind, b, k=k)
-    together, gap = first.overlap(second), first.gap(second)
+    together, gap = first.overlaps(second), first.gap(second)
     assert together[upper <= 0.0].all()
     assert (gap <= np.maximum(upper, 0.0)).all()
     assert (gap >= 0.0).all()
     assert (gap[together] == 0.0).all()
-    np.testing.assert_array_equal(together, second.overlap(first))
+    np.testing.assert_array_equal(together, second.overlaps(first))
     far = np.array([c.lower_bound / max(x.extent, y.extent, 1e-300) for c, x, y in zip(results, a, b, strict=True)])
     assert not together[far > 2.0].any()  # and a volume is no larger than it has to be
 
@@ -339,7 +339,7 @@ def test_volumes_that_share_a_point_overlap(kind, k, dim):
         starts = np.arange(0, 4 * count, 4)
         first = bounding_volumes(kind, points.reshape(-1, dim), starts, k=k)
         second = bounding_volumes(kind, other.reshape(-1, dim), starts, k=k)
-        assert first.overlap(second).all()
+        assert first.overlaps(second).all()
         assert (first.gap(second) == 0.0).all()
 
 
@@ -351,7 +351,7 @@ def test_boxes_that_share_a_side_overlap(kind, k, dim):
         for shift in (axis, -axis, 3 * axis):
             other = bounding_volumes(kind, corners + shift, k=k)
             touches = np.abs(shift).max() == 1.0
-            assert one.overlap(other)[0] == touches
+            assert one.overlaps(other)[0] == touches
             assert (one.gap(other)[0] == 0.0) == touches
 
 
@@ -364,7 +364,7 @@ def test_segments_that_cross_between_their_ends_overlap(kind, k, dim):
     arms = rng.integers(-1000, 1000, (2, count, 1, dim)) * 2.0 ** rng.integers(-8, 1, (2, count, 1, 1))
     ends = [np.concatenate([middle - arm, middle + arm], axis=1).reshape(-1, dim) for arm in arms]
     first, second = (bounding_volumes(kind, e, np.arange(0, 2 * count, 2), k=k) for e in ends)
-    assert first.overlap(second).all()
+    assert first.overlaps(second).all()
     assert (first.gap(second) == 0.0).all()
 
 
@@ -387,7 +387,7 @@ def test_the_tighter_of_two_k_dops_tells_apart_what_the_other_does():
     told = []
     for k in (6, 14, 18, 26):
         volumes = bounding_volumes("kdop", points, starts, k=k)
-        told.append(~volumes.take(i).overlap(volumes.take(j)))
+        told.append(~volumes.take(i).overlaps(volumes.take(j)))
     for less, more in ((0, 1), (0, 2), (1, 3), (2, 3)):
         assert not (told[less] & ~told[more]).any()
 
@@ -404,16 +404,16 @@ def test_a_moved_volume_is_the_volume_of_the_moved_points(kind, k, dim):
     before = bounding_volumes(kind, points, starts, k=k)
     way = rng.normal(size=dim)
     moved = bounding_volumes(kind, points + way, starts, k=k)
-    np.testing.assert_allclose(moved.centers(), before.centers() + way, atol=1e-12)
-    np.testing.assert_allclose(moved.volumes(), before.volumes(), rtol=1e-11)
-    np.testing.assert_allclose(moved.sizes(), before.sizes(), rtol=1e-11)
+    np.testing.assert_allclose(moved.centers, before.centers + way, atol=1e-12)
+    np.testing.assert_allclose(moved.volume, before.volume, rtol=1e-11)
+    np.testing.assert_allclose(moved.surface_area, before.surface_area, rtol=1e-11)
     larger = bounding_volumes(kind, 4.0 * points, starts, k=k)
-    np.testing.assert_allclose(larger.volumes(), 4.0**dim * before.volumes(), rtol=1e-11)
-    np.testing.assert_allclose(larger.sizes(), 4.0 ** (dim - 1) * before.sizes(), rtol=1e-11)
+    np.testing.assert_allclose(larger.volume, 4.0**dim * before.volume, rtol=1e-11)
+    np.testing.assert_allclose(larger.surface_area, 4.0 ** (dim - 1) * before.surface_area, rtol=1e-11)
     if kind in ("sphere", "obb"):
         turn = spun(rng, dim)
         turned = bounding_volumes(kind, points @ turn.T, starts, k=k)
-        np.testing.assert_allclose(turned.volumes(), before.volumes(), rtol=1e-9)
+        np.testing.assert_allclose(turned.volume, before.volume, rtol=1e-9)
 
 
 @every_kind
@@ -421,12 +421,12 @@ def test_contents_and_surfaces_are_those_of_the_polytope(kind, k, dim):
     if kind == "sphere":
         one = bounding_volumes("sphere", np.vstack([2.0 * np.eye(dim), -2.0 * np.eye(dim)]))
         assert one.polytope(0) is None
-        assert one.volumes()[0] == pytest.approx(4 * np.pi if dim == 2 else 32 / 3 * np.pi)
-        assert one.sizes()[0] == pytest.approx(4 * np.pi if dim == 2 else 16 * np.pi)
+        assert one.volume[0] == pytest.approx(4 * np.pi if dim == 2 else 32 / 3 * np.pi)
+        assert one.surface_area[0] == pytest.approx(4 * np.pi if dim == 2 else 16 * np.pi)
         return
     points, starts = groups(15, dim, 48)
     volumes = bounding_volumes(kind, points, starts, k=k)
-    contents, sizes = volumes.volumes(), volumes.sizes()
+    contents, sizes = volumes.volume, volumes.surface_area
     for i, (begin, end) in enumerate(pairwise([*starts.tolist(), len(points)])):
         shape = volumes.polytope(i)
         assert shape is not None
@@ -452,14 +452,20 @@ def test_no_groups_give_no_volumes_and_every_answer_is_empty(kind, k, dim):
     none = bounding_volumes(kind, np.empty((0, dim)), np.empty(0, dtype=int), k=k)
     assert len(none) == 0
     assert none.dim == dim
-    for result in (none.take([]), none.merged(none), none.merged_ranges([]), none.grown(1.0)):
+    for result in (none.take([]), none.merged(none), none.reduce_groups([]), none.inflated(1.0)):
         assert len(result) == 0
         assert result.dim == dim
-    for array in (none.overlap(none), none.gap(none), none.sizes(), none.volumes(), none.contain(np.empty((0, dim)))):
+    for array in (
+        none.overlaps(none),
+        none.gap(none),
+        none.surface_area,
+        none.volume,
+        none.contains(np.empty((0, dim))),
+    ):
         assert array.shape == (0,)
-    assert none.centers().shape == (0, dim)
+    assert none.centers.shape == (0, dim)
     some = bounding_volumes(kind, np.zeros((3, dim)), [0], k=k)
-    assert len(some.take([])) == len(some.merged_ranges([])) == 0
+    assert len(some.take([])) == len(some.reduce_groups([])) == 0
 
 
 @pytest.mark.parametrize(("kind", "k"), KINDS_3D)
@@ -472,9 +478,9 @@ def test_no_shapes_give_no_volumes_in_space(kind, k):
 def test_volumes_cannot_be_changed_and_the_points_are_not_kept(kind, k, dim):
     points = np.random.default_rng(16).normal(size=(12, dim))
     volumes = bounding_volumes(kind, points, [0, 4, 8], k=k)
-    before = volumes.centers().copy()
+    before = volumes.centers.copy()
     points[:] = 99.0
-    np.testing.assert_array_equal(volumes.centers(), before)
+    np.testing.assert_array_equal(volumes.centers, before)
     for name in ("low", "high", "center", "radius", "axes", "half"):
         array = getattr(volumes, name, None)
         if array is not None:
@@ -486,10 +492,10 @@ def test_volumes_cannot_be_changed_and_the_points_are_not_kept(kind, k, dim):
 def test_a_point_is_a_volume_without_size_exactly_there(kind, k, dim):
     points = np.random.default_rng(17).normal(size=(50, dim)) * 1e6
     volumes = bounding_volumes(kind, points, np.arange(50), k=k)
-    np.testing.assert_array_equal(volumes.centers(), points)
-    assert volumes.contain(points).all()
+    np.testing.assert_array_equal(volumes.centers, points)
+    assert volumes.contains(points).all()
     if kind != "kdop":
-        assert (volumes.sizes() == 0.0).all()
+        assert (volumes.surface_area == 0.0).all()
 
 
 def test_arguments_are_refused_by_name():
@@ -533,7 +539,7 @@ def test_arguments_are_refused_by_name():
 def test_methods_refuse_by_name_what_they_cannot_take(kind, k, dim):
     volumes = bounding_volumes(kind, np.zeros((4, dim)), [0, 2], k=k)
     other = bounding_volumes("aabb" if kind != "aabb" else "sphere", np.zeros((4, dim)), [0, 2])
-    for method in (volumes.merged, volumes.overlap, volumes.gap):
+    for method in (volumes.merged, volumes.overlaps, volumes.gap):
         with pytest.raises(ValueError, match=r"^other must have the same length"):
             method(volumes.take([0]))
         if kind != "kdop":
@@ -544,13 +550,13 @@ def test_methods_refuse_by_name_what_they_cannot_take(kind, k, dim):
             volumes.take(indices)
     for starts in ([0, 2], [1, 1], [-1], [0.5]):
         with pytest.raises(ValueError, match=r"^starts"):
-            volumes.merged_ranges(starts)
+            volumes.reduce_groups(starts)
     for margin in (-1.0, np.nan, np.inf, "1"):
         with pytest.raises(ValueError, match=r"^margin must be a finite number"):
-            volumes.grown(margin)
+            volumes.inflated(margin)
     for points in (np.zeros((1, dim)), np.zeros((2, 5)), np.full((2, dim), np.nan)):
         with pytest.raises(ValueError, match=r"^points: "):
-            volumes.contain(points)
+            volumes.contains(points)
     for index in (2, -1, 0.0, True):
         with pytest.raises(ValueError, match=r"^index must be a whole number from 0 to 1"):
             volumes.polytope(index)
@@ -562,17 +568,17 @@ def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
     points = np.random.default_rng(18).normal(size=(60, dim))
     points[30:] *= 1e300
     volumes = bounding_volumes(kind, points, np.arange(0, 60, 3), k=k)
-    grown = volumes.grown(margin).grown(margin)
+    grown = volumes.inflated(margin).inflated(margin)
     some = np.random.default_rng(19).permutation(20)
-    for each in (volumes.grown(margin), grown):
-        assert each.overlap(volumes.take(some)).all()
-        assert volumes.take(some).overlap(each).all()
+    for each in (volumes.inflated(margin), grown):
+        assert each.overlaps(volumes.take(some)).all()
+        assert volumes.take(some).overlaps(each).all()
         assert (each.gap(volumes.take(some)) == 0.0).all()
-        assert each.contain(points[some * 3]).all()
-        assert each.overlap(each.take(some)).all()
-        assert not np.isnan(each.volumes()).any()
-        assert not np.isnan(each.sizes()).any()
-        assert each.merged(volumes).contain(points[::3]).all()
+        assert each.contains(points[some * 3]).all()
+        assert each.overlaps(each.take(some)).all()
+        assert not np.isnan(each.volume).any()
+        assert not np.isnan(each.surface_area).any()
+        assert each.merged(volumes).contains(points[::3]).all()
 
 
 @every_kind
@@ -586,10 +592,10 @@ def test_near_the_least_float_every_point_is_still_in_its_volume(kind, k, dim, s
         owner = np.arange(len(points)) // count
         assert holds(volumes, points, owner)
         assert not any(excess_exactly(volumes, int(i), point) for i, point in zip(owner, points, strict=True))
-        joined = volumes.merged_ranges(np.arange(0, 60, 3))
+        joined = volumes.reduce_groups(np.arange(0, 60, 3))
         assert holds(joined, points, owner // 3)
         assert holds(volumes.merged(volumes.take(np.arange(60)[::-1])), points, owner)
-        together = volumes.take(owner).overlap(bounding_volumes(kind, points, np.arange(len(points)), k=k))
+        together = volumes.take(owner).overlaps(bounding_volumes(kind, points, np.arange(len(points)), k=k))
         assert together.all()
         assert (volumes.take(owner).gap(bounding_volumes(kind, points, np.arange(len(points)), k=k)) == 0.0).all()
 
@@ -598,7 +604,7 @@ def test_a_side_that_the_least_float_can_just_tell_is_not_lost():
     u = 5e-324
     for points in ([[0, 0], [u, 2 * u]], [[0, 0], [3 * u, u]], [[0, 0], [2 * u, u], [u, 3 * u]], [[0, 0], [0, u]]):
         volumes = bounding_volumes("obb", points)
-        assert volumes.take([0] * len(points)).contain(points).all()
+        assert volumes.take([0] * len(points)).contains(points).all()
         assert not any(excess_exactly(volumes, 0, point) for point in np.array(points))
 
 
@@ -611,7 +617,7 @@ def test_what_is_apart_is_told_apart_at_every_size_and_overlap_and_gap_agree(kin
     centers[:, 0, 0] = 5.0 * np.arange(10)
     volumes = bounding_volumes(kind, (0.02 * (points + centers) * size).reshape(-1, dim), np.arange(0, 40, 4), k=k)
     i, j = (grid.ravel() for grid in np.meshgrid(np.arange(10), np.arange(10)))
-    together, gap = volumes.take(i).overlap(volumes.take(j)), volumes.take(i).gap(volumes.take(j))
+    together, gap = volumes.take(i).overlaps(volumes.take(j)), volumes.take(i).gap(volumes.take(j))
     np.testing.assert_array_equal(together, gap == 0.0)
     np.testing.assert_array_equal(together, i == j)
 
@@ -621,17 +627,17 @@ def test_spheres_touch_at_every_size_when_they_do(exponent):
     radius = np.ldexp(np.array([3.0, 2.0, 2.0, 2.0, 0.0]), exponent)
     center = np.ldexp(np.array([[0, 0, 0], [3, 4, 0], [3, 4, 1], [0, 0, 0], [3, 0, 0.0]]), exponent)
     spheres = Spheres(center, radius)
-    assert spheres.take([0] * 5).overlap(spheres).tolist() == [True, True, False, True, True]
+    assert spheres.take([0] * 5).overlaps(spheres).tolist() == [True, True, False, True, True]
     tiny = Spheres(center[:2], np.ldexp(np.array([1e-12, 1e-12]), min(exponent, -400)))
     far = Spheres(np.array([[1e200, 0.0, 0.0]] * 2), np.ones(2))
-    assert not tiny.overlap(far).any()
+    assert not tiny.overlaps(far).any()
 
 
 def test_spheres_whose_centres_are_next_to_each_other_are_merged_without_a_warning():
     a = Spheres(np.zeros((3, 3)), np.array([1.0, 2.0, 1e300]))
     b = Spheres(np.array([[1e-310, 0.0, 0.0], [0.0, 5e-324, 0.0], [1.0, 0.0, 0.0]]), np.array([2.0, 1.0, 1e-300]))
     np.testing.assert_allclose(a.merged(b).radius, [2.0, 2.0, 1e300], rtol=1e-14)
-    assert a.merged(b).contain(b.center).all()
+    assert a.merged(b).contains(b.center).all()
 
 
 @every_kind
@@ -643,8 +649,8 @@ def test_contents_are_numbers_at_every_size(kind, k, dim, size):
     flat[:, -1] = 0.0
     for each in (points, flat, points * np.append(np.ones(dim - 1), 1e-8)):
         starts = np.arange(0, 40, 8)
-        small = bounding_volumes(kind, each, starts, k=k).volumes()
-        content = bounding_volumes(kind, each * size, starts, k=k).volumes()
+        small = bounding_volumes(kind, each, starts, k=k).volume
+        content = bounding_volumes(kind, each * size, starts, k=k).volume
         assert not np.isnan(content).any()
         assert (content >= 0.0).all()
         power = np.log10(size) * dim
@@ -652,12 +658,12 @@ def test_contents_are_numbers_at_every_size(kind, k, dim, size):
             np.testing.assert_allclose(content, small * size**dim, rtol=1e-9, atol=1e-14 * size**dim)
         elif each is points:
             assert (content == (0.0 if power < 0 else np.inf)).all()
-    assert not np.isnan(bounding_volumes(kind, flat * size, starts, k=k).sizes()).any()
+    assert not np.isnan(bounding_volumes(kind, flat * size, starts, k=k).surface_area).any()
     if kind in ("aabb", "obb"):
         long = np.diag([1e300, 1e-200, 1e-100][:dim])
         box = np.concatenate([long, -long])
-        assert bounding_volumes("aabb", box).volumes()[0] == pytest.approx(8.0 if dim == 3 else 4e100, rel=1e-9)
-        assert bounding_volumes("aabb", np.diag([1e300] * dim) * 0.0).volumes()[0] == 0.0
+        assert bounding_volumes("aabb", box).volume[0] == pytest.approx(8.0 if dim == 3 else 4e100, rel=1e-9)
+        assert bounding_volumes("aabb", np.diag([1e300] * dim) * 0.0).volume[0] == 0.0
 
 
 def test_what_has_no_meaning_is_refused_by_name():
@@ -677,11 +683,11 @@ def test_what_has_no_meaning_is_refused_by_name():
         (lambda: volumes_of_triangles("aabb", points, np.zeros((2, 0), int)), r"^triangles: whole numbers"),
         (lambda: bounding_volumes(np.array(["aabb", "obb"]), points), "^kind must be one of sphere, aabb, obb, kdop"),
         (lambda: bounding_volumes(["aabb"], points), "^kind must be one of sphere"),
-        (lambda: KDops.joined([fourteen, eighteen]), r"^parts must have the same k, but there are \[14, 18\]"),
+        (lambda: KDops.concatenate([fourteen, eighteen]), r"^parts must have the same k, but there are \[14, 18\]"),
     ):
         with pytest.raises(ValueError, match=words):
             call()
-    for kind, cls in (("aabb", KDops), ("sphere", Spheres), ("obb", Obbs)):
+    for kind, cls in (("aabb", KDops), ("sphere", Spheres), ("obb", OrientedBoxes)):
         one, flat = bounding_volumes(kind, points), bounding_volumes(kind, points[:, :2])
         for parts, words in (
             ([], "^parts: a list of one or more batches"),
@@ -691,7 +697,7 @@ def test_what_has_no_meaning_is_refused_by_name():
             ([one, flat], r"^parts\[1\] must be of dimension 3 like the first, not 2"),
         ):
             with pytest.raises(ValueError, match=words):
-                cls.joined(parts)
+                cls.concatenate(parts)
 
 
 @every_kind
@@ -706,7 +712,7 @@ def test_no_triangles_and_shapes_from_a_generator_are_accepted(kind, k, dim):
 def test_arrays_of_the_caller_stay_his_own():
     low, center, axes = np.zeros((3, 2)), np.zeros((2, 3)), np.stack([np.eye(3)] * 2)
     half, radius, directions = np.ones((2, 3)), np.ones(2), np.eye(3)
-    made = (KDops(directions, low, low), Obbs(center, axes, half), Spheres(center, radius))
+    made = (KDops(directions, low, low), OrientedBoxes(center, axes, half), Spheres(center, radius))
     for array in (low, center, axes, half, radius, directions):
         assert array.flags.writeable
         array += 0.0

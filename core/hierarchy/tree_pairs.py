@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tree against tree: which items may collide. The one traversal for trees of every kind and build.
+"""Tree against tree: the pairs of items that may collide. The one traversal for trees of every kind and build.
 
 Both trees are descended at once, into overlapping nodes only, many pairs of nodes at a time. Source: S3.4.
 """
@@ -11,106 +11,83 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arguments import as_length
 from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress
-from ..tolerance import EPS, LARGEST_COORDINATE
+from ..tolerance import EPS
 from ..types import IntArray, ReadOnlyArrays, read_only
-from .bvh import Bvh, alike, checked_tree, enclosing_boxes
+from .nodes import VolumeTree, enclosing_boxes
 
 _BVH_WIDER = 64.0
-"""Times EPS and the largest coordinate of two trees: by how much the nodes of one are grown where tests of volumes are
+"""Times EPS and the largest coordinate of two trees: the nodes of one are inflated by this where tests of volumes are
 rounded, so that no node hides items that pass their own test. Several times what those tests and the merging allow."""
 
-_BATCH = 1 << 16
-"""Pairs tested in one go: memory is this times the depth of the trees, besides what is found."""
+_CHUNK = 1 << 16
+"""Pairs tested at once: memory is this times the depth of the trees, besides the result."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreePairs(ReadOnlyArrays):
-    """What a descent of two trees found."""
+    """Result of a descent of two trees."""
 
     pairs: IntArray
-    """(p, 2) numbers of items whose volumes overlap, in ascending order; of a tree with itself the smaller first."""
+    """(p, 2) indices of items whose volumes overlap, in ascending order; of a tree with itself the smaller first."""
     tests: int
-    """How many pairs of volumes were tested, of nodes and of items."""
+    """Number of tests of two volumes, of nodes and of items."""
     visited: int
-    """How many pairs of nodes overlapped and were opened."""
+    """Number of pairs of nodes that overlapped and were opened."""
     possible: int
-    """How many pairs of items there are: what testing all of them would take."""
+    """Number of all pairs of items: the tests without trees."""
 
 
-def tree_pairs(a: Bvh, b: Bvh | None = None, margin: float = 0.0, progress: Progress | None = None) -> TreePairs:
-    """Return which items of two trees may collide: item of A, item of B. Without B, of one tree with itself.
-
-    All of them pass the test of their own volumes, and all whose volumes truly have a point in common are found. For
-    k-DOPs and spheres they are exactly those that pass, however the trees were built. Oriented boxes that are apart by
-    no more than rounding along two nearly parallel edges pass their own test, but may be lost in a tree, whose nodes
-    have other edges: such pairs can depend on the build. Besides the answer, which takes 24 bytes for each pair while
-    it is sorted, memory depends on the size of the trees only.
-
-    Args:
-        a, b: trees over volumes of the same kind.
-        margin: world units, >= 0. k-DOPs count too when no two slabs are farther apart than this, whichever comes
-            first; axis-aligned boxes are those of `candidate_pairs`. Other volumes count when they overlap after those
-            of A are grown by it, in one tree those with the smaller number.
-        progress: called with the share done, 0 to 1; False cancels.
-
-    Raises ValueError, naming the argument, when one is no tree, the trees hold different kinds of volumes, or the
-    margin is negative or not finite; Cancelled when `progress` says so. Source: S3.4.
-    """
-    for name, tree in (("a", a), ("b", a if b is None else b)):
-        checked_tree(name, tree)
-    if b is not None and not alike(a.volumes, b.volumes):
-        raise ValueError("b must hold volumes of the same kind and dimension as a")
-    width = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
-    descent = _Descent(a, b, width, progress)
+def find_pairs(a: VolumeTree, b: VolumeTree | None, margin: float, progress: Progress | None) -> TreePairs:
+    """Return the pairs of items of two trees, or of one with itself, that may collide: see `Bvh.overlapping_pairs`."""
+    descent = _Descent(a, b, margin, progress)
     descent.run()
     count = len(a.items)
     possible = count * (count - 1) // 2 if b is None else count * len(b.items)
     return TreePairs(descent.sorted_pairs(), descent.tests, descent.visited, possible)
 
 
-def meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[float] | None = None) -> IntArray:
-    """Return the k (p,), growing, for which volume i[k] of A and volume j[k] of B overlap.
+def _meeting(a: Volumes, b: Volumes, i: IntArray, j: IntArray, widths: list[float] | None = None) -> IntArray:
+    """Return the k (p,), ascending, for which volume i[k] of A and volume j[k] of B overlap.
 
-    widths: of k-DOPs, how far two slabs may be apart.
+    widths: of k-DOPs, the largest gap of two slabs.
     """
     if not (isinstance(a, KDops) and isinstance(b, KDops)):
-        return np.flatnonzero(a.take(i).overlap(b.take(j)))
+        return np.flatnonzero(a.take(i).overlaps(b.take(j)))
     left: IntArray | None = None
     for row in range(len(a.directions)):
-        # Most pairs that do not meet are told apart by one of the first slabs: the others are not looked up for them.
+        # Most pairs that do not meet are separated by one of the first slabs: the others are not loaded for them.
         if widths is None:
-            met = a.low[row].take(i) <= b.high[row].take(j)
-            met &= b.low[row].take(j) <= a.high[row].take(i)
+            met = a.low[:, row].take(i) <= b.high[:, row].take(j)
+            met &= b.low[:, row].take(j) <= a.high[:, row].take(i)
         else:  # rounded, the gap of slabs within the width is not above it, and that of a node's slabs not above that
-            apart = a.low[row].take(i)
-            apart -= b.high[row].take(j)
+            apart = a.low[:, row].take(i)
+            apart -= b.high[:, row].take(j)
             met = apart <= widths[row]
-            np.subtract(b.low[row].take(j), a.high[row].take(i), out=apart)
+            np.subtract(b.low[:, row].take(j), a.high[:, row].take(i), out=apart)
             met &= apart <= widths[row]
-        rest = np.flatnonzero(met)
-        if left is None or len(rest) < len(left):
-            i, j = i.take(rest), j.take(rest)
-            left = rest if left is None else left.take(rest)
+        kept = np.flatnonzero(met)
+        if left is None or len(kept) < len(left):
+            i, j = i.take(kept), j.take(kept)
+            left = kept if left is None else left.take(kept)
     assert left is not None
     return left
 
 
 class _Descent:
-    """The work of `tree_pairs`: a stack of pairs of nodes still to be tested, the deepest first."""
+    """A stack of pairs of nodes still to be tested, the deepest first."""
 
-    def __init__(self, a: Bvh, b: Bvh | None, margin: float, progress: Progress | None) -> None:
-        """Get ready."""
+    def __init__(self, a: VolumeTree, b: VolumeTree | None, margin: float, progress: Progress | None) -> None:
+        """Prepare the volumes: those of A are inflated by the margin."""
         self.a, self.b = a, a if b is None else b
         self.itself = b is None
         self.progress = progress
         self.tests, self.visited, self.done = 0, 0, 0.0
         self.found: list[IntArray] = []
-        """Numbers that stand for pairs of items and are in the same order: item of A times their number + item of B."""
+        """Numbers that encode pairs of items in the same order: item of A times their number plus item of B."""
         self.items_a, self.wide_a = a.item_volumes, a.volumes
         self.widths: list[float] | None = None
         # Slabs of a node are never narrower than those of its items. The test of other kinds is rounded: there nodes
@@ -123,49 +100,49 @@ class _Descent:
                     margin if n == 1.0 else math.nextafter(math.nextafter(n, 2.0) * margin, math.inf) for n in norms
                 ]
         elif len(self.a) and len(self.b):
-            self.items_a = a.item_volumes.grown(margin)
+            self.items_a = a.item_volumes.inflated(margin)
             sides = [tree.volumes.take([0]) for tree in (self.a, self.b)]
             reach = max(float(np.abs(side).max()) for volume in sides for side in enclosing_boxes(volume))
             # A box grown along its axes is farther out at its corners, and its node's axes may be others.
             corner = margin if isinstance(a.volumes, Spheres) else math.sqrt(a.volumes.dim) * margin
-            self.wide_a = a.volumes.grown(corner + _BVH_WIDER * EPS * (reach + corner))
+            self.wide_a = a.volumes.inflated(corner + _BVH_WIDER * EPS * (reach + corner))
 
     def run(self) -> None:
         """Test and open pairs of nodes until none is left."""
-        waiting = self._start()
+        queued = self._start()
         report_progress(self.progress, 0.0)
-        while waiting:
-            i, j, share = waiting.pop()
-            if len(i) > _BATCH:
-                part = share * _BATCH / len(i)
-                waiting.append((i[:-_BATCH], j[:-_BATCH], share - part))
-                i, j, share = i[-_BATCH:], j[-_BATCH:], part
+        while queued:
+            i, j, fraction = queued.pop()
+            if len(i) > _CHUNK:
+                part = fraction * _CHUNK / len(i)
+                queued.append((i[:-_CHUNK], j[:-_CHUNK], fraction - part))
+                i, j, fraction = i[-_CHUNK:], j[-_CHUNK:], part
             self.tests += len(i)
-            met = meeting(self.wide_a, self.b.volumes, i, j, self.widths)
+            met = _meeting(self.wide_a, self.b.volumes, i, j, self.widths)
             i, j = self._opened(i.take(met), j.take(met))
             if len(i):
-                waiting.append((i, j, share))
+                queued.append((i, j, fraction))
             else:
-                self.done += share
+                self.done += fraction
             report_progress(self.progress, self.done)
         report_progress(self.progress, 1.0)
 
     def _start(self) -> list[tuple[IntArray, IntArray, float]]:
-        """Return the pairs of nodes to begin with, and the share of the work that they stand for."""
+        """Return the pairs of nodes to start with, and their fraction of the work."""
         if not len(self.a) or not len(self.b):
             return []
         if not self.itself:
             root = np.zeros(1, dtype=np.intp)
             return [(root, root, 1.0)]
-        # Two items part ways below one node, or are in one leaf.
+        # Two items separate below one node, or are in one leaf.
         leaf = self.a.is_leaf
         many = np.flatnonzero(leaf & (self.a.count > 1))
         self._test_items(many, many)
         inner = np.flatnonzero(~leaf)
         weight = np.cumsum(self.a.count[inner], dtype=np.float64)
         result, before = [], 0.0
-        for begin in range(0, len(inner), _BATCH):
-            left = self.a.left[inner[begin : begin + _BATCH]]
+        for begin in range(0, len(inner), _CHUNK):
+            left = self.a.left[inner[begin : begin + _CHUNK]]
             until = float(weight[begin + len(left) - 1] / weight[-1])
             result.append((left, left + 1, until - before))
             before = until
@@ -174,7 +151,7 @@ class _Descent:
     def _opened(self, i: IntArray, j: IntArray) -> tuple[IntArray, IntArray]:
         """Return the pairs of nodes below pairs that overlap: children of both, or of the one that has some.
 
-        Pairs of leaves are done with.
+        The items of pairs of leaves are tested.
         """
         left_i, left_j = self.a.left.take(i), self.b.left.take(j)
         leaf_i, leaf_j = left_i < 0, left_j < 0
@@ -194,7 +171,7 @@ class _Descent:
             self._found(self.a.items.take(self.a.first.take(i.take(ends))), self._items_b(j.take(ends)))
         else:
             self._test_items(i.take(ends), j.take(ends))
-        return np.concatenate([one for one, _ in parts]), np.concatenate([other for _, other in parts])
+        return np.concatenate([i for i, _ in parts]), np.concatenate([j for _, j in parts])
 
     def _items_b(self, j: IntArray) -> IntArray:
         return self.b.items.take(self.b.first.take(j))
@@ -206,8 +183,8 @@ class _Descent:
         first_i, first_j, count_j = self.a.first.take(i), self.b.first.take(j), self.b.count.take(j)
         ends = np.cumsum(self.a.count.take(i) * count_j)
         within = self.itself and bool((i == j).all())
-        for begin in range(0, int(ends[-1]), _BATCH):
-            number = np.arange(begin, min(begin + _BATCH, int(ends[-1])))
+        for begin in range(0, int(ends[-1]), _CHUNK):
+            number = np.arange(begin, min(begin + _CHUNK, int(ends[-1])))
             pair = np.searchsorted(ends, number, side="right")
             number -= np.where(pair > 0, ends.take(pair - 1), 0)
             width = count_j.take(pair)
@@ -215,21 +192,21 @@ class _Descent:
             if within:
                 once = np.flatnonzero(of_i < of_j)
                 pair, of_i, of_j = pair.take(once), of_i.take(once), of_j.take(once)
-            one = self.a.items.take(first_i.take(pair) + of_i)
-            other = self.b.items.take(first_j.take(pair) + of_j)
-            if self.itself:  # the smaller number is grown by the margin, as if all pairs were tested
-                one, other = np.minimum(one, other), np.maximum(one, other)
-            self.tests += len(one)
-            met = meeting(self.items_a, self.b.item_volumes, one, other, self.widths)
-            self._found(one.take(met), other.take(met))
+            item_a = self.a.items.take(first_i.take(pair) + of_i)
+            item_b = self.b.items.take(first_j.take(pair) + of_j)
+            if self.itself:  # the smaller index is inflated by the margin, as if all pairs were tested
+                item_a, item_b = np.minimum(item_a, item_b), np.maximum(item_a, item_b)
+            self.tests += len(item_a)
+            met = _meeting(self.items_a, self.b.item_volumes, item_a, item_b, self.widths)
+            self._found(item_a.take(met), item_b.take(met))
             if self.progress is not None:
                 report_progress(self.progress, self.done)
 
-    def _found(self, one: IntArray, other: IntArray) -> None:
+    def _found(self, i: IntArray, j: IntArray) -> None:
         if self.itself:
-            one, other = np.minimum(one, other), np.maximum(one, other)
-        if len(one):
-            self.found.append(one * len(self.b.items) + other)
+            i, j = np.minimum(i, j), np.maximum(i, j)
+        if len(i):
+            self.found.append(i * len(self.b.items) + j)
 
     def sorted_pairs(self) -> IntArray:
         """Return the pairs of items (p, 2) in ascending order."""
@@ -238,8 +215,8 @@ class _Descent:
         numbers.sort()
         pairs = np.empty((len(numbers), 2), dtype=np.intp)
         np.floor_divide(numbers, max(len(self.b.items), 1), out=pairs[:, 0])
-        for begin in range(0, len(pairs), _BATCH):
-            part = slice(begin, begin + _BATCH)
+        for begin in range(0, len(pairs), _CHUNK):
+            part = slice(begin, begin + _CHUNK)
             pairs[part, 1] = numbers[part] - pairs[part, 0] * len(self.b.items)
         return read_only(pairs)
 

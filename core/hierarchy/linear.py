@@ -11,7 +11,7 @@ import numpy as np
 
 from ..shapes.hilbert_curve import curve_order
 from ..types import FloatArray
-from .bvh import Layout
+from .nodes import Layout
 
 
 def linear_layout(middles: FloatArray, leaf_size: int) -> Layout:

@@ -6,7 +6,7 @@ floats, and the volumes of the nodes are merged when all are in.
 
 Trees stay balanced by weight: no child has fewer than _LIGHTEST of the leaves below its parent. An item thus goes down
 to a place among few others, and on the way back up children are exchanged with grandchildren: where the balance asks
-for it, and where a node becomes smaller. In bounding volumes nothing tells left from right, so that one exchange is
+for it, and where a node becomes smaller. In bounding volumes left and right are alike, so that one exchange is
 always enough (J. Nievergelt, E. Reingold, 1973, need two). The depth is at most log(n) / log(1 / (1 - _LIGHTEST)).
 """
 
@@ -17,66 +17,47 @@ from math import gcd
 
 import numpy as np
 
-from ..bounding.volumes import Volumes
 from ..progress import Progress, report_progress, subrange
 from ..types import FloatArray, IntArray
-from .bvh import Bvh, Layout, alike, assembled, checked_tree, enclosing_boxes, handy, ranges
+from .nodes import Layout, ranges, scaled_boxes
 
 _OFTEN = 64
 """Items between two calls of the progress function."""
 
 _LIGHTEST = 0.2
-"""Share of a node's leaves that each of its children has at least: depth 3.1 log2(n) at most. Up to 1/3 an exchange
+"""Least fraction of a node's leaves in each of its children: depth 3.1 log2(n) at most. Up to 1/3 an exchange
 with the larger grandchild mends the balance."""
 
 _HEAVIEST = 1.0 - _LIGHTEST
 
 _SMALL = 16
-"""Leaves below a node up to which an exchange is looked for that makes a node smaller: farther up there seldom is one
-that keeps the balance, and the time is better spent on more items."""
+"""Leaves below a node up to which an exchange may also make it smaller: farther up few keep the balance."""
 
 _ROWS = 1 << 16
-"""Boxes turned into plain floats in one go, between two calls of the progress function."""
+"""Boxes converted to plain floats at once, between two calls of the progress function."""
 
 _STEP = 16.0
-"""How many times as long as turning a node into plain floats it takes to insert an item."""
+"""Time to insert an item over that of converting a node to plain floats."""
 
 _Box = tuple[float, ...]
 """Lowest and highest x, y and z; z of a box in the plane is 0."""
 
 
-def inserted(tree: Bvh, volumes: Volumes, progress: Progress | None = None) -> Bvh:
-    """Return the tree with more items: the first of `volumes` gets the next number, and so on. Source: S3.3.
-
-    Each goes beside the node that then grows least, into a leaf of its own. A tree without nodes takes any kind.
-    `progress` is called with the share done, 0 to 1; False cancels.
-
-    Raises ValueError, naming the argument, when they are not of the kind that the tree holds; Cancelled when `progress`
-    says so.
-    """
-    if not isinstance(volumes, Volumes):
-        raise ValueError(f"volumes must be bounding volumes, not {type(volumes).__name__}")
-    checked_tree("tree", tree)
-    if len(tree) == 0:
-        held = volumes
-    else:
-        if not alike(volumes, tree.item_volumes):
-            raise ValueError("volumes must be of the same kind and dimension as those in the tree")
-        held = type(volumes).joined([tree.item_volumes, volumes])
-    if not len(volumes):
-        return tree
-    report_progress(progress, 0.0)
-    converted = 0.5 * len(tree) / (len(tree) + _STEP * len(volumes))
-    both = [
-        np.concatenate(pair, axis=1)
-        for pair in zip(enclosing_boxes(tree.volumes), enclosing_boxes(volumes), strict=True)
-    ]
-    low, high = handy(both[0], both[1])
+def grown_layout(
+    tree: Layout,
+    nodes: tuple[FloatArray, FloatArray],
+    items: tuple[FloatArray, FloatArray],
+    progress: Progress | None,
+) -> Layout:
+    """Return the tree with more items, given the boxes (dim, m) around its nodes and those of the items."""
+    converted = len(tree) / (len(tree) + _STEP * items[0].shape[1])
+    low, high = scaled_boxes(*(np.concatenate(pair, axis=1) for pair in zip(nodes, items, strict=True)))
     size = len(tree)
-    growing = _Growing(volumes.dim, tree, low[:, :size], high[:, :size], subrange(progress, 0.0, converted))
-    growing.insert(_rows(low[:, size:], high[:, size:], None), subrange(progress, converted, 0.5))
-    items = np.concatenate([tree.items, np.arange(len(tree.items), len(held))])
-    return assembled(held, growing.layout(items), subrange(progress, 0.5, 1.0))
+    growing = _Growing(len(low), tree, low[:, :size], high[:, :size], subrange(progress, 0.0, converted))
+    growing.insert(_rows(low[:, size:], high[:, size:], None), subrange(progress, converted, 1.0))
+    return growing.layout(
+        np.concatenate([tree.items, np.arange(len(tree.items), len(tree.items) + low.shape[1] - size)])
+    )
 
 
 def insertion_layout(low: FloatArray, high: FloatArray, progress: Progress | None) -> Layout:
@@ -134,7 +115,7 @@ class _Growing:
     """A tree as lists, which grows one leaf at a time."""
 
     def __init__(
-        self, dim: int, tree: Bvh | None, low: FloatArray, high: FloatArray, progress: Progress | None
+        self, dim: int, tree: Layout | None, low: FloatArray, high: FloatArray, progress: Progress | None
     ) -> None:
         """Start with a tree and the boxes (dim, m) around its nodes, or with nothing."""
         self.joint = _joint_2 if dim == 2 else _joint_3
@@ -165,7 +146,7 @@ class _Growing:
         self.items = len(tree.items)
 
     def insert(self, boxes: list[_Box], progress: Progress | None) -> None:
-        """Put one item after the other beside the node that makes the tree grow least."""
+        """Insert one item after the other beside the node that makes the tree grow least."""
         joint_of, parent, left, right, weight = self.joint, self.parent, self.left, self.right, self.weight
         node_boxes, surfaces = self.boxes, self.surfaces
         for done, box in enumerate(boxes):
@@ -196,9 +177,9 @@ class _Growing:
         report_progress(progress, 1.0)
 
     def _rotate(self, node: int, changed: int) -> None:
-        """Exchange a child of a node with a child of its other child, where balance or a smaller node is to be had.
+        """Exchange a child of a node with a child of its other child, for balance or a smaller node.
 
-        The node itself holds what it held. `changed` is the child below which there is a new leaf.
+        The node itself keeps its items. `changed` is the child below which there is a new leaf.
         """
         left, right, weight, joint = self.left, self.right, self.weight, self.joint
         boxes, surfaces = self.boxes, self.surfaces
@@ -253,7 +234,7 @@ class _Growing:
         return len(self.left) - 1
 
     def _best_partner(self, box: _Box) -> int:
-        """Return the node beside which a new leaf costs least surface, looking at one path from the root down."""
+        """Return the node beside which a new leaf costs least surface, along one path from the root down."""
         left, right, boxes, surfaces, joint = self.left, self.right, self.boxes, self.surfaces, self.joint
         weight, heaviest = self.weight, 1.0 / _LIGHTEST - 1.0  # of what a leaf may stand beside
         node = self.root
@@ -275,7 +256,7 @@ class _Growing:
         return node
 
     def layout(self, items: IntArray) -> Layout:
-        """Return the tree; `items` has their numbers in the order of `first`."""
+        """Return the tree; `items` has their indices in the order of `first`."""
         children = np.array([self.left, self.right], dtype=np.intp).T
         return layout_of_children(children, self.root, np.array(self.first), np.array(self.count), items)
 
@@ -285,7 +266,7 @@ def layout_of_children(
 ) -> Layout:
     """Return a tree with its nodes level by level from the two children (m, 2) of each node, -1 in a leaf.
 
-    A leaf k holds the items source[leaf_first[k]] and so on, leaf_count[k] of them; in other nodes both mean nothing.
+    Leaf k contains the items source[leaf_first[k]] and so on, leaf_count[k] of them; in other nodes both are unused.
     """
     generations = [np.array([root], dtype=np.intp)]
     while True:
@@ -303,20 +284,20 @@ def layout_of_children(
     count = np.where(inner, 0, leaf_count[nodes])
     begins = np.cumsum([0, *sizes]).tolist()
     of_level = [begin + np.flatnonzero(inner[begin:end]) for begin, end in pairwise(begins)]
-    for here in reversed(of_level):
-        count[here] = count[left[here]] + count[left[here] + 1]
+    for inner_nodes in reversed(of_level):
+        count[inner_nodes] = count[left[inner_nodes]] + count[left[inner_nodes] + 1]
     first = np.zeros(len(nodes), dtype=np.intp)
-    for here in of_level:
-        first[left[here]] = first[here]
-        first[left[here] + 1] = first[here] + count[left[here]]
+    for inner_nodes in of_level:
+        first[left[inner_nodes]] = first[inner_nodes]
+        first[left[inner_nodes] + 1] = first[inner_nodes] + count[left[inner_nodes]]
     items = np.empty(int(count[0]), dtype=np.intp)
     leaves = np.flatnonzero(~inner)
     items[ranges(first[leaves], count[leaves])] = source[ranges(leaf_first[nodes[leaves]], count[leaves])]
     return Layout(left, first, count, items, level)
 
 
-def pruned(layout: Layout, most: int) -> Layout:
-    """Return the tree without what is below nodes of no more than `most` items: these become leaves."""
+def prune(layout: Layout, most: int) -> Layout:
+    """Return the tree in which nodes of no more than `most` items are leaves."""
     if most == 1:
         return layout
     inner = np.flatnonzero(layout.left >= 0)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Smallest enclosing spheres of points and of spheres, many at a time.
+
+1. Each group starts with one point.
+2. The farthest point outside joins the support set, the few points that the sphere goes through.
+3. The new sphere is the smallest around these few, found among all that two, three or four of them determine.
+4. The sphere grows at each step; the search ends after about ten. All groups take their steps together.
+
+Source: S3.1; Gaertner, "Fast and robust smallest enclosing balls" (1999); Fischer, Gaertner, "The smallest enclosing
+ball of balls" (2003).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..progress import Progress, report_progress, subrange
+from ..tolerance import EPS, SMALLEST_STEP, SUBNORMAL_SUM
+from ..types import FloatArray, IntArray
+from .volumes import group_chunks
+
+SPHERE_ROUNDING = 8.0
+"""Times EPS: relative rounding of a distance, a root of three squares, and a little more: spheres are wider by it."""
+_SPHERE_DONE = 8.0
+"""Times EPS: a sphere that no point exceeds by more, relatively, encloses them."""
+SPHERE_WIDER = 1.0 + SPHERE_ROUNDING * EPS
+SUBNORMAL = SUBNORMAL_SUM * SMALLEST_STEP
+_STEPS = 200
+"""Most steps of a group; none was seen to take forty."""
+_ITEMS = 1 << 15
+"""Points processed at once."""
+_LEFT = 0.85
+"""Fraction of the work that is assumed to be left after a step: the number of steps is unknown."""
+
+
+def widened(radius: FloatArray) -> FloatArray:
+    """Return radii (n,) wider by the rounding of a distance; 0 stays."""
+    with np.errstate(under="ignore"):
+        return np.where(radius > 0.0, radius * SPHERE_WIDER + SUBNORMAL, 0.0)
+
+
+def enclosing_spheres(
+    points: FloatArray, radii: FloatArray | None, starts: IntArray, progress: Progress | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return centres (g, dim) and radii (g,) of the smallest spheres around groups of spheres, or points without radii.
+
+    Group i begins with starts[i]. Source: S3.1.
+    """
+    dim = points.shape[1]
+    center, radius = np.empty((len(starts), dim)), np.empty(len(starts))
+    report_progress(progress, 0.0)
+    for groups, items in group_chunks(starts, len(points), _ITEMS):
+        rows = np.zeros((3, items.stop - items.start))
+        rows[:dim] = points[items].T
+        done = items.stop / (len(points) + 1)
+        chunk_progress = subrange(progress, items.start / (len(points) + 1), done)
+        chunk_radii = None if radii is None else radii[items]
+        middle, radius[groups] = _solve(rows, chunk_radii, starts[groups] - items.start, dim, chunk_progress)
+        center[groups] = middle[:dim].T
+        report_progress(progress, done)
+    report_progress(progress, 1.0)
+    return center, radius
+
+
+@dataclass(eq=False)
+class _Groups:
+    """Groups of points or balls, near the origin and of about unit size. In the plane the third row is zero."""
+
+    rows: FloatArray
+    """(3, n)."""
+    radii: FloatArray | None
+    starts: IntArray
+    sizes: IntArray
+
+    @classmethod
+    def of(cls, rows: FloatArray, radii: FloatArray | None, starts: IntArray) -> _Groups:
+        return cls(rows, radii, starts, np.diff(starts, append=rows.shape[1]))
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Return values (..., n) of the items from values (..., g) of their groups."""
+        return np.repeat(values, self.sizes, axis=-1)
+
+    def reach(self, center: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the reach (n,) of the items from centres (3, g), and the largest of each group (g,)."""
+        offset = self.rows - self.spread(center)
+        reach = np.sqrt((offset * offset).sum(axis=0))
+        if self.radii is not None:
+            reach += self.radii
+        return reach, np.maximum.reduceat(reach, self.starts)
+
+    def take(self, groups: IntArray) -> tuple[_Groups, IntArray]:
+        """Return the groups with these indices, and the indices of their items."""
+        sizes = self.sizes[groups]
+        starts = np.cumsum(sizes) - sizes
+        items = np.arange(int(sizes.sum())) + np.repeat(self.starts[groups] - starts, sizes)
+        return _Groups(self.rows[:, items], None if self.radii is None else self.radii[items], starts, sizes), items
+
+
+def _solve(
+    rows: FloatArray, radii: FloatArray | None, starts: IntArray, dim: int, progress: Progress | None
+) -> tuple[FloatArray, FloatArray]:
+    """Return centres (3, g) and radii (g,) of the smallest spheres."""
+    world = _Groups.of(rows, radii, starts)
+    low, high = np.minimum.reduceat(rows, starts, axis=1), np.maximum.reduceat(rows, starts, axis=1)
+    origin = 0.5 * low + 0.5 * high
+    largest = np.maximum(high - origin, origin - low).max(axis=0)  # half of the least number is 0
+    if radii is not None:
+        largest = np.maximum(largest, np.maximum.reduceat(radii, starts))
+    exponent = np.frexp(largest)[1]  # by powers of two, so that squares neither overflow nor vanish
+    every = world.spread(exponent)
+    with np.errstate(under="ignore"):
+        local = _Groups(
+            np.ldexp(rows - world.spread(origin), -every),
+            None if radii is None else np.ldexp(radii, -every),
+            starts,
+            world.sizes,
+        )
+        center = origin + np.ldexp(_centers(local, dim, progress), exponent)
+        single = np.flatnonzero(world.sizes == 1)
+        center[:, single] = rows[:, starts[single]]
+        # The centre is rounded: the radius is measured from where it is.
+        away = np.ldexp(rows - world.spread(center), -every)
+        reach = np.sqrt((away * away).sum(axis=0))
+        if local.radii is not None:
+            reach += local.radii
+        radius = widened(np.ldexp(np.maximum.reduceat(reach, starts), exponent))
+    if radii is not None:
+        radius[single] = radii[starts[single]]
+    return center, radius
+
+
+def _centers(groups: _Groups, dim: int, progress: Progress | None) -> FloatArray:
+    """Return the centres (3, g) of the smallest spheres."""
+    if groups.radii is None and int(groups.sizes.max()) <= 3:
+        return _centers_of_three(groups)
+    first = groups.starts
+    center = groups.rows[:, first].copy()
+    best, best_reach = center.copy(), np.full(len(first), np.inf)
+    support = np.full((len(first), dim + 1), -1, dtype=np.intp)
+    support[:, 0] = first
+    radius = np.zeros(len(first)) if groups.radii is None else groups.radii[first]
+    active: IntArray = np.arange(len(first))
+    part, items = groups, np.arange(groups.rows.shape[1])
+    for step in range(_STEPS):
+        report_progress(progress, 1.0 - _LEFT**step)
+        reach, most = part.reach(center[:, active])
+        better = most < best_reach[active]
+        best[:, active[better]] = center[:, active[better]]
+        best_reach[active[better]] = most[better]
+        growing = most > radius[active] * (1.0 + _SPHERE_DONE * EPS)
+        if not growing.any():
+            break
+        hits = np.flatnonzero(reach == part.spread(most))
+        farthest = items[hits[np.searchsorted(hits, part.starts)]][growing]
+        going = active[growing]
+        few = np.concatenate([farthest[:, None], support[going]], axis=1)
+        new_center, new_radius, kept = _around_few(groups, few, dim)
+        # It has to grow; where rounding prevents that, the best so far is the result.
+        grown = new_radius > radius[going]
+        going = going[grown]
+        if not len(going):
+            break
+        center[:, going] = new_center[:, grown]
+        radius[going] = new_radius[grown]
+        support[going] = kept[grown]
+        if len(going) < len(active):
+            active = going
+            part, items = groups.take(active)
+    return best
+
+
+def _centers_of_three(groups: _Groups) -> FloatArray:
+    """Return the centres (3, g) of the smallest circles around one, two or three points each."""
+    items = groups.starts[:, None] + np.minimum(np.arange(3), groups.sizes[:, None] - 1)
+    p = groups.rows[:, items]  # (3, g, 3)
+    a, b, c = p[:, :, 0], p[:, :, 1], p[:, :, 2]
+    squares = [(side * side).sum(axis=0) for side in (b - a, c - b, a - c)]
+    longest = np.argmax(squares, axis=0)
+    best: FloatArray = np.choose(longest, [0.5 * a + 0.5 * b, 0.5 * b + 0.5 * c, 0.5 * c + 0.5 * a])
+    # Where no angle is obtuse the circle goes through all three.
+    sharp = np.flatnonzero(2.0 * np.max(squares, axis=0) < squares[0] + squares[1] + squares[2])
+    if len(sharp):
+        ends = np.stack([(b - a)[:, sharp], (c - a)[:, sharp]])
+        best[:, sharp] = a[:, sharp] + _dual_point(ends, 0.5 * (ends * ends).sum(axis=1))
+    return best
+
+
+def _around_few(groups: _Groups, few: IntArray, dim: int) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return centres (3, a), radii (a,) and support (a, dim + 1) of the smallest spheres around a few items each.
+
+    few (a, dim + 2) are items, -1 for none; the first is on the sphere. The smallest sphere is the smallest of all
+    that some of them determine and that hold the others: the centre from which they reach least far.
+    """
+    filled = few >= 0
+    p = groups.rows[:, few]  # (3, a, dim + 2)
+    r = np.zeros(few.shape) if groups.radii is None else groups.radii[few]
+    center = p[:, :, 0].copy()
+    least = np.full(len(few), np.inf)
+    kept = np.full((len(few), dim + 1), -1, dtype=np.intp)
+    choices = [choice for size in range(dim + 1) for choice in combinations(range(1, dim + 2), size)]
+    for choice in choices:
+        chosen = np.flatnonzero(filled[:, choice].all(axis=1)) if choice else np.arange(len(few))
+        if not len(chosen):
+            continue
+        for found in _tangent_centers(p[:, chosen], r[chosen], choice, groups.radii is not None):
+            offset = p[:, chosen] - found[:, :, None]
+            reach = np.sqrt((offset * offset).sum(axis=0)) + r[chosen]
+            reach[~filled[chosen]] = 0.0
+            most = reach.max(axis=1)
+            better = most < least[chosen]  # never for what is not a number
+            rows = chosen[better]
+            least[rows] = most[better]
+            center[:, rows] = found[:, better]
+            kept[rows] = -1
+            kept[rows, : len(choice) + 1] = few[rows][:, (0, *choice)]
+    return center, least, kept
+
+
+def _tangent_centers(p: FloatArray, r: FloatArray, choice: tuple[int, ...], balls: bool) -> list[FloatArray]:
+    """Return centres (3, a) of the spheres that item 0 and those chosen of p (3, a, m) touch from inside."""
+    if not choice:
+        return [p[:, :, 0]]
+    ends = np.stack([p[:, :, i] - p[:, :, 0] for i in choice])  # (t, 3, a)
+    squares = (ends * ends).sum(axis=1)
+    if not balls:
+        return [p[:, :, 0] + _dual_point(ends, 0.5 * squares)]
+    # From centre 0 the sphere's is at x, |x| = s, the radius less r0: x . e_i = (e_i^2 - d_i^2) / 2 + s d_i.
+    more = np.stack([r[:, i] - r[:, 0] for i in choice])
+    still, moving = _dual_point(ends, 0.5 * (squares - more * more)), _dual_point(ends, more)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        a, b, c = 1.0 - (moving * moving).sum(axis=0), (still * moving).sum(axis=0), (still * still).sum(axis=0)
+        root = np.sqrt(b * b + a * c)
+        return [p[:, :, 0] + still + moving * s for s in ((b + root) / a, (b - root) / a)]
+
+
+def _dual_point(ends: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the points x (3, a) of the span of 1, 2 or 3 vectors, ends (t, 3, a), with ends[i] . x = values[i]."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if len(ends) == 1:
+            by, square = ends[0] * values[0], (ends[0] * ends[0]).sum(axis=0)
+        elif len(ends) == 2:
+            normal = _cross(ends[0], ends[1])
+            by = _cross(ends[1], normal) * values[0] + _cross(normal, ends[0]) * values[1]
+            square = (normal * normal).sum(axis=0)
+        else:
+            normal = _cross(ends[0], ends[1])
+            by = _cross(ends[1], ends[2]) * values[0] + _cross(ends[2], ends[0]) * values[1] + normal * values[2]
+            square = (normal * ends[2]).sum(axis=0)
+        return by / square
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the cross products of columns (3, n)."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

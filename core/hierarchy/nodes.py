@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The nodes of a hierarchy, and what all builds and descents have in common.
+
+Nodes stand level by level, the root first, and the two children of a node next to each other, in the order of their
+parents: every step over a tree is a step over a whole level. Source: S3.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..bounding.bounding_sphere import Spheres
+from ..bounding.kdop import KDops
+from ..bounding.obb import OrientedBoxes
+from ..bounding.volumes import Volumes, as_indices
+from ..tolerance import EXTREME_EXPONENT
+from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
+
+
+@dataclass(frozen=True, eq=False)
+class Layout(ReadOnlyArrays):
+    """A binary tree of m nodes over n items, without its volumes; without items it has no nodes."""
+
+    left: IntArray
+    """(m,) the first child of each node, the second is the next node; -1 in a leaf."""
+    first: IntArray
+    """(m,) the items below a node are `items[first : first + count]`, in leaves and in inner nodes alike."""
+    count: IntArray
+    """(m,) number of items below a node; in a leaf at least one and at most the leaf size of the build."""
+    items: IntArray
+    """(n,) the indices of the items in the order of the leaves."""
+    level: IntArray
+    """(m,) 0 for the root, then one more for each generation."""
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.left)
+
+    @property
+    def right(self) -> IntArray:
+        """(m,) the second child of each node, -1 in a leaf."""
+        return np.where(self.left < 0, -1, self.left + 1)
+
+    @property
+    def is_leaf(self) -> BoolArray:
+        """(m,) whether a node has no children."""
+        return self.left < 0
+
+    @property
+    def depth(self) -> int:
+        """Number of levels; 0 without items."""
+        return int(self.level[-1]) + 1 if len(self) else 0
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @cached_property
+    def leaf_size(self) -> int:
+        """Number of items of the fullest leaf; 0 without items."""
+        return int(self.count[self.is_leaf].max(initial=0))
+
+    @property
+    def balance(self) -> float:
+        """Levels of the shallowest tree with as many leaves, over the levels of this one: 1.0 is perfectly balanced."""
+        leaves = self.leaves
+        return ((leaves - 1).bit_length() + 1) / self.depth if leaves else 1.0
+
+    def at_level(self, level: int) -> IntArray:
+        """Return the nodes of one level and the leaves above it: together they contain every item once.
+
+        Raises ValueError when `level` is not a whole number from 0 on.
+        """
+        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
+            raise ValueError(f"level must be a whole number from 0 on, not {level!r}")
+        return np.flatnonzero((self.level == level) | (self.is_leaf & (self.level < level)))
+
+    def items_below(self, nodes: IntArray) -> IntArray:
+        """Return the indices of the items below nodes, those of the first node first."""
+        chosen = as_indices("nodes", nodes, len(self))
+        return self.items.take(ranges(self.first.take(chosen), self.count.take(chosen)))
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeTree(Layout):
+    """A tree with the volumes of its nodes and items."""
+
+    volumes: Volumes
+    """One for each of the m nodes. It contains the volumes of all items below, and those of its children."""
+    item_volumes: Volumes
+    """One for each item, by index: those that the tree was built over."""
+
+
+def enclosing_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:
+    """Return an axis-aligned box around each volume, as rows (dim, n) of lowest and highest coordinates, all finite.
+
+    Builds choose the shape of a tree by these: they are the same for every kind of volume and cheap to merge. A
+    rounding error does not matter to them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if isinstance(volumes, KDops):
+            low, high = volumes.low.T, volumes.high.T
+        else:
+            middle = volumes.centers.T
+            if isinstance(volumes, Spheres):
+                reach = volumes.radius
+            elif isinstance(volumes, OrientedBoxes):
+                reach = (np.abs(volumes.axes) * volumes.half[:, :, None]).sum(axis=1).T
+            else:
+                raise ValueError(f"volumes: spheres, oriented boxes or k-DOPs expected, not {type(volumes).__name__}")
+            low, high = middle - reach, middle + reach
+        # A sum is finite only if all its terms are, but may overflow on its own: then each is tested.
+        finite = np.isfinite(low.sum() + high.sum()) or (np.isfinite(low).all() and np.isfinite(high).all())
+    if not finite:
+        raise ValueError("volumes: all must be finite")
+    return low[: volumes.dim], high[: volumes.dim]
+
+
+def scaled_boxes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return boxes (dim, n), scaled by a power of two if their surfaces have no number in float64."""
+    largest = max(float(high.max(initial=0.0)), -float(low.min(initial=0.0)))
+    exponent = int(np.frexp(largest)[1])
+    if abs(exponent) <= EXTREME_EXPONENT:
+        return low, high
+    return np.ldexp(low, -exponent), np.ldexp(high, -exponent)
+
+
+def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return half the surface area of boxes (dim, ...), in the plane half the perimeter."""
+    sides = high - low
+    if len(sides) == 2:
+        result: FloatArray = sides[0] + sides[1]
+    else:
+        result = sides[0] * (sides[1] + sides[2])
+        result += sides[1] * sides[2]
+    return result
+
+
+def is_same_kind(volumes: Volumes, other: Volumes) -> bool:
+    """Return whether two batches are of the same kind and dimension, with the same planes if they are k-DOPs."""
+    if isinstance(volumes, KDops) and isinstance(other, KDops) and volumes.k != other.k:
+        return False
+    return type(volumes) is type(other) and volumes.dim == other.dim
+
+
+def ranges(first: IntArray, count: IntArray) -> IntArray:
+    """Return first[0], first[0] + 1 ... count[0] of them, then those of the next range, and so on."""
+    ends = np.cumsum(count)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(first - (ends - count), count)
