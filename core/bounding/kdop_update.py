@@ -109,7 +109,7 @@ def update_kdops(
     >>> from contact_lens.core import Box
     >>> first = update_kdops([Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])], [np.eye(3)], [[0.0, 0.0, 0.0]], k=6)
     >>> update_kdops(first, [np.eye(3)], [[5.0, 0.0, 0.0]]).kdops.low.tolist()
-    [[4.0, -1.0, -1.0]]
+    [[4.5, -0.5, -0.5]]
     """
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}, not {method!r}")

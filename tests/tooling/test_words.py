@@ -56,7 +56,6 @@ UNSWEPT = {
     "core/bounding/kdop_update.py",
     "core/bounding/volumes.py",
     "core/decomposition/convexity.py",
-    "core/hierarchy/bvh_pairs.py",
     "core/meshes/mesh.py",
     "core/meshes/mesh_contact.py",
     "core/meshes/mesh_distance.py",
