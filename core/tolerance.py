@@ -30,7 +30,7 @@ EXTREME_EXPONENT = 100
 """A pair larger than 2**100 or smaller than 2**-100 is computed at another scale: products of four lengths, and the
 squares of what rounding leaves of them, must neither overflow nor vanish."""
 
-DEFAULT_CONTACT_TOLERANCE = 1e-5
+DEFAULT_CONTACT_TOLERANCE = 1e-5  # mutant: tolerance-contact
 """Times the smaller non-zero extent: default band of TOUCHING and width of the support features."""
 
 # |error| <= PROMISE_RELATIVE |signed distance| + PROMISE_EXTENT L + PROMISE_ROUNDING EPS M
@@ -49,14 +49,14 @@ def promised(signed_distance: float, extent: float, magnitude: float) -> float:
 
 # --- GJK, EPA and equally good normals ------------------------------------------------------------------------------
 
-SUPPORT_ROUNDING = 4.0
+SUPPORT_ROUNDING = 4.0  # mutant: tolerance-support-rounding
 """Times EPS R: what choosing a support point and measuring it along a unit vector can be wrong by. Two dot products
 of three terms (1.5 EPS of the length each), one rounded difference, one normalisation."""
 
 GJK_TOUCH = 8.0
 """Times EPS R: a simplex this close to the origin contains it. Its own points are rounded by EPS R."""
 
-GJK_GAP = 4.0
+GJK_GAP = 4.0  # mutant: tolerance-gjk-gap
 """Times EPS (|v| + R): duality gap at which more iterations cannot improve the distance."""
 
 GJK_INSIDE = 64.0
@@ -80,7 +80,7 @@ TIE_WIDTH = 0.5
 """Times the promised tolerance: by how much normals may be worse than the best and still be equally good. Any of them
 may be chosen, and its depth has to keep the promise with some room for rounding."""
 
-SAME_DIRECTION = 1e-7
+SAME_DIRECTION = 1e-7  # mutant: tolerance-same-direction
 """Radians (sum of the components): equally good normals this close are reported as one."""
 
 
@@ -89,7 +89,7 @@ SAME_DIRECTION = 1e-7
 SAME_AXIS = 4.0
 """Times EPS: facet normals whose components differ by less are parallel axes and tested once."""
 
-SAT_PARALLEL = 1e-13
+SAT_PARALLEL = 1e-13  # mutant: tolerance-sat-parallel
 """Sine below which two edges give no axis; leaving one out costs this times the shorter edge."""
 
 SAT_PLAIN_CROSS = 0.1
@@ -98,7 +98,7 @@ SAT_PLAIN_CROSS = 0.1
 BOX_ORTHOGONAL = 8.0
 """Times EPS: cosine between two axes of a box up to which it counts as not sheared."""
 
-BOX_PARALLEL = 1e-13
+BOX_PARALLEL = 1e-13  # mutant: tolerance-box-parallel
 """Sine below which two edges of boxes give no axis; leaving one out costs this times the shorter edge."""
 
 BOX_PREFER_FACE = 1e-11
@@ -107,17 +107,17 @@ BOX_PREFER_FACE = 1e-11
 
 # --- Hulls and orientation tests ------------------------------------------------------------------------------------
 
-HULL_DROP = 2.0
+HULL_DROP = 2.0  # mutant: tolerance-hull-drop
 """Times EPS M: a point this little outside a hull is left out; two roundings of one coordinate."""
 
-HULL_STRAIGHT = 3.0
+HULL_STRAIGHT = 3.0  # mutant: tolerance-hull-straight
 """Times EPS M: a corner of a polygon this close to the straight line between its neighbours is no corner."""
 
-HULL_MERGE = 4.0
+HULL_MERGE = 4.0  # mutant: tolerance-hull-merge
 """Times EPS M: corners this close to one plane, on either side, share a facet. What a float64 affine map does to
 coplanar points."""
 
-HULL_RANK = 7.0
+HULL_RANK = 7.0  # mutant: tolerance-hull-rank
 """Times EPS M: points no farther than this from a point, a line or a plane coincide or are collinear or flat."""
 
 HULL_SLIVER = 0.25
@@ -143,7 +143,7 @@ KDOP_GAP = 8.0
 
 # --- Contact regions and witness points -----------------------------------------------------------------------------
 
-REGION_ROUNDING = 16.0
+REGION_ROUNDING = 16.0  # mutant: tolerance-region-rounding
 """Times EPS M: points of the contact plane closer than this are one point; thinner outlines are segments."""
 
 REGION_NAMED = 2.0

@@ -80,10 +80,11 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
         tested += 1
         reach_a, reach_b = _reach(axis, half_edges_a), _reach(axis, half_edges_b)
         distance = _dot(axis, between)
-        forward, backward = reach_a + reach_b - distance, reach_a + reach_b + distance
+        forward, backward = reach_a + reach_b - distance, reach_a + reach_b + distance  # mutant: boxes-half-way-too-far
         overlap = min(forward, backward)
         if overlap < bar:
             x, y, z = axis
+            # mutant: boxes-normal-turned
             best = overlap, index, axis if forward <= backward else (-x, -y, -z), reach_a, reach_b
             bar = overlap * (1.0 - BOX_PREFER_FACE)
         if overlap < 0.0:
@@ -97,8 +98,8 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
 
 def _candidates(axes_a: list[_Vector], axes_b: list[_Vector]) -> Iterator[tuple[int, _Vector]]:
     """Yield the number and the unit vector of each candidate axis."""
-    yield from enumerate(axes_a + axes_b)
-    for i, edge_a in enumerate(axes_a):
+    yield from enumerate(axes_a + axes_b)  # mutant: boxes-no-faces-of-b
+    for i, edge_a in enumerate(axes_a):  # mutant: boxes-edges-of-one-direction
         for j, edge_b in enumerate(axes_b):
             x, y, z = _cross(edge_a, edge_b)
             sine = sqrt(x * x + y * y + z * z)
@@ -121,6 +122,6 @@ def _cross(u: _Vector, v: _Vector) -> _Vector:
     """Return u x (v - u) or u x (v + u), which are the product u x v and have its digits where that is nearly zero."""
     ax, ay, az = u
     bx, by, bz = v
-    sign = 1.0 if _dot(u, v) > 0.0 else -1.0
+    sign = 1.0 if _dot(u, v) > 0.0 else -1.0  # mutant: boxes-careless-when-parallel
     bx, by, bz = bx - sign * ax, by - sign * ay, bz - sign * az
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx

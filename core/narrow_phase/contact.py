@@ -235,12 +235,13 @@ def _contact(
     region = None
     if answer.signed_distance <= band or can_slide(a, b, feature_a, feature_b):
         region = region_between(a, b, normal, band, point_on_a.tolist(), point_on_b.tolist())
-        if len(region.vertices) > 1:
+        if len(region.vertices) > 1:  # mutant: contact-witness-not-in-the-middle
             answer = _centred(a, b, feature_a, feature_b, answer, region, rounding)
             point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
 
     signed_distance = answer.signed_distance
-    lower_bound = min(signed_distance, answer.slab) - rounding
+    lower_bound = min(signed_distance, answer.slab) - rounding  # mutant: contact-lower-bound-not-widened
+    # mutant: contact-upper-bound-not-widened
     upper_bound = max(min(_length_of(answer), answer.enclosed), signed_distance) + rounding
     tolerance = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     status = Status.CERTIFIED
@@ -250,7 +251,7 @@ def _contact(
     if by_sat is not None:
         difference = by_sat.signed_distance - signed_distance
         contradiction = abs(difference) if simplex.intersects else max(0.0, difference)
-        if contradiction > tolerance:
+        if contradiction > tolerance:  # mutant: contact-disagreement-unreported
             status = Status.METHODS_DISAGREE
         if method == "both":
             cross_check = contradiction
@@ -263,7 +264,7 @@ def _contact(
         relation=relation_of(a, b, signed_distance, band, clearance),
         signed_distance=signed_distance,
         normal=read_only(normal),
-        point_on_a=read_only(point_on_a),
+        point_on_a=read_only(point_on_a),  # mutant: contact-witness-points-swapped
         point_on_b=read_only(point_on_b),
         region=region if signed_distance <= band else None,
         lower_bound=lower_bound,

@@ -44,6 +44,7 @@ class Directions:
             return None
         height = _X * x + _Y * y + _Z * z
         found = None
+        # mutant: epa-ties-found-in-the-wrong-place
         for place in range(bisect_left(heights, height - width), len(heights)):
             if heights[place] > height + width:
                 break

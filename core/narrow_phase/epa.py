@@ -47,7 +47,7 @@ from .gjk import Simplex, is_ordinary, scaled_vertices, simplex_of, size_of_diff
 
 _EPA_GRID_BITS = 60
 """Bits of the integer grid for exact arithmetic: its step is 2**-60 R, far below the rounding of a point."""
-_FLAT = 8.0
+_FLAT = 8.0  # mutant: tolerance-flat
 """Times EPS R: a Minkowski difference thinner than this is flat."""
 _THIN_START = 1e-3
 """Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is looked for."""
@@ -267,7 +267,7 @@ class _Polytope:
         self.points = points
         self.grid = _Grid(points, 2.0 ** (_EPA_GRID_BITS - frexp(size)[1]))
         self.filtered = EPA_FILTER * EPS * size
-        self.converged = EPA_CONVERGED * EPS * size
+        self.converged = EPA_CONVERGED * EPS * size  # mutant: epa-converged-too-early
         self.triangles: list[_Triangle | None] = []
         """Every triangle ever made; None once a new point has replaced it."""
         self.triangle_at: dict[tuple[int, int], int] = {}
@@ -355,6 +355,7 @@ class _Polytope:
             x, y, z, plane, p2, q2, r2, below = neighbour
             height = x * wx + y * wy + z * wz - plane
             q, p = edge
+            # mutant: epa-sides-by-floats
             if height >= below and (height > -below or grid.height(across, p2, q2, r2, apex) > 0):
                 triangles[across] = None
                 if p2 == q:
@@ -375,7 +376,7 @@ class _Polytope:
             v2 = vx * vx + vy * vy + vz * vz
             x, y, z = vy * uz - vz * uy, vz * ux - vx * uz, vx * uy - vy * ux
             length2 = x * x + y * y + z * z
-            if length2 > sliver2 * u2 * v2:
+            if length2 > sliver2 * u2 * v2:  # mutant: epa-slivers-by-floats
                 scale = 1.0 / sqrt(length2)
                 x, y, z = x * scale, y * scale, z * scale
                 offset = x * wx + y * wy + z * wz
@@ -434,6 +435,7 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
             best = depth
             limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
         gap = depth - offset
+        # mutant: epa-first-face
         if gap > converged and (w_a, w_b) not in known and (gap > -below or polytope.is_above(index, point)):
             known.add((w_a, w_b))
             points.append(point)
@@ -442,7 +444,7 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
         else:
             faces.append(_face((x, y, z), depth, (points[i], points[j], points[k])))
             directions.add(x, y, z)
-            inner = min(inner, offset)
+            inner = min(inner, offset)  # mutant: epa-inner-radius-forgotten
     return Penetration(
         _ranked([f for f in faces if f.depth <= limit], limit - best),
         best,
@@ -549,7 +551,7 @@ def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
         if directions.find(*face.normal, SAME_DIRECTION) is None:
             distinct.append(face)
             directions.add(*face.normal)
-    return tuple(distinct)
+    return tuple(distinct)  # mutant: epa-no-ties
 
 
 class _Start(NamedTuple):
@@ -631,7 +633,7 @@ def _start_polygon(support: _Support, flat: float) -> _Start | _Flat:
     height = _height(across, p, r)
     if abs(height) <= flat:
         return _Flat(across, 6)
-    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)
+    return _Start((p, q, r) if height > 0.0 else (p, r, q), 6, across, height)  # mutant: epa-polygon-clockwise
 
 
 def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) -> Penetration:
@@ -642,7 +644,7 @@ def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) 
     weights = simplex.weights or weights_exactly(simplex.vertices)
     common = weighted_mean(simplex.vertices, weights)
     faces = []
-    for sign in (1.0, -1.0):
+    for sign in (1.0, -1.0):  # mutant: epa-flat-one-way-only
         normal = (sign * x + 0.0, sign * y + 0.0, sign * z + 0.0)
         px, py, pz, _, _ = support(*normal)
         depth = sign * (x * px + y * py + z * pz)

@@ -22,7 +22,7 @@ WholeVector = tuple[int, int, int]
 def whole_plane(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[int, int, int, int]:
     """Return the plane (x, y, z, offset) through three points of a grid, right-handed: x p + y p + z p == offset."""
     normal = _cross(_minus(q, p), _minus(r, p))
-    return (*normal, _dot(normal, p))
+    return (*normal, _dot(normal, p))  # mutant: exact-plane-offset
 
 
 def whole_normal(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[float, float, float]:
@@ -93,7 +93,7 @@ def _nearest_face(corners: list[WholeVector]) -> tuple[WholeVector, int, tuple[i
             continue
         point, denominator = foot
         square, scale = _dot(point, point), denominator * denominator
-        if best is None or square * best_scale < best_square * scale:
+        if best is None or square * best_scale < best_square * scale:  # mutant: exact-farthest-face
             best, best_square, best_scale = (point, denominator, face), square, scale
     assert best is not None  # each corner is a face of its own, and has a foot
     return best
@@ -141,7 +141,7 @@ def _volumes(corners: list[WholeVector]) -> tuple[int, int, int, int]:
     sign = (volume > 0) - (volume < 0)
     return (
         sign * _dot(_cross(q, r), s),
-        -sign * _dot(_cross(p, r), s),
+        -sign * _dot(_cross(p, r), s),  # mutant: exact-volume-sign
         sign * _dot(_cross(p, q), s),
         -sign * _dot(_cross(p, q), r),
     )

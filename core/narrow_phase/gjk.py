@@ -96,6 +96,7 @@ def witness_points(
         x, y, z = rows_a[i]
         px, py, pz = px + weight * (x - ax), py + weight * (y - ay), pz + weight * (z - az)
         x, y, z = rows_b[j]
+        # mutant: gjk-witness-of-b-mirrored
         qx, qy, qz = qx + weight * (x - bx), qy + weight * (y - by), qz + weight * (z - bz)
     if a.dim == 2:
         return np.array((ax + px, ay + py)), np.array((bx + qx, by + qy))
@@ -209,7 +210,7 @@ def _gjk(
     # Of length 1 to 2: the square of a tiny direction would vanish.
     x, y, z = x / largest, y / largest, z / largest
     found, settled = _Search(a, b, size, _FLOATS).run((x, y, z), simplex_of(a, b, start), distance)
-    if not settled:
+    if not settled:  # mutant: gjk-never-starts-again-exactly
         # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
         exact, _ = _Search(a, b, size, _WHOLE_NUMBERS).run(found.nearest, found.vertices, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
@@ -250,7 +251,7 @@ class _Search:
         self.towards = np.empty(a.dim)
         self.nearest_on, self.weights_of = arithmetic
         self.rounding = SUPPORT_ROUNDING * EPS * size
-        self.touch2 = (GJK_TOUCH * EPS * size) ** 2
+        self.touch2 = (GJK_TOUCH * EPS * size) ** 2  # mutant: gjk-touch-too-wide
 
     def run(self, v: Vector, simplex: tuple[Vertex, ...], distance: bool) -> tuple[Simplex, bool]:
         """Walk from `v` and `simplex`; return the last simplex and whether it is settled.
@@ -293,6 +294,7 @@ class _Search:
                 best_normal = (0.0 - vx / length, 0.0 - vy / length, 0.0 - vz / length)  # never -0.0
                 if not distance and gap > rounding:
                     return Simplex(False, simplex, (vx, vy, vz), best_normal, gap, (), iterations), True
+            # mutant: gjk-one-step
             if simplex and (v2 - v_w <= GJK_GAP * EPS * length * (length + size) or is_known(simplex, i, j)):
                 break
             # 3. and 4. The nearest point of the larger simplex.
@@ -304,7 +306,9 @@ class _Search:
             else:
                 tried = ((wx, wy, wz, i, j), *simplex)
                 found = nearest_on(tried)
+            # mutant: gjk-inside-by-floats
             if found is None and not encloses_origin(tried, GJK_INSIDE * EPS * size * size * size):
+                # mutant: gjk-thin-tetrahedra-by-floats
                 found = nearest_on_simplex_exactly(tried)  # thin tetrahedra are noise to floats
             if found is None:
                 return _inside(tried, iterations), True
@@ -333,7 +337,7 @@ class _Search:
             wx, wy, wz, _, _ = self._lowest(-nx, -ny, -nz)
             gap = -(nx * wx + ny * wy + nz * wz)
             if gap >= best_gap - self.rounding:
-                best_gap, best_normal = gap, normal
+                best_gap, best_normal = gap, normal  # mutant: gjk-normal-turned
         nx, ny, nz = best_normal
         foot = (-best_gap * nx, -best_gap * ny, -best_gap * nz)
         weights = self.weights_of(foot, simplex)

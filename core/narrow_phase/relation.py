@@ -31,6 +31,7 @@ def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
     be wrong by: on which side of 0 rounding puts a touch must not make separate shapes of it.
     """
     small, large = min(a.extent, b.extent), max(a.extent, b.extent)
+    # mutant: relation-band-without-floor
     return max(contact_tolerance * (small or large), promised(0.0, small, max(a.magnitude, b.magnitude)))
 
 
@@ -41,15 +42,16 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
     sticks out by more than the band.
     """
     if signed_distance > band:
+        # mutant: relation-clearance-left-out
         return Relation.WITHIN_CLEARANCE if signed_distance <= clearance else Relation.SEPARATED
     a_in_b = _box_inside(a, b, band)
     b_in_a = _box_inside(b, a, band)
     if a_in_b and b_in_a and _coincide(a, b, band):
         return Relation.COINCIDENT
-    if signed_distance >= -band:
+    if signed_distance >= -band:  # mutant: relation-no-band
         return Relation.TOUCHING
-    if a_in_b and _inside(a, b, band):
-        return Relation.A_INSIDE_B
+    if a_in_b and _inside(a, b, band):  # mutant: relation-inside-by-bounding-boxes
+        return Relation.A_INSIDE_B  # mutant: relation-inside-mixed
     if b_in_a and _inside(b, a, band):
         return Relation.B_INSIDE_A
     return Relation.PENETRATING
@@ -89,7 +91,7 @@ def _coincide(a: Polytope, b: Polytope, slack: float) -> bool:
     # Shapes without an inside: every corner of one must be a corner of the other.
     if a.rank != b.rank or a.rank == a.dim:
         return False
-    return _corners_match(a, b, slack) and _corners_match(b, a, slack)
+    return _corners_match(a, b, slack) and _corners_match(b, a, slack)  # mutant: relation-part-of-the-corners
 
 
 def _corners_match(a: Polytope, b: Polytope, slack: float) -> bool:

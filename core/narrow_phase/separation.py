@@ -30,7 +30,7 @@ class Separation(ReadOnlyArrays):
     def mtv(self) -> FloatArray:
         """(dim,) minimum translation vector: moving B by it separates the pair; zero when apart or where no depth is
         known."""
-        return np.zeros(3) if self.normal is None else self.depth * self.normal
+        return np.zeros(3) if self.normal is None else self.depth * self.normal  # mutant: contact-mtv-of-a
 
 
 class SignedSeparation(Separation):

@@ -185,7 +185,7 @@ def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: f
     corners: list[Corner] = [(p[0], p[1], 2 * k, INSIDE, k) for k, p in enumerate(subject)]
     outside = -tolerance
     for gx, gy, x0, y0, line in _half_planes(clip):
-        insides = [gx * (c[0] - x0) + gy * (c[1] - y0) for c in corners]
+        insides = [gx * (c[0] - x0) + gy * (c[1] - y0) for c in corners]  # mutant: clip-outer-half-planes
         if min(insides) > tolerance:
             continue
         if max(insides) < outside:

@@ -211,7 +211,7 @@ def region_between(
         corners = tidied(corners, tolerance)
         measures = _measures(corners, -inf)
     deepest = lower.support - upper.support
-    middle = 0.5 * (lower.support + upper.support)
+    middle = 0.5 * (lower.support + upper.support)  # mutant: region-in-the-plane-of-a
 
     if measures is None:
         # The features miss each other at the rounding limit: the witness points are the contact.
@@ -227,7 +227,7 @@ def region_between(
             (u, v, lower.place_of(place, u, v, near), upper.place_of(other, u, v, near), 0)
             for u, v, place, other, _ in corners
         ]
-        if lower.level and upper.level:
+        if lower.level and upper.level:  # mutant: region-one-depth-for-all
             depths = [deepest] * len(corners)
         else:
             depths = [lower.height(place, x_, y_) - upper.height(other, x_, y_) for x_, y_, place, other, _ in corners]
@@ -240,7 +240,7 @@ def region_between(
     if turned:
         corners.reverse()
         depths.reverse()
-        pairs = [(second, first) for first, second in reversed(pairs)]
+        pairs = [(second, first) for first, second in reversed(pairs)]  # mutant: region-features-of-the-other
     vertices: list[tuple[float, ...]]
     if flat:
         vertices = [(ox + u * sx, oy + u * sy) for u, _, _, _, _ in corners]
@@ -339,5 +339,5 @@ def _measures(corners: list[Corner], tolerance: float) -> tuple[RegionKind, floa
         px, py, vx, vy, length_v = qx, qy, ux, uy, length_u
     if twice_area <= tolerance * perimeter:
         return None
-    thrice = 3.0 * twice_area
-    return _POLYGON, 0.5 * twice_area, perimeter, x0 + mx / thrice, y0 + my / thrice
+    thrice = 3.0 * twice_area  # mutant: region-mean-of-corners
+    return _POLYGON, 0.5 * twice_area, perimeter, x0 + mx / thrice, y0 + my / thrice  # mutant: region-half-the-area

@@ -88,7 +88,7 @@ def _triangle(rows: list[Vector], loop: tuple[int, ...], point: Vector, outward:
     while high - low > 1:
         middle = (low + high) // 2
         x, y, z = rows[loop[middle]]
-        if (x - ax) * tx + (y - ay) * ty + (z - az) * tz >= 0.0:
+        if (x - ax) * tx + (y - ay) * ty + (z - az) * tz >= 0.0:  # mutant: witness-wrong-triangle
             low = middle
         else:
             high = middle

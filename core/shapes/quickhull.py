@@ -262,7 +262,7 @@ class Solid:
         """Tell which points are strictly above which facets, pair by pair, without error."""
         height = self._heights(points, facets)
         sees: BoolArray = height > 0.0
-        unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)
+        unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)  # mutant: hull-sides-by-floats
         if len(unclear) > _MANY_UNCLEAR:
             sees[unclear] = self._volumes(points[unclear], facets[unclear]) > 0.0
             return sees
@@ -460,6 +460,7 @@ class Solid:
             owner[part[which[above]]] = facet[above]
             volume[part[which[above]]] = found[above]
         outside = np.flatnonzero(volume > 0.0)
+        # mutant: hull-sharp-tips-left-out
         self._grow(ids[outside], owner[outside], volume[outside], progress, exactly=True)
 
 

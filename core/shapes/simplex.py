@@ -43,7 +43,7 @@ def nearest_on_segment(a: Vertex, b: Vertex) -> Nearest:
     if along <= 0.0:
         return ax, ay, az, (a,)
     length2 = ux * ux + uy * uy + uz * uz
-    if along >= length2:
+    if along >= length2:  # mutant: simplex-open-segment
         return b[0], b[1], b[2], (b,)
     t = along / length2
     return ax + t * ux, ay + t * uy, az + t * uz, (a, b)
@@ -84,7 +84,7 @@ def nearest_on_triangle(a: Vertex, b: Vertex, c: Vertex) -> Nearest:
         length2 = c_v - a_v
         if length2 > 0.0:
             t = -a_v / length2
-            return ax + t * vx, ay + t * vy, az + t * vz, (a, c)
+            return ax + t * vx, ay + t * vy, az + t * vz, (a, c)  # mutant: simplex-wrong-side-of-a-triangle
     weight_a = nx * (by * cz - bz * cy) + ny * (bz * cx - bx * cz) + nz * (bx * cy - by * cx)
     if weight_a <= 0.0 and b_u - b_v >= 0.0 and c_v - c_u >= 0.0:
         length2 = (b_u - b_v) + (c_v - c_u)

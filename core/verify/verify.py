@@ -143,6 +143,7 @@ def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) ->
     proven = -float(overlap_along(a, b, unit).min()) - rounding
     return Check(
         "a plane proves the lower bound",
+        # mutant: verify-believes-the-lower-bound
         contact.lower_bound <= proven and contact.lower_bound <= contact.signed_distance,
         f"bound {contact.lower_bound:.17g}, plane {proven:.17g}",
     )
@@ -157,6 +158,7 @@ def _check_upper(contact: Contact, a: Polytope, b: Polytope, rounding: float) ->
     proven += rounding
     return Check(
         "points or a polytope prove the upper bound",
+        # mutant: verify-believes-the-upper-bound
         contact.upper_bound >= proven and contact.upper_bound >= contact.signed_distance,
         f"bound {contact.upper_bound:.17g}, {by} {proven:.17g}",
     )
@@ -216,6 +218,7 @@ def _check_relation(contact: Contact, a: Polytope, b: Polytope, rounding: float)
             possible.add(Relation.TOUCHING)
         detail += f", A sticks out of B by {a_out:.3g}, B out of A by {b_out:.3g}"
     found = " or ".join(sorted(possible))
+    # mutant: verify-believes-the-relation
     return Check("the relation fits", contact.relation in possible, f"{contact.relation}, found {found}; {detail}")
 
 
