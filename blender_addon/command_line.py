@@ -25,9 +25,11 @@ from .check import motion as scene_motion
 from .check import results as scene_results
 from .check import scene as scene_pairs
 from .data.names import visible
+from .data.records import Rules
 from .data.units import UnitFormat
-from .read import scene as scene_check
 from .read import visibility as scene_visibility
+from .read.geometry import Geometries
+from .read.scene import read_input
 from .read.snapshot import ReadError
 from .report import files as report_files
 from .report import json_report as report_json
@@ -257,7 +259,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
     layer = scene.view_layers[0]
     if scene == bpy.context.scene:
         layer = bpy.context.view_layer
-    geometries = scene_check.Geometries()
+    geometries = Geometries()
     with bpy.context.temp_override(scene=scene, view_layer=layer):
         context = bpy.context
         rules = _rules(options, scene_results.of_scene(scene).as_rules(context), UnitFormat.of_scene(scene))
@@ -267,28 +269,28 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             if stop.asked:
                 return
             scene_visibility.go_to(scene, layer, options.visibility, frame)
-            subject = scene_check.subject_of(context, rules, scene_results.lists_of(scene), geometries)
+            given = read_input(context, rules, scene_results.reviewed(scene), geometries)
             shows = Progress(screen.quiet, k, len(wanted), stop)
             try:
-                outcome = scene_pairs.check(subject, shows)
+                outcome = scene_pairs.check(given, shows, options.verify)
             finally:
                 shows.end()
             known = scene_results.statuses(scene)
-            check = scene_check.told(scene, rules, outcome, len(subject.items))
+            check = scene_report.check_record(scene, rules, given, outcome)
             if frame is not None:
-                sample = scene_motion.Sample(frame, subject.items)
+                sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample
-            keys = scene_results.keys_of(subject.items, outcome)
-            for row, key, pair in zip(check["findings"], keys, outcome.found, strict=True):
-                row["status"] = scene_results.next_status(known.get(key), pair.verdict).lower()
+            for row, clash in zip(check["findings"], outcome.clashes, strict=True):
+                before = known.get(scene_pairs.pair_of(given.objects, clash))
+                row["status"] = scene_results.next_status(before, clash.verdict).lower()
             if options.html and options.pictures and not stop.asked:
-                pairs = [(subject.items[found.a], subject.items[found.b]) for found in outcome.found]
+                pairs = [(given.objects[clash.a], given.objects[clash.b]) for clash in outcome.clashes]
                 scene_report.take_pictures(context, check, pairs, options.pictures)
             geometries.next_frame()
             yield check
 
 
-def _rules(options: argparse.Namespace, rules: scene_check.Rules, units: UnitFormat) -> scene_check.Rules:
+def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rules:
     """What the file says, but for what the command line says. Raises UsageError."""
     changes: dict[str, Any] = {}
     if options.visible or options.selected or options.collections or options.object:

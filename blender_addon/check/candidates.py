@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which pairs of a scene may collide: bounds of all things, and the broad phase."""
+"""The pairs of a scene that may collide: the bounds of all objects, and the broad phase."""
 
 from __future__ import annotations
 
@@ -11,52 +11,54 @@ from ...core.broad_phase.candidate_pairs import candidate_pairs
 from ...core.progress import Progress, report_progress
 from ...core.tolerance import PIECES_OUT
 from ...core.types import FloatArray
-from ..read.collision_shape import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
-from ..read.collision_solid import RESOLUTION_STEPS
-from ..read.scene_objects import Item, Subject, by_geometry
-from ..read.world_shape import Ready
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
+from ..read.collision_shape import RESOLUTION_STEPS
+from ..read.scene_objects import CheckInput, SceneObject, by_geometry
+from ..read.world_shape import WorldShape
 
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
 MANY = 1000
-"""Things of one geometry from which on its hull, which has fewer vertices, pays for their bounds."""
+"""Objects of one geometry from which on its hull, which has fewer vertices, pays for their bounds."""
 LARGEST = float(np.finfo(np.float32).max)
-"""What a coordinate may be at most; Blender itself holds no larger one."""
+"""The largest coordinate; Blender itself holds no larger one."""
 
 
-def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[FloatArray, FloatArray, dict[int, str]]:
-    """Return the corners low and high (n, 3) of what the items collide as, and why some cannot be told, by number.
+def bounds_of(
+    objects: Sequence[SceneObject], progress: Progress | None = None
+) -> tuple[FloatArray, FloatArray, dict[int, str]]:
+    """Return the corners low and high (n, 3) of collision shapes, and by index why some are not known.
 
-    Those of vertices: most things of a scene have nothing near, and no hull is made of them, but one where there are
-    many of one geometry. Raises Cancelled when `progress` says so.
+    Bounds of vertices: most objects of a scene have nothing near, and no hull is made for them, but one where there are
+    many of one geometry. Raises Cancelled.
     """
-    low, high = np.zeros((len(items), 3)), np.zeros((len(items), 3))
+    low, high = np.zeros((len(objects), 3)), np.zeros((len(objects), 3))
     problems: dict[int, str] = {}
-    groups = by_geometry(items)
+    groups = by_geometry(objects)
     before = np.cumsum([0, *(len(geometry.points) * len(members) for geometry, members in groups.items())])
     total = max(int(before[-1]), 1)
     for (geometry, members), done in zip(groups.items(), before.tolist(), strict=False):
         report_progress(progress, done, total)
-        plain = [k for k in members if items[k].choice.kind not in PRIMITIVES and not items[k].parts]
+        plain = [k for k in members if objects[k].choice.kind not in PRIMITIVES and not objects[k].parts]
         hull_is_known = "hull" in vars(geometry)  # asked without making it
         corners = (geometry.hull.vertices if hull_is_known or len(plain) >= MANY else geometry.points).T
         step = max(1, NUMBERS // max(corners.size, 1))
         for begin in range(0, len(plain), step):
             report_progress(progress, done + begin * len(geometry.points), total)
-            some = plain[begin : begin + step]
-            placed = np.stack([items[k].linear for k in some]) @ corners
-            moved = np.stack([items[k].translation for k in some])
-            low[some], high[some] = placed.min(axis=2) + moved, placed.max(axis=2) + moved
+            chunk = plain[begin : begin + step]
+            placed = np.stack([objects[k].linear for k in chunk]) @ corners
+            offsets = np.stack([objects[k].translation for k in chunk])
+            low[chunk], high[chunk] = placed.min(axis=2) + offsets, placed.max(axis=2) + offsets
         for k in plain:
-            if len(geometry.triangles) == 0 and items[k].kind != CONVEX_HULL:
-                problems[k] = f"has no faces: a {WORDS[items[k].kind]} is made of them"
-            if items[k].choice.kind == COMPOUND:
+            if len(geometry.triangles) == 0 and objects[k].kind != CONVEX_HULL:
+                problems[k] = f"has no faces: a {WORDS[objects[k].kind]} is made of them"
+            if objects[k].choice.kind == COMPOUND:
                 diagonal = float(np.linalg.norm(np.subtract(*geometry.bounds)))
-                room = PIECES_OUT * diagonal * float(np.linalg.norm(items[k].linear, 2))
+                room = PIECES_OUT * diagonal * float(np.linalg.norm(objects[k].linear, 2))
                 low[k], high[k] = low[k] - room, high[k] + room
         for k in set(members) - set(plain):
             try:
-                low[k], high[k] = _bounds_of_one(items[k])
+                low[k], high[k] = _single_bounds(objects[k])
             except ValueError as error:
                 problems[k] = str(error)
     for k in np.flatnonzero(~(np.abs([low, high]) <= LARGEST).all(axis=(0, 2))).tolist():
@@ -65,35 +67,35 @@ def bounds_of(items: Sequence[Item], progress: Progress | None = None) -> tuple[
     return low, high, problems
 
 
-def _bounds_of_one(item: Item) -> tuple[FloatArray, FloatArray]:
+def _single_bounds(obj: SceneObject) -> tuple[FloatArray, FloatArray]:
     """Return the bounds of a primitive or of a compound parent. Raises ValueError, the end of a sentence about it."""
-    if not item.parts:
-        return Ready(item).solid.bounds
-    low, high, problems = bounds_of(item.parts)
-    for k, why in problems.items():
-        raise ValueError(f"cannot be checked: its part '{item.parts[k].name}' {why}")
+    if not obj.parts:
+        return WorldShape(obj).solid.bounds
+    low, high, problems = bounds_of(obj.parts)
+    for k, reason in problems.items():
+        raise ValueError(f"cannot be checked: its part '{obj.parts[k].name}' {reason}")
     return low.min(axis=0), high.max(axis=0)
 
 
 def candidates(
-    subject: Subject, low: FloatArray, high: FloatArray, without: set[int], progress: Progress | None
+    given: CheckInput, low: FloatArray, high: FloatArray, without: set[int], progress: Progress | None
 ) -> list[tuple[int, int]]:
-    """Return the pairs that may collide: the first side's item first, or of all against all the earlier one."""
+    """Return the pairs that may collide: the object of the first side first, or the earlier one."""
     # Touching has a width. It is that of the smaller one, so half of each one's own is enough.
     extent = np.linalg.norm(high - low, axis=1)
     largest = np.maximum(np.abs(low), np.abs(high)).max(axis=1).astype(np.float32)
-    band = np.maximum(subject.contact_tolerance * extent, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
+    band = np.maximum(given.contact_tolerance * extent, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
     low, high = low - band[:, None], high + band[:, None]
-    first = np.array([k for k in subject.first if k not in without], dtype=np.intp)
-    if subject.other is None:
-        found = candidate_pairs(low[first], high[first], margin=subject.clearance, progress=progress).pairs
+    first = np.array([k for k in given.first if k not in without], dtype=np.intp)
+    if given.other is None:
+        found = candidate_pairs(low[first], high[first], margin=given.clearance, progress=progress).pairs
         return [(int(i), int(j)) for i, j in first[found].tolist()]
-    other = np.array([k for k in subject.other if k not in without], dtype=np.intp)
+    other = np.array([k for k in given.other if k not in without], dtype=np.intp)
     found = candidate_pairs(
-        low[first], high[first], low[other], high[other], margin=subject.clearance, progress=progress
+        low[first], high[first], low[other], high[other], margin=given.clearance, progress=progress
     ).pairs
-    told: dict[frozenset[int], tuple[int, int]] = {}
+    pairs: dict[frozenset[int], tuple[int, int]] = {}
     for i, j in zip(first[found[:, 0]].tolist(), other[found[:, 1]].tolist(), strict=True):
-        if i != j:  # things may be on both sides
-            told.setdefault(frozenset((i, j)), (i, j))
-    return list(told.values())
+        if i != j:  # objects may be on both sides
+            pairs.setdefault(frozenset((i, j)), (i, j))
+    return list(pairs.values())

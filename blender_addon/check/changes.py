@@ -13,19 +13,20 @@ a frame other than its own, where it cannot be compared.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import bpy
 
+from ..data.objects import frame_of, matrix_numbers
+from ..data.records import Key, State
 from ..read import collision_shape
-from ..read import scene as scene_check
-from ..read.scene_objects import Key, State, place_of
-from .session import matrix_numbers
+from ..read.scene_objects import place_of
+from ..read.scene_reader import states_of
 
-if TYPE_CHECKING:
-    from .results import ContactLensCheck, ContactLensFinding
+Finding = Any
+"""`results.ContactLensFinding`, which is on the floor above."""
 
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
@@ -99,23 +100,23 @@ class _Table:
         """Things whose places are the same and of which it is not known what they are made of; those last drawn come
         first."""
         self.edited_elsewhere: set[int] = set()
-        self.frame = scene_check.frame_of(scene)
+        self.frame = frame_of(scene)
         self._hanging: dict[int, set[int]] = {}
         self._at_frame: dict[float, list[int]] = {}
         self._places: dict[int, str] | None = None
         self._there: set[int] | None = None
         self._totals: Totals | None = None
-        self._read(_check_of(scene))
+        self._read(_findings(scene))
         self.pending.update(range(len(self.things)))
         words: dict[str, int] = {}
         for row in self.rows:
             words[row.word] = words.get(row.word, 0) + 1
         self._words = words
 
-    def _read(self, check: ContactLensCheck) -> None:
+    def _read(self, findings: Sequence[Finding]) -> None:
         numbers: dict[tuple[Key | None, State | None, float], int] = {}
         deciding: dict[tuple[int, int], set[int]] = {}
-        for k, finding in enumerate(check.findings):
+        for k, finding in enumerate(findings):
             keys, frame = (finding.key("a"), finding.key("b")), finding.frame_of_state(self.frame)
             sides = []
             for letter, key in zip("ab", keys, strict=True):
@@ -162,7 +163,7 @@ class _Table:
                 self.pending.update(i for i, reason in self.reasons.items() if reason == UNREADABLE)
 
     def _follow_frame(self, scene: bpy.types.Scene) -> None:
-        frame = scene_check.frame_of(scene)
+        frame = frame_of(scene)
         if frame != self.frame:
             self.pending.update(self._at_frame.get(self.frame, ()), self._at_frame.get(frame, ()))
             self.frame, self._places = frame, None
@@ -286,7 +287,7 @@ class _Table:
         return totals
 
 
-def _watched(finding: ContactLensFinding, letter: str) -> set[int]:
+def _watched(finding: Finding, letter: str) -> set[int]:
     """Return the `session_uid` of what decides about one side."""
     owner, source = getattr(finding, f"object_{letter}"), getattr(finding, f"source_{letter}")
     return watched(owner, source if source is not None else owner)
@@ -307,13 +308,14 @@ def watched(owner: bpy.types.Object, source: bpy.types.Object) -> set[int]:
 _tables: dict[int, _Table] = {}
 
 
-def _check_of(scene: bpy.types.Scene) -> ContactLensCheck:
-    return cast("ContactLensCheck", scene.contact_lens_check)  # type: ignore[attr-defined]
+def _findings(scene: bpy.types.Scene) -> Sequence[Finding]:
+    findings: Sequence[Finding] = scene.contact_lens_check.findings  # type: ignore[attr-defined]
+    return findings
 
 
 def _table(scene: bpy.types.Scene) -> _Table:
     table = _tables.get(scene.session_uid)
-    if table is None or table.outdated or len(table.rows) != len(_check_of(scene).findings):
+    if table is None or table.outdated or len(table.rows) != len(_findings(scene)):
         table = renew(scene)
     table.look(scene)
     if table.uncompared:
@@ -390,7 +392,7 @@ def _compare(context: bpy.types.Context, table: _Table, things: Iterable[int], s
             some, objects = objects[:size], objects[size:]
         else:  # all together, for each time all of the scene's are walked
             some, instances = instances, []
-        states = scene_check.states_of(context, some)
+        states = states_of(context.evaluated_depsgraph_get(), some)
         for key in some:
             state = states.get(key)
             table.take(key, "" if state is None else state.made)

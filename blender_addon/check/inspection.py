@@ -1,204 +1,212 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The main job: two objects in, everything known about their contact out."""
+"""Inspect Contact: a pair check with everything that the panel, the overlay and the report show."""
 
 from __future__ import annotations
 
 import time
 import traceback
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import bpy
 
+from ...core.decomposition.concavity import Concavity
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh_contact import MeshContact
+from ...core.meshes.solid_facets import Solid
+from ...core.narrow_phase.contact import Contact
 from ...core.progress import Cancelled, Progress, report_progress, subrange
+from ...core.shapes.hull import ConvexHull
+from ...core.verify.check import Verification
+from ..data.collision_kinds import COMPOUND, MESH, Choice
+from ..data.records import Key, Settings
 from ..data.units import UnitFormat
-from ..draw.shape_outline import extent_of
-from ..read.collision_shape import AUTOMATIC, COMPOUND, MESH
-from ..read.collision_solid import RESOLUTION_STEPS, tolerance_for
-from ..read.plane import common_plane, drawn, flattened
-from ..read.snapshot import Copied, ReadError, Shape, copied, shaped, state_of
-from . import session
-from .pair_contact import Found, checked, find, lifted
-from .session import Flat, Inspection, Settings, Stand, State
+from ..read.collision_shape import Fit
+from ..read.geometry import DigestsOnly, Geometries, RecentGeometries
+from ..read.scene_objects import SceneObject
+from ..read.scene_reader import snapshot_keys, snapshot_object
+from ..read.snapshot import ReadError
+from ..read.world_shape import WorldShape, WorldShapeCache
+from .pair import FlatPair, PairResult, check_pair
+from .pair_contact import Found
+
+Keys = tuple[Key, Key]
+
+_geometries = RecentGeometries(16)
+_shapes = WorldShapeCache(16)
 
 
-def inspect(context: bpy.types.Context, a: bpy.types.Object, b: bpy.types.Object, settings: Settings) -> Inspection:
-    """Read A and B as they are now and find their contact; store it as the scene's result and return it.
+@dataclass(frozen=True, eq=False)
+class CollisionProxy:
+    """The shape that stood for an object, and how far that is from its mesh."""
 
-    When nothing has changed since the last time, the result of then is returned.
-    Raises ReadError, with a sentence for the user, when one of them cannot be inspected.
-    """
-    inspection = begun(context.scene, context.evaluated_depsgraph_get(), a, b, settings)
-    if isinstance(inspection, Work):
-        inspection = inspection(lambda share: True)
-    session.store(context.scene, inspection)
-    return inspection
+    kind: str
+    """Of the shape."""
+    choice: Choice
+    """The collision shape that was asked for."""
+    hull: ConvexHull
+    """The convex hull of the mesh."""
+    concavity: Concavity
+    """How far the mesh is from its convex hull."""
+    fit: Fit | None
+    """How far a primitive is from the mesh; None for other shapes."""
+    pieces: Decomposition | None
+    """The convex pieces that stood for the mesh, where they were needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
+
+    contact: Contact | Found
+    shape_a: Solid
+    """The collision shape of A."""
+    shape_b: Solid
+    proxy_a: CollisionProxy
+    """Why A has that shape, and how far it is from the mesh."""
+    proxy_b: CollisionProxy
+    object_a: SceneObject
+    """A as it was read."""
+    object_b: SceneObject
+    name_a: str
+    name_b: str
+    verification: Verification
+    """The contact checked again, independently of the solver."""
+    settings: Settings
+    contact_tolerance: float
+    """The tolerance that was used: the user's, or the input's resolution where that is coarser."""
+    resolution: float
+    """Blender units: four steps of the input's float32 coordinates. Nothing smaller can be known."""
+    units: UnitFormat
+    """The scene's unit settings: `units.length(x)`, `units.area(x)`, `units.vector(p)` make text."""
+    seconds_read: float
+    """Time it took to read the objects."""
+    seconds_contact: float
+    """Time it took to make the shapes and find the contact."""
+    flat: FlatPair | None = None
+    """The pair in its plane, when it was inspected there; `contact` is that in space then."""
+
+    @property
+    def objects(self) -> tuple[SceneObject, SceneObject]:
+        """A and B as they were read."""
+        return self.object_a, self.object_b
+
+    @property
+    def keys(self) -> Keys:
+        """Identity of A and B."""
+        return self.object_a.key, self.object_b.key
+
+    @property
+    def of_instances(self) -> bool:
+        """Whether A or B is an instance."""
+        return bool(self.object_a.key[2] or self.object_b.key[2])
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
     """An inspection of two objects as they were read, still to be made: in any thread, without touching Blender."""
 
-    pair: _Pair
+    objects: tuple[SceneObject, SceneObject]
     settings: Settings
     units: UnitFormat
+    seconds: float = 0.0
+    """Time it took to read them."""
 
-    def __call__(self, progress: Progress) -> Inspection:
-        """Make it. Raises ReadError, and Cancelled when the progress function says so."""
+    @property
+    def keys(self) -> Keys:
+        """Identity of A and B."""
+        return self.objects[0].key, self.objects[1].key
+
+    def __call__(self, progress: Progress | None = None) -> Inspection:
+        """Make it. Raises ReadError, and Cancelled when the progress function returns False."""
         try:
-            return _inspect(self.pair, self.settings, self.units, subrange(progress, 0.0, 1.0))
+            return self._inspection(subrange(progress, 0.0, 1.0))
         except (ReadError, Cancelled):
             raise
         except Exception as error:
-            # A defect, or no memory: the user gets a sentence, and no old answer stays as if it held.
+            a, b = (f"'{obj.name}'" for obj in self.objects)
+            if isinstance(error, ValueError):
+                raise ReadError(f"{a} and {b} cannot be inspected: {error}") from error
+            # A defect, or no memory: the user gets a sentence, and no old result stays as if it were valid.
             traceback.print_exc()
-            a, b = self.pair.names
             raise ReadError(
-                f"'{a}' and '{b}' cannot be inspected ({type(error).__name__}: {error}): "
+                f"{a} and {b} cannot be inspected ({type(error).__name__}: {error}): "
                 "report this with the text in the system console"
             ) from error
 
-
-def begun(
-    scene: bpy.types.Scene,
-    depsgraph: bpy.types.Depsgraph,
-    a: bpy.types.Object,
-    b: bpy.types.Object,
-    settings: Settings,
-) -> Inspection | Work:
-    """Read A and B as the depsgraph has evaluated them; return the work of inspecting them.
-
-    When nothing has changed since the last time, that inspection is returned. Raises ReadError.
-    """
-    if a == b:
-        raise ReadError(f"'{a.name}' cannot be inspected against itself: pick two objects")
-    start = time.perf_counter()
-    copies = copied(a, depsgraph), copied(b, depsgraph)
-    last = session.stored(scene)
-    if last is not None and _still_holds(last, a, b, copies[0].state, copies[1].state, settings):
-        return last
-    pair = _Pair((a.name, b.name), (a.session_uid, b.session_uid), copies, time.perf_counter() - start)
-    return Work(pair, settings, UnitFormat.of_scene(scene))
-
-
-def overtaken(depsgraph: bpy.types.Depsgraph, a: bpy.types.Object, b: bpy.types.Object, inspection: Inspection) -> bool:
-    """Whether A or B is no longer as it was when the inspection was begun. Raises ReadError when one cannot be read."""
-    return not _still_holds(inspection, a, b, state_of(a, depsgraph), state_of(b, depsgraph), inspection.settings)
-
-
-def is_of(
-    work: Work, depsgraph: bpy.types.Depsgraph, a: bpy.types.Object, b: bpy.types.Object, settings: Settings
-) -> bool:
-    """Whether the work is about A and B as they are now. Raises ReadError when one cannot be read."""
-    states = state_of(a, depsgraph), state_of(b, depsgraph)
-    return (work.pair.uids, work.pair.states, work.settings) == ((a.session_uid, b.session_uid), states, settings)
+    def _inspection(self, progress: Progress | None) -> Inspection:
+        start = time.perf_counter()
+        a, b = (_shapes.of(obj) for obj in self.objects)
+        result = check_pair(a, b, self.settings, subrange(progress, 0.0, 0.95), self.units.length)
+        source = result.contact.source if isinstance(result.contact, Found) and result.contact.intersects else None
+        pieces = (source.pieces_a, source.pieces_b) if isinstance(source, MeshContact) else (None, None)
+        proxies = _proxy(a, result, pieces[0]), _proxy(b, result, pieces[1])
+        verification = result.verify()
+        report_progress(progress, 1.0)
+        return Inspection(
+            contact=result.contact,
+            shape_a=result.shape_a,
+            shape_b=result.shape_b,
+            proxy_a=proxies[0],
+            proxy_b=proxies[1],
+            object_a=self.objects[0],
+            object_b=self.objects[1],
+            name_a=self.objects[0].name,
+            name_b=self.objects[1].name,
+            verification=verification,
+            settings=self.settings,
+            contact_tolerance=result.contact_tolerance,
+            resolution=result.resolution,
+            units=self.units,
+            seconds_read=self.seconds,
+            seconds_contact=time.perf_counter() - start,
+            flat=result.flat,
+        )
 
 
-class _Pair(NamedTuple):
-    """A and B as they were copied out of Blender."""
-
-    names: tuple[str, str]
-    uids: tuple[int, int]
-    copies: tuple[Copied, Copied]
-    seconds: float
-
-    @property
-    def states(self) -> tuple[State, State]:
-        return self.copies[0].state, self.copies[1].state
-
-
-def _still_holds(
-    last: Inspection, a: bpy.types.Object, b: bpy.types.Object, state_a: State, state_b: State, settings: Settings
-) -> bool:
-    return (last.uid_a, last.uid_b, last.state_a, last.state_b, last.settings) == (
-        a.session_uid,
-        b.session_uid,
-        state_a,
-        state_b,
-        settings,
-    )
-
-
-def _inspect(pair: _Pair, settings: Settings, units: UnitFormat, progress: Progress | None) -> Inspection:
-    name_a, name_b = pair.names
-    start = time.perf_counter()
-    shape_a, shape_b = (
-        shaped(copy, subrange(progress, 0.15 * k, 0.15 * (k + 1)), settings.flat) for k, copy in enumerate(pair.copies)
-    )
-    seconds_read = pair.seconds + time.perf_counter() - start
-    resolution = RESOLUTION_STEPS * max(shape_a.step, shape_b.step)
-    extents = [extent for shape in (shape_a, shape_b) if (extent := extent_of(shape.solid)) > 0.0]
-    tolerance = tolerance_for(settings.contact_tolerance, extents, (shape_a.step, shape_b.step))
-    start = time.perf_counter()
-    try:
-        flat = None
-        solids = shape_a.solid, shape_b.solid
-        if settings.flat:
-            slack = max(resolution, settings.contact_tolerance * min(extents, default=0.0))
-            plane = common_plane(pair.names, (shape_a.hull.vertices, shape_b.hull.vertices), slack, units.length)
-            in_plane = (
-                flattened(name_a, shape_a.kind, shape_a.solid, shape_a.mesh, plane, slack),
-                flattened(name_b, shape_b.kind, shape_b.solid, shape_b.mesh, plane, slack),
-            )
-            in_2d = find(*in_plane, (None, None), settings.method, settings.clearance, tolerance)
-            flat = Flat(plane, in_2d, *in_plane)
-            found = lifted(in_2d, plane.point, plane.axes)
-            solids = drawn(flat.shape_a, plane), drawn(flat.shape_b, plane)
-        else:
-            found = find(
-                *solids,
-                (shape_a.make_pieces, shape_b.make_pieces),
-                settings.method,
-                settings.clearance,
-                tolerance,
-                (shape_a.choice.kind == AUTOMATIC, shape_b.choice.kind == AUTOMATIC),
-                subrange(progress, 0.3, 0.95),
-            )
-    except ValueError as error:
-        if settings.flat and str(error).startswith("'"):
-            raise ReadError(f"{error}. Switch 2D off to inspect them in space") from error
-        raise ReadError(f"'{name_a}' and '{name_b}' cannot be inspected: {error}") from error
-    source = found.source if isinstance(found, Found) and found.intersects else None
-    pieces = (source.pieces_a, source.pieces_b) if isinstance(source, MeshContact) else (None, None)
-    stands = _stand(shape_a, flat, pieces[0]), _stand(shape_b, flat, pieces[1])
-    if flat is not None:
-        verification = checked(flat.contact, flat.shape_a, flat.shape_b)
-    else:
-        verification = checked(found, *solids)
-    seconds_contact = time.perf_counter() - start
-    report_progress(progress, 1.0)
-    return Inspection(
-        contact=found,
-        shape_a=solids[0],
-        shape_b=solids[1],
-        stand_a=stands[0],
-        stand_b=stands[1],
-        verification=verification,
-        flat=flat,
-        hull_a=shape_a.hull,
-        hull_b=shape_b.hull,
-        name_a=name_a,
-        name_b=name_b,
-        uid_a=pair.uids[0],
-        uid_b=pair.uids[1],
-        state_a=shape_a.state,
-        state_b=shape_b.state,
-        dent_a=shape_a.dent,
-        dent_b=shape_b.dent,
-        settings=settings,
-        contact_tolerance=tolerance,
-        resolution=resolution,
-        units=units,
-        seconds_read=seconds_read,
-        seconds_contact=seconds_contact,
-    )
-
-
-def _stand(shape: Shape, flat: Flat | None, of_mesh: Decomposition | None) -> Stand:
-    """Return what stood for an object; of_mesh: the pieces that its mesh's depth was found with."""
+def _proxy(shape: WorldShape, result: PairResult, of_mesh: Decomposition | None) -> CollisionProxy:
+    """Return how a shape stood for its object; of_mesh: the pieces that the depth of its mesh was found with."""
     pieces = of_mesh if shape.kind == MESH else None
-    if shape.kind == COMPOUND and flat is None and shape.make_pieces is not None:  # in the plane: of the outline
-        pieces = shape.make_pieces()
-    return Stand(shape.kind, shape.choice, shape.fit, shape.mesh, pieces)
+    if shape.kind == COMPOUND and result.flat is None:  # in the plane: of the outline
+        pieces = shape.pieces()
+    return CollisionProxy(shape.kind, shape.object.choice, shape.hull, shape.concavity, shape.fit, pieces)
+
+
+def read_pair(
+    depsgraph: bpy.types.Depsgraph, keys: Keys, geometries: Geometries | None = None
+) -> tuple[SceneObject, SceneObject]:
+    """Return A and B as the depsgraph has evaluated them.
+
+    Raises ReadError, with a sentence for the user, when one of them cannot be inspected.
+    """
+    geometries = _geometries if geometries is None else geometries
+    by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+    if keys[0] == keys[1]:
+        raise ReadError(f"'{by_uid[keys[0][0]].name}' cannot be inspected against itself: pick two objects")
+    instances = [key for key in keys if key[2]]
+    found = snapshot_keys(depsgraph, instances, geometries) if instances else {}
+    for key in keys:
+        if not key[2] and key[0] in by_uid:
+            found[key] = snapshot_object(by_uid[key[0]], depsgraph, geometries)
+        if key not in found:
+            raise ReadError("An object or instance of the pair is hidden or gone: check the scene again")
+    return found[keys[0]], found[keys[1]]
+
+
+def is_outdated(depsgraph: bpy.types.Depsgraph, inspection: Inspection | Work) -> bool:
+    """Return whether A or B is no longer as it was read. Raises ReadError when one cannot be read."""
+    a, b = inspection.objects
+    return not is_of(inspection, read_pair(depsgraph, (a.key, b.key), DigestsOnly()), inspection.settings)
+
+
+def is_of(inspection: Inspection | Work, objects: tuple[SceneObject, SceneObject], settings: Settings) -> bool:
+    """Return whether an inspection is of objects as they were read, with these settings."""
+    return inspection.settings == settings and all(
+        (then.key, then.state, then.choice) == (now.key, now.state, now.choice)
+        for then, now in zip(inspection.objects, objects, strict=True)
+    )
+
+
+def clear_caches() -> None:
+    """Drop all geometries and shapes: a file was loaded."""
+    _geometries.clear()
+    _shapes.clear()

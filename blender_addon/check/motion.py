@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.types import FloatArray
-from ..read.scene_objects import Item
-from ..report.scene_units import unit_format
+from ..read.scene_objects import SceneObject
 
 
 class Sample(NamedTuple):
     """The things of a scene at one frame."""
 
     frame: float
-    items: Sequence[Item]
+    objects: Sequence[SceneObject]
 
 
 def motion(before: Sample | None, now: Sample) -> dict[str, Any]:
@@ -30,8 +29,8 @@ def motion(before: Sample | None, now: Sample) -> dict[str, Any]:
     """
     fastest: dict[str, Any] = {"object": None, "distance": 0.0, "extent": None, "extents": 0.0}
     most = 0.0
-    known = {item.key: item for item in before.items} if before is not None else {}
-    for item in now.items:
+    known = {item.key: item for item in before.objects} if before is not None else {}
+    for item in now.objects:
         if item.key not in known:
             continue
         step = _step(known[item.key], item)
@@ -47,7 +46,7 @@ def motion(before: Sample | None, now: Sample) -> dict[str, Any]:
     return {"since_frame": None if before is None else before.frame, **fastest}
 
 
-def _step(before: Item, now: Item) -> FloatArray:
+def _step(before: SceneObject, now: SceneObject) -> FloatArray:
     """Return (3,) how the fastest vertex moved, world space."""
     if before.geometry is now.geometry:
         turned, step = now.linear - before.linear, now.translation - before.translation
@@ -55,48 +54,13 @@ def _step(before: Item, now: Item) -> FloatArray:
             return step
         steps = now.geometry.points @ turned.T + step
     elif before.geometry.points.shape == now.geometry.points.shape:
-        steps = _world(now) - _world(before)
+        steps = now.points - before.points
     else:  # vertices cannot be told apart: the corners of the bounds
-        ends = [(points.min(axis=0), points.max(axis=0)) for points in (_world(before), _world(now))]
+        ends = [(points.min(axis=0), points.max(axis=0)) for points in (before.points, now.points)]
         steps = np.array(ends[1]) - np.array(ends[0])
     return steps[np.einsum("ij,ij->i", steps, steps).argmax()]
 
 
-def _world(item: Item) -> FloatArray:
-    return item.geometry.points @ item.linear.T + item.translation
-
-
-def _extent(item: Item, direction: FloatArray) -> float:
+def _extent(item: SceneObject, direction: FloatArray) -> float:
     """The length of a thing along a unit vector."""
     return float(np.ptp(item.geometry.points @ (item.linear.T @ direction)))
-
-
-def words(checks: Sequence[dict[str, Any]]) -> str:
-    """Say of the checked frames of a scene that they are samples, and how far the fastest object moved between two.
-
-    Empty for checks that are not of a list of frames. checks: lengths in Blender units.
-    """
-    sampled = [check for check in checks if check.get("motion") is not None]
-    if not sampled:
-        return ""
-    text = "Frames are samples: what happens between them is not checked."
-    pairs = [check for check in sampled if check["motion"]["since_frame"] is not None]
-    if not pairs:
-        return text
-    check = max(pairs, key=_extents)
-    fastest, units = check["motion"], unit_format(check)
-    if fastest["object"] is None:
-        return f"{text} No object moved from one checked frame to the next."
-    text += (
-        f" The fastest object for its size, '{fastest['object']}', moved {units.length(fastest['distance'])} "
-        f"from frame {fastest['since_frame']} to frame {check['frame']}: "
-    )
-    if fastest["extents"] is None:
-        return f"{text}it has no extent in that direction, so it may pass through others unnoticed."
-    text += f"{fastest['extents']:.3g} times its extent in that direction ({units.length(fastest['extent'])})"
-    return text + (", so it may pass through others unnoticed." if fastest["extents"] >= 1.0 else ".")
-
-
-def _extents(check: dict[str, Any]) -> float:
-    extents: float | None = check["motion"]["extents"]
-    return math.inf if extents is None else extents

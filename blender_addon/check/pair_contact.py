@@ -25,7 +25,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.types import FloatArray
 from ...core.verify.check import Verification
 from ...core.verify.verify import verify
-from ..draw.shape_outline import extent_of
+from ..read.shape_outline import extent_of
 
 BOUNDS_MEET = 1e-6
 """Relative to the size of the larger object: bounds that differ by no more meet."""

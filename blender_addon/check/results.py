@@ -24,11 +24,12 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..read.scene import Lists, Rules, frame_of, units_of
-from ..read.scene_objects import Approval, Item, Key, State, Subject
-from ..report.rows import OF_DEPTH, PairFound, Verdict, rows
+from ..data.objects import frame_of
+from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
+from ..data.units import UnitFormat
+from ..read.scene_objects import CheckInput, SceneObject
 from . import changes
-from .scene import Outcome
+from .scene import Outcome, Verdict, pair_of
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
@@ -300,24 +301,30 @@ def of_scene(scene: bpy.types.Scene) -> ContactLensCheck:
     return cast("ContactLensCheck", scene.contact_lens_check)  # type: ignore[attr-defined]
 
 
-def pair_key(finding: ContactLensFinding) -> frozenset[Key] | None:
+def active_clash(scene: bpy.types.Scene) -> ContactLensFinding | None:
+    """Return the finding that the user is at; None when at none."""
+    check = of_scene(scene)
+    return check.findings[check.active] if 0 <= check.active < len(check.findings) else None
+
+
+def pair_key(finding: ContactLensFinding) -> Pair | None:
     """Which pair a finding is about; None when a thing of it is gone."""
     a, b = finding.key("a"), finding.key("b")
     return None if a is None or b is None else frozenset((a, b))
 
 
-def lists_of(scene: bpy.types.Scene) -> Lists:
-    """What the person decided about pairs before."""
+def reviewed(scene: bpy.types.Scene) -> Reviewed:
+    """Return the user's decisions about pairs."""
     check = of_scene(scene)
     listed = set()
     for entry in check.ignored:
         uids = frozenset(obj.session_uid for obj in (entry.object_a, entry.object_b) if obj is not None)
         if uids:
             listed.add(uids)
-    return Lists(frozenset(listed), approvals(check))
+    return Reviewed(frozenset(listed), approvals(check))
 
 
-def approvals(check: ContactLensCheck) -> dict[frozenset[Key], Approval]:
+def approvals(check: ContactLensCheck) -> dict[Pair, Approval]:
     """The pairs that the user approved, and what they were then."""
     known = {}
     for finding in check.findings:
@@ -349,7 +356,7 @@ def _as_text(approval: Approval) -> str:
 # --- one run after the other ----------------------------------------------------------------------------------------
 
 
-def statuses(scene: bpy.types.Scene) -> dict[frozenset[Key], str]:
+def statuses(scene: bpy.types.Scene) -> dict[Pair, str]:
     """The status of each pair that is known."""
     known = {}
     for finding in of_scene(scene).findings:
@@ -368,53 +375,44 @@ def next_status(before: str | None, verdict: Verdict | None) -> str:
     return "ACTIVE" if before in ("NEW", "CHANGED") else before
 
 
-def keys_of(items: list[Item], outcome: Outcome) -> list[frozenset[Key]]:
-    """The pair of each row of an outcome."""
-    return _keys_of(items, outcome.found)
-
-
-def _keys_of(items: list[Item], pairs: list[PairFound]) -> list[frozenset[Key]]:
-    return [frozenset((items[pair.a].key, items[pair.b].key)) for pair in pairs]
-
-
 def store(
     scene: bpy.types.Scene,
-    subject: Subject,
+    given: CheckInput,
     outcome: Outcome,
-    told: dict[str, Any],
-    changed: frozenset[Key] = frozenset(),
+    record: dict[str, Any],
+    approved: list[dict[str, Any]],
+    changed: Pair = frozenset(),
 ) -> None:
-    """Take what a check found into the scene's list, which keeps what was decided about pairs.
+    """Store the outcome of a check in the scene's list, which keeps the decisions about pairs.
 
-    A pair that was in the list is resolved when the check looked at its things, one against the other, and did not find
-    it, or one of them is gone. What the check did not or could not look at stays as it was, and so does what is
-    `changed` since it was read.
+    record: the check as plain data; approved: the rows of the clashes that are left out as approved. A pair of the list
+    is resolved when the check compared its objects and found no clash, or one of them is gone. Pairs that the check did
+    not or could not compare, and those of objects that have `changed` since they were read, stay as they were.
     """
-    check, items = of_scene(scene), subject.items
+    check, objects, frame = of_scene(scene), given.objects, record["frame"]
     known = statuses(scene)
     active_key = None
     if 0 <= check.active < len(check.findings):
         active_key = pair_key(check.findings[check.active])
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+    clashes = [*outcome.clashes, *outcome.approved]
+    found = [pair_of(objects, clash) for clash in clashes]
     in_scene = {obj.session_uid for obj in scene.objects}
-    pairs = [*outcome.found, *outcome.approved]
-    found = _keys_of(items, pairs)
-    kept = _kept(check, set(found), subject, outcome, told["frame"], in_scene, changed)
-    numbers = [*told["findings"], *({**row, "frame": told["frame"]} for row in rows(items, outcome.approved))]
-
+    kept = _kept(check, set(found), given, outcome, frame, in_scene, changed)
     entries: list[dict[str, Any]] = []
-    for pair, row, key in zip(pairs, numbers, found, strict=True):
-        status = next_status(known.get(key), pair.verdict)
+    rows = [*record["findings"], *({**row, "frame": frame} for row in approved)]
+    for clash, row, key in zip(clashes, rows, found, strict=True):
+        status = next_status(known.get(key), clash.verdict)
         entry: dict[str, Any] = {"status": status, **_numbers(row)}
         if status in ("APPROVED", "CHANGED"):
-            entry["approval"] = _as_text(subject.approved[key])
-        for letter, k in (("a", pair.a), ("b", pair.b)):
-            owner, source, number = items[k].key
+            entry["approval"] = _as_text(given.approved[key])
+        for letter, k in (("a", clash.a), ("b", clash.b)):
+            owner, source, number = objects[k].key
             entry[f"object_{letter}"] = by_uid.get(owner)
             entry[f"source_{letter}"] = by_uid.get(source)
             entry[f"instance_{letter}"] = number
-            entry[f"state_{letter}"] = _text_of_state(items[k].state)
-        entry["state_frame"] = json.dumps(told["frame"])
+            entry[f"state_{letter}"] = _text_of_state(objects[k].state)
+        entry["state_frame"] = json.dumps(frame)
         entries.append(entry)
     check.findings.clear()
     _forget_order()
@@ -427,39 +425,47 @@ def store(
             active = len(check.findings) - 1
     with silent():
         check.active = active
-    check.summary = json.dumps({name: value for name, value in told.items() if name != "findings"})
-    of_now = told["frame"] == frame_of(scene)
-    changes.renew(scene, {item.key: item.state for item in items if of_now and item.key not in changed})
+    check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
+    of_now = frame == frame_of(scene)
+    changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
 
 
-def update(finding: ContactLensFinding, subject: Subject, outcome: Outcome, frame: float) -> None:
-    """Take what a check of the pair alone, at a frame, found into its finding."""
+def update(
+    finding: ContactLensFinding, given: CheckInput, outcome: Outcome, rows: list[dict[str, Any]], frame: float
+) -> None:
+    """Store the outcome of a check of the pair alone, with its one row if it clashes, in its finding."""
     if outcome.partial or outcome.unchecked:
         return
-    states = {item.key: item.state for item in subject.items}
+    states = {obj.key: obj.state for obj in given.objects}
     for letter in "ab":
         key = finding.key(letter)
         assert key is not None
         setattr(finding, f"state_{letter}", _text_of_state(states[key]))
     finding.state_frame = json.dumps(frame)
-    finding.is_apart = not outcome.rows
-    if outcome.rows:
-        _take_row(finding, outcome, frame)
+    finding.is_apart = not rows
+    if rows:
+        _update_row(finding, outcome.clashes[0].verdict, {**rows[0], "frame": frame})
     elif finding.is_open:
         finding.status = "RESOLVED"
     _forget_order()
     changes.renew(cast(bpy.types.Scene, finding.id_data), states)
 
 
-def _take_row(finding: ContactLensFinding, outcome: Outcome, frame: float) -> None:
+def _update_row(finding: ContactLensFinding, verdict: Verdict | None, row: dict[str, Any]) -> None:
     approval = _approval(finding)
-    verdict = outcome.found[0].verdict
     if verdict is not None or finding.status == "RESOLVED":
         finding.status = next_status(finding.status, verdict)
-    for name, value in _numbers({**outcome.rows[0], "frame": frame}).items():
+    for name, value in _numbers(row).items():
         setattr(finding, name, value)
     if approval is not None and finding.status in ("APPROVED", "CHANGED"):
         finding.approval = _as_text(approval)
+
+
+def set_verified(finding: ContactLensFinding, relation: str, is_verified: bool) -> None:
+    """Note in a finding that its pair was inspected, if with the same relation, and whether that passed its checks."""
+    row = json.loads(finding.data)
+    if row["relation"] == relation and row["verified"] != is_verified:
+        finding.data = json.dumps({**row, "verified": is_verified}, ensure_ascii=False)
 
 
 def _text_of_state(state: State) -> str:
@@ -479,26 +485,26 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 
 def _kept(
     check: ContactLensCheck,
-    found: set[frozenset[Key]],
-    subject: Subject,
+    found: set[Pair],
+    given: CheckInput,
     outcome: Outcome,
     frame: float,
     in_scene: set[int],
-    changed: frozenset[Key],
+    changed: Pair,
 ) -> list[dict[str, Any]]:
     """Return the entries of the list that the check did not find again, with the status they have now."""
-    items = subject.items
-    states = {item.key: _text_of_state(item.state) for item in items}
-    cleared = {frozenset((items[i].key, items[j].key)) for i, j in outcome.cleared}
+    objects = given.objects
+    states = {obj.key: _text_of_state(obj.state) for obj in objects}
+    cleared = {frozenset((objects[i].key, objects[j].key)) for i, j in outcome.cleared}
 
-    def on(side: list[Item]) -> Callable[[Key], bool]:
-        keys, makers = {item.key for item in side}, {item.key[0] for item in side if subject.instances}
+    def on(side: list[SceneObject]) -> Callable[[Key], bool]:
+        keys, makers = {obj.key for obj in side}, {obj.key[0] for obj in side if given.instances}
         # An instance of something that was looked at and has no such instance now is gone as well.
         return lambda key: key in keys or bool(key[2] and key[0] in makers)
 
-    on_first, on_other = map(on, subject.sides())
+    on_first, on_other = map(on, given.sides())
 
-    def was_looked_at(pair: frozenset[Key]) -> bool:
+    def was_looked_at(pair: Pair) -> bool:
         a, b = min(pair), max(pair)
         compared = (on_first(a) and on_other(b)) or (on_first(b) and on_other(a))
         unchecked = outcome.unchecked & {pair, frozenset((a,)), frozenset((b,))}
@@ -666,15 +672,15 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
     check = of_scene(scene)
     if not check.summary:
         return []
-    told: dict[str, Any] = json.loads(check.summary)
+    record: dict[str, Any] = json.loads(check.summary)
     # Findings of files saved earlier do not say of which frame they are.
-    rows = [{"frame": told["frame"], **finding.row()} for finding in check.findings]
+    rows = [{"frame": record["frame"], **finding.row()} for finding in check.findings]
     if scene == bpy.context.scene:
         changes.settle(bpy.context)
     for k, (row, finding) in enumerate(zip(rows, check.findings, strict=True)):
         row["out_of_date"] = why_out_of_date(scene, k, finding) or None
     outdated = sum(row["out_of_date"] is not None for row in rows)
-    return [{**told, "units": units_of(scene), "out_of_date": outdated, "findings": rows}]
+    return [{**record, "units": UnitFormat.of_scene(scene).record(), "out_of_date": outdated, "findings": rows}]
 
 
 def why_out_of_date(scene: bpy.types.Scene, k: int, finding: ContactLensFinding) -> str:

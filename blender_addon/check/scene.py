@@ -1,362 +1,409 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All pairs of a scene: the contact of each. Knows nothing of Blender, so any thread may do it."""
+"""The scene check: the contact of every pair of objects that may collide. Knows nothing of Blender: for any thread.
+
+1. Bounds of all objects, and the pairs whose bounds meet (`candidates`).
+2. Pairs that a rule ignores are left out.
+3. Pairs with convex bounds are answered together by `contacts`, those apart and those of convex shapes for good.
+4. Every other pair is checked by itself (`check_pair`).
+5. What collides, touches or is within the clearance is a clash, compared with what the user approved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from ...core.batched.contacts import contacts
-from ...core.narrow_phase.contact import Contact
 from ...core.narrow_phase.relation import Relation
+from ...core.note import Note
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.shapes.curved_shape import ConvexShape
-from ..read.collision_shape import AUTOMATIC
-from ..read.collision_solid import RESOLUTION_STEPS, tolerance_for
-from ..read.scene_objects import Ignore, Item, Key, Skipped, Subject
-from ..read.world_shape import Ready, ReadyThings
-from ..report.rows import Answer, PairFound, Verdict, answer_of, judged, row_of, rows
+from ...core.types import FloatArray
+from ..data.records import Approval, Key, Pair, Settings, Skipped
+from ..read.collision_shape import RESOLUTION_STEPS
+from ..read.scene_objects import CheckInput, SceneObject
+from ..read.world_shape import Approximation, WorldShape, WorldShapeCache
 from .candidates import bounds_of, candidates
-from .costs import BOUNDS, COST_ALONE, COST_OF_WORDS, FEW, FOUND, Costs, find_kinds
-from .pair_contact import Found, find
+from .pair import PairResult, check_pair, pair_tolerance
+from .pair_contact import Found
 
-BATCH = 2_000
-"""At most so many pairs' bounds are looked at together."""
-FIRST_BATCH = 125
-"""The first batches are smaller: when a check is stopped, something is done."""
-MOST_VERIFIED = 2_000
-"""Findings that were answered together are looked at again up to so many, the deepest first: some seconds."""
+CHUNK = 2_000
+"""Pairs that are answered together."""
+FIRST_CHUNK = 125
+"""The first chunks are smaller: when a check is stopped, some pairs are done."""
+BOUNDS = 0.1
+"""Fraction of the progress of a check after which the candidate pairs are known."""
+TOGETHER = 0.1
+"""The same of a chunk, after which its pairs with convex bounds are answered."""
+SAME_RELATION = "the same relation"
+"""The check that a clash fails whose relation is another when it is checked by itself."""
+
+
+class Verdict(Enum):
+    """A clash compared with what the user approved."""
+
+    WITHIN = "within"
+    """No worse than approved."""
+    WORSE = "worse"
+    """Deeper or closer than approved."""
+    UNKNOWN = "unknown"
+    """The file does not say at which depth it was approved."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFacts:
+    """How an object was checked."""
+
+    kind: str
+    """Of its collision shape."""
+    protrusion: float
+    """How far its mesh sticks out of a primitive, Blender units."""
+    approximation: Approximation | None
+    """Of a compound whose pieces are not exact."""
+
+    @classmethod
+    def of(cls, shape: WorldShape) -> ShapeFacts:
+        protrusion = shape.protrusion if shape.protrusion > RESOLUTION_STEPS * shape.step else 0.0
+        return cls(shape.kind, protrusion, shape.approximation)
+
+
+@dataclass(frozen=True, eq=False)
+class Clash:
+    """A pair that collides, touches or is within the clearance. World space, Blender units; see `Contact`."""
+
+    a: int
+    """Index of A in the objects of the check."""
+    b: int
+    relation: Relation
+    intersects: bool
+    signed_distance: float
+    normal: FloatArray
+    point_on_a: FloatArray
+    point_on_b: FloatArray
+    center: FloatArray
+    lower_bound: float
+    upper_bound: float
+    region: str | None
+    """The kind of the contact region, "regions" or "curves" of several; None without one."""
+    area: float
+    centroid: FloatArray | None
+    status: str
+    reason: str
+    """Why the bounds do not meet, in words; empty when they do."""
+    shape_a: ShapeFacts
+    shape_b: ShapeFacts
+    resolution: float
+    """Smaller differences of the signed distance are not known."""
+    notes: tuple[Note, ...] = ()
+    has_depth: bool = True
+    """False where surfaces meet of which one is open."""
+    of_pieces: bool = False
+    """Whether the depth is that of convex pieces, because a surface is open."""
+    checks: tuple[tuple[str, bool], ...] | None = None
+    """Name and outcome of each check of `verify`; None where it was not verified."""
+    approval: Approval | None = None
+    """The user's."""
+    verdict: Verdict | None = None
+    """None without an approval."""
+
+    @property
+    def depth(self) -> float:
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def approved_distance(self) -> float | None:
+        """The signed distance that an approval is compared with; None where there is no depth."""
+        return self.signed_distance if self.has_depth else None
 
 
 @dataclass(eq=False)
 class Outcome:
-    """What the check found."""
+    """The result of a scene check."""
 
-    found: list[PairFound]
+    clashes: list[Clash] = field(default_factory=list)
     """Deepest first."""
-    cleared: list[tuple[int, int]]
-    """Candidate pairs that were looked at and are apart."""
-    ignored: dict[str, int]
+    cleared: list[tuple[int, int]] = field(default_factory=list)
+    """Candidate pairs that were checked and are apart."""
+    ignored: dict[str, int] = field(default_factory=dict)
     """How many candidate pairs each rule left out."""
-    ignored_pairs: set[frozenset[Key]]
-    skipped: list[Skipped]
-    candidates: int
+    ignored_pairs: set[Pair] = field(default_factory=set)
+    skipped: list[Skipped] = field(default_factory=list)
+    candidates: int = 0
     """How many pairs the broad phase left, the ignored ones not counted."""
-    partial: bool
+    partial: bool = False
     """Whether the check was cancelled."""
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    """The findings as plain data, in the order of `found`."""
-    approved: list[PairFound] = field(default_factory=list)
-    """Pairs that were looked at and left out, because they are no worse than approved; deepest first."""
-    unchecked: set[frozenset[Key]] = field(default_factory=set)
-    """Pairs that could not be checked; a single thing could not at all."""
+    approved: list[Clash] = field(default_factory=list)
+    """Clashes that are left out because they are no worse than approved; deepest first."""
+    unchecked: set[Pair] = field(default_factory=set)
+    """Pairs that could not be checked; of one object when it could not be checked at all."""
     left_out: dict[str, int] = field(default_factory=dict)
     differences: list[dict[str, Any]] = field(default_factory=list)
-    """Both as the subject has them."""
+    """Both as in `CheckInput`."""
 
 
-def check(subject: Subject, progress: Progress | None = None) -> Outcome:
-    """Find every pair of the subject that collides or is within the clearance.
+def check(given: CheckInput, progress: Progress | None = None, verify: bool = False) -> Outcome:
+    """Find every pair that collides or is within the clearance.
 
-    `progress` is called with the share done; when it says False, what is found so far is returned, marked partial.
+    progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
+    partial. verify: check every clash again by itself, with a certificate.
     """
-    outcome = Outcome([], [], {}, set(), list(subject.skipped), 0, False)
-    outcome.left_out, outcome.differences = subject.left_out, subject.differences
-    items, progress = subject.items, subrange(progress, 0.0, 1.0)
-    if not items:
-        return outcome
-    try:
-        low, high, problems = bounds_of(items, subrange(progress, 0.0, BOUNDS))
-        outcome.skipped += [Skipped(items[k].name, f"'{items[k].name}' {why}") for k, why in sorted(problems.items())]
-        outcome.unchecked.update(frozenset((items[k].key,)) for k in problems)
-        pairs = candidates(subject, low, high, set(problems), subrange(progress, BOUNDS, BOUNDS))
-        wanted = []
-        for i, j in pairs:
-            why = subject.ignore.why(items[i], items[j])
-            if why:
-                outcome.ignored[why] = outcome.ignored.get(why, 0) + 1
-                outcome.ignored_pairs.add(frozenset((items[i].key, items[j].key)))
-            else:
-                wanted.append((i, j))
-        outcome.candidates = len(wanted)
-        known = find_kinds(items, wanted, MOST_VERIFIED, progress)
-    except Cancelled:
-        outcome.partial = True
-        return outcome
-    costs = Costs.of(items, wanted)
-    looking, again = float(costs.total.sum()), FOUND * COST_ALONE * min(MOST_VERIFIED, costs.convex)
-    verifying = known + (1.0 - known) * (looking / (looking + again) if wanted else 0.0)
-    check_pairs(items, wanted, subject, outcome, costs, subrange(progress, known, verifying))
-
-    def rank(found: PairFound) -> tuple[float, str, str]:
-        return found.row["signed_distance"] or 0.0, items[found.a].name, items[found.b].name
-
-    outcome.found.sort(key=rank)
-    if not outcome.partial:
-        _look_again(items, subject, outcome.found, subrange(progress, verifying, 1.0))
-        outcome.found.sort(key=rank)
-        if progress is not None:
-            progress(1.0)  # whatever it answers, all is done
-    _judge(items, subject, outcome)
-    outcome.rows = rows(items, outcome.found)
-    return _without_faulty(outcome, items)
+    outcome = Outcome(skipped=list(given.skipped), left_out=given.left_out, differences=given.differences)
+    progress = subrange(progress, 0.0, 1.0)
+    if given.objects:
+        run = _Check(given, outcome)
+        try:
+            pairs = run.find_pairs(subrange(progress, 0.0, BOUNDS))
+            outcome.candidates = len(pairs)
+            run.check_pairs(pairs, subrange(progress, BOUNDS, 0.9 if verify else 1.0))
+            if verify:
+                run.verify_clashes(subrange(progress, 0.9, 1.0))
+        except Cancelled:
+            outcome.partial = True
+        if not outcome.partial and progress is not None:
+            progress(1.0)  # whatever it returns, all is done
+    outcome.clashes.sort(key=lambda c: (c.approved_distance or 0.0, *(given.objects[k].name for k in (c.a, c.b))))
+    _compare_with_approvals(given, outcome)
+    _clear_nothing_faulty(given.objects, outcome)
+    return outcome
 
 
-def _without_faulty(outcome: Outcome, items: Sequence[Item]) -> Outcome:
-    """Return an outcome that clears nothing that Blender may have evaluated wrong; what collides stays in it."""
-    faulty = {item.key for item in items if item.fault}
-    cleared = [(i, j) for i, j in outcome.cleared if not faulty & {items[i].key, items[j].key}]
-    unchecked = outcome.unchecked | {frozenset((key,)) for key in faulty}
-    return replace(outcome, cleared=cleared, unchecked=unchecked)
-
-
-def _judge(items: Sequence[Item], subject: Subject, outcome: Outcome) -> None:
-    """Compare the found pairs with the user's approvals, and leave out those that are covered if that is asked for."""
-    found, outcome.found = outcome.found, []
-    for pair in found:
-        key = frozenset((items[pair.a].key, items[pair.b].key))
-        pair = judged(pair, subject.approved.get(key), subject.units)
-        if pair.verdict == Verdict.WITHIN and subject.without_approved:
-            outcome.approved.append(pair)
+def _compare_with_approvals(given: CheckInput, outcome: Outcome) -> None:
+    """Give clashes their verdicts, and leave out those that are no worse than approved if that is asked for."""
+    clashes, outcome.clashes = outcome.clashes, []
+    for clash in clashes:
+        key = pair_of(given.objects, clash)
+        approval = given.approved.get(key)
+        if approval is not None:
+            verdict = Verdict.WORSE if approval.is_known else Verdict.UNKNOWN
+            if approval.covers(clash.approved_distance, clash.resolution):
+                verdict = Verdict.WITHIN
+            clash = replace(clash, approval=approval, verdict=verdict)
+        if clash.verdict == Verdict.WITHIN and given.without_approved:
+            outcome.approved.append(clash)
             outcome.ignored["approved"] = outcome.ignored.get("approved", 0) + 1
             outcome.ignored_pairs.add(key)
         else:
-            outcome.found.append(pair)
+            outcome.clashes.append(clash)
 
 
-def _look_again(items: Sequence[Item], subject: Subject, found: list[PairFound], progress: Progress | None) -> None:
-    """Find the contact of the first pairs that were answered together by itself, which has a certificate to check.
-
-    Nothing is missing when `progress` says that it is enough: what is left has not been checked again.
-    """
-    things = ReadyThings(items)
-    left = [k for k, pair in enumerate(found) if pair.row["verified"] is None][:MOST_VERIFIED]
-    try:
-        for done, k in enumerate(left):
-            report_progress(progress, done, len(left))
-            pair = found[k]
-            a, b = things[pair.a], things[pair.b]
-            row = row_of(answer_of(contact_of(a, b, subject), a, b), a, b, subject.units)
-            if row["relation"] != pair.row["relation"]:
-                wrong = "The answer did not pass its own check (the same relation): please report it"
-                row = {**pair.row, "verified": False, "notes": [*pair.row["notes"], wrong]}
-            found[k] = replace(pair, row=row)
-    except Cancelled:
-        return
+def _clear_nothing_faulty(objects: Sequence[SceneObject], outcome: Outcome) -> None:
+    """Count objects that Blender may have evaluated wrong as unchecked; their clashes stay."""
+    faulty = {obj.key for obj in objects if obj.fault}
+    outcome.cleared = [(i, j) for i, j in outcome.cleared if not faulty & {objects[i].key, objects[j].key}]
+    outcome.unchecked |= {frozenset((key,)) for key in faulty}
 
 
-def check_pairs(
-    items: Sequence[Item],
-    pairs: list[tuple[int, int]],
-    subject: Subject,
-    outcome: Outcome,
-    costs: Costs,
-    progress: Progress | None = None,
-) -> None:
-    """Find the contact of each pair and put it into the outcome; stop, and mark that, when `progress` says so.
+def pair_of(objects: Sequence[SceneObject], clash: Clash) -> Pair:
+    """Return the identity of the pair of a clash."""
+    return frozenset((objects[clash.a].key, objects[clash.b].key))
 
-    This is the one place where pairs are decided.
-    """
-    things = ReadyThings(items)
-    before = np.concatenate([[0.0], np.cumsum(costs.total)])
-    before /= max(float(before[-1]), 1.0)
-    begin, size = 0, FIRST_BATCH
-    while begin < len(pairs):
-        some = pairs[begin : begin + size]
-        end = begin + len(some)
-        here = subrange(progress, float(before[begin]), float(before[end]))
+
+class _Check:
+    """A scene check that runs."""
+
+    def __init__(self, given: CheckInput, outcome: Outcome) -> None:
+        self._given, self._outcome = given, outcome
+        self._objects = given.objects
+        self._shapes = WorldShapeCache()
+        self._settings = Settings("auto", given.clearance, given.contact_tolerance)
+
+    def find_pairs(self, progress: Progress | None) -> list[tuple[int, int]]:
+        """Return the pairs that may collide and that no rule ignores. Raises Cancelled."""
+        objects, outcome = self._objects, self._outcome
+        low, high, problems = bounds_of(objects, subrange(progress, 0.0, 0.5))
+        for k, reason in sorted(problems.items()):
+            self._skip_object(objects[k], reason)
+        pairs = []
+        for i, j in candidates(self._given, low, high, set(problems), subrange(progress, 0.5, 1.0)):
+            rule = self._given.ignore.reason(objects[i], objects[j])
+            if rule:
+                outcome.ignored[rule] = outcome.ignored.get(rule, 0) + 1
+                outcome.ignored_pairs.add(frozenset((objects[i].key, objects[j].key)))
+            else:
+                pairs.append((i, j))
+        return pairs
+
+    def check_pairs(self, pairs: list[tuple[int, int]], progress: Progress | None) -> None:
+        """Put every pair into the outcome. Raises Cancelled."""
+        start, size = 0, FIRST_CHUNK
+        while start < len(pairs):
+            chunk = pairs[start : start + size]
+            end = start + len(chunk)
+            self._check_chunk(chunk, subrange(progress, start / len(pairs), end / len(pairs)))
+            start, size = end, min(2 * size, CHUNK)
+
+    def _check_chunk(self, pairs: list[tuple[int, int]], progress: Progress | None) -> None:
+        report_progress(progress, 0.0)
+        apart, clashes = self._answer_together(pairs, subrange(progress, 0.0, TOGETHER))
+        singles = subrange(progress, TOGETHER, 1.0)
+        for k, pair in enumerate(pairs):
+            report_progress(singles, k, len(pairs))
+            if k not in apart:
+                part = subrange(singles, k / len(pairs), (k + 1) / len(pairs))
+                clash = clashes[k] if k in clashes else self._check_alone(pair, part)
+                if clash is None:
+                    continue
+                if clash.relation != Relation.SEPARATED and (
+                    clash.relation != Relation.TOUCHING or self._given.touching
+                ):
+                    self._outcome.clashes.append(clash)
+                    continue
+            self._outcome.cleared.append(pair)
+
+    def _answer_together(
+        self, pairs: list[tuple[int, int]], progress: Progress | None
+    ) -> tuple[set[int], dict[int, Clash]]:
+        """Return which of the pairs, by index, are apart by more than clearance and tolerance, and the contacts of
+        convex shapes. Any other pair must be checked by itself."""
+        bounds: dict[int, ConvexShape | None] = {}
+        for k, (i, j) in enumerate(pairs):
+            report_progress(progress, k, 2 * len(pairs))
+            bounds |= {n: self._convex_bound(n) for n in (i, j) if n not in bounds}
+        rows = [k for k, (i, j) in enumerate(pairs) if bounds[i] is not None and bounds[j] is not None]
+        apart: set[int] = set()
+        clashes: dict[int, Clash] = {}
+        if not rows:
+            return apart, clashes
+        places = {n: place for place, n in enumerate(dict.fromkeys(n for k in rows for n in pairs[k]))}
+        found = contacts(
+            [bound for n in places if (bound := bounds[n]) is not None],
+            [[places[n] for n in pairs[k]] for k in rows],
+            clearance=self._given.clearance,
+            contact_tolerance=self._given.contact_tolerance,
+            distances=False,
+            certificates=False,
+            progress=subrange(progress, 0.5, 1.0),
+        )
+        assert found.region is not None
+        relations, statuses, centers = found.relations, found.statuses, found.center
+        for row, k in enumerate(rows):
+            a, b = (self._shapes.of(self._objects[n]) for n in pairs[k])
+            # The tolerance of the call is that of all its pairs; that of this one may be coarser.
+            tolerance, lower = pair_tolerance(a, b, self._given.contact_tolerance), float(found.lower_bound[row])
+            if relations[row] == Relation.SEPARATED:
+                smaller = min((extent for extent in (a.extent, b.extent) if extent > 0.0), default=0.0)
+                if lower > max(self._given.clearance, tolerance * smaller):
+                    apart.add(k)
+            elif tolerance == self._given.contact_tolerance and a.is_convex and b.is_convex:
+                region = found.region[row]
+                clashes[k] = Clash(
+                    *pairs[k],
+                    relation=relations[row],
+                    intersects=bool(found.signed_distance[row] <= 0.0),
+                    signed_distance=float(found.signed_distance[row]),
+                    normal=found.normal[row],
+                    point_on_a=found.point_on_a[row],
+                    point_on_b=found.point_on_b[row],
+                    center=centers[row],
+                    lower_bound=lower,
+                    upper_bound=float(found.upper_bound[row]),
+                    region=None if region is None else str(region.kind),
+                    area=0.0 if region is None else float(region.area),
+                    centroid=None if region is None else region.centroid,
+                    status=str(statuses[row]),
+                    reason=statuses[row].reason,
+                    shape_a=ShapeFacts.of(a),
+                    shape_b=ShapeFacts.of(b),
+                    resolution=RESOLUTION_STEPS * max(a.step, b.step),
+                )
+        return apart, clashes
+
+    def _convex_bound(self, k: int) -> ConvexShape | None:
         try:
-            report_progress(here, 0.0)
-            _check_some(items, some, things, subject, outcome, costs.some(begin, end), here)
-        except Cancelled:
-            outcome.partial = True
-            return
-        begin, size = end, min(2 * size, BATCH)
+            return self._shapes.of(self._objects[k]).convex_bound
+        except ValueError:  # reported when the pair is checked by itself
+            return None
 
-
-def _check_some(
-    items: Sequence[Item],
-    pairs: list[tuple[int, int]],
-    things: ReadyThings,
-    subject: Subject,
-    outcome: Outcome,
-    costs: Costs,
-    progress: Progress | None,
-) -> None:
-    share = 0.8 * float(costs.together.sum() / costs.total.sum())
-    within = _within_convex(pairs, things, subrange(progress, 0.0, 0.4 * share))
-    apart, told = _together(pairs, within, things, subject, subrange(progress, 0.4 * share, share))
-    left = [0.0 if k in apart else COST_OF_WORDS if k in told else float(costs.alone[k]) for k in range(len(pairs))]
-    before = np.concatenate([[0.0], np.cumsum(left)])
-    before = share + (1.0 - share) * before / max(float(before[-1]), COST_OF_WORDS)
-    for k, (i, j) in enumerate(pairs):
-        here = subrange(progress, float(before[k]), float(before[k + 1]))
-        report_progress(here, 0.0)
-        if k in apart:
-            outcome.cleared.append((i, j))
-            continue
-        a, b = things[i], things[j]
-        if k not in told and not _both_collide(a, b, outcome, subrange(here, 0.0, 0.4)):
-            continue
+    def _check_alone(self, pair: tuple[int, int], progress: Progress | None, verify: bool = False) -> Clash | None:
+        """Return the contact of a pair; None, with the reason in the outcome, where it cannot be checked."""
+        objects = [self._objects[k] for k in pair]
+        for obj in objects:
+            if frozenset((obj.key,)) in self._outcome.unchecked:
+                return None
+            try:
+                self._shapes.of(obj).prepare(subrange(progress, 0.0, 0.4))
+            except ValueError as error:
+                self._skip_object(obj, str(error))
+                return None
+        a, b = (self._shapes.of(obj) for obj in objects)
         try:
-            answer = told.get(k) or answer_of(contact_of(a, b, subject, subrange(here, 0.4, 1.0)), a, b)
+            result = check_pair(a, b, self._settings, subrange(progress, 0.4, 1.0))
+            return _clash(pair, result, (a, b), verify)
         except ValueError as error:
-            one, other = items[i].name, items[j].name
-            reason = f"'{one}' and '{other}' cannot be checked: {error}"
-            outcome.skipped.append(Skipped(f"{one} and {other}", reason, kind="pair"))
-            outcome.unchecked.add(frozenset((items[i].key, items[j].key)))
-            continue
-        if answer.relation == Relation.SEPARATED or (answer.relation == Relation.TOUCHING and not subject.touching):
-            outcome.cleared.append((i, j))
-        else:
-            resolution = RESOLUTION_STEPS * max(a.step, b.step)
-            outcome.found.append(PairFound(i, j, row_of(answer, a, b, subject.units), resolution))
+            name_a, name_b = (obj.name for obj in objects)
+            reason = f"'{name_a}' and '{name_b}' cannot be checked: {error}"
+            self._outcome.skipped.append(Skipped(f"{name_a} and {name_b}", reason, kind="pair"))
+            self._outcome.unchecked.add(frozenset(obj.key for obj in objects))
+            return None
+
+    def _skip_object(self, obj: SceneObject, reason: str) -> None:
+        self._outcome.skipped.append(Skipped(obj.name, f"'{obj.name}' {reason}"))
+        self._outcome.unchecked.add(frozenset((obj.key,)))
+
+    def verify_clashes(self, progress: Progress | None) -> None:
+        """Check every clash again by itself, with a certificate. Raises Cancelled; the others are not verified then."""
+        clashes = self._outcome.clashes
+        for k, clash in enumerate(clashes):
+            report_progress(progress, k, len(clashes))
+            again = self._check_alone((clash.a, clash.b), None, verify=True)
+            if again is not None and again.relation == clash.relation:
+                clashes[k] = again
+            else:
+                clashes[k] = replace(clash, checks=((SAME_RELATION, False),))
 
 
-def _both_collide(a: Ready, b: Ready, outcome: Outcome, progress: Progress | None) -> bool:
-    """Make two things as they collide; return False, and put the reason into the outcome once, where one cannot.
-
-    Raises Cancelled.
-    """
-    for k, thing in enumerate((a, b)):
-        item = thing.item
-        if frozenset((item.key,)) in outcome.unchecked:
-            return False
-        try:
-            thing.prepare(subrange(progress, 0.5 * k, 0.5 * (k + 1)))
-        except ValueError as error:
-            outcome.skipped.append(Skipped(item.name, f"'{item.name}' {error}"))
-            outcome.unchecked.add(frozenset((item.key,)))
-            return False
-    return True
-
-
-def _within_convex(pairs: list[tuple[int, int]], things: ReadyThings, progress: Progress | None) -> list[int]:
-    """Return which pairs are convex shapes or within such: those can be looked at together. Makes these shapes."""
-    rows = []
-    for k, (i, j) in enumerate(pairs):
-        report_progress(progress, k, len(pairs))
-        try:
-            around = things[i].around, things[j].around
-        except ValueError:  # told by the single way
-            continue
-        if None not in around:
-            rows.append(k)
-    return rows
-
-
-def _together(
-    pairs: list[tuple[int, int]], rows: list[int], things: ReadyThings, subject: Subject, progress: Progress | None
-) -> tuple[set[int], dict[int, Answer]]:
-    """Return which of the pairs are apart by more than clearance and tolerance, and what is known of the others.
-
-    rows: the pairs to look at. A pair in neither is one that must be looked at by itself.
-    """
-    if len(rows) < FEW:
-        return set(), {}
-    places: dict[int, int] = {}
-    numbers = [[places.setdefault(i, len(places)) for i in pairs[k]] for k in rows]
-    shapes: list[ConvexShape] = [things[i].around for i in places]
-    found = contacts(
-        shapes,
-        numbers,
-        clearance=subject.clearance,
-        contact_tolerance=subject.contact_tolerance,
-        distances=False,
-        certificates=False,
-        progress=progress,
+def _clash(pair: tuple[int, int], result: PairResult, shapes: tuple[WorldShape, WorldShape], verify: bool) -> Clash:
+    """Return a contact as a clash."""
+    contact, kind = result.contact, None
+    if isinstance(contact, Found):
+        kind = "regions" if contact.regions else "curves" if contact.curves else None
+        area, centroid = contact.area, contact.centroid
+    else:
+        region = contact.region
+        kind = None if region is None else str(region.kind)
+        area, centroid = (0.0, None) if region is None else (float(region.area), region.centroid)
+    return Clash(
+        *pair,
+        relation=contact.relation,
+        intersects=contact.intersects,
+        signed_distance=float(contact.signed_distance),
+        normal=contact.normal,
+        point_on_a=contact.point_on_a,
+        point_on_b=contact.point_on_b,
+        center=contact.center,
+        lower_bound=float(contact.lower_bound),
+        upper_bound=float(contact.upper_bound),
+        region=kind,
+        area=area,
+        centroid=centroid,
+        status=str(contact.status),
+        reason=contact.reason if isinstance(contact, Found) else contact.status.reason,
+        shape_a=ShapeFacts.of(shapes[0]),
+        shape_b=ShapeFacts.of(shapes[1]),
+        resolution=result.resolution,
+        notes=contact.notes if isinstance(contact, Found) else (),
+        has_depth=not isinstance(contact, Found) or contact.has_depth,
+        of_pieces=isinstance(contact, Found) and contact.of_pieces is not None,
+        checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
     )
-    assert found.region is not None
-    apart: set[int] = set()
-    told: dict[int, Answer] = {}
-    relations, statuses = found.relations, found.statuses
-    for row, k in enumerate(rows):
-        a, b = (things[i] for i in pairs[k])
-        # The tolerance of a call is that of all its pairs; that of this one may be coarser.
-        tolerance, lower = _tolerance(a, b, subject), float(found.lower_bound[row])
-        if relations[row] == Relation.SEPARATED:
-            extents = [extent for extent in (a.extent, b.extent) if extent > 0.0]
-            if lower > max(subject.clearance, tolerance * min(extents, default=0.0)):
-                apart.add(k)
-        elif tolerance == subject.contact_tolerance and a.is_alone and b.is_alone:
-            told[k] = Answer(
-                relation=relations[row],
-                signed_distance=float(found.signed_distance[row]),
-                normal=found.normal[row],
-                point_on_a=found.point_on_a[row],
-                point_on_b=found.point_on_b[row],
-                center=found.center[row],
-                lower_bound=lower,
-                upper_bound=float(found.upper_bound[row]),
-                region=found.region[row],
-                status=str(statuses[row]),
-                reason=statuses[row].reason,
-            )
-    return apart, told
 
 
-def _tolerance(a: Ready, b: Ready, subject: Subject) -> float:
-    return tolerance_for(subject.contact_tolerance, (a.extent, b.extent), (a.step, b.step))
-
-
-def contact_of(a: Ready, b: Ready, subject: Subject, progress: Progress | None = None) -> Contact | Found:
-    """Find the contact of two things that are prepared. Raises ValueError when it cannot be told, and Cancelled."""
-    progress = subrange(progress, 0.0, 1.0)
-    make_pieces = [
-        partial(thing.make_pieces, subrange(progress, 0.2 * k, 0.2 * (k + 1))) if thing.has_mesh else None
-        for k, thing in enumerate((a, b))
-    ]
-    return find(
-        a.solid,
-        b.solid,
-        (make_pieces[0], make_pieces[1]),
-        "auto",
-        subject.clearance,
-        _tolerance(a, b, subject),
-        (a.item.choice.kind == AUTOMATIC, b.item.choice.kind == AUTOMATIC),
-        subrange(progress, 0.4, 1.0),
-    )
-
-
-def contact_between(
-    a: Item, b: Item, clearance: float, contact_tolerance: float, progress: Progress | None = None
-) -> tuple[Ready, Ready, Contact | Found]:
-    """Return two things as they collide, and their contact. Raises ValueError when that cannot be told; Cancelled."""
-    one, other = Ready(a), Ready(b)
-    for k, thing in enumerate((one, other)):
-        try:
-            thing.prepare(subrange(progress, 0.2 * k, 0.2 * (k + 1)))
-        except ValueError as error:
-            raise ValueError(f"'{thing.item.name}' {error}") from error
-    subject = Subject([a, b], None, [0, 1], Ignore(), clearance, contact_tolerance, True)
-    return one, other, contact_of(one, other, subject, subrange(progress, 0.4, 1.0))
-
-
-def without(outcome: Outcome, items: Sequence[Item], changed: frozenset[Key]) -> Outcome:
-    """Return what a check found without what it says of things that have changed meanwhile; these are left out."""
+def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset[Key]) -> Outcome:
+    """Return an outcome without the pairs of objects that have changed meanwhile; these are left out."""
     if not changed:
         return outcome
 
-    def holds(a: int, b: int) -> bool:
-        return items[a].key not in changed and items[b].key not in changed
+    def is_valid(a: int, b: int) -> bool:
+        return changed.isdisjoint((objects[a].key, objects[b].key))
 
-    kept = [holds(found.a, found.b) for found in outcome.found]
-    names = [item.name for item in items if item.key in changed]
+    reason = "'{}' changed while the scene was checked: check again"
+    names = [obj.name for obj in objects if obj.key in changed]
     return replace(
         outcome,
-        found=[found for found, keep in zip(outcome.found, kept, strict=True) if keep],
-        rows=[row for row, keep in zip(outcome.rows, kept, strict=True) if keep],
-        cleared=[pair for pair in outcome.cleared if holds(*pair)],
-        approved=[pair for pair in outcome.approved if holds(pair.a, pair.b)],
-        skipped=[
-            *(
-                Skipped(name, f"'{name}' changed while the scene was checked: check again", kind="changed")
-                for name in names
-            ),
-            *outcome.skipped,
-        ],
+        clashes=[clash for clash in outcome.clashes if is_valid(clash.a, clash.b)],
+        cleared=[pair for pair in outcome.cleared if is_valid(*pair)],
+        approved=[clash for clash in outcome.approved if is_valid(clash.a, clash.b)],
+        skipped=[*(Skipped(name, reason.format(name), kind="changed") for name in names), *outcome.skipped],
     )

@@ -20,9 +20,9 @@ from mathutils import Vector
 
 from ...core.narrow_phase.contact import Contact
 from ...core.types import FloatArray
-from ..read.collision_solid import RESOLUTION_STEPS
+from ..read.collision_shape import RESOLUTION_STEPS
+from .inspection import Inspection
 from .pair_contact import Found
-from .session import Inspection
 
 NEGLIGIBLE = 1e-6
 """Relative to the way of the object: a locked channel that would change by less stays as it is."""
@@ -49,8 +49,8 @@ class Moved:
     """What will move an object back, as sentences for the user."""
 
 
-def why_none(found: Contact | Found) -> str:
-    """Why there is nothing to separate by, as a sentence."""
+def unseparable_reason(found: Contact | Found) -> str:
+    """Return why there is nothing to separate by, as a sentence."""
     if found.intersects and isinstance(found, Found) and not found.has_depth:
         return "There is no depth to separate by: a surface is open"
     return "The objects do not penetrate"
@@ -64,7 +64,7 @@ def separate(
     Raises SeparateError, with nothing moved, when there is nothing to separate or an object cannot be moved.
     """
     if before.contact.depth == 0.0:
-        raise SeparateError(why_none(before.contact))
+        raise SeparateError(unseparable_reason(before.contact))
     mtv = np.asarray(before.contact.mtv, dtype=np.float64)
     plan = {
         "B": [_Move(b, mtv)],

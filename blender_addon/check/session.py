@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known about the inspected pair of each scene, and whether it still holds.
+"""The inspection of each scene's pair, and whether it is still valid.
 
 Results are Python objects with NumPy arrays: they live here, not in properties. Nothing here holds a reference to
 Blender data (undo and file load would kill it); objects and scenes are named by their `session_uid`.
@@ -8,125 +8,22 @@ Blender data (undo and file load would kill it); objects and scenes are named by
 from __future__ import annotations
 
 import math
+import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ...core.decomposition.concavity import Concavity
-from ...core.meshes.decomposition import Decomposition
-from ...core.meshes.mesh import Mesh
-from ...core.meshes.solid_facets import Solid
-from ...core.narrow_phase.contact import Contact
-from ...core.shapes.hull import ConvexHull
-from ...core.verify.verify import Verification
+from ..data.objects import matrix_numbers
+from ..data.properties import pair, pair_keys, settings_of
+from ..data.records import Settings
 from ..data.units import UnitFormat
 from ..read import collision_shape
-from ..read.collision_shape import Choice, Fit
-from ..read.plane import Plane
-from .pair_contact import Found
+from .inspection import Inspection, Keys, Work, is_of, read_pair
 
 if TYPE_CHECKING:
     import bpy
-
-    from ..data.properties import ContactLensSettings
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the person asked for."""
-
-    method: str
-    """"auto", "sat", "gjk" or "both"."""
-    clearance: float
-    """Blender units."""
-    contact_tolerance: float
-    """As set by the person, relative to the smaller shape's extent."""
-    flat: bool = False
-    """Whether the two are flat and inspected in their plane."""
-
-
-@dataclass(frozen=True)
-class State:
-    """Where an object was and what it was made of when it was read."""
-
-    matrix: tuple[float, ...]
-    """The 16 numbers of the world matrix, row by row, as Blender holds them."""
-    digest: bytes
-    """Digest of the evaluated geometry in local space."""
-    choice: Choice
-    """What it was set to collide as."""
-
-
-@dataclass(frozen=True, eq=False)
-class Stand:
-    """What an object was inspected as."""
-
-    kind: str
-    """The shape, as in `collision_shape`."""
-    choice: Choice
-    """What was asked for."""
-    fit: Fit | None
-    """How far a primitive is from the mesh; None for the hull."""
-    mesh: Mesh | None = None
-    """The mesh in world space, of a compound or a mesh."""
-    pieces: Decomposition | None = None
-    """The convex pieces that stood for the mesh, where they were needed."""
-
-
-@dataclass(frozen=True, eq=False)
-class Flat:
-    """A pair inspected in its plane."""
-
-    plane: Plane
-    contact: Contact | Found
-    """In the frame of the plane."""
-    shape_a: Solid
-    shape_b: Solid
-
-
-@dataclass(frozen=True, eq=False)
-class Inspection:
-    """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
-
-    contact: Contact | Found
-    shape_a: Solid
-    """What A was inspected as."""
-    shape_b: Solid
-    stand_a: Stand
-    """Why that, and how far it is from the mesh."""
-    stand_b: Stand
-    hull_a: ConvexHull
-    """The convex hull of the mesh of A."""
-    hull_b: ConvexHull
-    name_a: str
-    name_b: str
-    uid_a: int
-    """`session_uid` of object A."""
-    uid_b: int
-    state_a: State
-    state_b: State
-    dent_a: Concavity
-    """How far the mesh of A is from its convex hull."""
-    dent_b: Concavity
-    verification: Verification
-    """The answer checked again, independently of the solver."""
-    settings: Settings
-    contact_tolerance: float
-    """The tolerance that was used: the person's, or the input's resolution where that is coarser."""
-    resolution: float
-    """Blender units: four steps of the input's float32 coordinates. Nothing smaller can be known."""
-    units: UnitFormat
-    """The scene's unit settings: `units.length(x)`, `units.area(x)`, `units.vector(p)` make text."""
-    seconds_read: float
-    """Time it took to read the objects, hulls included."""
-    seconds_contact: float
-    """Time it took the core."""
-    flat: Flat | None = None
-    """The pair as it is in its plane, when it was inspected there; `contact` is that in space then."""
-
 
 on_store: list[Callable[[bpy.types.Scene, Inspection], None]] = []
 """Called with every result once it is that of its scene."""
@@ -146,7 +43,7 @@ def store(scene: bpy.types.Scene, inspection: Inspection) -> None:
     Called in Blender's handlers, too, where its data must not be changed: what follows from it there is up to a timer.
     """
     last = _inspections.get(scene.session_uid)
-    if last is None or (last.uid_a, last.uid_b) != (inspection.uid_a, inspection.uid_b):
+    if last is None or last.keys != inspection.keys:
         _seconds.pop(scene.session_uid, None)
     if inspection is not last:
         note_seconds(scene, inspection.seconds_read + inspection.seconds_contact)
@@ -216,66 +113,64 @@ def error(context: bpy.types.Context) -> str:
     return _errors.get(context.scene.session_uid, "")
 
 
-def settings_of(scene: bpy.types.Scene) -> ContactLensSettings:
-    """`scene.contact_lens`, with its type."""
-    return cast("ContactLensSettings", scene.contact_lens)  # type: ignore[attr-defined]
+def inspect(context: bpy.types.Context, keys: Keys, settings: Settings) -> Inspection:
+    """Inspect A and B as they are now, store the result as the scene's and return it.
+
+    When nothing has changed since the last time, the result of then is returned. Raises ReadError.
+    """
+    inspection = prepare_inspection(context.scene, context.evaluated_depsgraph_get(), keys, settings)
+    if isinstance(inspection, Work):
+        inspection = inspection()
+    store(context.scene, inspection)
+    return inspection
 
 
-def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy.types.Object | None:
-    """`obj` if it is in the scene. A deleted object lives on in a pointer property; that one is None here."""
-    if obj is None:
-        return None
-    # View layers find a name at once, a scene by going through all its objects: that is left for excluded ones.
-    collections = (*(layer.objects for layer in scene.view_layers), scene.objects)
-    return obj if any(objects.get(obj.name) == obj for objects in collections) else None
+def prepare_inspection(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, keys: Keys, settings: Settings
+) -> Inspection | Work:
+    """Read A and B as the depsgraph has evaluated them; return the work of inspecting them.
 
-
-def picked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The objects in the pickers, deleted ones too."""
-    settings = settings_of(scene)
-    return [obj for obj in (settings.object_a, settings.object_b) if obj is not None]
-
-
-def pair(scene: bpy.types.Scene) -> tuple[bpy.types.Object | None, bpy.types.Object | None]:
-    """The objects A and B that the scene's pickers name, None for one that is not set or was deleted."""
-    settings = settings_of(scene)
-    return object_in_scene(scene, settings.object_a), object_in_scene(scene, settings.object_b)
+    When nothing has changed since the scene's last inspection, that is returned. Raises ReadError.
+    """
+    start = time.perf_counter()
+    objects = read_pair(depsgraph, keys)
+    last = stored(scene)
+    if last is not None and is_of(last, objects, settings):
+        return last
+    return Work(objects, settings, UnitFormat.of_scene(scene), time.perf_counter() - start)
 
 
 def current(context: bpy.types.Context) -> Inspection | None:
-    """The result about the scene's pair, with the objects' names of today; None when there is none.
+    """Return the result of the scene's pair, with the objects' names of today; None when there is none.
 
-    A result is about two objects: when one was deleted, or the pickers name another, there is none.
+    A result is of two objects or instances: when one was deleted, or the pickers name another, there is none.
     """
     scene = context.scene
     inspection = _inspections.get(scene.session_uid)
-    if inspection is None:
+    if inspection is None or pair_keys(scene) != inspection.keys:
         return None
-    a, b = pair(scene)
-    if a is None or b is None or (a.session_uid, b.session_uid) != (inspection.uid_a, inspection.uid_b):
-        return None
-    if (a.name, b.name) != (inspection.name_a, inspection.name_b):
-        inspection = replace(inspection, name_a=a.name, name_b=b.name)
-        _inspections[scene.session_uid] = inspection
+    names = [
+        obj.name if picked is None or obj.key[2] else picked.name
+        for obj, picked in zip(inspection.objects, pair(scene), strict=True)
+    ]
     units = UnitFormat.of_scene(scene)
-    if units != inspection.units:
-        inspection = replace(inspection, units=units)
+    if (*names, units) != (inspection.name_a, inspection.name_b, inspection.units):
+        inspection = replace(inspection, name_a=names[0], name_b=names[1], units=units)
         _inspections[scene.session_uid] = inspection
     return inspection
 
 
 def stale_reason(context: bpy.types.Context) -> str:
-    """Why the current result may no longer hold, as a sentence for the panel; empty when it holds."""
+    """Return why the current result may no longer be valid, as a sentence for the panel; empty when it is valid."""
     inspection = current(context)
     if inspection is None:
         return ""
     if marked(context.scene):
         return _stale[context.scene.session_uid]
-    a, b = pair(context.scene)
-    for obj, state in ((a, inspection.state_a), (b, inspection.state_b)):
-        if obj is not None and matrix_numbers(obj) != state.matrix:
+    for obj, then in zip(pair(context.scene), inspection.objects, strict=True):
+        if obj is not None and matrix_numbers(obj) != then.owner_matrix:
             return f"'{obj.name}' has moved"
-        if obj is not None and collision_shape.chosen(obj) != state.choice:
+        if obj is not None and not then.key[2] and collision_shape.chosen(obj) != then.choice:
             return f"shape of '{obj.name}' has changed"
     if settings_of(context.scene).as_settings() != inspection.settings:
         return "the settings have changed"
@@ -285,9 +180,3 @@ def stale_reason(context: bpy.types.Context) -> str:
 def is_stale(context: bpy.types.Context) -> bool:
     """Whether the current result may no longer hold. False when there is no result."""
     return bool(stale_reason(context))
-
-
-def matrix_numbers(obj: bpy.types.Object | bpy.types.DepsgraphObjectInstance) -> tuple[float, ...]:
-    """The 16 numbers of the object's or instance's world matrix, row by row."""
-    # Before 5.2 numpy asks for each number, which is ten times as slow.
-    return tuple(chain.from_iterable(cast(Iterable[Iterable[float]], obj.matrix_world)))

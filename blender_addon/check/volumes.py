@@ -3,7 +3,7 @@
 
 Three views: one volume around each selected object; a hierarchy over the triangles of each; a hierarchy over all
 visible objects of the scene. Nothing here is kept in the file: a view is made anew when what it shows changes.
-First everything is read from Blender (`subject_of`); then the view is made of that (`view_of`), in any thread.
+First everything is read from Blender (`read_volumes`); then the view is made of that (`view_of`), in any thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from ...core.bounding.volumes import Volumes
 from ...core.hierarchy.bvh import Bvh
 from ...core.hierarchy.tree_pairs import TreePairs
 from ...core.progress import Progress, subrange
+from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray, IntArray
+from ..data.objects import unsupported_reason
+from ..data.records import VolumeSettings
 from ..data.units import UnitFormat, counted
 from ..read import snapshot as read
 from ..read.snapshot import EmptyError, ReadError
@@ -37,22 +40,6 @@ CIRCLE = 48
 """Sides of the circles that stand for a sphere."""
 
 Lines = list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class VolumeSettings:
-    """What the person asked for."""
-
-    of: str
-    """"objects", "triangles" or "scene"."""
-    kind: str
-    """"sphere", "aabb", "obb" or "kdop"."""
-    k: int
-    method: str
-    split: str
-    level: int
-    above: bool
-    """Show the levels above too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +61,7 @@ LEFT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class VolumesInput:
     """What a view is made of, as read from Blender."""
 
     settings: VolumeSettings
@@ -89,30 +76,30 @@ class Subject:
     """The volume of each object's hull, if the view is of objects."""
 
 
-def subject_of(context: bpy.types.Context, settings: VolumeSettings) -> Subject:
+def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> VolumesInput:
     """Read what is selected, or the scene.
 
     Raises ReadError, with a sentence for the user, when there is nothing to show.
     """
     depsgraph = context.evaluated_depsgraph_get()
-    subject = Subject(settings, UnitFormat.of_scene(context.scene), [], [], [], [])
+    given = VolumesInput(settings, UnitFormat.of_scene(context.scene), [], [], [], [])
     of_scene = settings.of == "scene"
     candidates = context.visible_objects if of_scene else context.selected_objects
-    chosen = [obj for obj in candidates if not read.why_not(obj)]
+    chosen = [obj for obj in candidates if not unsupported_reason(obj)]
     if not chosen and of_scene:
         raise ReadError("No visible object of the scene has a surface")
     if not chosen:
         raise ReadError("Select objects with a surface to see their bounding volumes")
     for obj in chosen:
         if settings.of == "objects":
-            hull = read.read(obj, depsgraph, hull_only=True).hull
+            hull = ConvexHull(read.points(obj, depsgraph))
             points = hull.vertices
-            subject.contents.append(hull.volume)
+            given.contents.append(hull.volume)
         elif settings.of == "triangles":
             points, triangles = read.triangles(obj, depsgraph)
             if len(triangles) == 0:
                 raise ReadError(f"'{obj.name}' has no faces")
-            subject.triangles.append(triangles)
+            given.triangles.append(triangles)
         else:
             try:
                 # Of an axis-aligned box the corners say all.
@@ -120,21 +107,21 @@ def subject_of(context: bpy.types.Context, settings: VolumeSettings) -> Subject:
                 points = np.stack(read.bounds(obj, depsgraph)) if aligned else read.points(obj, depsgraph)
             except EmptyError:
                 continue
-        subject.names.append(obj.name)
-        subject.points.append(points)
-    if not subject.points:
+        given.names.append(obj.name)
+        given.points.append(points)
+    if not given.points:
         raise ReadError("No visible object of the scene has a vertex")
-    return subject
+    return given
 
 
-def view_of(subject: Subject, progress: Progress | None = None) -> VolumesView:
+def view_of(given: VolumesInput, progress: Progress | None = None) -> VolumesView:
     """Make the view. `progress` is called with the share done; False cancels.
 
     Raises Cancelled when `progress` says so.
     """
-    sketch = _Sketch(subject.settings)
-    make = {"objects": _objects, "triangles": _triangles, "scene": _scene}[subject.settings.of]
-    make(sketch, subject, progress)
+    sketch = _Sketch(given.settings)
+    make = {"objects": _objects, "triangles": _triangles, "scene": _scene}[given.settings.of]
+    make(sketch, given, progress)
     return sketch.view()
 
 
@@ -188,10 +175,10 @@ class _Sketch:
 # --- the three views ------------------------------------------------------------------------------------------------
 
 
-def _objects(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
-    volumes = _around(sketch, subject.points)
+def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
+    volumes = _around(sketch, given.points)
     sketch.draw(volumes, np.zeros(len(volumes)))
-    for name, solid, content in zip(subject.names, subject.contents, volumes.volume.tolist(), strict=True):
+    for name, solid, content in zip(given.names, given.contents, volumes.volume.tolist(), strict=True):
         filled = 100.0 * solid / content if content > 0.0 else 0.0
         sketch.lines.append((name, f"fills {filled:.0f} % of its volume"))
     if len(volumes) == 2:
@@ -199,15 +186,15 @@ def _objects(sketch: _Sketch, subject: Subject, progress: Progress | None) -> No
         if one.overlaps(other)[0]:
             sketch.lines.append(("Volumes", "overlap: the objects may collide"))
         else:
-            gap = subject.units.length(float(one.gap(other)[0]))
+            gap = given.units.length(float(one.gap(other)[0]))
             sketch.lines.append(("Volumes", f"apart: at least {gap}"))
 
 
-def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
+def _triangles(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
     trees: list[Bvh] = []
-    total = sum(len(triangles) for triangles in subject.triangles)
+    total = sum(len(triangles) for triangles in given.triangles)
     done = 0
-    for name, points, triangles in zip(subject.names, subject.points, subject.triangles, strict=True):
+    for name, points, triangles in zip(given.names, given.points, given.triangles, strict=True):
         # The last part of the work is left for the descent.
         begin, end = BUILDS * done / total, BUILDS * (done + len(triangles)) / total
         tree = sketch.tree(sketch.volumes_of_triangles(points, triangles), subrange(progress, begin, end))
@@ -228,10 +215,10 @@ def _triangles(sketch: _Sketch, subject: Subject, progress: Progress | None) -> 
     _tell_pairs(sketch, found, "triangles")
 
 
-def _scene(sketch: _Sketch, subject: Subject, progress: Progress | None) -> None:
-    tree = sketch.tree(_around(sketch, subject.points), subrange(progress, 0.0, BUILDS))
+def _scene(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:
+    tree = sketch.tree(_around(sketch, given.points), subrange(progress, 0.0, BUILDS))
     sketch.draw_tree(tree)
-    sketch.lines.append(("Scene", f"{counted(len(subject.names), 'object')}, {_shape_of(tree)}"))
+    sketch.lines.append(("Scene", f"{counted(len(given.names), 'object')}, {_shape_of(tree)}"))
     _tell_pairs(sketch, tree.overlapping_pairs(progress=subrange(progress, BUILDS, 1.0)), "objects")
 
 

@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ..check import session
-from ..check.volumes import VolumeSettings
-from ..read import collision_shape
-from ..read import snapshot as read
+from . import collision_kinds
+from .objects import object_in_scene, unsupported_reason
+from .records import Key, Settings, VolumeSettings
 
 METHODS = (
     ("AUTO", "Automatic", "The fastest: GJK and EPA"),
@@ -113,9 +112,9 @@ def flat(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object
     )
 
 
-def as_settings(owner: Any) -> session.Settings:
+def as_settings(owner: Any) -> Settings:
     """The settings of a scene or an operator as plain values: float32 properties give back the digits typed."""
-    return session.Settings(
+    return Settings(
         owner.method.lower(),
         float(f"{owner.clearance:.7g}"),
         float(f"{owner.contact_tolerance:.7g}"),
@@ -145,13 +144,29 @@ def _choice(name: str, description: str, items: Sequence[tuple[str, str, str]], 
 
 
 def _can_be_picked(self: ContactLensSettings, obj: bpy.types.Object) -> bool:
-    return not read.why_not(obj) and session.object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
+    return not unsupported_reason(obj) and object_in_scene(cast(bpy.types.Scene, self.id_data), obj) is not None
 
 
 def _picker(name: str, description: str) -> object:
+    letter = name.lower()
+
+    def changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
+        # Whoever picks an instance names its source and number afterwards.
+        setattr(self, f"source_{letter}", None)
+        setattr(self, f"instance_{letter}", "")
+        _settings_changed(self, context)
+
     return PointerProperty(
-        name=name, description=description, type=bpy.types.Object, poll=_can_be_picked, update=_settings_changed
+        name=name, description=description, type=bpy.types.Object, poll=_can_be_picked, update=changed
     )
+
+
+def _source() -> object:
+    return PointerProperty(type=bpy.types.Object, options={"HIDDEN"})
+
+
+def _instance() -> object:
+    return StringProperty(options={"HIDDEN"})
 
 
 def _toggle(name: str, description: str, default: bool = True) -> object:
@@ -160,7 +175,7 @@ def _toggle(name: str, description: str, default: bool = True) -> object:
 
 def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
     for scene in bpy.data.scenes:
-        if self in session.picked(scene):
+        if self in picked(scene):
             for call in on_pair:
                 call(scene)
 
@@ -168,6 +183,10 @@ def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
 class ContactLensSettings(bpy.types.PropertyGroup):
     object_a: _picker("A", "The object that stays: the active one when Inspect Contact was run")  # type: ignore
     object_b: _picker("B", "The object that Separate moves: the other selected one")  # type: ignore
+    source_a: _source()  # type: ignore[valid-type]
+    source_b: _source()  # type: ignore[valid-type]
+    instance_a: _instance()  # type: ignore[valid-type]
+    instance_b: _instance()  # type: ignore[valid-type]
     method: method({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     clearance: clearance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
@@ -222,12 +241,61 @@ class ContactLensSettings(bpy.types.PropertyGroup):
             above=self.tree_above,
         )
 
-    def as_settings(self) -> session.Settings:
+    def as_settings(self) -> Settings:
         """The settings as plain values."""
         return as_settings(self)
 
 
 CLASSES = (ContactLensSettings,)
+
+
+# --- typed access ---------------------------------------------------------------------------------------------------
+
+
+def settings_of(scene: bpy.types.Scene) -> ContactLensSettings:
+    """Return `scene.contact_lens`, with its type."""
+    return cast("ContactLensSettings", scene.contact_lens)  # type: ignore[attr-defined]
+
+
+def picked(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Return the objects in the pickers, deleted ones too."""
+    settings = settings_of(scene)
+    return [obj for obj in (settings.object_a, settings.object_b) if obj is not None]
+
+
+def pair(scene: bpy.types.Scene) -> tuple[bpy.types.Object | None, bpy.types.Object | None]:
+    """Return the objects A and B in the pickers, of an instance its instancer; None if not set, or deleted."""
+    settings = settings_of(scene)
+    return object_in_scene(scene, settings.object_a), object_in_scene(scene, settings.object_b)
+
+
+def shaped_pair(scene: bpy.types.Scene) -> tuple[bpy.types.Object | None, bpy.types.Object | None]:
+    """Return the objects whose collision shapes A and B have: of an instance the instanced one."""
+    settings, (a, b) = settings_of(scene), pair(scene)
+    return a and (settings.source_a or a), b and (settings.source_b or b)
+
+
+def pair_keys(scene: bpy.types.Scene) -> tuple[Key, Key] | None:
+    """Return the identity of A and B; None when one is not set, or deleted."""
+    settings, (a, b) = settings_of(scene), pair(scene)
+    if a is None or b is None:
+        return None
+    return key_of(a, settings.source_a, settings.instance_a), key_of(b, settings.source_b, settings.instance_b)
+
+
+def key_of(obj: bpy.types.Object, source: bpy.types.Object | None = None, instance: str = "") -> Key:
+    """Return the identity of an object, or of an instance of `source` (None: the object) with a number."""
+    return obj.session_uid, 0 if source is None or not instance else source.session_uid, instance
+
+
+def pick(scene: bpy.types.Scene, keys: tuple[Key, Key]) -> None:
+    """Put two objects or instances into the pickers."""
+    settings = settings_of(scene)
+    by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
+    for letter, (owner, source, number) in zip("ab", keys, strict=True):
+        setattr(settings, f"object_{letter}", by_uid.get(owner))  # which empties the others
+        setattr(settings, f"source_{letter}", by_uid.get(source))
+        setattr(settings, f"instance_{letter}", number)
 
 
 def register() -> None:
@@ -236,8 +304,8 @@ def register() -> None:
     bpy.types.Object.contact_lens_shape = EnumProperty(  # type: ignore[attr-defined]
         name="Collision Shape",
         description="What the object is inspected as",
-        items=collision_shape.ITEMS,
-        default=collision_shape.AUTOMATIC,
+        items=collision_kinds.ITEMS,
+        default=collision_kinds.AUTOMATIC,
         options=set(),
         override={"LIBRARY_OVERRIDABLE"},
         update=_shape_changed,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import bpy
@@ -101,6 +101,10 @@ class UnitFormat:
         settings = scene.unit_settings
         # A float32 property: seven digits give back what the person typed.
         return cls(settings.system, float(f"{settings.scale_length:.7g}"), settings.length_unit)
+
+    def record(self) -> dict[str, Any]:
+        """Return the settings as plain data, with the unit and the frame of the numbers beside them."""
+        return {**asdict(self), "numbers_in": "blender_units", "frame": "world"}
 
     def _unit(self, largest: float) -> tuple[str, float]:
         """Symbol of the unit that suits `largest` Blender units, and how many of it make one Blender unit."""

@@ -16,7 +16,7 @@ from ...core.meshes.solid_facets import Solid
 from ...core.shapes.polytope import Polytope
 from ...core.types import FloatArray
 from ..data.look import Color
-from .shape_outline import bent_edges, wires
+from ..read.shape_outline import bent_edges, wires
 
 GlyphArray = NDArray[np.void]
 

@@ -14,15 +14,8 @@ import gpu
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.meshes.solid_facets import Solid
-from ...core.narrow_phase.contact import Contact
-from ...core.progress import Progress
 from ...core.types import FloatArray
-from ..check.pair_contact import Found
-from ..check.scene import contact_between
-from ..check.session import Inspection
-from ..data.units import UnitFormat
-from ..read.scene_objects import Item
+from ..check.inspection import Inspection
 from .glyphs import fan, fills
 from .overlay_geometry import Layer, Style
 from .overlay_shader import Pen, layers_on_gpu, state_restored
@@ -54,70 +47,30 @@ class Surface(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class IsolatedPair:
-    """A pair as it was when it was read, world space and Blender units. To the overlay it is a subject."""
+    """An inspected pair of objects or instances, with its surfaces as they were read."""
 
-    contact: Contact | Found
-    shape_a: Solid
-    shape_b: Solid
-    name_a: str
-    name_b: str
-    surfaces: tuple[Surface, Surface]
-    owners: tuple[int, int]
-    """`session_uid` of the objects, or of the instancers."""
-    of_instances: bool
-    """Whether one of them is an instance, which cannot be inspected by itself."""
-    units: UnitFormat
+    inspection: Inspection
     dependencies: frozenset[int] = frozenset()
-    """`session_uid` of all else that the surfaces depend on: what is instanced, its collections, parts of compounds."""
+    """`session_uid` of all that the surfaces depend on, besides their owners: what is instanced, its collections, parts
+    of compounds."""
+
+    @property
+    def owners(self) -> tuple[int, int]:
+        """`session_uid` of the objects, or of the instancers."""
+        a, b = self.inspection.keys
+        return a[0], b[0]
+
+    @cached_property
+    def surfaces(self) -> tuple[Surface, Surface]:
+        """The meshes of A and B."""
+        a, b = (Surface(obj.points, obj.geometry.triangles) for obj in self.inspection.objects)
+        return a, b
 
     @cached_property
     def middle(self) -> FloatArray:
         """(3,) the centre of both. The surfaces are drawn relative to it, so that float32 does far away."""
         points = np.concatenate([surface.points for surface in self.surfaces])
-        middle: FloatArray = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        return middle
-
-
-def isolate(
-    a: Item,
-    b: Item,
-    clearance: float,
-    contact_tolerance: float,
-    units: UnitFormat,
-    progress: Progress | None = None,
-) -> IsolatedPair:
-    """Compute the contact of two things of the scene and isolate them.
-
-    Raise ValueError when there is no contact to compute, and Cancelled.
-    """
-    shape_a, shape_b, contact = contact_between(a, b, clearance, contact_tolerance, progress)
-    return _isolated(a, b, contact, (shape_a.solid, shape_b.solid), units)
-
-
-def isolate_inspected(inspection: Inspection, a: Item, b: Item) -> IsolatedPair:
-    """Isolate an inspected pair of objects, read as the items a and b."""
-    return _isolated(a, b, inspection.contact, (inspection.shape_a, inspection.shape_b), inspection.units)
-
-
-def _isolated(
-    a: Item, b: Item, contact: Contact | Found, shapes: tuple[Solid, Solid], units: UnitFormat
-) -> IsolatedPair:
-    return IsolatedPair(
-        contact=contact,
-        shape_a=shapes[0],
-        shape_b=shapes[1],
-        name_a=a.name,
-        name_b=b.name,
-        surfaces=(surface(a), surface(b)),
-        owners=(a.key[0], b.key[0]),
-        of_instances=bool(a.key[2] or b.key[2]),
-        units=units,
-    )
-
-
-def surface(item: Item) -> Surface:
-    """Return the mesh of a thing in world space."""
-    return Surface(item.geometry.points @ item.linear.T + item.translation, item.geometry.triangles)
+        return 0.5 * (points.min(axis=0) + points.max(axis=0))
 
 
 def draw_isolated(

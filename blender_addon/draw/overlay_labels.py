@@ -14,9 +14,9 @@ from ...core.narrow_phase.relation import Relation
 from ...core.types import BoolArray, FloatArray
 from ..check.pair_contact import Found, curves, outlines, vector_ends
 from ..data.look import Color
+from ..read.shape_outline import stand_in
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
 from .overlay_geometry import Style, Subject, origin
-from .shape_outline import stand_in
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top in pixels."""

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from ...core.types import FloatArray
 from ..check import session
 from ..check.volumes import VolumesView
+from ..read.shape_outline import stand_in
 from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
-from .shape_outline import stand_in
 
 NO_DRIVER = (
     "No OpenGL driver was found, so there is no picture. On Debian and Ubuntu the packages libegl1 and "
@@ -288,12 +288,13 @@ def render_isolated(context: Any, shown: IsolatedPair, filepath: str, width: int
 
     Raises GpuUnavailable without an OpenGL driver.
     """
-    view, projection = camera(shown, width / height)
+    inspection = shown.inspection
+    view, projection = camera(inspection, width / height)
     size, style = (width, height), style_of(context)
 
     def draw_over() -> None:
         draw_isolated(shown, style, BACKGROUND, view, projection, size)
-        draw(shown, style, view, projection, size, shown.units.length)
+        draw(inspection, style, view, projection, size, inspection.units.length)
 
     _render(context, filepath, size, view, projection, draw_over)
 

@@ -21,12 +21,15 @@ measured with `RigidBodyWorld.convex_sweep_test`.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.decomposition.concavity import Concavity
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.point_distance import points_to_mesh
 from ...core.meshes.winding import contains
@@ -35,49 +38,31 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.rounded import Capsule, Sphere
 from ...core.types import FloatArray
-from ..draw.shape_outline import surface_points
+from ..data.collision_kinds import (
+    AUTOMATIC,
+    BOX,
+    CAPSULE,
+    COMPOUND,
+    CONE,
+    CONVEX_HULL,
+    CYLINDER,
+    MESH,
+    PRIMITIVES,
+    SPHERE,
+    WORDS,
+    Choice,
+)
+from .shape_outline import surface_points
 
 if TYPE_CHECKING:
     import bpy
 
-
-AUTOMATIC, CONVEX_HULL, BOX, SPHERE, CAPSULE, CYLINDER, CONE, COMPOUND, MESH = (
-    "AUTOMATIC",
-    "CONVEX_HULL",
-    "BOX",
-    "SPHERE",
-    "CAPSULE",
-    "CYLINDER",
-    "CONE",
-    "COMPOUND",
-    "MESH",
-)
-ITEMS = (
-    (
-        AUTOMATIC,
-        "Automatic",
-        "As the object's rigid body collides, if it has one; else its convex hull where it is convex, else its mesh",
-    ),
-    (CONVEX_HULL, "Convex Hull", "The smallest convex shape around the mesh"),
-    (BOX, "Box", "The local bounding box, wherever the origin is"),
-    (SPHERE, "Sphere", "A sphere as large as the longest side of the local bounding box"),
-    (CAPSULE, "Capsule", "A capsule along local Z, fitted to the local bounding box"),
-    (CYLINDER, "Cylinder", "A cylinder along local Z, fitted to the local bounding box"),
-    (CONE, "Cone", "A cone along local Z, its apex up, fitted to the local bounding box"),
-    (COMPOUND, "Compound", "Exact convex pieces of a closed mesh with few edges that bend inward"),
-    (MESH, "Mesh", "The mesh itself with all its dents: a solid where it is closed, else a bare surface"),
-)
-WORDS = {
-    CONVEX_HULL: "convex hull",
-    BOX: "box",
-    SPHERE: "sphere",
-    CAPSULE: "capsule",
-    CYLINDER: "cylinder",
-    CONE: "cone",
-    COMPOUND: "compound",
-    MESH: "mesh",
-}
-PRIMITIVES = frozenset({BOX, SPHERE, CAPSULE, CYLINDER, CONE})
+RESOLUTION_STEPS = 4.0
+"""Steps of a float32 coordinate that two readings of the same place may differ by."""
+OPEN_SHARE = 1e-4
+"""A mesh that leaves no more of its hull's surface open than this covers it: areas are rounded too."""
+CONCAVITY_SLACK = 1e-3
+"""Relative: the depth of a concavity is found to less than that of itself."""
 SIMULATED = PRIMITIVES | {CONVEX_HULL, MESH}
 """The shapes of rigid bodies that are taken over."""
 WIDENED = frozenset({CONVEX_HULL, MESH, CONE})
@@ -105,22 +90,6 @@ DEFORMING = frozenset(
 """Modifiers that only move vertices: a rigid body's source Deform has them."""
 FIT_SLACK = 1e-12
 """Relative to a primitive: a corner of the mesh that far outside is on it, for it was made of these."""
-WHEN_CONVEX = CONVEX_HULL
-"""What Automatic takes for a mesh that is convex."""
-WHEN_DENTED = MESH
-"""What Automatic takes for a mesh that is not convex."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What an object is set to collide as."""
-
-    kind: str
-    """AUTOMATIC when that depends on the mesh, else a shape."""
-    source: str
-    """Who says so: "chosen" the person, "rigid_body" Blender's settings, "automatic" nobody."""
-    note: str = ""
-    """What is different from what was asked for, as the end of a sentence about the object."""
 
 
 def chosen(obj: bpy.types.Object) -> Choice:
@@ -152,7 +121,7 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
     return Choice(shape, "rigid_body", " and ".join(notes))
 
 
-def in_words(obj: bpy.types.Object) -> str:
+def describe(obj: bpy.types.Object) -> str:
     """Say what the object is inspected as, and where that is, as a sentence."""
     choice = chosen(obj)
     if choice.kind == AUTOMATIC:
@@ -195,7 +164,7 @@ def _reshaped(obj: bpy.types.Object, source: str) -> bool:
     return any(source == "BASE" or modifier.type not in DEFORMING for modifier in shown)
 
 
-def why_fixed(obj: bpy.types.Object) -> str:
+def readonly_reason(obj: bpy.types.Object) -> str:
     """Why the object's collision shape cannot be set here, as a sentence; empty when it can."""
     if obj.library is not None:
         return f"'{obj.name}' is linked from {obj.library.filepath}: make a library override to set its collision shape"
@@ -287,3 +256,41 @@ def sticks_out(shape: ConvexShape, corners: FloatArray) -> float:
     farthest = float(shape.signed_distance(corners).max(initial=0.0))
     # The corners that a primitive was fitted to are on it, but for rounding.
     return farthest if farthest > FIT_SLACK * shape.extent else 0.0
+
+
+def float32_step(size: float) -> float:
+    """Distance of a float32 of this size from the next one."""
+    return max(math.ldexp(1.0, math.frexp(size)[1] - 24), 2.0**-149)
+
+
+def step_at(magnitude: float, local_magnitude: float, linear: FloatArray) -> float:
+    """Return the spacing of float32 at the largest coordinate that took part, Blender units.
+
+    magnitude, local_magnitude: the largest absolute coordinate in the world and in local space. The matrix may cancel
+    large local coordinates: their rounding is still there.
+    """
+    return float32_step(max(magnitude, local_magnitude * float(np.linalg.norm(linear, 2))))
+
+
+def tolerance_for(contact_tolerance: float, extents: Iterable[float], steps: Iterable[float]) -> float:
+    """Return the contact tolerance of a pair: the person's, or the input's resolution where that is coarser.
+
+    extents: diagonals of the bounding boxes of the two; steps: what `step_at` tells of them.
+    """
+    smaller = min((extent for extent in extents if extent > 0.0), default=math.inf)
+    return max(contact_tolerance, RESOLUTION_STEPS * max(steps) / smaller)
+
+
+def covers_hull(dent: Concavity, magnitude: float) -> bool:
+    """Whether a mesh is its convex hull, as exactly as float32 tells; magnitude: its largest absolute coordinate."""
+    return dent.depth <= RESOLUTION_STEPS * float32_step(magnitude) and dent.open_fraction <= OPEN_SHARE
+
+
+def kind_for(choice: Choice, has_faces: bool, is_convex: Callable[[], bool]) -> str:
+    """Return which shape is made, as in `collision_shape`; whether the mesh is convex is asked only where it counts."""
+    kind = choice.kind
+    if kind != AUTOMATIC and not (kind == MESH and choice.source == "rigid_body"):
+        return kind
+    if not has_faces or is_convex():
+        return CONVEX_HULL
+    return MESH if kind == AUTOMATIC else kind

@@ -17,7 +17,7 @@ from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Capsule, Circle, Rounded
 from ...core.types import FloatArray
-from . import collision_shape
+from ..data.collision_kinds import WORDS
 
 STEPS = 72
 """Corners that a round shape is drawn with."""
@@ -37,7 +37,7 @@ class Plane:
         """(3,) unit vector."""
         return np.cross(self.axes[0], self.axes[1])
 
-    def flat(self, points: FloatArray) -> FloatArray:
+    def to_2d(self, points: FloatArray) -> FloatArray:
         """Return points (n, 2) of the plane's frame from points (n, 3) of the world."""
         return (points - self.point) @ self.axes.T
 
@@ -54,10 +54,10 @@ def plane_through(points: FloatArray, slack: float) -> Plane:
             axes = np.eye(3)[[(axis + 1) % 3, (axis + 2) % 3]]
             return Plane(np.where(np.arange(3) == axis, 0.5 * (low + high), 0.0), axes)
     middle = 0.5 * (low + high)
-    _, _, ways = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
-    plane = Plane(middle, ways[:2])
+    _, _, directions = np.linalg.svd(points - points.mean(axis=0), full_matrices=True)
+    plane = Plane(middle, directions[:2])
     lift = float(((points - middle) @ plane.normal).mean())
-    return Plane(middle + lift * plane.normal, ways[:2])
+    return Plane(middle + lift * plane.normal, directions[:2])
 
 
 def common_plane(
@@ -67,12 +67,12 @@ def common_plane(
 
     Raises ValueError, with a sentence that names an object, when one is not flat or they lie in two planes.
     """
-    for name, of_one in zip(names, points, strict=True):
-        off = plane_through(of_one, slack).off(of_one)
+    for name, cloud in zip(names, points, strict=True):
+        off = plane_through(cloud, slack).off(cloud)
         if off > slack:
             raise ValueError(f"'{name}' is not flat: it reaches {length(off)} off its plane, so there is no 2D contact")
     plane = plane_through(np.concatenate(points), slack)
-    if max(plane.off(of_one) for of_one in points) > slack:
+    if max(plane.off(cloud) for cloud in points) > slack:
         off = plane_through(points[0], slack).off(points[1])
         raise ValueError(
             f"'{names[0]}' and '{names[1]}' do not lie in one plane: '{names[1]}' is up to {length(off)} off that of "
@@ -81,8 +81,8 @@ def common_plane(
     return plane
 
 
-def flattened(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plane, slack: float) -> Solid:
-    """Return what an object collides as in the plane.
+def to_2d(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plane, slack: float) -> Solid:
+    """Return the collision shape of an object in the plane.
 
     Raises ValueError, with a sentence that names the object, when its shape has no counterpart there.
     """
@@ -90,17 +90,17 @@ def flattened(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plan
         if mesh is not None:
             return flat_pieces(mesh, plane)
         assert isinstance(solid, Compound)  # a compound parent: its children's shapes
-        pieces = [flattened(name, kind, piece, None, plane, slack) for piece in solid.pieces]
+        pieces = [to_2d(name, kind, piece, None, plane, slack) for piece in solid.pieces]
         return Compound([piece for piece in pieces if isinstance(piece, ConvexShape)])
-    words = collision_shape.WORDS[kind]
+    words = WORDS[kind]
     if isinstance(solid, Polytope):
         if plane.off(solid.vertices) > slack:
             raise ValueError(f"'{name}': its {words} does not lie in the plane of the two objects")
-        return ConvexHull(plane.flat(solid.vertices))
+        return ConvexHull(plane.to_2d(solid.vertices))
     if isinstance(solid, Rounded) and isinstance(solid.core, Polytope):
         ends = solid.core.vertices
         if plane.off(ends) <= slack:
-            corners = plane.flat(ends)
+            corners = plane.to_2d(ends)
             if solid.core.rank == 0:
                 return Circle(corners[0], solid.radius)
             return Capsule(corners[0], corners[1], solid.radius)
@@ -110,7 +110,7 @@ def flattened(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plan
 
 def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:
     """Return convex polygons whose union is a flat mesh: of its outline where that is one loop, else its triangles."""
-    points = plane.flat(mesh.points)
+    points = plane.to_2d(mesh.points)
     edges = mesh.boundary_edges
     following: dict[int, list[int]] = {}
     for i, j in edges.tolist():
@@ -134,10 +134,10 @@ def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:
     return Compound([ConvexHull(points[corners]) for corners in mesh.triangles])
 
 
-def drawn(solid: Solid, plane: Plane) -> Solid:
+def to_3d(solid: Solid, plane: Plane) -> Solid:
     """Return a shape of the plane as one in space, to be drawn."""
     if isinstance(solid, Compound):
-        pieces = [drawn(piece, plane) for piece in solid.pieces]
+        pieces = [to_3d(piece, plane) for piece in solid.pieces]
         return Compound([piece for piece in pieces if isinstance(piece, ConvexShape)])
     if isinstance(solid, Polytope):
         corners = solid.vertices

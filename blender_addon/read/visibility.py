@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import bpy
 
-from . import snapshot as read
+from ..data.objects import TYPES_WITH_SURFACE
+from ..data.records import ALL, RENDER, VIEWPORT
 
-VIEWPORT, RENDER, ALL = "viewport", "render", "all"
 LEVELS = frozenset({"SUBSURF", "MULTIRES"})
 """Modifiers whose levels the scene's Simplify limits."""
 PAIRS = {
@@ -146,6 +146,20 @@ def _asking(obj: bpy.types.Object) -> Iterator[str]:
                 yield modifier.name
 
 
+def describe_difference(entry: Mapping[str, Any]) -> str:
+    """Return a setting that differs between viewport and render, as a sentence."""
+    name, setting = entry["modifier"], entry["setting"]
+    what = "its geometry" if name is None else f"the modifier '{name}'"
+    of = f"'{entry['object']}': {what}"
+    if setting == "Is Viewport":
+        return f"{of} has a node Is Viewport, which is always on in a check"
+    if setting == "show_viewport":
+        on, off = ("the viewport", "renders") if entry["viewport"] else ("renders", "the viewport")
+        return f"{of} is on in {on} and off in {off}"
+    values = f"{entry['viewport']:g} in the viewport and {entry['render']:g} in renders"
+    return f"{of} has {setting.replace('_', ' ')} {values}"
+
+
 # --- what is left out -----------------------------------------------------------------------------------------------
 
 
@@ -164,7 +178,7 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
         elif not obj.visible_get(view_layer=layer):
             counts["hidden"] += 1
             counts["rendered"] += obj.session_uid in rendered
-        elif obj.is_instancer and not obj.show_instancer_for_viewport and obj.type in read.TYPES_WITH_SURFACE:
+        elif obj.is_instancer and not obj.show_instancer_for_viewport and obj.type in TYPES_WITH_SURFACE:
             counts["hidden"] += 1  # itself, not its instances
             counts["rendered"] += obj.session_uid in rendered and obj.show_instancer_for_render
     visible = (obj for obj in layer.objects if obj.visible_get(view_layer=layer))
@@ -182,7 +196,7 @@ def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, in
 
 
 def _can_be_checked(obj: bpy.types.Object) -> bool:
-    return obj.type in read.TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
+    return obj.type in TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
 
 
 def _instanced(objects: Iterable[bpy.types.Object]) -> Iterator[bpy.types.Collection]:

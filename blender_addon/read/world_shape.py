@@ -1,158 +1,253 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The things of a scene as they collide, in world space.
-
-What is costly is made when a candidate pair needs it, and kept for the next few: a scene of ten thousand objects has
-few candidates for each.
-"""
+"""The collision shapes of objects and instances in world space, made when they are first needed, and their cache."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from ...core.compounds.compound import Compound
+from ...core.decomposition.concavity import Concavity, max_concavity
 from ...core.meshes.decomposition import Decomposition
-from ...core.meshes.solid_facets import Solid
+from ...core.meshes.mesh import Mesh
+from ...core.meshes.solid_facets import Solid, SolidFacets, pieces_of, solid_facets
 from ...core.progress import Progress, subrange
 from ...core.shapes.box import Box
 from ...core.shapes.curved_shape import ConvexShape
-from ..draw.shape_outline import extent_of
-from . import collision_shape
-from .collision_shape import COMPOUND, MESH, PRIMITIVES
-from .collision_solid import Joined, Part, compound_of, joined, placed_mesh, placed_pieces, step_at
-from .scene_objects import Item
-
-KEPT = 4_000
-"""Things kept as they collide, as many as a batch may need; the least recently used go first."""
-KEPT_TRIANGLES = 1_000_000
-"""Triangles of meshes kept in world space, with trees of theirs: some hundred megabytes."""
+from ...core.shapes.hull import ConvexHull
+from ...core.types import FloatArray
+from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES, WORDS
+from .cache import LruCache
+from .collision_shape import Fit, fit_of, fitted, step_at, sticks_out
+from .scene_objects import SceneObject
+from .shape_outline import extent_of
 
 
-class Ready:
-    """A thing as it collides, in world space. What is costly is made when it is first asked for.
+@dataclass(frozen=True)
+class Approximation:
+    """The convex pieces of a compound, where they are not exact."""
 
-    `around`, `solid` and `prepare` raise ValueError, the end of a sentence about the item, when it cannot be made.
+    count: int
+    reason: str
+    distance: float
+    """No surface of the mesh is farther from those of the pieces, world units."""
+
+
+class WorldShape:
+    """The collision shape of an object or instance in world space.
+
+    Properties are computed when first asked for. They raise ValueError, the end of a sentence about the object, where
+    its geometry does not allow the shape.
     """
 
-    def __init__(self, item: Item) -> None:
-        self.item = item
-        self.kind = item.kind
-        self._parts = tuple(Ready(part) for part in item.parts)
+    def __init__(self, obj: SceneObject) -> None:
+        self.object = obj
+        self.kind = obj.kind
+        self._parts = tuple(WorldShape(part) for part in obj.parts)
         self._pieces: Decomposition | None = None
 
-    @cached_property
-    def around(self) -> ConvexShape | None:
-        """A convex shape that it is, or that a mesh is within; None for a compound."""
-        item, geometry = self.item, self.item.geometry
-        if self._parts or self.kind == COMPOUND:
-            return None
-        if self.kind in PRIMITIVES:
-            at_origin = item.choice.source == "rigid_body"
-            return collision_shape.fitted(self.kind, *geometry.bounds, item.linear, item.translation, at_origin)
-        if geometry.is_box:
-            return Box.from_matrix(item.matrix, *geometry.bounds)
-        return geometry.hull.transformed(item.matrix)
-
-    @cached_property
-    def solid(self) -> Solid:
-        """What it collides as."""
-        if self._parts:
-            return self._joined.compound
-        item = self.item
-        if self.kind == MESH:
-            geometry = item.geometry
-            return placed_mesh(self.kind, geometry.points, geometry.triangles, item.linear, item.translation)
-        if self.kind == COMPOUND:
-            return compound_of(self.make_pieces())
-        assert self.around is not None
-        return self.around
-
-    def prepare(self, progress: Progress | None = None) -> None:
-        """Make what it collides as, with all that takes long. Raises Cancelled."""
-        for k, part in enumerate(self._parts):
-            part_progress = subrange(progress, k / len(self._parts), (k + 1) / len(self._parts))
-            try:
-                part.prepare(part_progress)
-            except ValueError as error:
-                raise ValueError(f"cannot collide: its part '{part.item.name}' {error}") from error
-            if part.has_mesh:
-                part.make_pieces(part_progress)
-        if self.kind == COMPOUND and not self._parts:
-            self.make_pieces(progress)
-        _ = self.solid
-
-    @cached_property
-    def _joined(self) -> Joined:
-        return joined(
-            Part(part.item.name, part.solid, part.make_pieces if part.has_mesh else None) for part in self._parts
-        )
-
     @property
-    def is_alone(self) -> bool:
-        """Whether it is convex, so that it is the solid that is `around`."""
+    def is_convex(self) -> bool:
+        """Whether the shape is convex, so that it is its own convex bound."""
         return not self._parts and self.kind not in (MESH, COMPOUND)
-
-    def make_pieces(self, progress: Progress | None = None) -> Decomposition:
-        """Return the convex pieces that stand for its mesh, in world space; made once. Raises Cancelled."""
-        if self._pieces is None:
-            found = self.item.geometry.pieces(progress)
-            self._pieces = placed_pieces(found, self.item.linear, self.item.translation)
-        return self._pieces
-
-    @cached_property
-    def stands(self) -> tuple[int, str, float] | None:
-        """Of a compound whose pieces are not exact: how many, why not, and how far its surface is from theirs."""
-        if self._parts:
-            told = self._joined
-            return None if told.exact else (len(told.compound.pieces), told.reason, told.distance)
-        if self.kind != COMPOUND or self.make_pieces().exact:
-            return None
-        found = self.make_pieces()
-        return len(found.pieces), found.reason or found.message, found.distance
 
     @property
     def has_mesh(self) -> bool:
-        """Whether it is made of a mesh, of which there are pieces."""
+        """Whether it is made of a mesh of its own, which has pieces."""
         return self.kind in (MESH, COMPOUND) and not self._parts
+
+    @cached_property
+    def convex_bound(self) -> ConvexShape | None:
+        """A convex shape that it is, or that contains its mesh; None for a compound."""
+        obj, geometry = self.object, self.object.geometry
+        if self._parts or self.kind == COMPOUND:
+            return None
+        if self.kind in PRIMITIVES:
+            at_origin = obj.choice.source == "rigid_body"
+            return fitted(self.kind, *geometry.bounds, obj.linear, obj.translation, at_origin)
+        if geometry.is_box:
+            return Box.from_matrix(obj.matrix, *geometry.bounds)
+        return geometry.hull.transformed(obj.matrix)
+
+    @cached_property
+    def solid(self) -> Solid:
+        """The shape itself."""
+        if self._parts:
+            pieces: list[ConvexShape] = []
+            for part in self._parts:
+                with _naming(part):
+                    pieces += part._convex_pieces
+            return Compound(pieces)
+        if self.kind == COMPOUND:
+            _reject_filled_hollows(self.pieces(), "Mesh or Convex Hull")
+            return Compound(self.pieces().pieces)
+        if self.kind == MESH:
+            assert self.mesh is not None
+            return self.mesh
+        assert self.convex_bound is not None
+        return self.convex_bound
+
+    @cached_property
+    def mesh(self) -> Mesh | None:
+        """The mesh of a compound of its pieces or of a mesh; else None."""
+        if not self.has_mesh:
+            return None
+        self._require_faces()
+        return Mesh(self.object.points, self.object.geometry.triangles.astype(np.intp))
+
+    def _require_faces(self) -> None:
+        if len(self.object.geometry.triangles) == 0:
+            raise ValueError(f"has no faces: a {WORDS[self.kind]} is made of them")
+
+    @property
+    def _convex_pieces(self) -> tuple[ConvexShape, ...]:
+        """Its convex pieces, as a part of a compound parent."""
+        if self.kind != MESH or self._parts:
+            return pieces_of(self.solid)  # type: ignore[arg-type]
+        _reject_filled_hollows(self.pieces(), "Convex Hull")
+        return self.pieces().pieces
+
+    def pieces(self, progress: Progress | None = None) -> Decomposition:
+        """Return the convex pieces that stand for its mesh, or for those of its parts, made once. Raises Cancelled."""
+        if self._pieces is None:
+            self._pieces = self._pieces_of_parts(progress) if self._parts else self._pieces_of_mesh(progress)
+        return self._pieces
+
+    def _pieces_of_mesh(self, progress: Progress | None) -> Decomposition:
+        self._require_faces()
+        local, obj = self.object.geometry.pieces(progress), self.object
+        return replace(
+            local,
+            pieces=tuple(piece.transformed(obj.matrix) for piece in local.pieces),
+            distance=local.distance * float(np.linalg.norm(obj.linear, 2)),
+        )
+
+    def _pieces_of_parts(self, progress: Progress | None) -> Decomposition:
+        made = [(part.object.name, part.pieces(progress)) for part in self._parts if part.has_mesh or part._parts]
+        inexact = [(name, pieces) for name, pieces in made if not pieces.exact]
+        assert self._facets.pieces is not None
+        return replace(
+            self._facets.pieces,
+            exact=not inexact,
+            distance=max((pieces.distance for _, pieces in inexact), default=0.0),
+            message="the children are its pieces",
+            reason="; ".join(f"'{name}': {pieces.reason or pieces.message}" for name, pieces in inexact),
+        )
+
+    @cached_property
+    def _facets(self) -> SolidFacets:
+        """A compound parent as a mesh."""
+        return solid_facets(f"'{self.object.name}'", self.solid)
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Make the shape, with all that takes long. Raises ValueError, and Cancelled."""
+        for k, part in enumerate(self._parts):
+            part_progress = subrange(progress, k / len(self._parts), (k + 1) / len(self._parts))
+            with _naming(part):
+                part.prepare(part_progress)
+                if part.has_mesh:
+                    part.pieces(part_progress)
+        if self.kind == COMPOUND and not self._parts:
+            self.pieces(progress)
+        _ = self.solid
+
+    # measurements ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def hull(self) -> ConvexHull:
+        """The convex hull of the mesh; of a compound parent that of its shape."""
+        if self._parts:
+            return ConvexHull(self._facets.mesh.points)
+        return self.object.geometry.hull.transformed(self.object.matrix)
+
+    @cached_property
+    def concavity(self) -> Concavity:
+        """How far the mesh is from its hull; of a compound parent, its shape."""
+        if self._parts:
+            mesh = self._facets.mesh
+            return max_concavity(self.hull, self.hull.vertex_ids, mesh.points, mesh.triangles)
+        return self.object.geometry.world_concavity(self.hull, self.object.linear, self.object.translation)
+
+    @cached_property
+    def fit(self) -> Fit | None:
+        """How far a primitive is from the mesh; None for any other shape."""
+        shape, obj = self.convex_bound, self.object
+        if self.kind not in PRIMITIVES or shape is None:
+            return None
+        return obj.geometry.by_stretch(
+            (self.kind, obj.choice.source),
+            obj.linear,
+            lambda: fit_of(shape, self._corners, obj.points, obj.geometry.triangles),
+        )
+
+    @cached_property
+    def protrusion(self) -> float:
+        """How far the mesh sticks out of the primitive; 0.0 for any other shape."""
+        if self.kind not in PRIMITIVES or self.convex_bound is None:
+            return 0.0
+        return sticks_out(self.convex_bound, self._corners)
+
+    @property
+    def _corners(self) -> FloatArray:
+        return self.object.geometry.hull.vertices @ self.object.linear.T + self.object.translation
+
+    @cached_property
+    def approximation(self) -> Approximation | None:
+        """Of a compound whose pieces are not exact; else None."""
+        if self.kind != COMPOUND or (found := self.pieces()).exact:
+            return None
+        return Approximation(len(found.pieces), found.reason or found.message, found.distance)
 
     @cached_property
     def extent(self) -> float:
         """Diagonal of the bounding box."""
-        return extent_of(self.solid if self.around is None else self.around)
+        return extent_of(self.convex_bound or self.mesh or self.solid)
 
     @cached_property
     def step(self) -> float:
         """Blender units: spacing of float32 at the largest coordinate that took part."""
         if self._parts:
             return max(part.step for part in self._parts)
-        item, geometry = self.item, self.item.geometry
-        corners = geometry.hull.vertices @ item.linear.T + item.translation
-        return step_at(float(np.abs(corners).max()), geometry.magnitude, item.linear)
+        return step_at(float(np.abs(self._corners).max()), self.object.geometry.magnitude, self.object.linear)
 
     @property
     def weight(self) -> int:
         """About how many triangles are kept with it."""
-        own = 0 if self.is_alone else len(self.item.geometry.triangles)
+        own = 0 if self.is_convex else len(self.object.geometry.triangles)
         return max(own, sum(part.weight for part in self._parts))
 
 
-class ReadyThings:
-    """The last few things as they collide."""
+@contextmanager
+def _naming(part: WorldShape) -> Iterator[None]:
+    """Turn an error about a part of a compound parent into one about the parent."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"cannot collide: its part '{part.object.name}' {error}") from error
 
-    def __init__(self, items: Sequence[Item]) -> None:
-        self._items = items
-        self._kept: OrderedDict[int, Ready] = OrderedDict()
-        self._weight = 0
 
-    def __getitem__(self, k: int) -> Ready:
-        ready = self._kept.get(k)
-        if ready is None:
-            ready = self._kept[k] = Ready(self._items[k])
-            self._weight += ready.weight
-            while len(self._kept) > KEPT or (self._weight > KEPT_TRIANGLES and len(self._kept) > 2):
-                self._weight -= self._kept.popitem(last=False)[1].weight
-        else:
-            self._kept.move_to_end(k)
-        return ready
+def _reject_filled_hollows(pieces: Decomposition, instead: str) -> None:
+    """Raise ValueError, the end of a sentence about the object, where pieces fill hollows of the mesh.
+
+    instead: collision shapes to choose.
+    """
+    if pieces.fills_hollows:
+        raise ValueError(
+            f"cannot collide as a compound: {pieces.reason}. Choose {instead} as its collision shape, or simplify it"
+        )
+
+
+class WorldShapeCache(LruCache[WorldShape]):
+    """The world shapes used last: a scene of ten thousand objects has few candidates for each."""
+
+    def __init__(self, count: int = 4_000, triangles: int = 1_000_000) -> None:
+        """Keep up to `count` shapes with `triangles` together: meshes with their trees take some hundred megabytes."""
+        super().__init__(count, triangles, lambda shape: shape.weight)
+
+    def of(self, obj: SceneObject) -> WorldShape:
+        """Return the shape of an object."""
+        return self.get(obj.shape_key, lambda: WorldShape(obj))

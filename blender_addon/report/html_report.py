@@ -13,6 +13,7 @@ from typing import Any
 
 from ..data.names import visible
 from ..data.units import UnitFormat, counted
+from ..read.visibility import describe_difference
 from . import messages as answer_words
 from .scene_units import unit_format
 
@@ -260,7 +261,7 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
     ]
     rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(text)}</dd>" for name, text in lines)
     parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
-    differences = [_shown(answer_words.difference(entry)) for entry in check.get("differences", ())]
+    differences = [_shown(describe_difference(entry)) for entry in check.get("differences", ())]
     if differences:
         items = "".join(f"<li>{words}</li>" for words in differences)
         parts.append(

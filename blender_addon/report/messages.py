@@ -117,17 +117,3 @@ def hidden(check: Mapping[str, Any]) -> list[str]:
     if counts["excluded"]:
         told.append(f"{counts['excluded']:,} excluded")
     return told
-
-
-def difference(entry: Mapping[str, Any]) -> str:
-    """A setting that differs between viewport and render, as a sentence."""
-    name, setting = entry["modifier"], entry["setting"]
-    what = "its geometry" if name is None else f"the modifier '{name}'"
-    of = f"'{entry['object']}': {what}"
-    if setting == "Is Viewport":
-        return f"{of} has a node Is Viewport, which is always on in a check"
-    if setting == "show_viewport":
-        on, off = ("the viewport", "renders") if entry["viewport"] else ("renders", "the viewport")
-        return f"{of} is on in {on} and off in {off}"
-    values = f"{entry['viewport']:g} in the viewport and {entry['render']:g} in renders"
-    return f"{of} has {setting.replace('_', ' ')} {values}"

@@ -17,22 +17,20 @@ import numpy as np
 
 from ... import __version__
 from ...core.compounds.compound import Compound
-from ...core.decomposition.concavity import Concavity
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
 from ...core.narrow_phase.contact import Contact
 from ...core.region.region import Region
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.feature import Feature
-from ...core.shapes.hull import ConvexHull
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Rounded
 from ..check import session
+from ..check.inspection import CollisionProxy, Inspection
 from ..check.pair_contact import Found
-from ..check.session import Inspection, Stand
+from ..data.collision_kinds import WORDS
 from ..data.units import UnitFormat, counted, direction
-from ..read.collision_shape import WORDS
-from ..read.collision_solid import OPEN_SHARE
+from ..read.collision_shape import OPEN_SHARE
 from . import messages as answer_words
 from .json_report import json_text
 
@@ -101,22 +99,18 @@ def _build(inspection: Inspection) -> Report:
             "contact_lens": __version__,
             "blender": bpy.app.version_string,
             "stale": None,
-            "units": {**asdict(inspection.units), "numbers_in": "blender_units", "frame": "world"},
+            "units": inspection.units.record(),
             "objects": {
                 "a": _object(
                     inspection.name_a,
                     inspection.shape_a,
-                    inspection.stand_a,
-                    inspection.hull_a,
-                    inspection.dent_a,
+                    inspection.proxy_a,
                     inspection.resolution,
                 ),
                 "b": _object(
                     inspection.name_b,
                     inspection.shape_b,
-                    inspection.stand_b,
-                    inspection.hull_b,
-                    inspection.dent_b,
+                    inspection.proxy_b,
                     inspection.resolution,
                 ),
             },
@@ -197,22 +191,23 @@ def to_json(data: Report) -> str:
     return json_text(data, indent=2) + "\n"
 
 
-def _object(name: str, shape: Solid, stand: Stand, hull: ConvexHull, dent: Concavity, resolution: float) -> Report:
+def _object(name: str, shape: Solid, proxy: CollisionProxy, resolution: float) -> Report:
+    hull, dent = proxy.hull, proxy.concavity
     return {
         "name": name,
-        "inspected_as": stand.kind.lower(),
+        "inspected_as": proxy.kind.lower(),
         "collision_shape": {
-            "asked_for": stand.choice.kind.lower(),
-            "source": stand.choice.source,
-            "note": stand.choice.note or None,
+            "asked_for": proxy.choice.kind.lower(),
+            "source": proxy.choice.source,
+            "note": proxy.choice.note or None,
             **_measures(shape),
-            "mesh_sticks_out": None if stand.fit is None else stand.fit.sticks_out,
-            "reaches_beyond_mesh": None if stand.fit is None else stand.fit.reaches_beyond,
-            "stand_ins": None if stand.pieces is None else len(stand.pieces.pieces),
-            "exact": None if stand.pieces is None else stand.pieces.exact,
-            "distance_from_mesh": None if stand.pieces is None else stand.pieces.distance,
-            "how": None if stand.pieces is None else stand.pieces.message,
-            "why_not_exact": None if stand.pieces is None else stand.pieces.reason or None,
+            "mesh_sticks_out": None if proxy.fit is None else proxy.fit.sticks_out,
+            "reaches_beyond_mesh": None if proxy.fit is None else proxy.fit.reaches_beyond,
+            "stand_ins": None if proxy.pieces is None else len(proxy.pieces.pieces),
+            "exact": None if proxy.pieces is None else proxy.pieces.exact,
+            "distance_from_mesh": None if proxy.pieces is None else proxy.pieces.distance,
+            "how": None if proxy.pieces is None else proxy.pieces.message,
+            "why_not_exact": None if proxy.pieces is None else proxy.pieces.reason or None,
         },
         "hull": {
             "vertices": len(hull.vertices),

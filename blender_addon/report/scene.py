@@ -4,25 +4,33 @@
 from __future__ import annotations
 
 import base64
+import math
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ... import __version__
-from ..check import motion as scene_motion
+from ..check import results as scene_results
+from ..check.inspection import Work
+from ..check.results import ContactLensFinding
+from ..check.scene import Outcome
+from ..data.objects import frame_of
+from ..data.records import Pair, Rules, Settings
 from ..data.units import UnitFormat, counted
-from ..draw.isolated_pair import isolate
+from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
-from ..read.scene import frame_of
-from ..read.scene_objects import Item
+from ..read.scene_objects import CheckInput, SceneObject
 from . import csv_report as report_csv
 from . import files as report_files
 from . import html_report as report_html
 from . import json_report as report_json
 from . import messages as answer_words
+from .rows import rows
+from .scene_units import unit_format
 
 SCHEMA_VERSION = 2
 PICTURE_SIZE = (640, 400)
@@ -39,6 +47,63 @@ WRITERS: dict[str, Callable[[Document], str]] = {
 def input_of(path: str, sha256: str | None = None) -> dict[str, Any]:
     """Return what a document says of a file that is to be checked; sha256: of its bytes, where they were read."""
     return {"file": Path(path).name or None, "path": path or None, "sha256": sha256, "error": None}
+
+
+def check_record(
+    scene: bpy.types.Scene,
+    rules: Rules,
+    given: CheckInput,
+    outcome: Outcome,
+    frame: float | None = None,
+    changed: Pair = frozenset(),
+) -> dict[str, Any]:
+    """Return a check as plain data, JSON-ready; its findings have no status yet.
+
+    frame: of the check, if not the scene's current one. changed: the objects that were left out, as they have changed.
+    """
+    frame = frame_of(scene) if frame is None else frame
+    found = rows(given.objects, outcome.clashes, given.units)
+    relations: dict[str, int] = {}
+    for row in found:
+        relations[row["relation"]] = relations.get(row["relation"], 0) + 1
+    return {
+        "file": Path(bpy.data.filepath).name or None,
+        "path": bpy.data.filepath or None,
+        "scene": scene.name,
+        "frame": frame,
+        "partial": outcome.partial,
+        "motion": None,
+        "units": UnitFormat.of_scene(scene).record(),
+        "settings": asdict(rules),
+        "objects": len(given.objects) - len(changed),
+        "candidate_pairs": outcome.candidates,
+        "checked_pairs": len(outcome.clashes) + len(outcome.cleared) + len(outcome.approved),
+        "relations": dict(sorted(relations.items())),
+        "ignored_pairs": dict(sorted(outcome.ignored.items())),
+        "skipped": [skipped._asdict() for skipped in outcome.skipped],
+        "left_out": outcome.left_out,
+        "differences": outcome.differences,
+        "out_of_date": 0,
+        "findings": [{**row, "frame": frame, "apart": False, "out_of_date": None} for row in found],
+    }
+
+
+def store_check(
+    scene: bpy.types.Scene,
+    rules: Rules,
+    given: CheckInput,
+    outcome: Outcome,
+    frame: float | None = None,
+    changed: Pair = frozenset(),
+) -> None:
+    """Store a check in the scene's list of findings. The arguments are those of `check_record`."""
+    record = check_record(scene, rules, given, outcome, frame, changed)
+    scene_results.store(scene, given, outcome, record, rows(given.objects, outcome.approved, given.units), changed)
+
+
+def update_clash(finding: ContactLensFinding, given: CheckInput, outcome: Outcome, frame: float) -> None:
+    """Store the check of a pair alone, at a frame, in its finding."""
+    scene_results.update(finding, given, outcome, rows(given.objects, outcome.clashes, given.units), frame)
 
 
 def document(
@@ -69,8 +134,39 @@ def _between_frames(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     of_files: dict[str | None, list[dict[str, Any]]] = {}
     for check in checks:
         of_files.setdefault(check.get("path"), []).append(check)
-    told = [{"path": path, "words": scene_motion.words(some)} for path, some in of_files.items()]
+    told = [{"path": path, "words": motion_words(some)} for path, some in of_files.items()]
     return [entry for entry in told if entry["words"]]
+
+
+def motion_words(checks: Sequence[dict[str, Any]]) -> str:
+    """Say of the checked frames of a scene that they are samples, and how far the fastest object moved between two.
+
+    Empty for checks that are not of a list of frames. checks: lengths in Blender units.
+    """
+    sampled = [check for check in checks if check.get("motion") is not None]
+    if not sampled:
+        return ""
+    text = "Frames are samples: what happens between them is not checked."
+    pairs = [check for check in sampled if check["motion"]["since_frame"] is not None]
+    if not pairs:
+        return text
+    check = max(pairs, key=_extents)
+    fastest, units = check["motion"], unit_format(check)
+    if fastest["object"] is None:
+        return f"{text} No object moved from one checked frame to the next."
+    text += (
+        f" The fastest object for its size, '{fastest['object']}', moved {units.length(fastest['distance'])} "
+        f"from frame {fastest['since_frame']} to frame {check['frame']}: "
+    )
+    if fastest["extents"] is None:
+        return f"{text}it has no extent in that direction, so it may pass through others unnoticed."
+    text += f"{fastest['extents']:.3g} times its extent in that direction ({units.length(fastest['extent'])})"
+    return text + (", so it may pass through others unnoticed." if fastest["extents"] >= 1.0 else ".")
+
+
+def _extents(check: dict[str, Any]) -> float:
+    extents: float | None = check["motion"]["extents"]
+    return math.inf if extents is None else extents
 
 
 def one_line(check: dict[str, Any]) -> str:
@@ -90,7 +186,10 @@ def one_line(check: dict[str, Any]) -> str:
 
 
 def take_pictures(
-    context: bpy.types.Context, check: dict[str, Any], pairs: Sequence[tuple[Item, Item] | None], most: int
+    context: bpy.types.Context,
+    check: dict[str, Any],
+    pairs: Sequence[tuple[SceneObject, SceneObject] | None],
+    most: int,
 ) -> None:
     """Put a picture into the first rows of a check of the scene as it is now.
 
@@ -99,7 +198,7 @@ def take_pictures(
     pose.
     """
     taken = 0
-    clearance, tolerance = check["settings"]["clearance"], check["settings"]["contact_tolerance"]
+    settings = Settings("auto", check["settings"]["clearance"], check["settings"]["contact_tolerance"])
     units, now = UnitFormat.of_scene(context.scene), frame_of(context.scene)
     try:
         with tempfile.TemporaryDirectory(prefix="contact_lens-") as folder:
@@ -120,7 +219,8 @@ def take_pictures(
                     row["no_picture"] = f"found at frame {row['frame']}"
                     continue
                 try:
-                    render_isolated(context, isolate(*pair, clearance, tolerance, units), str(path), *PICTURE_SIZE)
+                    inspection = Work(pair, settings, units)()
+                    render_isolated(context, IsolatedPair(inspection), str(path), *PICTURE_SIZE)
                 except GpuUnavailable as error:
                     check["pictures"] = f"No pictures: {error}"
                     break

@@ -7,8 +7,8 @@ import argparse
 from typing import Any
 
 from ..check import results as scene_results
+from ..data.records import ALL, RENDER, VIEWPORT
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
-from ..read import visibility as scene_visibility
 
 MOST_FRAMES = 1_000_000
 LAST_FRAME = 1_048_574
@@ -58,8 +58,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     side.add_argument("--object", metavar="NAME", help="one object against all other visible ones")
     what.add_argument(
         "--visibility",
-        choices=(scene_visibility.VIEWPORT, scene_visibility.RENDER, scene_visibility.ALL),
-        default=scene_visibility.VIEWPORT,
+        choices=(VIEWPORT, RENDER, ALL),
+        default=VIEWPORT,
         help="which objects are visible. viewport (default): as the file shows them; render: as in a render, with the "
         "modifiers and levels of renders; all: hidden and excluded objects too. Nothing of it is saved",
     )
@@ -83,6 +83,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
         help="leave out these pairs, and no others; may be given several times. parents: a thing and one it hangs on; "
         "collections: two in one collection; joined: by a rigid-body constraint; listed: in the file's own list; "
         "approved: by a person, in the file",
+    )
+    what.add_argument(
+        "--verify",
+        action="store_true",
+        help="check each clash a second time, with a certificate that is verified independently of the solver",
     )
     out = made.add_argument_group("what comes out")
     out.add_argument(

@@ -15,12 +15,15 @@ from bpy.app.handlers import persistent
 from ..check import changes, session
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
+from ..check.inspection import Inspection
 from ..check.results import ContactLensFinding
-from ..check.session import Inspection
+from ..data.objects import frame_of
+from ..data.records import Pair
 from ..data.units import UnitFormat
 from ..read import faults as scene_faults
-from ..read import scene as scene_check
-from ..read.scene_objects import Ignore, Key, Subject
+from ..read.scene_objects import CheckInput, IgnoreRules
+from ..read.scene_reader import snapshot_keys, states_of
+from ..report import scene as scene_report
 from . import background, handlers
 from .background import Flow, Steps
 
@@ -33,8 +36,6 @@ PAUSE_FACTOR = 4.0
 COMPARE_INTERVAL_S = 0.05
 RENEW_AFTER_S = 0.2
 """Seconds after the last inspection of a pair until its clash is renewed."""
-
-Pair = frozenset[Key]
 
 _wanted: dict[int, tuple[Pair, float]] = {}
 """By the scene's session_uid: the pair that was inspected last, and when."""
@@ -75,20 +76,20 @@ def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 # --- renewing -------------------------------------------------------------------------------------------------------
 
 
-def subject_of(context: bpy.types.Context, clash: ContactLensFinding) -> Subject | None:
+def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckInput | None:
     """Read the pair of a clash as it is now, to be checked by itself; None when it is gone."""
     check = scene_results.of_scene(context.scene)
     rules = check.as_rules(context)
     a, b = clash.key("a"), clash.key("b")
     keys = [key for key in (a, b) if key is not None]
-    items = scene_check.items_of(context, keys, faults=scene_faults.affected(context))
-    if a not in items or b not in items:
+    objects = snapshot_keys(context.evaluated_depsgraph_get(), keys, faults=scene_faults.affected(context))
+    if a not in objects or b not in objects:
         return None
-    return Subject(
-        [items[a], items[b]],
+    return CheckInput(
+        [objects[a], objects[b]],
         None,
         [0, 1],
-        Ignore(),
+        IgnoreRules(),
         rules.clearance,
         rules.contact_tolerance,
         rules.touching,
@@ -114,17 +115,17 @@ def _steps(context: bpy.types.Context, pair: Pair) -> Steps:
     k = changes.row_of_pair(scene, pair)
     if k is None or not changes.can_be_renewed(context, k):
         return {"CANCELLED"}
-    subject = subject_of(context, scene_results.of_scene(scene).findings[k])
-    if subject is None:
+    given = read_clash(context, scene_results.of_scene(scene).findings[k])
+    if given is None:
         return {"CANCELLED"}
-    frame = scene_check.frame_of(scene)
-    outcome = yield lambda progress: scene_pairs.check(subject, progress)
+    frame = frame_of(scene)
+    outcome = yield lambda progress: scene_pairs.check(given, progress)
     k = changes.row_of_pair(scene, pair)
-    if k is None or scene_check.frame_of(scene) != frame:
+    if k is None or frame_of(scene) != frame:
         return {"CANCELLED"}
-    if scene_check.states_of(context, pair) != {item.key: item.state for item in subject.items}:
+    if states_of(context.evaluated_depsgraph_get(), pair) != {obj.key: obj.state for obj in given.objects}:
         return {"CANCELLED"}  # it is still out of date, and is renewed when the pair is inspected again
-    scene_results.update(scene_results.of_scene(scene).findings[k], subject, outcome, frame)
+    scene_report.update_clash(scene_results.of_scene(scene).findings[k], given, outcome, frame)
     return {"FINISHED"}
 
 
@@ -154,7 +155,7 @@ def _drop_renewal() -> None:
 
 
 def _inspected(scene: bpy.types.Scene, inspection: Inspection) -> None:
-    renew(scene, frozenset(((inspection.uid_a, 0, ""), (inspection.uid_b, 0, ""))))
+    renew(scene, frozenset(inspection.keys))
 
 
 @persistent

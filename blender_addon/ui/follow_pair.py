@@ -20,11 +20,9 @@ from bpy.app.handlers import persistent
 from ...core.progress import Cancelled
 from ..check import changes, session
 from ..check import results as scene_results
-from ..check.inspection import Work, begun, is_of
-from ..check.session import Inspection
+from ..check.inspection import Inspection, Work, clear_caches, is_outdated
 from ..data import properties
-from ..read import collision_shape
-from ..read import snapshot as read
+from ..data.collision_kinds import COMPOUND
 from ..read.snapshot import HiddenError, ReadError
 from . import background, handlers
 from .background import Flow, Steps
@@ -206,12 +204,12 @@ def _follow(context: bpy.types.Context) -> None:
 def _begin(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, entry: _Following) -> None:
     """Inspect the scene's pair as the depsgraph has evaluated it; what takes long runs on. Raise ReadError."""
     _hidden.discard(scene.session_uid)
-    a, b = session.pair(scene)
-    if a is None or b is None:
+    keys = properties.pair_keys(scene)
+    if keys is None:
         session.set_error(scene, "")
         entry.is_asked = False
         return
-    work = begun(scene, depsgraph, a, b, session.settings_of(scene).as_settings())
+    work = session.prepare_inspection(scene, depsgraph, keys, properties.settings_of(scene).as_settings())
     entry.is_asked, entry.reason = False, ""
     if isinstance(work, Inspection):
         session.store(scene, work)  # nothing has changed after all
@@ -254,11 +252,11 @@ def _contact_of(scene: bpy.types.Scene) -> object:
 
 def _is_still_about(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, work: Work | None) -> bool:
     """Return whether the work is about the scene's pair as it is now: Blender tags unchanged objects, too."""
-    a, b = session.pair(scene)
-    if a is None or b is None or work is None:
+    settings = properties.settings_of(scene).as_settings()
+    if work is None or work.keys != properties.pair_keys(scene) or work.settings != settings:
         return False
     try:
-        return is_of(work, depsgraph, a, b, session.settings_of(scene).as_settings())
+        return not is_outdated(depsgraph, work)
     except ReadError:
         return False
 
@@ -272,8 +270,8 @@ def _leave(uid: int) -> None:
 
 def _drop_deleted(scene: bpy.types.Scene) -> None:
     """Empty a picker whose object was deleted: the picker alone keeps the object in the file."""
-    settings = session.settings_of(scene)
-    a, b = session.pair(scene)
+    settings = properties.settings_of(scene)
+    a, b = properties.pair(scene)
     if settings.object_a is not None and a is None:
         settings.object_a = None
     if settings.object_b is not None and b is None:
@@ -305,17 +303,17 @@ def _inspected_at_once(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -
 
 @persistent
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if not session.picked(scene) or depsgraph.mode != "VIEWPORT":
+    if not properties.picked(scene) or depsgraph.mode != "VIEWPORT":
         return
     if _follow_change(scene, depsgraph):
         return
-    if depsgraph.id_type_updated("SCENE") and (None in session.pair(scene) or scene.session_uid in _hidden):
+    if depsgraph.id_type_updated("SCENE") and (None in properties.pair(scene) or scene.session_uid in _hidden):
         request(scene)  # deleted, or shown again
 
 
 @persistent
 def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if session.picked(scene) and depsgraph.mode == "VIEWPORT":
+    if properties.picked(scene) and depsgraph.mode == "VIEWPORT":
         _follow_change(scene, depsgraph)
 
 
@@ -337,14 +335,17 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
 
 def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[str, str]:
     """Return the names of an object of the scene's pair that moved, and of one that was edited; empty without one."""
-    picked = {obj.session_uid: obj.name for obj in session.picked(scene)}
-    parts = {part.session_uid: obj.name for obj in session.picked(scene) for part in _possible_parts(obj)}
+    picked = {obj.session_uid: obj.name for obj in properties.picked(scene)}
+    parts = {part.session_uid: obj.name for obj in properties.picked(scene) for part in _possible_parts(obj)}
+    parts |= _sources(scene)
     moved = edited = ""
     for update in depsgraph.updates:
-        if not isinstance(update.id, bpy.types.Object):
+        if not isinstance(update.id, (bpy.types.Object, bpy.types.Collection)):
             continue
         uid = update.id.original.session_uid
-        if uid in parts and (changes.is_edited(update) or update.is_updated_transform):
+        if isinstance(update.id, bpy.types.Collection):
+            edited = parts.get(uid, edited)
+        elif uid in parts and (changes.is_edited(update) or update.is_updated_transform):
             edited = parts[uid]
         elif uid in picked and changes.is_edited(update):
             edited = picked[uid]
@@ -356,17 +357,27 @@ def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[st
 def _possible_parts(obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
     """Return the objects that may be parts of a compound parent, those that have just ceased to be one too."""
     body = obj.rigid_body
-    return obj.children_recursive if body is not None and body.collision_shape == collision_shape.COMPOUND else ()
+    return obj.children_recursive if body is not None and body.collision_shape == COMPOUND else ()
+
+
+def _sources(scene: bpy.types.Scene) -> dict[int, str]:
+    """Return the `session_uid` of all that picked instances depend on, with the name of their instancer."""
+    settings = properties.settings_of(scene)
+    sources: dict[int, str] = {}
+    for letter in "ab":
+        owner, source = (getattr(settings, f"{name}_{letter}") for name in ("object", "source"))
+        if owner is not None and getattr(settings, f"instance_{letter}"):
+            sources |= dict.fromkeys(changes.watched(owner, source or owner) - {owner.session_uid}, owner.name)
+    return sources
 
 
 def _as_before(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
     """Return whether the scene's pair is still what its result is about."""
     last = session.stored(scene)
-    a, b = session.pair(scene)
-    if last is None or a is None or b is None or session.marked(scene):
+    if last is None or last.keys != properties.pair_keys(scene) or session.marked(scene):
         return False
     try:
-        return (last.state_a, last.state_b) == (read.state_of(a, depsgraph), read.state_of(b, depsgraph))
+        return not is_outdated(depsgraph, last)
     except ReadError:
         return False
 
@@ -382,7 +393,7 @@ def _undone(*_: object) -> None:
 @persistent
 def _loaded(*_: object) -> None:
     session.clear()
-    read.forget()
+    clear_caches()
     _hidden.clear()
     for uid in list(_following):
         _leave(uid)

@@ -14,7 +14,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.progress import Cancelled
-from ..check.volumes import Subject, VolumesView, subject_of, view_of
+from ..check.volumes import VolumesInput, VolumesView, read_volumes, view_of
 from ..data import properties
 from ..read.snapshot import ReadError
 from . import background, handlers
@@ -64,20 +64,20 @@ def begin(context: bpy.types.Context, seconds: float | None) -> None:
     _pending.discard(uid)
     start = time.perf_counter()
     try:
-        subject = subject_of(context, _settings(context.scene).as_volume_settings())
+        given = read_volumes(context, _settings(context.scene).as_volume_settings())
     except ReadError as error:
         _fail(uid, str(error))
         _seconds[uid] = time.perf_counter() - start
         return
-    flow = _flows[uid] = Flow("Bounding volumes", _steps(uid, subject, start))
+    flow = _flows[uid] = Flow("Bounding volumes", _steps(uid, given, start))
     if not flow.run(seconds):
         background.wait_for(flow)
 
 
-def _steps(uid: int, subject: Subject, start: float) -> Steps:
+def _steps(uid: int, given: VolumesInput, start: float) -> Steps:
     """Make what is computed the scene's view; when that is cancelled, the one before stays and is outdated."""
     try:
-        _views[uid] = yield lambda progress: view_of(subject, progress)
+        _views[uid] = yield lambda progress: view_of(given, progress)
         _errors.pop(uid, None)
         _outdated.discard(uid)
     except Cancelled:

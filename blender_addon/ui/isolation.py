@@ -3,37 +3,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core.types import FloatArray
-from ..check.session import matrix_numbers
+from ..data.objects import matrix_numbers
 from ..draw.isolated_pair import IsolatedPair
 from . import handlers
 
-_isolated: dict[int, tuple[IsolatedPair, list[tuple[float, ...]]]] = {}
-"""By the scene's session_uid: its pair, and the world matrices of the pair's owners when it was read."""
+_isolated: dict[int, IsolatedPair] = {}
+"""The pair of each scene, by its session_uid."""
 
 
-def isolate(context: bpy.types.Context, pair: IsolatedPair | None, places: Sequence[tuple[float, ...]] = ()) -> None:
-    """Isolate a pair for as long as its objects stay selected; None ends that.
-
-    places: the world matrices of its owners when it was read.
-    """
+def isolate(context: bpy.types.Context, pair: IsolatedPair | None) -> None:
+    """Isolate a pair for as long as its objects stay selected; None ends that."""
     _isolated.pop(context.scene.session_uid, None)
     if pair is not None:
-        _isolated[context.scene.session_uid] = pair, list(places)
+        _isolated[context.scene.session_uid] = pair
 
 
 def current(context: bpy.types.Context) -> IsolatedPair | None:
     """Return the scene's isolated pair; None unless its objects and no others are selected."""
-    if not _isolated:
-        return None
-    pair, places = _isolated.get(context.scene.session_uid, (None, []))
-    return pair if pair is not None and len(_owners(context, pair)) == len(places) == 2 else None
+    pair = _isolated.get(context.scene.session_uid)
+    return pair if pair is not None and len(_owners(context, pair)) == 2 else None
 
 
 def _owners(context: bpy.types.Context, pair: IsolatedPair) -> list[bpy.types.Object]:
@@ -45,16 +38,11 @@ def _owners(context: bpy.types.Context, pair: IsolatedPair) -> list[bpy.types.Ob
     return [selected[uid] for uid in pair.owners if uid in selected]
 
 
-def is_moved(context: bpy.types.Context, pair: IsolatedPair) -> bool:
-    """Return whether an owner is no longer where it was, so that the contact may no longer hold."""
-    return not all(np.array_equal(step, np.eye(4)) for step in steps(context, pair))
-
-
 def steps(context: bpy.types.Context, pair: IsolatedPair) -> tuple[FloatArray, FloatArray]:
     """Return the matrices (4, 4) that take A and B from where they were to where their owners are now."""
     found = []
-    for obj, place in zip(_owners(context, pair), _isolated[context.scene.session_uid][1], strict=True):
-        before, now = (np.array(numbers).reshape(4, 4) for numbers in (place, matrix_numbers(obj)))
+    for obj, then in zip(_owners(context, pair), pair.inspection.objects, strict=True):
+        before, now = (np.array(numbers).reshape(4, 4) for numbers in (then.owner_matrix, matrix_numbers(obj)))
         # The inverse may be none: a matrix that flattens has only a pseudo-inverse.
         found.append(np.eye(4) if np.array_equal(before, now) else now @ np.linalg.pinv(before))
     return found[0], found[1]
@@ -64,7 +52,7 @@ def steps(context: bpy.types.Context, pair: IsolatedPair) -> tuple[FloatArray, F
 def _depsgraph_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if scene.session_uid not in _isolated:
         return
-    pair, _ = _isolated[scene.session_uid]
+    pair = _isolated[scene.session_uid]
     for update in depsgraph.updates:
         if not isinstance(update.id, (bpy.types.Object, bpy.types.Collection)):
             continue

@@ -7,8 +7,7 @@ What was stored of the clash is there at once. How the pair is now is computed b
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -17,16 +16,15 @@ from ...core.progress import Progress
 from ...core.types import FloatArray
 from ..check import changes, session
 from ..check import results as scene_results
-from ..check.inspection import begun, overtaken
+from ..check.inspection import Inspection, Keys, Work, is_outdated
 from ..check.results import ContactLensFinding
-from ..check.session import Inspection
-from ..data.units import UnitFormat
-from ..draw import isolated_pair
+from ..check.session import prepare_inspection
+from ..data import properties
+from ..data.objects import object_in_scene
 from ..draw.isolated_pair import IsolatedPair
-from ..read import scene as scene_check
-from ..read.scene_objects import Item, Key
+from ..read.scene_reader import states_of
 from ..read.snapshot import ReadError
-from . import background, follow_clashes, follow_pair, handlers, isolation, viewport
+from . import background, follow_pair, handlers, isolation, viewport
 from .background import Flow, Steps
 
 SIZES = 4.5
@@ -45,7 +43,7 @@ def objects_of(clash: ContactLensFinding) -> list[bpy.types.Object]:
 def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
     """Return why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
     for letter in "ab":
-        if session.object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
+        if object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
             return f"'{scene_results.label(clash, letter)}' is gone: check the scene again"
     return ""
 
@@ -55,24 +53,13 @@ def is_pair_of_objects(clash: ContactLensFinding) -> bool:
     return len(objects_of(clash)) == 2 and not clash.instance_a and not clash.instance_b
 
 
-class _Result(NamedTuple):
-    """What is computed of a pair."""
-
-    inspection: Inspection | None
-    """Of two objects; instances are not inspected."""
-    isolated: IsolatedPair
-
-
 @dataclass(frozen=True, eq=False)
 class _PendingInspection:
     """The pair of a clash as it was read when the user went there."""
 
     scene: int
     """`session_uid` of the scene."""
-    keys: tuple[Key, Key]
-    items: tuple[Item, Item]
-    places: list[tuple[float, ...]]
-    """World matrices of the objects, or of the instancers."""
+    keys: Keys
     before: Inspection | None
     """The scene's result then."""
     center: FloatArray
@@ -81,8 +68,8 @@ class _PendingInspection:
     """Of the smaller one."""
     dependencies: frozenset[int]
     """`session_uid` of what else than these objects the pair depends on."""
-    work: Callable[[Progress], _Result]
-    """Compute the contact, in any thread. Raise ValueError, a sentence for the user, and Cancelled."""
+    work: Callable[[Progress], Inspection]
+    """Compute the contact, in any thread. Raise ReadError and Cancelled."""
 
 
 _pending: tuple[_PendingInspection, Flow] | None = None
@@ -123,7 +110,7 @@ def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> 
         if gone := missing(context.scene, clash):
             raise ReadError(gone)
         pending = _read(context, clash, center)
-    except ValueError as error:  # a ReadError among them
+    except ReadError as error:
         _fail(context, error)
         frame(context, center, length, UNKNOWN_SIZE)
         return
@@ -136,74 +123,39 @@ def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> 
 
 
 def _read(context: bpy.types.Context, clash: ContactLensFinding, center: FloatArray) -> _PendingInspection:
-    """Read the pair as it is now and put two objects into the pickers. Raise ValueError, a sentence for the user."""
-    scene = context.scene
-    settings, rules = session.settings_of(scene), scene_results.of_scene(scene).as_rules(context)
-    made: Inspection | Callable[[Progress], Inspection] | None = None
+    """Read the pair as it is now and put it into the pickers. Raise ReadError."""
+    scene, settings = context.scene, properties.settings_of(context.scene)
     session.set_error(scene, "")
-    if is_pair_of_objects(clash):
-        settings.object_a, settings.object_b = clash.object_a, clash.object_b
-        if clash.relation == "within_clearance":  # or the panel would call it separated
-            settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
-        follow_pair.leave(scene)
-        depsgraph = context.evaluated_depsgraph_get()
-        made = begun(scene, depsgraph, clash.object_a, clash.object_b, settings.as_settings())
-    a, b = items = _items(context, _keys(clash))
-    units = UnitFormat.of_scene(scene)
-
-    def work(progress: Progress) -> _Result:
-        if made is None:
-            return _Result(None, isolated_pair.isolate(a, b, rules.clearance, rules.contact_tolerance, units, progress))
-        inspection = made if isinstance(made, Inspection) else made(progress)
-        return _Result(inspection, isolated_pair.isolate_inspected(inspection, a, b))
-
+    a, b = clash.key("a"), clash.key("b")
+    if a is None or b is None:
+        raise ReadError("An object of this clash is gone: check the scene again")
+    properties.pick(scene, (a, b))
+    if clash.relation == "within_clearance":  # or the panel would call it separated
+        settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
+    follow_pair.leave(scene)
+    made = prepare_inspection(scene, context.evaluated_depsgraph_get(), (a, b), settings.as_settings())
     owners = objects_of(clash)
     sources = (clash.source_a or owners[0], clash.source_b or owners[1])
     dependencies = set().union(*map(changes.watched, owners, sources)) - {owner.session_uid for owner in owners}
     return _PendingInspection(
         scene=scene.session_uid,
-        keys=(a.key, b.key),
-        items=items,
-        places=[session.matrix_numbers(obj) for obj in owners],
+        keys=(a, b),
         before=session.stored(scene),
         center=center,
-        size=min(float(np.linalg.norm(np.ptp(isolated_pair.surface(item).points, axis=0))) for item in items),
+        size=min(float(np.linalg.norm(np.ptp(obj.points, axis=0))) for obj in made.objects),
         dependencies=frozenset(dependencies),
-        work=work,
+        work=made if isinstance(made, Work) else lambda progress: made,
     )
 
 
-def _keys(clash: ContactLensFinding) -> tuple[Key | None, Key | None]:
-    return clash.key("a"), clash.key("b")
-
-
-def _items(context: bpy.types.Context, keys: tuple[Key | None, Key | None]) -> tuple[Item, Item]:
-    """Read both things as they are now. Raise ReadError when one is gone."""
-    items = scene_check.items_of(context, [key for key in keys if key is not None])
-    a, b = (items.get(key) if key is not None else None for key in keys)
-    if a is None or b is None:
-        raise ReadError("An object of this clash is hidden or gone: check the scene again")
-    return a, b
-
-
 def _is_current(context: bpy.types.Context, pending: _PendingInspection) -> bool:
-    """Return whether the clash is still the active one, and its objects those in the pickers."""
-    check = scene_results.of_scene(context.scene)
-    if context.scene.session_uid != pending.scene or not 0 <= check.active < len(check.findings):
-        return False
-    clash = check.findings[check.active]
-    if _keys(clash) != pending.keys:
-        return False
-    return not is_pair_of_objects(clash) or session.pair(context.scene) == (clash.object_a, clash.object_b)
-
-
-def _is_as_read(context: bpy.types.Context, pending: _PendingInspection) -> bool:
-    """Return whether the surfaces are still those that were read, wherever they are now. Raise ReadError."""
-    pairs = zip(pending.items, _items(context, pending.keys), strict=True)
-    return all(
-        np.array_equal(then.geometry.points, now.geometry.points)
-        and np.array_equal(then.geometry.triangles, now.geometry.triangles)
-        for then, now in pairs
+    """Return whether the clash is still the active one, and its pair in the pickers."""
+    clash = scene_results.active_clash(context.scene)
+    return (
+        context.scene.session_uid == pending.scene
+        and clash is not None
+        and (clash.key("a"), clash.key("b")) == pending.keys
+        and properties.pair_keys(context.scene) == pending.keys
     )
 
 
@@ -217,27 +169,28 @@ def _steps(context: bpy.types.Context, pending: _PendingInspection) -> Steps:
             is_late, _pending = _pending is not None, None
         if not is_late or _is_current(context, pending):
             _collect_result(context, pending, result, is_late)
-    except ValueError as error:
+    except ReadError as error:
         _fail(context, error)
     return {"FINISHED"}
 
 
-def _collect_result(context: bpy.types.Context, pending: _PendingInspection, result: _Result, is_late: bool) -> None:
+def _collect_result(
+    context: bpy.types.Context, pending: _PendingInspection, inspection: Inspection, is_late: bool
+) -> None:
     """Show a result; late: much may have happened since the pair was read. Raise ReadError."""
-    scene = context.scene
-    inspection, isolated = result
-    is_shown = not is_late or _is_as_read(context, pending)
-    if inspection is not None and session.stored(scene) is pending.before:  # else an operator was faster
+    scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
+    states = {obj.key: obj.state for obj in inspection.objects}
+    now = states_of(depsgraph, pending.keys) if is_late else states
+    is_shown = all(key in now and now[key].made == state.made for key, state in states.items())
+    if session.stored(scene) is pending.before:  # else an operator was faster
         session.store(scene, inspection)
-        a, b = session.pair(scene)
-        depsgraph = context.evaluated_depsgraph_get()
-        if is_late and a is not None and b is not None and overtaken(depsgraph, a, b, inspection):
+        if is_late and is_outdated(depsgraph, inspection):
             follow_pair.request(scene, reason=follow_pair.OVERTAKEN)
-    shown = replace(isolated, dependencies=pending.dependencies) if is_shown else None
-    isolation.isolate(context, shown, pending.places)
-    if inspection is None:
-        follow_clashes.renew(scene, frozenset(pending.keys))
-    contact = isolated.contact
+    isolation.isolate(context, IsolatedPair(inspection, pending.dependencies) if is_shown else None)
+    clash = scene_results.active_clash(scene)
+    if clash is not None:
+        scene_results.set_verified(clash, str(inspection.contact.relation), inspection.verification.ok)
+    contact = inspection.contact
     if np.abs(contact.center - pending.center).max() > ELSEWHERE * pending.size:
         frame(context, contact.center, abs(contact.signed_distance), pending.size)
     handlers.redraw()

@@ -15,14 +15,14 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...core.progress import Cancelled
 from ..check import separate, session
-from ..check.inspection import begun, overtaken
+from ..check.inspection import Inspection, Keys, is_outdated
 from ..check.pair_contact import curves, outlines, vector_ends
 from ..check.separate import SeparateError
-from ..check.session import Inspection, Settings
 from ..data import properties
 from ..data.names import visible
-from ..draw.shape_outline import extent_of
-from ..read import snapshot as read
+from ..data.objects import unsupported_reason
+from ..data.records import Settings
+from ..read.shape_outline import extent_of
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pair as report
@@ -59,13 +59,21 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
             return "Make one of the two selected objects the active one: it becomes A"
         a, b = active, selected[1] if selected[0] == active else selected[0]
     else:
-        picked_a, picked_b = session.pair(context.scene)
+        picked_a, picked_b = properties.pair(context.scene)
         if picked_a is None or picked_b is None:
             return SELECT_TWO
         a, b = picked_a, picked_b
+    if _are_picked_instances(context.scene, (a, b)):
+        return a, b
     if a == b:
         return f"'{a.name}' is picked twice: pick two objects"
-    return read.why_not(a) or read.why_not(b) or (a, b)
+    return unsupported_reason(a) or unsupported_reason(b) or (a, b)
+
+
+def _are_picked_instances(scene: bpy.types.Scene, pair: Pair) -> bool:
+    """Return whether the objects are in the pickers as instancers."""
+    keys = properties.pair_keys(scene)
+    return keys is not None and bool(keys[0][2] or keys[1][2]) and pair == properties.pair(scene)
 
 
 def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
@@ -75,23 +83,23 @@ def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> b
     return True
 
 
-def picked_pair(context: bpy.types.Context) -> Pair:
+def picked_keys(context: bpy.types.Context) -> Keys:
     """Return the pair in the pickers. Raise ReadError where there is none."""
-    a, b = session.pair(context.scene)
-    if a is None or b is None:
+    keys = properties.pair_keys(context.scene)
+    if keys is None:
         raise ReadError(NOT_PICKED)
-    return a, b
+    return keys
 
 
 def read_pair(
-    context: bpy.types.Context, pair: Pair, settings: Settings | None = None
+    context: bpy.types.Context, keys: Keys, settings: Settings | None = None
 ) -> Inspection | Work[Inspection]:
     """Read a pair as it is now; return the work of inspecting it, or its result where nothing has changed.
 
     settings: those of the scene, unless others are given. Raise ReadError.
     """
-    settings = settings or session.settings_of(context.scene).as_settings()
-    work = begun(context.scene, context.evaluated_depsgraph_get(), *pair, settings)
+    settings = settings or properties.settings_of(context.scene).as_settings()
+    work = session.prepare_inspection(context.scene, context.evaluated_depsgraph_get(), keys, settings)
     follow_pair.leave(context.scene)
     return work
 
@@ -101,13 +109,11 @@ def inspect(work: Inspection | Work[Inspection]) -> Generator[Work[Inspection], 
     return work if isinstance(work, Inspection) else (yield work)
 
 
-def take_result(
-    operator: BackgroundOperator, context: bpy.types.Context, pair: Pair, inspection: Inspection
-) -> set[str]:
+def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspection: Inspection) -> set[str]:
     """Make an inspection the scene's result."""
     session.store(context.scene, inspection)
     operator.report({"INFO"}, report.one_line(report.build(inspection)))
-    if operator.is_modal and overtaken(context.evaluated_depsgraph_get(), *pair, inspection):
+    if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), inspection):
         follow_pair.request(context.scene, reason=follow_pair.OVERTAKEN)
     return {"FINISHED"}
 
@@ -116,23 +122,25 @@ def separate_steps(
     operator: BackgroundOperator,
     context: bpy.types.Context,
     moves: str,
-    again: Callable[[Pair], Generator[Work[Any], Any, str]] | None = None,
+    again: Callable[[Keys], Generator[Work[Any], Any, str]] | None = None,
 ) -> Steps:
     """Inspect the pair in the pickers, move it apart, and inspect it again. Raise ReadError and SeparateError.
 
     again: the steps of looking at the pair once it was moved; they return a sentence about it.
     """
-    pair = picked_pair(context)
-    before = yield from inspect(read_pair(context, pair))
-    if operator.is_modal and overtaken(context.evaluated_depsgraph_get(), *pair, before):
+    keys, (a, b) = picked_keys(context), properties.pair(context.scene)
+    if keys[0][2] or keys[1][2] or a is None or b is None:
+        raise SeparateError("An instance cannot be moved: make it real first")
+    before = yield from inspect(read_pair(context, keys))
+    if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
         raise SeparateError("An object changed while it was inspected, so nothing was moved: try again")
     session.store(context.scene, before)
-    moved = separate.separate(context, *pair, moves, before)
+    moved = separate.separate(context, a, b, moves, before)
     try:
         if again is not None:
-            outlook = yield from again(pair)
+            outlook = yield from again(keys)
         else:
-            after = yield from inspect(read_pair(context, pair))
+            after = yield from inspect(read_pair(context, keys))
             session.store(context.scene, after)
             outlook = report.one_line(report.build(after))
     except Cancelled:
@@ -175,20 +183,24 @@ class CONTACT_LENS_OT_inspect(BackgroundOperator, bpy.types.Operator):
         chosen = chosen_pair(context)
         if isinstance(chosen, str):
             raise ReadError(chosen)
-        pair = (chosen[1], chosen[0]) if self.swap else chosen
-        scene_settings = session.settings_of(context.scene)
+        keys = properties.key_of(chosen[0]), properties.key_of(chosen[1])
+        if _are_picked_instances(context.scene, chosen):
+            keys = picked_keys(context)
+        if self.swap:
+            keys = keys[1], keys[0]
+        scene_settings = properties.settings_of(context.scene)
         # That two objects are inspected in their plane is about these two.
-        is_other_pair = set(pair) != set(session.pair(context.scene))
+        is_other_pair = set(keys) != set(properties.pair_keys(context.scene) or ())
         for name in SETTINGS:
             # What was not asked for stays as it is in the scene, and the redo panel shows it.
             if not self.properties.is_property_set(name):
                 setattr(self, name, False if name == "flat" and is_other_pair else getattr(scene_settings, name))
-        inspection = yield from inspect(read_pair(context, pair, properties.as_settings(self)))
-        scene_settings = session.settings_of(context.scene)
-        scene_settings.object_a, scene_settings.object_b = pair
+        inspection = yield from inspect(read_pair(context, keys, properties.as_settings(self)))
+        scene_settings = properties.settings_of(context.scene)
+        properties.pick(context.scene, keys)
         for name in SETTINGS:
             setattr(scene_settings, name, getattr(self, name))
-        return take_result(self, context, pair, inspection)
+        return take_result(self, context, inspection)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -209,19 +221,18 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if None in session.pair(context.scene):
+        if None in properties.pair(context.scene):
             cls.poll_message_set(NOT_PICKED)
             return False
         return True
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        pair = picked_pair(context)
         try:
-            inspection = yield from inspect(read_pair(context, pair))
+            inspection = yield from inspect(read_pair(context, picked_keys(context)))
         except ReadError as error:
             follow_pair.failed(context, error)
             raise
-        return take_result(self, context, pair, inspection)
+        return take_result(self, context, inspection)
 
 
 class CONTACT_LENS_OT_clear(bpy.types.Operator):
@@ -233,13 +244,13 @@ class CONTACT_LENS_OT_clear(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not session.picked(context.scene):
+        if not properties.picked(context.scene):
             cls.poll_message_set("There is nothing to clear")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = session.settings_of(context.scene)
+        settings = properties.settings_of(context.scene)
         settings.object_a = settings.object_b = None
         # The result itself stays: with the pickers empty it is about nothing, and undo brings it back.
         session.set_error(context.scene, "")
@@ -299,7 +310,7 @@ class CONTACT_LENS_OT_separate(BackgroundOperator, bpy.types.Operator):
             return False
         inspection = session.current(context)
         if inspection is not None and not session.is_stale(context) and inspection.contact.depth == 0.0:
-            cls.poll_message_set(separate.why_none(inspection.contact))
+            cls.poll_message_set(separate.unseparable_reason(inspection.contact))
             return False
         return True
 
@@ -407,7 +418,7 @@ class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
         return self._show(context, None)
 
     def _show(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
-        session.settings_of(context.scene).show_volumes = True
+        properties.settings_of(context.scene).show_volumes = True
         follow_volumes.begin(context, seconds)
         handlers.redraw()
         if problem := follow_volumes.error(context.scene):

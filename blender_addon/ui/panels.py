@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 
 from ..check import session
+from ..data import properties
+from ..data.objects import TYPES_WITH_SURFACE
 from ..read import collision_shape
-from ..read import snapshot as read
 from ..report import pair as report
 from . import follow_pair, follow_volumes, layout, operators, viewport
 from .layout import Tab
@@ -19,7 +20,7 @@ TOGGLES = ("show_hulls", "show_region", "show_points", "show_witness", "show_vec
 
 def _draw_shape(panel: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.types.Object, text: str) -> None:
     """Draw the collision shape of an object, and why it cannot be changed."""
-    reason = collision_shape.why_fixed(obj)
+    reason = collision_shape.readonly_reason(obj)
     row = panel.row(align=True)
     row.enabled = not reason
     row.prop(obj, "contact_lens_shape", text=text)
@@ -29,7 +30,7 @@ def _draw_shape(panel: bpy.types.UILayout, context: bpy.types.Context, obj: bpy.
 
 def _draw_shapes(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw the shapes of the two objects: those that are picked, else those that are selected."""
-    pair = session.pair(context.scene)
+    pair = properties.shaped_pair(context.scene)
     if pair == (None, None):
         selected = operators.chosen_pair(context)
         if isinstance(selected, str):
@@ -73,11 +74,11 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
-        settings = session.settings_of(context.scene)
+        settings = properties.settings_of(context.scene)
         panel.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
         layout.properties(panel, settings, "object_a", "object_b")
         _draw_shapes(panel, context)
-        if None in session.pair(context.scene):
+        if None in properties.pair(context.scene):
             _draw_selected(panel, context)
             return
         # What changes its height comes last: no button moves while the result does.
@@ -128,7 +129,7 @@ class CONTACT_LENS_PT_settings(Tab, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
         for name in operators.SETTINGS:
-            panel.prop(session.settings_of(context.scene), name)
+            panel.prop(properties.settings_of(context.scene), name)
 
 
 class CONTACT_LENS_PT_details(Tab, bpy.types.Panel):
@@ -149,7 +150,7 @@ class CONTACT_LENS_PT_details(Tab, bpy.types.Panel):
 
 
 def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    settings = session.settings_of(context.scene)
+    settings = properties.settings_of(context.scene)
     column = panel.column(align=True)
     column.active = settings.show_overlay
     split = column.split()
@@ -165,7 +166,7 @@ class CONTACT_LENS_PT_display(Tab, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: bpy.types.Context) -> None:
-        self.layout.prop(session.settings_of(context.scene), "show_overlay", text="")
+        self.layout.prop(properties.settings_of(context.scene), "show_overlay", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
         _draw_toggles(self.layout, context)
@@ -177,11 +178,11 @@ class CONTACT_LENS_PT_volumes(Tab, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: bpy.types.Context) -> None:
-        self.layout.prop(session.settings_of(context.scene), "show_volumes", text="")
+        self.layout.prop(properties.settings_of(context.scene), "show_volumes", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
-        settings = session.settings_of(context.scene)
+        settings = properties.settings_of(context.scene)
         panel.active = settings.show_volumes
         planes = ("volume_planes",) if settings.volume_kind == "KDOP" else ()
         layout.properties(panel, settings, "volumes_of", "volume_kind", *planes)
@@ -215,7 +216,7 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         space: Any = context.space_data
         self.layout.active = space is None or space.overlay.show_overlays
-        self.layout.prop(session.settings_of(context.scene), "show_overlay")
+        self.layout.prop(properties.settings_of(context.scene), "show_overlay")
         _draw_toggles(self.layout, context)
 
 
@@ -231,14 +232,14 @@ class CONTACT_LENS_PT_shape(bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return context.object is not None and context.object.type in read.TYPES_WITH_SURFACE
+        return context.object is not None and context.object.type in TYPES_WITH_SURFACE
 
     def draw(self, context: bpy.types.Context) -> None:
         panel = layout.form(self.layout)
         obj = context.object
         assert obj is not None
         _draw_shape(panel.column(align=True), context, obj, "Shape")
-        layout.sentence(panel, context, collision_shape.in_words(obj), "INFO")
+        layout.sentence(panel, context, collision_shape.describe(obj), "INFO")
 
 
 CLASSES = (

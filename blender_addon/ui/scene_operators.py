@@ -15,12 +15,16 @@ from ...core.progress import Progress
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
 from ..check import session
+from ..check.inspection import Keys
 from ..check.results import ContactLensCheck, ContactLensFinding
 from ..check.scene import Outcome
 from ..check.separate import SeparateError
+from ..data import properties
+from ..data.objects import frame_of
+from ..data.records import Pair
 from ..data.units import counted
-from ..read import scene as scene_check
-from ..read.scene_objects import Key
+from ..read import scene_reader
+from ..read.scene import read_input
 from ..report import files as report_files
 from ..report import scene as scene_report
 from . import follow_clashes, handlers, open_clash, operators
@@ -45,7 +49,7 @@ def summary(scene: bpy.types.Scene) -> str:
     if not documents:
         return "Not checked yet"
     text, frame = scene_report.one_line(documents[0]), documents[0]["frame"]
-    return text if frame == scene_check.frame_of(scene) else f"{text}, of frame {frame}"
+    return text if frame == frame_of(scene) else f"{text}, of frame {frame}"
 
 
 class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
@@ -66,30 +70,27 @@ class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> Steps:
         global _running
-        uid, frame = context.scene.session_uid, scene_check.frame_of(context.scene)
+        uid, frame = context.scene.session_uid, frame_of(context.scene)
         rules = scene_results.of_scene(context.scene).as_rules(context)
-        geometries = scene_check.Geometries()
-        subject = scene_check.subject_of(context, rules, scene_results.lists_of(context.scene), geometries)
-        items = subject.items
+        given = read_input(context, rules, scene_results.reviewed(context.scene))
         _edited.clear()
         _running = uid, self.flow
         try:
-            outcome: Outcome = yield lambda progress: scene_pairs.check(subject, progress)
+            outcome: Outcome = yield lambda progress: scene_pairs.check(given, progress)
         finally:
             _running = None
         scene = next((scene for scene in bpy.data.scenes if scene.session_uid == uid), None)
         if scene is None:
             return {"CANCELLED"}
-        changed: frozenset[Key] = frozenset()
-        if self.is_modal and scene == context.scene and scene_check.frame_of(scene) == frame:
-            changed = scene_check.changed(context, items, geometries)
+        changed: Pair = frozenset()
+        if self.is_modal and scene == context.scene and frame_of(scene) == frame:
+            changed = scene_reader.changed(context.evaluated_depsgraph_get(), given.objects)
         elif self.is_modal:
             # At another frame, or while another scene is shown, what the user moved, edited or removed: the result is
             # that of the frame it was read at.
-            changed = scene_check.edited(scene, items, _edited)
-        outcome = scene_pairs.without(outcome, items, changed)
-        told = scene_check.told(scene, rules, outcome, len(items) - len(changed), frame)
-        scene_results.store(scene, subject, outcome, told, changed)
+            changed = scene_reader.edited(scene, given.objects, _edited)
+        outcome = scene_pairs.without(outcome, given.objects, changed)
+        scene_report.store_check(scene, rules, given, outcome, frame, changed)
         self.report({"INFO"}, summary(scene))
         if changed:
             self.report({"WARNING"}, f"{counted(len(changed), 'object')} changed during the check: check again")
@@ -127,17 +128,10 @@ def _check(context: bpy.types.Context) -> ContactLensCheck:
     return scene_results.of_scene(context.scene)
 
 
-def active_clash(context: bpy.types.Context) -> ContactLensFinding | None:
-    check = _check(context)
-    if not 0 <= check.active < len(check.findings):
-        return None
-    return check.findings[check.active]
-
-
 class _OfClash:
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if active_clash(context) is None:
+        if scene_results.active_clash(context.scene) is None:
             cls.poll_message_set("Select a clash in the list")  # type: ignore[attr-defined]
             return False
         return True
@@ -217,7 +211,7 @@ class _OfExisting(_OfClash):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        clash = active_clash(context)
+        clash = scene_results.active_clash(context.scene)
         missing = "" if clash is None else open_clash.missing(context.scene, clash)
         if missing:
             cls.poll_message_set(missing)  # type: ignore[attr-defined]
@@ -236,34 +230,33 @@ class CONTACT_LENS_OT_separate_finding(_OfExisting, BackgroundOperator, bpy.type
     moves: EnumProperty(name="Move", items=operators.MOVES)  # type: ignore[valid-type]
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        clash = active_clash(context)
+        clash = scene_results.active_clash(context.scene)
         if clash is not None and (missing := open_clash.missing(context.scene, clash)):
             raise SeparateError(missing)
         if clash is None or not open_clash.is_pair_of_objects(clash):
             raise SeparateError("An instance cannot be moved: make it real first")
         key = scene_results.pair_key(clash)
-        settings = session.settings_of(context.scene)
-        settings.object_a, settings.object_b = clash.object_a, clash.object_b
+        properties.pick(context.scene, (properties.key_of(clash.object_a), properties.key_of(clash.object_b)))
 
         def of_pair() -> ContactLensFinding | None:
             """Return the clash: the user may have gone to another one meanwhile."""
             clashes: Iterable[ContactLensFinding] = _check(context).findings
             return next((each for each in clashes if scene_results.pair_key(each) == key), None)
 
-        def again(pair: operators.Pair) -> Generator[Work[Any], Any, str]:
+        def again(keys: Keys) -> Generator[Work[Any], Any, str]:
             """Inspect the pair, and check it by the rules of the scene's check too."""
-            read, clash = operators.read_pair(context, pair), of_pair()
-            subject = None if clash is None else follow_clashes.subject_of(context, clash)
-            frame = scene_check.frame_of(context.scene)
+            read, clash = operators.read_pair(context, keys), of_pair()
+            given = None if clash is None else follow_clashes.read_clash(context, clash)
+            frame = frame_of(context.scene)
             inspection = yield from operators.inspect(read)
-            if subject is not None:
+            if given is not None:
 
                 def work(progress: Progress) -> Outcome:
-                    return scene_pairs.check(subject, progress)
+                    return scene_pairs.check(given, progress)
 
                 outcome = yield work
                 if (clash := of_pair()) is not None:
-                    scene_results.update(clash, subject, outcome, frame)
+                    scene_report.update_clash(clash, given, outcome, frame)
             session.store(context.scene, inspection)
             return "Check the scene again to find what else they collide with now"
 
@@ -288,7 +281,7 @@ class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        clash = active_clash(context)
+        clash = scene_results.active_clash(context.scene)
         if self.what == "SELECTED":
             pair = list(context.view_layer.objects.selected)
         else:
@@ -402,8 +395,8 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]
         # No more is read than can be on a picture, and some more where a few are gone.
         wanted = {key for pair in keys[: 2 * self.pictures + 10] for key in pair if key is not None}
-        items = scene_check.items_of(context, wanted)
-        pairs = [(items[a], items[b]) if a in items and b in items else None for a, b in keys]
+        objects = scene_reader.snapshot_keys(context.evaluated_depsgraph_get(), wanted)
+        pairs = [(objects[a], objects[b]) if a in objects and b in objects else None for a, b in keys]
         scene_report.take_pictures(context, check, pairs, self.pictures)
 
 

@@ -10,8 +10,9 @@ import bpy
 
 from ..check import changes
 from ..check import results as scene_results
+from ..data.objects import frame_of
 from ..data.units import UnitFormat, counted
-from ..read import scene as scene_check
+from ..read.visibility import describe_difference
 from ..report import messages as answer_words
 from ..report.pair import percent
 from . import layout, open_clash, scene_operators
@@ -127,7 +128,7 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
         row.operator("contact_lens.previous_finding", text="Previous", icon="TRIA_LEFT")
         row.operator("contact_lens.go_to_finding", text="Next", icon="TRIA_RIGHT").step = 1
         row.prop(check, "ghost", text="", icon="GHOST_ENABLED", toggle=True)
-        clash = scene_operators.active_clash(context)
+        clash = scene_results.active_clash(context.scene)
         if clash is not None:
             _draw_clash(panel.box(), context, clash)
         row = panel.row(align=True)
@@ -151,7 +152,7 @@ def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: di
     if check["partial"]:
         done = check["checked_pairs"] / check["candidate_pairs"] if check["candidate_pairs"] else 0.0
         say(f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
-    if check["frame"] != scene_check.frame_of(context.scene):
+    if check["frame"] != frame_of(context.scene):
         say(f"Checked at another frame: {check['frame']}", "INFO")
     if changed:
         box.label(text=f"{sum(changed.values()):,} changed, check again", icon="ERROR")
@@ -172,7 +173,7 @@ def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: di
     say_first(unchecked, MOST_UNCHECKED, "were not checked", "ERROR")
     if hidden := answer_words.hidden(check):
         say(f"Not visible and left out: {', '.join(hidden)}", "INFO")
-    differences = [f"Differs in renders: {answer_words.difference(entry)}" for entry in check.get("differences", [])]
+    differences = [f"Differs in renders: {describe_difference(entry)}" for entry in check.get("differences", [])]
     say_first(differences, MOST_DIFFERENCES, "differ", "INFO")
     others = [entry["reason"] for entry in check["skipped"] if not entry["unchecked"]]
     if others:
@@ -193,7 +194,7 @@ def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scen
         lines.append(("Area", units.area(row["area"])))
     lines.append(("Center", units.vector(row["center"])))
     frame = row.get("frame")  # files saved earlier do not say
-    if frame not in (None, scene_check.frame_of(context.scene)):
+    if frame not in (None, frame_of(context.scene)):
         lines.append(("Found at Frame", str(frame)))
     reason = scene_results.why_out_of_date(context.scene, scene_results.of_scene(context.scene).active, clash)
     box.label(text=reason or "Up to date", icon="ERROR" if reason else "CHECKMARK")

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from ..check import motion as scene_motion
 from ..data.names import visible
 from ..data.units import UnitFormat
+from ..read.visibility import describe_difference
 from ..report import messages as answer_words
 from ..report import scene as scene_report
 from ..report.scene_units import unit_format
@@ -145,12 +145,12 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
 
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     """Return what to know of all checks of a file as lines of text."""
-    differences = [answer_words.difference(entry) for check in checks for entry in check["differences"]]
+    differences = [describe_difference(entry) for check in checks for entry in check["differences"]]
     differences = list(dict.fromkeys(differences))
     told = [f"differs in renders: {words}" for words in differences[:10]]
     if len(differences) > 10:
         told.append(f"and {len(differences) - 10:,} more that differ in renders")
-    words = scene_motion.words(checks)
+    words = scene_report.motion_words(checks)
     return [*told, words] if words else told
 
 

@@ -74,8 +74,7 @@ def _draw_current(context: Any, part: Part) -> None:
     volumes = follow_volumes.current(scene) if is_world else None
     subject: Subject | None = None
     if scene.contact_lens.show_overlay:
-        # A pair of objects is inspected, and its result follows what they do.
-        subject = isolated if isolated is not None and isolated.of_instances else session.current(context)
+        subject = session.current(context)
     if not is_ghosted and volumes is None and subject is None:
         return
     # In quad view every quarter comes here with its own region and region data.
@@ -90,10 +89,7 @@ def _draw_current(context: Any, part: Part) -> None:
     if volumes is not None:
         overlay.draw_volumes(volumes, style, view, projection, size)
     if subject is not None:
-        if subject is isolated:
-            stale = isolation.is_moved(context, isolated)
-        else:
-            stale = bool(follow_pair.outdated(context))
+        stale = bool(follow_pair.outdated(context))
         clear = _unobstructed(context.area, context.region) if Part.LABELS in part else None
         overlay.draw(subject, style, view, projection, size, UnitFormat.of_scene(scene).length, part, clear, stale)
 

@@ -24,9 +24,9 @@ STEP = 1e-3
 def measure(zip_path: str, rounds: int) -> dict[str, Any]:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.extensions.package_install_files(filepath=zip_path, repo="user_default", enable_on_install=True)
-    read, session, overlay, shader, snapshot = (
+    inspections, session, overlay, shader, snapshot = (
         importlib.import_module(f"{MODULE}.blender_addon.{name}")
-        for name in ("read.snapshot", "check.session", "draw.overlay", "draw.overlay_shader", "draw.picture")
+        for name in ("check.inspection", "check.session", "draw.overlay", "draw.overlay_shader", "draw.picture")
     )
     import gpu
 
@@ -55,7 +55,7 @@ def measure(zip_path: str, rounds: int) -> dict[str, Any]:
 
     def run(before: str, k: int) -> dict[str, float]:
         if before == "nothing known":
-            read.forget()
+            inspections.clear_caches()
             session.clear()
         elif before != "nothing changed":
             moved = {"cube moved": cube, "Suzanne moved": suzanne}[before]
@@ -88,7 +88,7 @@ def measure(zip_path: str, rounds: int) -> dict[str, Any]:
         "renderer": "" if target is None else gpu.platform.renderer_get(),
         "trouble": trouble,
         "vertices": [len(obj.data.vertices) for obj in (suzanne, cube)],
-        "hull_vertices": [len(hull.vertices) for hull in (inspection.hull_a, inspection.hull_b)],
+        "hull_vertices": [len(hull.vertices) for hull in (inspection.proxy_a.hull, inspection.proxy_b.hull)],
         "relation": str(inspection.contact.relation),
         "numpy": np.__version__,
         "rows": {

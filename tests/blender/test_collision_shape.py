@@ -23,8 +23,8 @@ PRIMITIVES = ("BOX", "SPHERE", "CAPSULE", "CYLINDER", "CONE")
 
 @pytest.fixture
 def read(part: Part) -> Callable[[bpy.types.Object], object]:
-    module = part("blender_addon.read.snapshot")
-    return lambda obj: module.read(obj, bpy.context.evaluated_depsgraph_get())
+    reader, shapes = part("blender_addon.read.scene_reader"), part("blender_addon.read.world_shape")
+    return lambda obj: shapes.WorldShape(reader.snapshot_object(obj, bpy.context.evaluated_depsgraph_get()))
 
 
 def block(name: str, size: object, location: object = (0.0, 0.0, 0.0), kind: str = "AUTOMATIC") -> bpy.types.Object:
@@ -156,18 +156,18 @@ def test_how_far_a_primitive_is_from_the_mesh(read) -> None:
 def test_automatic_follows_the_rigid_body(part: Part) -> None:
     a, b = cube("A"), cube("B", (2.5, 0.0, 0.0))
     inspect(a, b)
-    assert (found(part).stand_a.kind, found(part).stand_b.kind) == ("CONVEX_HULL", "CONVEX_HULL")
+    assert (found(part).proxy_a.kind, found(part).proxy_b.kind) == ("CONVEX_HULL", "CONVEX_HULL")
     select(a)
     bpy.ops.rigidbody.object_add()
     a.rigid_body.collision_shape = "SPHERE"
     inspect(a, b)
-    assert found(part).stand_a.kind == "SPHERE"
+    assert found(part).proxy_a.kind == "SPHERE"
     assert found(part).contact.signed_distance == pytest.approx(0.5)
     assert lines(part)["A as"] == "sphere, at its origin, as its rigid body"
     assert lines(part)["B as"] == "convex hull, automatic"
     a.contact_lens_shape = "BOX"  # what is chosen here counts more
     inspect(a, b)
-    assert found(part).stand_a.kind == "BOX"
+    assert found(part).proxy_a.kind == "BOX"
     assert lines(part)["A as"] == "box, fitted"
 
 
@@ -200,11 +200,11 @@ def test_linked_objects_say_why_and_overrides_can_be_set(part: Part, tmp_path) -
         wanted.objects = ["A"]
     linked = wanted.objects[0]
     shapes = part("blender_addon.read.collision_shape")
-    assert "make a library override" in shapes.why_fixed(linked)
+    assert "make a library override" in shapes.readonly_reason(linked)
     bpy.context.scene.collection.objects.link(linked)
     override = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
     override.override_library.is_system_override = False
-    assert shapes.why_fixed(override) == ""
+    assert shapes.readonly_reason(override) == ""
     override.contact_lens_shape = "BOX"
     saved = str(tmp_path / "user.blend")
     bpy.ops.wm.save_as_mainfile(filepath=saved)
@@ -221,7 +221,7 @@ def test_a_changed_choice_makes_the_result_stale(part: Part) -> None:
     b.contact_lens_shape = "SPHERE"
     assert session.stale_reason(bpy.context) == "shape of 'B' has changed"
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert found(part).stand_b.kind == "SPHERE"
+    assert found(part).proxy_b.kind == "SPHERE"
     assert not session.stale_reason(bpy.context)
 
 
@@ -315,7 +315,7 @@ def test_a_rigid_bodys_primitive_is_where_the_simulation_has_it(read) -> None:
             obj.scale = scale
             bpy.context.view_layer.update()
             shape = read(obj)
-            assert (shape.kind, shape.choice.source) == (kind, "rigid_body")
+            assert (shape.kind, shape.object.choice.source) == (kind, "rigid_body")
             low, high = shape.solid.bounds
             assert 0.5 * (high - low) == pytest.approx(half, rel=1e-6), kind
             assert 0.5 * (high + low) == pytest.approx((10.0, 0.0, 0.0), abs=1e-6), kind
@@ -428,8 +428,8 @@ def test_a_compound_parent_within_another_is_part_of_it(part: Part) -> None:
     leaf.parent, inner.contact_lens_shape = inner, "AUTOMATIC"
     bpy.context.view_layer.update()
     scene_check = part("blender_addon.read.scene")
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules(ignore_parents=False))
-    assert [subject.items[k].name for k in subject.first] == ["Outer", "Wall"]
+    given = scene_check.read_input(bpy.context, part("blender_addon.data.records").Rules(ignore_parents=False))
+    assert [given.objects[k].name for k in given.first] == ["Outer", "Wall"]
 
 
 # --- automatic --------------------------------------------------------------------------------------------------------
@@ -438,7 +438,7 @@ def test_a_compound_parent_within_another_is_part_of_it(part: Part) -> None:
 def test_automatic_takes_a_dented_mesh_as_it_is(part: Part) -> None:
     notch = l_shape("L", kind="AUTOMATIC")
     inspect(notch, cube("B", (1.7, 1.7, 0.5), 1.0))
-    assert found(part).stand_a.kind == "MESH"
+    assert found(part).proxy_a.kind == "MESH"
     assert found(part).contact.signed_distance == pytest.approx(0.2, rel=1e-5)
     assert lines(part)["A as"] == "mesh, solid, automatic"
     bpy.data.objects["B"].location = (1.3, 1.2, 0.5)
@@ -695,7 +695,7 @@ def test_a_convex_mesh_of_a_rigid_body_keeps_its_depth(part: Part) -> None:
     bpy.context.view_layer.update()
     inspect(floor, cube("B", (0.0, 0.0, 0.9)))
     assert found(part).contact.depth == pytest.approx(0.1, abs=1e-5)
-    assert found(part).stand_a.kind == "CONVEX_HULL"
+    assert found(part).proxy_a.kind == "CONVEX_HULL"
 
 
 @pytest.mark.parametrize("kind", ["MESH", "COMPOUND"])

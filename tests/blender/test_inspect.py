@@ -171,9 +171,9 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     inspection = found(part)
     assert inspection.contact.relation == "penetrating"
     assert inspection.verification.ok
-    assert inspection.dent_a.depth > 0.2
-    assert not inspection.dent_a.closed  # Suzanne's eyes are holes
-    assert inspection.dent_b.depth == 0.0
+    assert inspection.proxy_a.concavity.depth > 0.2
+    assert not inspection.proxy_a.concavity.is_closed  # Suzanne's eyes are holes
+    assert inspection.proxy_b.concavity.depth == 0.0
     report = part("blender_addon.report.pair")
     data = report.report(bpy.context)
     warnings = report.warnings(data)

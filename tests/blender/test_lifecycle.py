@@ -251,9 +251,11 @@ def test_saved_pair_is_there_after_loading_but_not_its_result(
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     assert session.current(bpy.context) is None
-    assert session.picked(bpy.context.scene) == []
+    settings = bpy.context.scene.contact_lens
+    assert settings.object_a is settings.object_b is None
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    assert [obj.name for obj in session.picked(bpy.context.scene)] == ["A", "B"]
+    settings = bpy.context.scene.contact_lens
+    assert [settings.object_a.name, settings.object_b.name] == ["A", "B"]
     assert session.current(bpy.context) is None
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert session.current(bpy.context).settings.clearance == 0.5
@@ -312,14 +314,14 @@ class Slow:
         self.refresh, self.scene = part("blender_addon.ui.follow_pair"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
         inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
-        honest = inspection._inspect
+        honest = inspection.Work._inspection
 
-        def slowly(pair: object, settings: object, units: object, progress: Callable[[float], bool]) -> object:
+        def slowly(work: object, progress: Callable[[float], bool]) -> object:
             while not self.go_on.wait(0.01):
                 report_progress(progress, 0.5)
-            return honest(pair, settings, units, progress)
+            return honest(work, progress)
 
-        monkeypatch.setattr(inspection, "_inspect", slowly)
+        monkeypatch.setattr(inspection.Work, "_inspection", slowly)
         monkeypatch.setattr(self.refresh, "clock", lambda: self.now)
         monkeypatch.setattr(self.refresh, "SYNC_BUDGET_S", 0.0)
 
@@ -691,7 +693,7 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
         raise MemoryError("no room for 9 GB")
 
     with monkeypatch.context() as patch:
-        patch.setattr(part("blender_addon.check.inspection"), "_inspect", fails)
+        patch.setattr(part("blender_addon.check.inspection").Work, "_inspection", fails)
         for vertex in pair[1].data.vertices:
             vertex.co.x += 0.25
         pair[1].data.update()
@@ -762,8 +764,8 @@ def test_ten_times_off_and_on_leaves_nothing(addon: ModuleType, part: Part) -> N
     module = addon.__name__
     with_addon = in_blender()
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    session, read, overlay = (
-        part(f"blender_addon.{name}") for name in ("check.session", "read.snapshot", "ui.viewport")
+    session, inspection, overlay = (
+        part(f"blender_addon.{name}") for name in ("check.session", "check.inspection", "ui.viewport")
     )
     addon_utils.disable(module)
     without = in_blender()
@@ -771,7 +773,8 @@ def test_ten_times_off_and_on_leaves_nothing(addon: ModuleType, part: Part) -> N
     assert not without["operators"]
     assert without["classes"] == []
     assert session._inspections == {}
-    assert not any(memory._values for memory in (read._local_hulls, read._world_hulls, read._dents))
+    assert not inspection._geometries._recent._values
+    assert not inspection._shapes._values
     assert not overlay._handles
     counts = []
     try:

@@ -584,7 +584,10 @@ def test_the_gpu_state_is_put_back_also_when_drawing_fails(graphics, monkeypatch
 def context_stand_in(show_overlays: bool) -> SimpleNamespace:
     return SimpleNamespace(
         space_data=SimpleNamespace(overlay=SimpleNamespace(show_overlays=show_overlays)),
-        scene=SimpleNamespace(contact_lens=SimpleNamespace(show_overlay=True, show_volumes=False)),
+        scene=SimpleNamespace(
+            contact_lens=SimpleNamespace(show_overlay=True, show_volumes=False),
+            session_uid=bpy.context.scene.session_uid,
+        ),
     )
 
 

@@ -207,8 +207,9 @@ def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkey
         scene=bpy.context.scene, window_manager=SimpleNamespace(fileselect_add=opened.append), blend_data=bpy.data
     )
     inspect(cube("Würfel.001"), cube("left/right: <B>?", (1.5, 0.0, 0.0)))
-    operator = SimpleNamespace(filepath="")
-    operators.CONTACT_LENS_OT_save_json.invoke(operator, context, None)
+    save = operators.CONTACT_LENS_OT_save_json
+    operator = SimpleNamespace(filepath="", proposed=lambda context: save.proposed(operator, context))
+    save.invoke(operator, context, None)
     assert operator.filepath == "Würfel.001 left_right_ _B__ contact.json"
     assert opened == [operator]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))

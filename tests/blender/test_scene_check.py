@@ -31,6 +31,12 @@ def settings() -> Any:
     return bpy.context.scene.contact_lens_check
 
 
+def read_input(part: Part, **rules: object) -> Any:
+    """The scene read as a check does it."""
+    rules = part("blender_addon.data.records").Rules(**rules)
+    return part("blender_addon.read.scene").read_input(bpy.context, rules)
+
+
 def check(**changes: object) -> list[Any]:
     """Run the operator with these settings; the findings."""
     for name, value in changes.items():
@@ -122,7 +128,7 @@ def test_what_it_finds_is_what_inspect_finds(part: Part) -> None:
         if row["a"]["name"] == a.name:
             assert row["relation"] == single["relation"]
         assert row["signed_distance"] == pytest.approx(single["signed_distance"], abs=1e-6)
-        assert row["verified"] is True
+        assert row["verified"] is None
     assert seen == set(found)
     assert len(seen) > 20
 
@@ -148,7 +154,7 @@ def test_collision_shapes_count() -> None:
     assert summary()["skipped"] == []
     assert (row["a"]["checked_as"], row["b"]["checked_as"]) == ("mesh", "compound")
     assert row["depth"] == pytest.approx(0.8, abs=1e-6)
-    assert row["verified"]
+    assert row["verified"] is None
     assert row["notes"] == []
     a.contact_lens_shape = "CONVEX_HULL"
     row = check()[0].row()
@@ -227,7 +233,7 @@ def test_what_it_finds_of_dented_meshes_and_rigid_bodies_is_what_inspect_finds(p
             single["of_pieces"],
         ), pair
         assert row["exactness"] == single["status"], pair
-        assert row["verified"], pair
+        assert row["verified"] is None, pair
         if single["has_depth"]:
             assert row["depth"] == pytest.approx(single["depth"], abs=1e-6), pair
         said = report.warnings(data)
@@ -274,8 +280,8 @@ def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPat
     ring("Ring", (0.0, 0.0, 0.0))
     bpy.context.object.contact_lens_shape = "COMPOUND"
     cube("B", (1.0, 0.0, 0.0), size=0.5)
-    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
-    things, progress = part("blender_addon.read.scene_objects"), part("core.progress")
+    scene_pairs = part("blender_addon.check.scene")
+    things, progress = part("blender_addon.read.geometry"), part("core.progress")
     told = []
 
     def cut(mesh: object, *, progress: object = None) -> object:
@@ -286,7 +292,7 @@ def test_cutting_a_compound_is_stopped(part: Part, monkeypatch: pytest.MonkeyPat
 
     progressed = progress.report_progress
     monkeypatch.setattr(things, "mesh_pieces", cut)
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    subject = read_input(part)
     stopped = scene_pairs.check(subject, lambda share: len(told) < 10)
     assert stopped.partial
     assert len(told) == 10
@@ -625,22 +631,24 @@ def test_what_was_not_checked_against_each_other_stays_as_it_was() -> None:
 
 
 def test_what_could_not_be_checked_stays_as_it_was(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    a, *_ = row_of_cubes()
+    a, b, *_ = row_of_cubes()
     check()
 
     def refused(*_: object) -> None:
         raise ValueError("b is too large")
 
+    b.contact_lens_shape = "MESH"  # so that its pairs are checked by themselves
     with monkeypatch.context() as patched:
-        patched.setattr(part("blender_addon.check.scene"), "contact_of", refused)
+        patched.setattr(part("blender_addon.check.scene"), "check_pair", refused)
         check()
+    b.contact_lens_shape = "AUTOMATIC"
     assert {skipped["name"] for skipped in summary()["skipped"]} == {"A and B", "B and C"}
-    outcome = part("blender_addon.check.scene").Outcome([], [], {}, set(), [], 0, False)
+    outcome = part("blender_addon.check.scene").Outcome()
     assert {status for _, status in statuses().values()} == {"NEW"}
     results, finding = part("blender_addon.check.results"), settings().findings[0]
-    subject = part("blender_addon.ui.follow_clashes").subject_of(bpy.context, finding)
-    results.update(finding, subject, replace(outcome, partial=True), 1)
-    results.update(finding, subject, replace(outcome, unchecked={results.pair_key(finding)}), 1)
+    subject = part("blender_addon.ui.follow_clashes").read_clash(bpy.context, finding)
+    results.update(finding, subject, replace(outcome, partial=True), [], 1)
+    results.update(finding, subject, replace(outcome, unchecked={results.pair_key(finding)}), [], 1)
     assert finding.status == "NEW"
     a.data.clear_geometry()
     a.data.from_pydata([(-1, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)], [(0, 1)], [])
@@ -751,12 +759,10 @@ def add(kind: str) -> bpy.types.Object:
 
 @pytest.mark.parametrize("kind", ["FONT", "CURVE", "SURFACE", "META"])
 def test_what_blender_makes_a_mesh_of_is_checked_once(part: Part, kind: str) -> None:
-    scene_check = part("blender_addon.read.scene")
-
     def read() -> Any:
         bpy.context.view_layer.update()
-        subject = scene_check.subject_of(bpy.context, scene_check.Rules(ignore_parents=False))
-        return sorted(item.name for item in subject.items), [skipped.reason for skipped in subject.skipped]
+        subject = read_input(part, ignore_parents=False)
+        return sorted(obj.name for obj in subject.objects), [skipped.reason for skipped in subject.skipped]
 
     name = add(kind).name
     assert read() == ([name], [])
@@ -799,29 +805,29 @@ def test_what_is_too_large_is_told(part: Part) -> None:
 
 
 def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
-    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
+    scene_pairs = part("blender_addon.check.scene")
     for k, x in enumerate((0.0, 10.0, 20.0, 21.5, 30.0)):
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
         bpy.context.object.name = f"{k}"
     bpy.ops.mesh.primitive_torus_add(location=(0.0, 20.0, 0.0))
     bpy.context.view_layer.update()
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
+    subject = read_input(part)
     told: list[float] = []
-    (found,) = scene_pairs.check(subject, told.append).found
+    (found,) = scene_pairs.check(subject, told.append).clashes
     assert told == sorted(told)
     assert told[-1] == 1.0
-    assert {subject.items[found.a].name, subject.items[found.b].name} == {"2", "3"}
-    assert {item.name for item in subject.items if "hull" in vars(item.geometry)} == {"2", "3"}
+    assert {subject.objects[found.a].name, subject.objects[found.b].name} == {"2", "3"}
+    assert {obj.name for obj in subject.objects if "hull" in vars(obj.geometry)} == {"2", "3"}
     for name in "23":
         bpy.data.objects.remove(bpy.data.objects[name])
-    scene_pairs.check(scene_check.subject_of(bpy.context, scene_check.Rules()), told.append)
+    scene_pairs.check(read_input(part), told.append)
     assert told[-1] == 1.0, "where there is nothing to look at, too"
 
 
 @pytest.mark.parametrize("kind", ["AUTOMATIC", "CONVEX_HULL", "MESH", "COMPOUND", "SPHERE", "CAPSULE", "BOX"])
 def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
     """Known from vertices, from hulls made before, or from one hull for many things, they are the same."""
-    scene_check, candidates = part("blender_addon.read.scene"), part("blender_addon.check.candidates")
+    candidates = part("blender_addon.check.candidates")
     rng = np.random.default_rng(5)
     ring("Ring", (0.0, 0.0, 0.0))
     bpy.context.object.contact_lens_shape = kind
@@ -833,7 +839,7 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
         if k:
             bpy.context.scene.collection.objects.link(obj)
     bpy.context.view_layer.update()
-    items = scene_check.subject_of(bpy.context, scene_check.Rules()).items
+    items = read_input(part).objects
     few = items[:12]
     of_vertices = candidates.bounds_of(few)
     together = candidates.bounds_of(items)
@@ -843,7 +849,7 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
     for k, item in enumerate(few):
         if k in problems:
             continue
-        low, high = candidates.Ready(item).solid.bounds
+        low, high = candidates.WorldShape(item).solid.bounds
         slack = 1e-12 * float(np.abs([low, high]).max())
         assert (of_vertices[0][k] <= low + slack).all()
         assert (of_vertices[1][k] >= high - slack).all()
@@ -855,29 +861,35 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
 # --- partial results ------------------------------------------------------------------------------------------------
 
 
-def test_findings_answered_together_are_verified_up_to_a_number(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
+def test_clashes_are_verified_when_that_is_asked_for(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene_pairs = part("blender_addon.check.scene")
     for k in range(40):
         cube(f"{k:02}", (1.5 * k, 0.01 * k * (k % 2), 0.0))
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-    monkeypatch.setattr(scene_pairs, "MOST_VERIFIED", 30)
-    assert [row["verified"] for row in scene_pairs.check(subject).rows] == [True] * 30 + [None] * 9
-    shares: list[float] = []
-    scene_pairs.check(subject, shares.append)
-    late = shares[-15]  # of the 30 that are told of verifying
-    outcome = scene_pairs.check(subject, lambda share: share < late)
-    assert (outcome.partial, len(outcome.found)) == (False, 39), "no pair is missing"
-    assert 10 < sum(bool(row["verified"]) for row in outcome.rows) < 20
-    # An answer of the batch that is wrong is told as such.
-    answers = scene_pairs.answer_of
-
-    def other(*arguments: Any) -> Any:
-        return replace(answers(*arguments), relation="touching")
-
-    monkeypatch.setattr(scene_pairs, "answer_of", other)
-    row = scene_pairs.check(subject).rows[0]
+    given = read_input(part)
+    assert {clash.checks for clash in scene_pairs.check(given).clashes} == {None}
+    outcome = scene_pairs.check(given, verify=True)
+    assert all(ok for clash in outcome.clashes for _, ok in clash.checks)
+    fractions: list[float] = []
+    scene_pairs.check(given, fractions.append, verify=True)
+    late = fractions[-15]
+    outcome = scene_pairs.check(given, lambda fraction: fraction < late, verify=True)
+    assert (outcome.partial, len(outcome.clashes)) == (True, 39), "no pair is missing"
+    assert 20 < sum(clash.checks is not None for clash in outcome.clashes) < 30
+    # A clash that is another by itself fails.
+    honest = scene_pairs._clash
+    monkeypatch.setattr(scene_pairs, "_clash", lambda *given: replace(honest(*given), relation="touching"))
+    clash = scene_pairs.check(given, verify=True).clashes[0]
+    row = part("blender_addon.report.rows").rows(given.objects, [clash], given.units)[0]
     assert (row["relation"], row["verified"]) == ("penetrating", False)
     assert row["notes"] == ["The answer did not pass its own check (the same relation): please report it"]
+
+
+def test_a_clash_is_verified_when_it_is_opened() -> None:
+    row_of_cubes()
+    check()
+    assert {f.row()["verified"] for f in settings().findings} == {None}
+    bpy.ops.contact_lens.go_to_finding()
+    assert settings().findings[settings().active].row()["verified"] is True
 
 
 def ring(name: str, location: object) -> bpy.types.Object:
@@ -886,101 +898,37 @@ def ring(name: str, location: object) -> bpy.types.Object:
     return bpy.context.object
 
 
-def shares_at(part: Part, name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[float], list[float]]:
-    """All shares that a check of the visible objects tells, and how much was done at each call of a function."""
-    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
-    told, at = [0.0], []
-    honest = getattr(scene_pairs, name)
-
-    def called(*arguments: Any) -> Any:
-        at.append(told[-1])
-        return honest(*arguments)
-
-    bpy.context.view_layer.update()
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-    with monkeypatch.context() as patched:
-        patched.setattr(scene_pairs, name, called)
-        scene_pairs.check(subject, told.append)
-    return told, at
-
-
-def test_the_progress_of_a_check_is_shared_by_what_takes_long(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ["AUTOMATIC", "COMPOUND", "CONVEX_HULL"])
+def test_progress_goes_in_small_steps_and_stops_the_check(part: Part, kind: str) -> None:
+    scene_pairs = part("blender_addon.check.scene")
     for k in range(12):
-        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0))
-    told, at = shares_at(part, "contact_of", monkeypatch)
-    assert told == sorted(told)
-    assert len(at) == 11
-    assert at[0] < 0.2, "bounds and what is apart are little of the work with meshes"
-    assert np.diff(at) == pytest.approx(1.0 / 11.0, abs=0.02), "each pair of meshes counts the same"
-    # Boxes next to them, answered together, count little, and so does their being looked at again.
+        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0)).contact_lens_shape = kind
     for k in range(60):
         cube(f"Box {k:02}", (1.5 * k, 20.0, 0.0))
-    told, at = shares_at(part, "_look_again", monkeypatch)
-    assert told == sorted(told)
-    assert 0.8 < at[0] < 1.0
-    # Alone they are answered in no time, and looking again is most of it.
-    for obj in list(bpy.data.objects):
-        if obj.name.startswith("Ring"):
-            bpy.data.objects.remove(obj)
-    told, at = shares_at(part, "_look_again", monkeypatch)
-    assert told == sorted(told)
-    assert at[0] < 0.3
-    assert len([share for share in told if share > 0.3]) > 30
+    bpy.context.view_layer.update()
+    given = read_input(part)
+    fractions = [0.0]
+    assert len(scene_pairs.check(given, fractions.append).clashes) == 70
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert np.diff(fractions).max() < 0.3
+    for stop in (0.05, 0.3, 0.8):
+        assert scene_pairs.check(given, lambda fraction, stop=stop: fraction < stop).partial
 
 
-def test_the_progress_of_many_different_hulls_goes_in_small_steps(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    for k, place in enumerate(rng.uniform(0.0, 5.5, (200, 3))):
-        corners = rng.normal(size=(4, 3))
-        mesh_object(f"{k:03}", corners, [(0, 1, 2), (0, 3, 1), (1, 3, 2), (0, 2, 3)], place)
-    told, _ = shares_at(part, "contact_of", monkeypatch)
-    assert told == sorted(told)
-    assert np.diff([*told, 1.0]).max() < 0.15
-    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-    for share in (0.1, 0.3, 0.6):
-        stopped = scene_pairs.check(subject, lambda done, share=share: done < share)
-        assert stopped.partial or stopped.found[-1].row["verified"] is None, "stopped there, or in looking again"
-
-
-def test_the_progress_of_compounds_goes_in_small_steps(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    for k in range(12):
-        ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0)).contact_lens_shape = "COMPOUND"
-    told, _ = shares_at(part, "contact_of", monkeypatch)
-    assert told == sorted(told)
-    assert np.diff([*told, 1.0]).max() < 0.15
-
-
-def test_the_hulls_of_large_meshes_are_most_of_the_progress(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of six spheres in a row the hulls take much longer than their contacts do."""
-    for k in range(6):
-        bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4, radius=1.0 + 0.01 * k, location=(1.9 * k, 0.0, 0.0))
-    told, at = shares_at(part, "check_pairs", monkeypatch)
-    assert told == sorted(told)
-    assert at[0] > 0.8
-    for obj in bpy.data.objects:
-        obj.contact_lens_shape = "MESH"
-    told, at = shares_at(part, "check_pairs", monkeypatch)
-    assert told == sorted(told)
-    assert at[0] < 0.3, "meshes take long themselves"
-
-
-def test_a_stopped_check_keeps_what_is_done(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
-    scene_check, scene_pairs = part("blender_addon.read.scene"), part("blender_addon.check.scene")
-    subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-    monkeypatch.setattr(scene_pairs, "MOST_VERIFIED", 0)  # all of the progress is finding
+    scene_pairs = part("blender_addon.check.scene")
+    subject = read_input(part)
     for stop in (0.0, 0.1, 0.6, 0.9):
         outcome = scene_pairs.check(subject, lambda share, stop=stop: share < stop)
         assert outcome.partial
-        assert len(outcome.found) < 59
-    assert outcome.found
+        assert len(outcome.clashes) < 59
     check()
     set_status("00", "01", "REVIEWED")
-    results = part("blender_addon.check.results")
-    told = scene_check.told(bpy.context.scene, scene_check.Rules(), outcome, 60)
-    results.store(bpy.context.scene, subject, outcome, told)
+    rules = part("blender_addon.data.records").Rules()
+    part("blender_addon.report.scene").store_check(bpy.context.scene, rules, subject, outcome)
     assert summary()["partial"]
     # What was not reached is not resolved.
     assert {f.status for f in settings().findings} == {"ACTIVE", "NEW", "REVIEWED"}
@@ -1290,21 +1238,38 @@ def two_instances(distance: float = 1.5) -> list[bpy.types.Object]:
     return [instance_of(inside, name, (10.0 + x, 0.0, 0.0)) for name, x in (("One", 0.0), ("Two", distance))]
 
 
-def test_two_instances_are_shown_with_their_contact(part: Part) -> None:
+def test_a_clash_of_instances_is_inspected_as_one_of_objects_is(part: Part) -> None:
     _one, two = two_instances()
     check()
     bpy.ops.contact_lens.go_to_finding()
-    exhibit = part("blender_addon.ui.isolation")
-    shown = exhibit.current(bpy.context)
-    assert shown.of_instances
-    assert shown.contact.depth == pytest.approx(0.5)
-    assert (shown.name_a, shown.name_b) == ("Part [0] of One", "Part [0] of Two")
+    session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
+    inspection = session.current(bpy.context)
+    assert inspection.of_instances
+    assert inspection.contact.depth == pytest.approx(0.5)
+    assert inspection.verification.ok
+    assert (inspection.name_a, inspection.name_b) == ("Part [0] of One", "Part [0] of Two")
+    data = part("blender_addon.report.pair").report(bpy.context)
+    assert data["objects"]["b"]["name"] == "Part [0] of Two"
+    shown = isolation.current(bpy.context)
     assert [len(surface.triangles) for surface in shown.surfaces] == [12, 12]
-    assert not exhibit.is_moved(bpy.context, shown)
-    two.location.x += 2.0
+    two.location.x += 0.25
     bpy.context.view_layer.update()
-    assert exhibit.is_moved(bpy.context, shown), "what is drawn is marked as no longer sure"
-    assert exhibit.steps(bpy.context, shown)[1][:3, 3] == pytest.approx([2.0, 0.0, 0.0])
+    assert session.stale_reason(bpy.context) == "'Two' has moved"
+    assert isolation.steps(bpy.context, shown)[1][:3, 3] == pytest.approx([0.25, 0.0, 0.0])
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert session.stale_reason(bpy.context) == ""
+    bpy.data.objects["Part"].data.vertices[0].co.z += 0.5
+    bpy.data.objects["Part"].data.update()
+    bpy.context.view_layer.update()
+    assert session.is_stale(bpy.context)
+    with pytest.raises(RuntimeError, match="An instance cannot be moved"):
+        bpy.ops.contact_lens.separate()
+    assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
+    assert session.current(bpy.context).of_instances
+    select(cube("A", (50.0, 0.0, 0.0)), cube("B", (51.0, 0.0, 0.0)))
+    assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
+    assert not session.current(bpy.context).of_instances
 
 
 def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_path: Path) -> None:
@@ -1384,26 +1349,24 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
 
 def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
     snapshot, exhibit = part("blender_addon.draw.picture"), part("blender_addon.draw.isolated_pair")
-    scene_check = part("blender_addon.read.scene")
     try:
         snapshot.start_gpu()
     except snapshot.GpuUnavailable as error:
         pytest.skip(str(error))
-    style, units = (
-        part("blender_addon.draw.overlay").style_of(bpy.context),
-        part("blender_addon.data.units").UnitFormat(),
-    )
+    style = part("blender_addon.draw.overlay").style_of(bpy.context)
+    session, key_of = part("blender_addon.check.session"), part("blender_addon.data.properties").key_of
     # B is a rod around A, as high and as wide: of A nothing is to be seen.
     a, b = cube("A"), cube("B")
+    keys = key_of(a), key_of(b)
     rng = np.random.default_rng(4)
     for _ in range(5):
         turn = Matrix.Rotation(rng.uniform(1.0, 6.0), 4, rng.normal(size=3))
         place = Matrix.Translation(rng.uniform(-20.0, 20.0, 3)) @ turn
         a.matrix_world, b.matrix_world = place, place @ Matrix.Diagonal((3.3, 1.0, 1.0, 1.0))
         bpy.context.view_layer.update()
-        subject = scene_check.subject_of(bpy.context, scene_check.Rules())
-        shown = exhibit.isolate(*subject.items, 0.0, 1e-5, units)
-        view, projection = snapshot.camera(shown, 1.6)
+        inspection = session.inspect(bpy.context, keys, bpy.context.scene.contact_lens.as_settings())
+        shown = exhibit.IsolatedPair(inspection)
+        view, projection = snapshot.camera(inspection, 1.6)
         offscreen = snapshot.gpu.types.GPUOffScreen(480, 300)
         try:
             with offscreen.bind():
@@ -1427,7 +1390,7 @@ class Slow:
         self.show = part("blender_addon.ui.open_clash")
         self.go_on = threading.Event()
         report_progress = part("core.progress").report_progress
-        inspects, exhibits = self.show.begun, self.show.isolated_pair.isolate
+        inspects = self.show.prepare_inspection
 
         def slowly(progress: Callable[[float], bool]) -> None:
             for _ in range(1_000):  # were it waited for, it would be done then
@@ -1438,18 +1401,14 @@ class Slow:
         def begun(*arguments: object) -> object:
             made = inspects(*arguments)
 
-            def work(progress: Callable[[float], bool]) -> object:
-                slowly(progress)
-                return made(progress) if callable(made) else made
+            class Work(type(made)):
+                def __call__(self, progress: Callable[[float], bool]) -> object:
+                    slowly(progress)
+                    return made(progress) if callable(made) else made
 
-            return work
+            return Work(**vars(made))
 
-        def of_items(*arguments: Any) -> object:
-            slowly(arguments[-1])
-            return exhibits(*arguments)
-
-        monkeypatch.setattr(self.show, "begun", begun)
-        monkeypatch.setattr(self.show.isolated_pair, "isolate", of_items)
+        monkeypatch.setattr(self.show, "prepare_inspection", begun)
         background = part("blender_addon.ui.background")
         monkeypatch.setattr(background, "seconds_to_wait", lambda context: 0.0)
         monkeypatch.setattr(background, "wait_for", lambda flow: None)
@@ -1486,7 +1445,7 @@ def test_a_pair_that_takes_long_is_selected_at_once_and_another_click_gives_it_u
     check()
     first = slow.go("A", "B")
     assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
-    assert {obj.name for obj in session.pair(bpy.context.scene)} == {"A", "B"}
+    assert {obj.name for obj in part("blender_addon.data.properties").pair(bpy.context.scene)} == {"A", "B"}
     assert session.current(bpy.context) is exhibit.current(bpy.context) is None
     assert not slow.flow.run(0.0)
     assert slow.show.progress_of(bpy.context.scene) is not None, "it is not done yet"
@@ -1518,7 +1477,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     bpy.context.view_layer.update()
     slow.end()
     assert session.is_stale(bpy.context)
-    assert exhibit.is_moved(bpy.context, exhibit.current(bpy.context))
+    assert not np.allclose(exhibit.steps(bpy.context, exhibit.current(bpy.context)), np.eye(4))
     slow.go("A", "B")
     b.data.vertices[0].co.x += 0.5
     b.data.update()
@@ -1528,7 +1487,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     assert exhibit.current(bpy.context) is None, "its surface is another one now"
     slow.go("B", "C")
     before = session.stored(bpy.context.scene)
-    session.settings_of(bpy.context.scene).object_b = d
+    bpy.context.scene.contact_lens.object_b = d
     slow.end()
     assert session.stored(bpy.context.scene) is before, "the person picked another pair"
     slow.go("B", "C")
@@ -1542,7 +1501,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
 
 
 def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> None:
-    session, exhibit = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
+    session = part("blender_addon.check.session")
     a, *_ = row_of_cubes()
     check(touching=False)
     slow.go("A", "B")
@@ -1556,21 +1515,10 @@ def test_separating_a_pair_that_is_still_looked_at(part: Part, slow: Slow) -> No
     assert session.current(bpy.context) is shown, "what was found of the place before is not told"
     assert not session.is_stale(bpy.context)
     assert finding.status == "RESOLVED"
-    assert exhibit.is_moved(bpy.context, exhibit.current(bpy.context)), "its contact is not drawn"
-
-
-def test_instances_that_take_long_are_shown_when_they_are_known(part: Part, slow: Slow) -> None:
-    exhibit = part("blender_addon.ui.isolation")
-    two_instances()
-    check()
-    slow.go("Part [0] of One", "Part [0] of Two")
-    assert exhibit.current(bpy.context) is None
-    slow.end()
-    assert exhibit.current(bpy.context).contact.depth == pytest.approx(0.5)
 
 
 def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
-    session, exhibit = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
+    session = part("blender_addon.check.session")
     row_of_cubes()
     check(clearance=0.02)
     settings().active = next(k for k, f in enumerate(settings().findings) if f.relation == "within_clearance")
@@ -1579,6 +1527,6 @@ def test_pairs_within_the_clearance_are_shown_as_such(part: Part) -> None:
     two_instances(2.015)
     check()
     settings().active = next(k for k, f in enumerate(settings().findings) if f.instance_a)
-    contact = exhibit.current(bpy.context).contact
+    contact = session.current(bpy.context).contact
     assert str(contact.relation) == "within_clearance"
     assert contact.signed_distance == pytest.approx(0.015, abs=1e-6)

@@ -450,13 +450,13 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(
     for k in range(60):
         cube(f"{k:02}", (1.5 * k, 0.0, 0.0))
     assert len(check()) == 59
-    follow, scene_check = part("blender_addon.check.changes"), part("blender_addon.read.scene")
+    follow = part("blender_addon.check.changes")
     listed(part)
     places: list[Any] = []
     reads: list[Any] = []
-    place_of, states_of = follow.place_of, scene_check.states_of
+    place_of, states_of = follow.place_of, follow.states_of
     monkeypatch.setattr(follow, "place_of", lambda matrix: places.append(matrix) or place_of(matrix))
-    monkeypatch.setattr(scene_check, "states_of", lambda context, keys: reads.append(keys) or states_of(context, keys))
+    monkeypatch.setattr(follow, "states_of", lambda context, keys: reads.append(keys) or states_of(context, keys))
     move(bpy.data.objects["30"], 45.1)
     panel(part)
     listed(part)

@@ -97,7 +97,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["swapped"] = {
         "a": now().name_a,
         "b": now().name_b,
-        "pickers": [obj.name for obj in session.pair(bpy.context.scene)],
+        "pickers": [getattr(bpy.context.scene.contact_lens, f"object_{x}").name for x in "ab"],
         "signed_distance": distance(),
         "normal": now().contact.normal.tolist(),
         "stale": session.stale_reason(bpy.context),

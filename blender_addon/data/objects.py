@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Small questions about objects and scenes of Blender that every floor asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    import bpy
+
+TYPES_WITH_SURFACE = frozenset({"MESH", "CURVE", "SURFACE", "FONT", "META"})
+
+
+def matrix_numbers(obj: bpy.types.Object | bpy.types.DepsgraphObjectInstance) -> tuple[float, ...]:
+    """Return the 16 numbers of the world matrix of an object or instance, row by row."""
+    # Before 5.2 numpy asks for each number, which is ten times as slow.
+    return tuple(chain.from_iterable(cast(Iterable[Iterable[float]], obj.matrix_world)))
+
+
+def unsupported_reason(obj: bpy.types.Object) -> str:
+    """Return why an object of this type cannot be inspected, or an empty string."""
+    if obj.type in TYPES_WITH_SURFACE:
+        return ""
+    if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
+        return f"'{obj.name}' is an instance of a collection: run Check Scene and open a clash to inspect its instances"
+    types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]
+    kind = types[obj.type].name.lower()
+    return f"'{obj.name}' is of type {kind} and has no surface to inspect"
+
+
+def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy.types.Object | None:
+    """Return `obj` if it is in the scene, else None: a deleted object lives on in a pointer property."""
+    if obj is None:
+        return None
+    # View layers find a name at once, a scene by going through all its objects: that is left for excluded ones.
+    collections = (*(layer.objects for layer in scene.view_layers), scene.objects)
+    return obj if any(objects.get(obj.name) == obj for objects in collections) else None
+
+
+def frame_of(scene: bpy.types.Scene) -> float:
+    """Return the current frame of a scene: an int, unless it is between two frames."""
+    frame = float(scene.frame_current_final)
+    return int(frame) if frame.is_integer() else frame

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plain records that more than one floor reads: settings, rules, and the identity of objects and instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Key = tuple[int, int, str]
+"""Identity of an object or instance: `session_uid` of the object or instancer; that of the instanced object, else 0;
+the number of the instance, else empty."""
+Pair = frozenset[Key]
+"""Identity of a pair, in any order."""
+APPROVAL_SLACK = 0.01
+"""Relative to the approved depth or gap: a pair that is deeper or closer by no more is still approved."""
+OF_DEPTH = ("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound")
+"""The numbers of a pair that are None where surfaces meet of which one is open: such a pair has no depth."""
+VIEWPORT, RENDER, ALL = "viewport", "render", "all"
+"""Which objects are visible to a check."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an inspection."""
+
+    method: str
+    """"auto", "sat", "gjk" or "both"."""
+    clearance: float
+    """Blender units."""
+    contact_tolerance: float
+    """As set by the user, relative to the smaller shape's extent."""
+    flat: bool = False
+    """Whether the two are flat and inspected in their plane."""
+
+
+@dataclass(frozen=True)
+class VolumeSettings:
+    """The settings of the bounding volumes."""
+
+    of: str
+    """"objects", "triangles" or "scene"."""
+    kind: str
+    """"sphere", "aabb", "obb" or "kdop"."""
+    k: int
+    method: str
+    split: str
+    level: int
+    above: bool
+    """Show the levels above too."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The settings of a scene check."""
+
+    scope: str = "visible"
+    """"visible", "selected", "collections" (A against B) or "one" (an object against all)."""
+    collection_a: str | None = None
+    collection_b: str | None = None
+    object: str | None = None
+    clearance: float = 0.0
+    contact_tolerance: float = 1e-5
+    touching: bool = True
+    """Whether pairs that only touch are reported."""
+    instances: bool = True
+    """Whether instances are checked too."""
+    visibility: str = VIEWPORT
+    """Which objects are visible; the scene is set up for it before it is read."""
+    ignore_parents: bool = True
+    ignore_collections: bool = False
+    ignore_joined: bool = True
+    ignore_listed: bool = True
+    ignore_approved: bool = True
+
+
+class State(NamedTuple):
+    """Where an object or instance was and what it was made of, as digests that are stored in the file."""
+
+    place: str
+    """Of the world matrix of the object or instancer: compared at once."""
+    made: str
+    """Of all else: geometry, collision shape, parts, and the place of an instance in its instancer."""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The signed distance at which the user approved a pair."""
+
+    signed_distance: float | None
+    """Blender units; None where surfaces crossed of which one is open: such a pair has no depth."""
+    is_known: bool = True
+    """False when the file, saved by an earlier version, does not say."""
+
+    def covers(self, signed_distance: float | None, resolution: float) -> bool:
+        """Return whether a pair of that signed distance (None: crossing without a depth) is no worse than approved.
+
+        resolution: of the pair's coordinates, Blender units; smaller differences are not known.
+        """
+        if not self.is_known:
+            return False
+        if self.signed_distance is None:
+            return signed_distance is None or signed_distance >= -resolution
+        if signed_distance is None:
+            return False
+        slack = max(APPROVAL_SLACK * abs(self.signed_distance), resolution)
+        return signed_distance >= self.signed_distance - slack
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """The user's earlier decisions about pairs."""
+
+    listed: frozenset[frozenset[int]] = field(default_factory=frozenset)
+    """Pairs to ignore, by `session_uid`; a single object is ignored altogether."""
+    approved: Mapping[Pair, Approval] = field(default_factory=dict)
+
+
+class Skipped(NamedTuple):
+    """An object, instance or pair that a check leaves out."""
+
+    name: str
+    reason: str
+    """A sentence."""
+    unchecked: bool = True
+    """Whether it should have been checked. False where it has no geometry or the rules leave it out."""
+    kind: str = "geometry"
+    """The category of the reason; docs/report.md lists them."""

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Meshes in local space, and all that is computed once for every object and instance with the same mesh."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.decomposition.concavity import Concavity, max_concavity
+from ...core.decomposition.mesh_pieces import mesh_pieces
+from ...core.meshes.decomposition import Decomposition
+from ...core.meshes.mesh import Mesh
+from ...core.progress import Progress
+from ...core.shapes.hull import ConvexHull
+from ...core.types import FloatArray
+from .cache import LruCache
+from .snapshot import ReadArrays
+
+_T = TypeVar("_T")
+
+STRETCHES = 16
+"""Measurements kept of one geometry under several stretches."""
+
+
+class Geometry:
+    """A mesh in local space; all objects with the same mesh share one."""
+
+    def __init__(self, points: FloatArray, triangles: NDArray[np.int32], digest: bytes | None = None) -> None:
+        """points (n, 3), triangles (t, 3); digest: of both as Blender stores them, computed if not given."""
+        self.points = points
+        self.triangles = triangles
+        if digest is None:
+            digest = hashlib.blake2b(points.tobytes() + triangles.tobytes(), digest_size=16).digest()
+        self.digest = digest
+        self._pieces: Decomposition | None = None
+        self._by_stretch: LruCache[Any] = LruCache(STRETCHES)
+
+    @cached_property
+    def hull(self) -> ConvexHull:
+        return ConvexHull(self.points)
+
+    @cached_property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        return self.points.min(axis=0), self.points.max(axis=0)
+
+    @cached_property
+    def is_box(self) -> bool:
+        """Whether the hull is the local bounding box: contacts of boxes are found many times faster."""
+        low, high = self.bounds
+        corners = self.hull.vertices
+        return bool(self.hull.rank == 3 and len(corners) == 8 and ((corners == low) | (corners == high)).all())
+
+    @cached_property
+    def concavity(self) -> Concavity:
+        """How far the mesh is from its hull, in local space."""
+        return max_concavity(self.hull, self.hull.vertex_ids, self.points, self.triangles)
+
+    @cached_property
+    def magnitude(self) -> float:
+        """The largest absolute coordinate."""
+        return float(np.abs(self.hull.vertices).max())
+
+    def world_concavity(self, hull: ConvexHull, linear: FloatArray, translation: FloatArray) -> Concavity:
+        """Return how far the mesh is from its hull in world space; searched once for all places and rotations.
+
+        hull: the image of the local hull.
+        """
+
+        def search() -> tuple[Concavity, FloatArray]:
+            found = max_concavity(hull, hull.vertex_ids, self.points @ linear.T + translation, self.triangles)
+            return found, np.linalg.pinv(linear) @ (found.point - translation)
+
+        found, point = self.by_stretch("concavity", linear, search)
+        return replace(found, point=linear @ point + translation)
+
+    def by_stretch(self, name: Hashable, linear: FloatArray, make: Callable[[], _T]) -> _T:
+        """Return a measurement of the mesh in world space that rotations do not change, made once for each stretch."""
+        measured: _T = self._by_stretch.get((name, _stretch(linear)), make)
+        return measured
+
+    def pieces(self, progress: Progress | None = None) -> Decomposition:
+        """Return the convex pieces that stand for the mesh; cut once. Raises Cancelled."""
+        if self._pieces is None:
+            self._pieces = mesh_pieces(Mesh(self.points, self.triangles.astype(np.intp)), progress=progress)
+        return self._pieces
+
+
+def _stretch(linear: FloatArray) -> tuple[float, ...]:
+    """Return a key of what a matrix does to lengths: one for all rotations of an object, up to rounding."""
+    gram = linear.T @ linear
+    size = float(np.sqrt(gram.trace()))
+    if size == 0.0:
+        return (0.0,)
+    return (float(f"{size:.5g}"), *(round(g, 5) for g in (gram / size**2).ravel().tolist()))
+
+
+class Geometries:
+    """Geometries by their digest: those that this frame of an animation, or the last one, has used."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Geometry] = {}
+        self._used: dict[bytes, Geometry] = {}
+
+    def next_frame(self) -> None:
+        """Drop what the last frame did not use."""
+        self._known, self._used = self._used, {}
+
+    def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
+        """Return the geometry of a digest, read where it is not known."""
+        known = self._used.get(digest) or self._known.get(digest) or _read(digest, read_arrays)
+        self._used[digest] = known
+        return known
+
+
+class RecentGeometries(Geometries):
+    """The geometries of the last few inspections."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._recent: LruCache[Geometry] = LruCache(count)
+        self.clear = self._recent.clear
+
+    def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
+        return self._recent.get(digest, lambda: _read(digest, read_arrays))
+
+
+class DigestsOnly(Geometries):
+    """Geometries without coordinates: their digests are enough to compare, and triangles take longest to read."""
+
+    def get(self, digest: bytes, read_arrays: ReadArrays) -> Geometry:
+        return Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), digest)
+
+
+def _read(digest: bytes, read_arrays: ReadArrays) -> Geometry:
+    points, triangles = read_arrays()
+    return Geometry(points.astype(np.float64), triangles, digest)
