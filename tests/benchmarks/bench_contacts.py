@@ -6,13 +6,14 @@ shapes (coal's objects, our tables) is made before. In the scenes everything mov
 centres and axes. Ours: the table from the poses, bounding boxes, broad phase, and arrays of what was asked. Coal's, the
 shortest way that its Python has: rotation, centre and bounding box set for each object, the tree updated, and all
 collided in C++, where the contacts stay: to read them from Python would take as long as half of all that. What the
-poses take of its time is told beside. Both must say the same of every pair but those within rounding of touching.
+poses take of its time is beside it. Both must say the same of every pair but those within rounding of touching.
 Ratios are of medians, both libraries in turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -21,7 +22,6 @@ import numpy as np
 
 from contact_lens.core import (
     Box,
-    Contact,
     ConvexHull,
     Polytope,
     candidate_pairs,
@@ -74,10 +74,18 @@ def alternate(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -
     return answers[0], answers[1], median(spent[0]), median(spent[1])
 
 
-def row(words: str, ours: float, theirs: float, goal: float | None, note: str = "") -> Row:
-    """Make a line of the table."""
+def row(words: str, ours: float, theirs: float, goal: float | None, note: str = "", pairs: int = 1) -> Row:
+    """Make a line of the table from the times of so many pairs."""
     goals = {} if goal is None else {"coal": goal}
-    return Row(words, ours, {"coal": Against(theirs, ours)}, goals, (note,) if note else ())
+    notes = (note,) if note else ()
+    return Row(words, ours / pairs, {"coal": Against(theirs / pairs, ours / pairs)}, goals, notes)
+
+
+def hull_of_sphere(rng: np.random.Generator, corners: int = 32, radius: float = 1.0) -> np.ndarray:
+    """(corners, 3) random points of a sphere."""
+    points = rng.normal(size=(corners, 3))
+    result: np.ndarray = radius * (points / np.linalg.norm(points, axis=1)[:, None])
+    return result
 
 
 class Pairs:
@@ -89,6 +97,10 @@ class Pairs:
         made = self.made = [peer.shape(shape) for shape in shapes]
         self.arguments = [(*made[i], *made[j]) for i, j in pairs.tolist()]
         self.peer = peer
+
+    def of(self, k: int) -> list[Any]:
+        """The two shapes of pair k."""
+        return [self.shapes[i] for i in self.pairs[k].tolist()]
 
     def yes(self) -> list[bool]:
         """Coal's yes or no."""
@@ -109,27 +121,22 @@ class Pairs:
             result.getNearestPoint1(), result.getNearestPoint2()
         return said
 
-    def patches(self) -> list[int]:
-        """How many contact patches coal finds of each pair."""
-        collide, find = self.peer.coal.collide, self.peer.coal.computeContactPatch
-        request, result = self.peer.patch_request, self.peer.patches
-        said = []
-        for arguments in self.arguments:
-            self.peer.result.clear()
-            collide(*arguments, self.peer.deep, self.peer.result)
-            result.clear()
-            find(*arguments, self.peer.result, request, result)
-            said.append(result.numContactPatches())
-        return said
-
-    def patch_area(self, k: int) -> float:
-        """The area of coal's patch of pair k."""
-        peer, arguments = self.peer, self.arguments[k]
+    def patch(self, arguments: Any) -> Any:
+        """The contact patches that coal finds of a pair, with the collision without which it finds none."""
+        peer = self.peer
         peer.result.clear()
         peer.coal.collide(*arguments, peer.deep, peer.result)
         peer.patches.clear()
         peer.coal.computeContactPatch(*arguments, peer.result, peer.patch_request, peer.patches)
-        patch = peer.patches.getContactPatch(0)
+        return peer.patches
+
+    def patches(self) -> list[int]:
+        """How many contact patches coal finds of each pair."""
+        return [self.patch(arguments).numContactPatches() for arguments in self.arguments]
+
+    def patch_area(self, k: int) -> float:
+        """The area of coal's patch of pair k."""
+        patch = self.patch(self.arguments[k]).getContactPatch(0)
         x, y = np.array([patch.getPoint(n) for n in range(patch.size())])[:, :2].T
         return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
 
@@ -139,8 +146,7 @@ class Pairs:
         said = []
         for arguments in self.arguments:
             result.clear()
-            hit = collide(*arguments, request, result) > 0
-            if hit:
+            if collide(*arguments, request, result) > 0:
                 contact = result.getContact(0)
                 contact.normal  # noqa: B018 (the answer)
                 said.append(-contact.penetration_depth)
@@ -156,9 +162,9 @@ def pairs_of_boxes(peer: Coal, count: int, overlapping: bool = False) -> Pairs:
     boxes: list[Box] = []
     while len(boxes) < 2 * count:
         a = Box((0, 0, 0), rng.uniform(0.8, 1.6, 3), rng.normal(size=4))
-        way = rng.normal(size=3)
+        direction = rng.normal(size=3)
         reach = rng.uniform(0.2, 1.0) if overlapping else rng.uniform(0.6, 1.9)
-        b = Box(way / np.linalg.norm(way) * reach, rng.uniform(0.8, 1.6, 3), rng.normal(size=4))
+        b = Box(direction / np.linalg.norm(direction) * reach, rng.uniform(0.8, 1.6, 3), rng.normal(size=4))
         boxes += [a, b]
     return Pairs(peer, boxes, np.arange(2 * count).reshape(-1, 2))
 
@@ -178,26 +184,20 @@ def stacked_boxes(peer: Coal, count: int) -> Pairs:
 def pairs_of_hulls(peer: Coal, corners: int, count: int, shapes: int, near: float = 1.2, far: float = 2.4) -> Pairs:
     """Hulls of points on unit spheres, `near` to `far` between the centres: of 1.2 to 2.4 about half overlap."""
     rng = np.random.default_rng(corners)
-    hulls = []
-    for _ in range(shapes):
-        points = rng.normal(size=(corners, 3))
-        points /= np.linalg.norm(points, axis=1)[:, None]
-        hulls.append(ConvexHull(points + rng.uniform(-1.3, 1.3, 3)))
+    hulls = [ConvexHull(hull_of_sphere(rng, corners) + rng.uniform(-1.3, 1.3, 3)) for _ in range(shapes)]
     centers = np.array([hull.center for hull in hulls])
     pairs = rng.integers(0, shapes, (40 * count, 2))
-    way = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
-    pairs = pairs[(way > near) & (way < far)][:count]
-    return Pairs(peer, hulls, pairs)
+    distance = np.linalg.norm(centers[pairs[:, 0]] - centers[pairs[:, 1]], axis=1)
+    return Pairs(peer, hulls, pairs[(distance > near) & (distance < far)][:count])
 
 
 def agree(ours: np.ndarray, theirs: list[bool], pairs: Pairs, slack: float = 1e-5) -> str:
     """Ask that both say the same, but for pairs so near to touching that coal may be wrong; return how many differ."""
     differ = np.flatnonzero(ours != np.array(theirs))
     for k in differ.tolist():
-        a, b = (pairs.shapes[i] for i in pairs.pairs[k].tolist())
-        assert gjk_intersects(a, b) == ours[k]
-        found = contacts([a, b], [[0, 1]], regions=False)
-        assert abs(found.signed_distance[0]) <= slack, f"coal disagrees at {found.signed_distance[0]}"
+        assert gjk_intersects(*pairs.of(k)) == ours[k]
+        distance = contact(*pairs.of(k)).signed_distance
+        assert abs(distance) <= slack, f"coal disagrees at {distance}"
     return f"coal wrong on {len(differ)} of {len(ours)} pairs within {slack} of touching" if len(differ) else ""
 
 
@@ -210,8 +210,7 @@ def boxes_yes(peer: Coal, quick: bool) -> Row:
     )
     assert not len(mine[1])
     note = agree(mine[0], other, pairs)
-    share = float(mine[0].mean())
-    return row(f"1 boxes, yes/no, {share:.0%} overlap, a pair", ours / count, theirs / count, 8.0, note)
+    return row(f"1 boxes, yes/no, {mine[0].mean():.0%} overlap, a pair", ours, theirs, 8.0, note, count)
 
 
 def boxes_deep(peer: Coal, quick: bool) -> Row:
@@ -220,15 +219,12 @@ def boxes_deep(peer: Coal, quick: bool) -> Row:
     table = OrientedBoxes.of(pairs.shapes)
     mine, other, ours, theirs = alternate(lambda: box_axes(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 15)
     depth = np.where(mine.signed_distance <= 0.0, -mine.signed_distance, np.nan)
-    wrong = np.abs(depth - np.array(other)) > 1e-5
-    wrong |= np.isnan(depth) != np.isnan(other)
-    note = ""
-    if wrong.any():
-        for k in np.flatnonzero(wrong).tolist():
-            single = contacts([pairs.shapes[i] for i in pairs.pairs[k].tolist()], [[0, 1]]).signed_distance[0]
-            assert abs(single - mine.signed_distance[k]) <= 1e-9 or single > 0.0
-        note = f"coal wrong on {int(wrong.sum())} of {count} depths"
-    return row("2 boxes, depth + normal, a pair", ours / count, theirs / count, 8.0, note)
+    wrong = (np.abs(depth - np.array(other)) > 1e-5) | (np.isnan(depth) != np.isnan(other))
+    for k in np.flatnonzero(wrong).tolist():
+        single = contact(*pairs.of(k)).signed_distance
+        assert abs(single - mine.signed_distance[k]) <= 1e-9 or single > 0.0
+    note = f"coal wrong on {wrong.sum()} of {count} depths" if wrong.any() else ""
+    return row("2 boxes, depth + normal, a pair", ours, theirs, 8.0, note, count)
 
 
 def boxes_touch(peer: Coal, quick: bool) -> Row:
@@ -251,7 +247,7 @@ def boxes_touch(peer: Coal, quick: bool) -> Row:
     for k in np.flatnonzero(mine.found)[:: max(1, count // 500)].tolist():
         assert abs(mine.area[k] - pairs.patch_area(k)) <= 1e-5, k
     note = f"{1.0 - mine.found.mean():.2%} left to the single call; coal with its collision; goal: 1 us"
-    return row("14 boxes, contact polygons, a pair", ours / count, theirs / count, None, note)
+    return row("14 boxes, contact polygons, a pair", ours, theirs, None, note, count)
 
 
 def hulls_distant(peer: Coal, quick: bool) -> Row:
@@ -265,10 +261,10 @@ def hulls_distant(peer: Coal, quick: bool) -> Row:
     assert mine.found.mean() > 0.99
     distance = mine.distance.copy()
     for k in np.flatnonzero(~mine.found).tolist():
-        distance[k] = gjk(*(pairs.shapes[n] for n in pairs.pairs[k].tolist())).gap
+        distance[k] = gjk(*pairs.of(k)).gap
     assert np.abs(distance - np.array(other)).max() <= 1e-5
     note = f"{1.0 - mine.found.mean():.2%} left to the single call"
-    return row("7 hulls 32 v, distance + witness points, a pair", ours / count, theirs / count, 1.5, note)
+    return row("7 hulls 32 v, distance + witness points, a pair", ours, theirs, 1.5, note, count)
 
 
 def hulls_deep(peer: Coal, quick: bool) -> Row:
@@ -279,11 +275,10 @@ def hulls_deep(peer: Coal, quick: bool) -> Row:
     theirs_deep = np.array(other)
     wrong = np.flatnonzero(mine.found & ~(np.abs(mine.depth - theirs_deep) <= 1e-5))
     for k in wrong.tolist():
-        true = contact(*(pairs.shapes[n] for n in pairs.pairs[k].tolist()))
-        assert abs(true.depth - mine.depth[k]) <= 1e-9
-    left = float((~mine.found & ~np.isnan(theirs_deep)).mean())
-    note = f"{left:.1%} left to the single call; coal wrong on {len(wrong)} of {count} depths"
-    return row("6 hulls 32 v, depth + normal + witness points, a pair", ours / count, theirs / count, 1.0, note)
+        assert abs(contact(*pairs.of(k)).depth - mine.depth[k]) <= 1e-9
+    left = ~mine.found & ~np.isnan(theirs_deep)
+    note = f"{left.mean():.1%} left to the single call; coal wrong on {len(wrong)} of {count} depths"
+    return row("6 hulls 32 v, depth + normal + witness points, a pair", ours, theirs, 1.0, note, count)
 
 
 def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
@@ -329,17 +324,15 @@ def hulls_that_move_little(peer: Coal, quick: bool) -> Row:
     note = (
         f"{(last.state == OPEN).mean():.2%} left to the single call; coal wrong {wrong} times; without making the table"
     )
-    return row("8 hulls 32 v that move by 1e-3, yes/no, a pair", ours / count, theirs / count, 10.0, note)
+    return row("8 hulls 32 v that move by 1e-3, yes/no, a pair", ours, theirs, 10.0, note, count)
 
 
 def one_pair_that_stands_still(peer: Coal, quick: bool) -> list[Row]:
-    """The same pair again and again: ours is told the last direction, coal the last guess."""
+    """The same pair again and again: ours starts from the last direction, coal from the last guess."""
     rng = np.random.default_rng(18)
-    points = rng.normal(size=(2, 32, 3))
-    points /= np.linalg.norm(points, axis=2)[:, :, None]
+    points = [hull_of_sphere(rng) for _ in range(2)]
     a, b = ConvexHull(points[0]), ConvexHull(points[1] + [2.1, 0.3, 0.2])
-    last = contact(a, b)
-    direction = last.normal
+    direction = contact(a, b).normal
     (one, one_at), (two, two_at) = peer.shape(a), peer.shape(b)
     collide, request, result = peer.coal.collide, peer.coal.CollisionRequest(), peer.result
     request.enable_contact, request.gjk_initial_guess = False, peer.coal.CachedGuess
@@ -359,17 +352,10 @@ def one_pair_that_stands_still(peer: Coal, quick: bool) -> list[Row]:
 
     said, true, mine, his = alternate(ours, theirs, 7)
     assert said == true is False
-    rows = [row("18 one pair that stands still, yes/no", mine / repeats, his / repeats, 0.9)]
+    rows = [row("18 one pair that stands still, yes/no", mine, his, 0.9, pairs=repeats)]
     for words, other in (("apart", b), ("penetrating", ConvexHull(points[1] + [1.1, 0.3, 0.2]))):
-        cold = contact(a, other)
-
-        def warm(b: ConvexHull = other, cold: Contact = cold) -> Contact:
-            return contact(a, b, start=cold)
-
-        def again(b: ConvexHull = other) -> Contact:
-            return contact(a, b)
-
-        _, _, mine, his = alternate(warm, again, 51)
+        again = partial(contact, a, other)
+        _, _, mine, his = alternate(partial(again, start=again()), again, 51)
         note = f"the other is not coal but ours without start: {his * 1e6:.0f} us"
         rows.append(Row(f"contact(start=) that stands still, {words}", mine, {}, {}, (note,)))
     return rows
@@ -395,7 +381,7 @@ class Scene:
         self.callback.data.request.enable_contact = deep
 
     def place(self) -> None:
-        """Tell coal the poses."""
+        """Set coal's poses."""
         for one, turn, center in zip(self.objects, self.turns, self.centers, strict=True):
             one.setRotation(turn)
             one.setTranslation(center)
@@ -412,15 +398,15 @@ class Scene:
         self.axes = turns(self.rng, self.count)
 
     def collide(self) -> tuple[float, float]:
-        """Let coal find what collides, and return how long it took and how much of it to be told the poses."""
+        """Let coal find what collides, and return how long it took and how much of it to set the poses."""
         self.callback.init()
         self.callback.data.clear()
         start = perf_counter()
         self.place()
-        told = perf_counter() - start
+        setting = perf_counter() - start
         self.manager.update()
         self.manager.collide(self.callback)
-        return perf_counter() - start, told
+        return perf_counter() - start, setting
 
     @property
     def found(self) -> int:
@@ -443,12 +429,12 @@ class Scene:
             if k:
                 for times, took in zip(spent, (mine, *theirs), strict=True):
                     times.append(took)
-        mine, whole, told = (median(times) for times in spent)
-        note = f"coal is told the poses in {told * 1e3:.1f} ms of it; without: {(whole - told) / mine:.1f}x"
+        mine, whole, setting = (median(times) for times in spent)
+        note = f"coal gets the poses in {setting * 1e3:.1f} ms of it; without: {(whole - setting) / mine:.1f}x"
         return number, mine, whole, note
 
 
-def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
+def scene_of_boxes(peer: Coal, count: int, rounds: int, goal: float) -> Row:
     half = np.random.default_rng(3).uniform(0.3, 0.7, (count, 3))
     scene = Scene(peer, [peer.coal.Box(*(2.0 * h)) for h in half], 1.1, True)
 
@@ -460,7 +446,7 @@ def scene_of_boxes(peer: Coal, count: int, quick: bool, goal: float) -> Row:
         points = box_witnesses(boxes, i.take(met), j.take(met), found, np.full(len(met), 1e-9))
         return len(points.good)
 
-    number, mine, theirs, note = scene.frames(ours, 4 if quick else 15)
+    number, mine, theirs, note = scene.frames(ours, rounds)
     words = f"3 scene of {count:,} boxes, poses in, contacts out ({number:,} pairs)"
     return row(words, mine, theirs, goal, note)
 
@@ -473,8 +459,9 @@ def hulls_yes(peer: Coal, corners: int, quick: bool, goal: float) -> Row:
         lambda: all_decided(table, pairs.shapes, pairs.i, pairs.j), pairs.yes, 3 if quick else 11
     )
     note = agree(mine == MEET, other, pairs)
-    share = float((mine == MEET).mean())
-    return row(f"4 hulls {corners} v, yes/no, {share:.0%} overlap, a pair", ours / count, theirs / count, goal, note)
+    return row(
+        f"4 hulls {corners} v, yes/no, {(mine == MEET).mean():.0%} overlap, a pair", ours, theirs, goal, note, count
+    )
 
 
 def all_decided(table: HullTable, shapes: list[Any], i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -491,14 +478,14 @@ def moved(hull: ConvexHull, axes: np.ndarray, center: np.ndarray) -> Polytope:
     return Polytope(vertices, 3, hull.edges, hull.edge_facets, hull.facets, hull.normals @ axes, hull.offsets)
 
 
-def scene_of_hulls(peer: Coal, count: int, quick: bool, deep: bool = False) -> Row:
+def scene_of_hulls(peer: Coal, count: int, rounds: int, deep: bool = False, different: int | None = None) -> Row:
+    """Hulls of which so many are different, the others copies of them."""
     rng = np.random.default_rng(6)
-    hulls = []
-    for _ in range(count):
-        points = rng.normal(size=(32, 3))
-        hulls.append(ConvexHull(0.5 * points / np.linalg.norm(points, axis=1)[:, None]))
-    scene = Scene(peer, [peer.shape(hull)[0] for hull in hulls], 0.9, deep)
-    local = HullTable.of(hulls)
+    known = [ConvexHull(hull_of_sphere(rng, radius=0.5)) for _ in range(min(count, different or count))]
+    shapes = [peer.shape(hull)[0] for hull in known]
+    which = [k % len(known) for k in range(count)]
+    scene = Scene(peer, [shapes[k] for k in which], 0.9, deep)
+    local = HullTable.of([known[k] for k in which])
 
     def ours() -> int:
         table = local.posed(scene.axes, scene.centers)
@@ -510,43 +497,38 @@ def scene_of_hulls(peer: Coal, count: int, quick: bool, deep: bool = False) -> R
         meet = np.flatnonzero(state == MEET)
         if deep:
             i, j = i.take(meet), j.take(meet)
-            found = hull_depths(table, i, j).found
-            for k in np.flatnonzero(~found).tolist():
+            for k in np.flatnonzero(~hull_depths(table, i, j).found).tolist():
                 a, b = pair(i, j, k)
                 epa(a, b, gjk(a, b))
         return len(meet)
 
-    def pair(i: np.ndarray, j: np.ndarray, k: int) -> tuple[Polytope, Polytope]:
-        one, other = (moved(hulls[n], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
-        return one, other
+    def pair(i: np.ndarray, j: np.ndarray, k: int) -> list[Polytope]:
+        return [moved(known[which[n]], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k]))]
 
-    number, mine, theirs, note = scene.frames(ours, 4 if quick else 15)
-    what = (
-        "6 scene of {:,} hulls of 32 v, poses in, contacts out"
-        if deep
-        else "5 scene of {:,} hulls of 32 v, poses in, yes/no"
-    )
-    return row(f"{what.format(count)} ({number:,} pairs)", mine, theirs, 1.5 if deep else 4.0, note)
+    number, mine, theirs, note = scene.frames(ours, rounds)
+    row_number, answer, goal = ("6", "contacts out", 1.5) if deep else ("5", "yes/no", 4.0)
+    words = f"{row_number} scene of {count:,} hulls of 32 v, poses in, {answer} ({number:,} pairs)"
+    return row(words, mine, theirs, goal, note)
 
 
 def front_door(peer: Coal, quick: bool) -> list[Row]:
     """The whole call, with all that it makes of Python objects: no goal, to be seen."""
     count = 1_000 if quick else 5_000
     pairs = pairs_of_boxes(peer, count)
-    result = []
-    for words, ask, said in (
-        ("pairs_intersect(boxes), a pair", lambda: pairs_intersect(pairs.shapes, pairs.pairs), pairs.yes),
-        (
-            "contacts(boxes), no distances, no regions, a pair",
-            lambda: contacts(pairs.shapes, pairs.pairs, distances=False, regions=False),
-            pairs.deep,
-        ),
-        ("contacts(boxes), no regions, a pair", lambda: contacts(pairs.shapes, pairs.pairs, regions=False), pairs.deep),
-        ("contacts(boxes), a pair", lambda: contacts(pairs.shapes, pairs.pairs), pairs.deep),
-    ):
-        _, _, ours, theirs = alternate(ask, said, 3)
-        result.append(row(words, ours / count, theirs / count, None))
-    return result
+    given = (pairs.shapes, pairs.pairs)
+    return [
+        row(f"{words}, a pair", *alternate(ask, theirs, 3)[2:], None, pairs=count)
+        for words, ask, theirs in (
+            ("pairs_intersect(boxes)", partial(pairs_intersect, *given), pairs.yes),
+            (
+                "contacts(boxes), no distances, no regions",
+                partial(contacts, *given, distances=False, regions=False),
+                pairs.deep,
+            ),
+            ("contacts(boxes), no regions", partial(contacts, *given, regions=False), pairs.deep),
+            ("contacts(boxes)", partial(contacts, *given), pairs.deep),
+        )
+    ]
 
 
 def main(quick: bool = False) -> None:
@@ -556,13 +538,14 @@ def main(quick: bool = False) -> None:
     except ImportError as error:
         print(f"coal is not here, and there is nothing to compare with ({error}).")
         return
+    rounds = 4 if quick else 15
     lines = [boxes_yes(peer, quick), boxes_deep(peer, quick), boxes_touch(peer, quick)]
-    lines += [scene_of_boxes(peer, count, quick, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
-    lines += [hulls_yes(peer, *what) for what in ((32, quick, 3.0), (128, quick, 4.0), (500, quick, 2.5))]
+    lines += [scene_of_boxes(peer, count, rounds, goal) for count, goal in ((1_000, 4.0), (5_000, 7.0))]
+    lines += [hulls_yes(peer, corners, quick, goal) for corners, goal in ((32, 3.0), (128, 4.0), (500, 2.5))]
     lines += [
-        scene_of_hulls(peer, 1_000, quick),
+        scene_of_hulls(peer, 1_000, rounds),
         hulls_deep(peer, quick),
-        *(scene_of_hulls(peer, count, quick, deep=True) for count in ((1_000,) if quick else (1_000, 5_000))),
+        *(scene_of_hulls(peer, count, rounds, deep=True) for count in ((1_000,) if quick else (1_000, 5_000))),
         hulls_distant(peer, quick),
         hulls_that_move_little(peer, quick),
     ]

@@ -10,47 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core import ConvexHull, candidate_pairs, gjk_intersects
-from contact_lens.core.batched.hull_intersection import intersect_hulls
-from contact_lens.core.batched.hull_table import HullTable
-from contact_lens.core.batched.portals import MEET, OPEN
-
-from .bench_contacts import Scene, moved, scene_of_boxes
+from .bench_contacts import scene_of_boxes, scene_of_hulls
 from .in_blender import measure_in_blender
 from .peers import Coal
-from .table import Row
 
 PICTURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "scene_cost.svg"
 COUNTS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 HULLS = 1_000
 """Different hulls; larger scenes have them several times."""
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"
-
-
-def hulls(peer: Coal, count: int) -> Row:
-    """A scene of hulls of 32 corners that move: which pairs collide?"""
-    rng = np.random.default_rng(6)
-    known = []
-    for _ in range(min(count, HULLS)):
-        points = rng.normal(size=(32, 3))
-        known.append(ConvexHull(0.5 * points / np.linalg.norm(points, axis=1)[:, None]))
-    shapes = [peer.shape(hull)[0] for hull in known]
-    which = [k % len(known) for k in range(count)]
-    scene = Scene(peer, [shapes[k] for k in which], 0.9, False)
-    local = HullTable.of([known[k] for k in which])
-
-    def ours() -> int:
-        table = local.posed(scene.axes, scene.centers)
-        low, high = table.bounds()
-        i, j = np.ascontiguousarray(candidate_pairs(low.T, high.T).pairs.T)
-        state = intersect_hulls(table, i, j)
-        for k in np.flatnonzero(state == OPEN).tolist():
-            pair = (moved(known[which[n]], scene.axes[n], scene.centers[n]) for n in (int(i[k]), int(j[k])))
-            state[k] = MEET if gjk_intersects(*pair) else 0
-        return int((state == MEET).sum())
-
-    _, mine, theirs, _ = scene.frames(ours, 3)
-    return Row(f"{count:,} hulls", mine, {}, {}, (str(theirs),))
 
 
 def main(quick: bool = False) -> int:
@@ -68,12 +36,12 @@ def main(quick: bool = False) -> int:
         print(f"{count:>7,}  {1e3 * seconds:>12,.2f} ms  {name}", flush=True)
 
     for count in COUNTS[:3] if quick else COUNTS:
-        boxes = scene_of_boxes(peer, count, True, 0.0)
+        boxes = scene_of_boxes(peer, count, 4, 0.0)
         add("boxes: contacts", count, boxes.ours)
         add("coal, boxes", count, float(boxes.peers["coal"].theirs or np.nan))
-        row = hulls(peer, count)
-        add("hulls of 32 corners: which collide", count, row.ours)
-        add("coal, hulls", count, float(row.notes[0]))
+        hulls = scene_of_hulls(peer, count, 3, different=HULLS)
+        add("hulls of 32 corners: which collide", count, hulls.ours)
+        add("coal, hulls", count, float(hulls.peers["coal"].theirs or np.nan))
         if seconds := measure_in_blender("check_scene_in_blender", [[count]]):
             add("Check Scene in Blender, instances", count, seconds[0])
     if not quick:
