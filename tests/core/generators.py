@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,13 @@ from numpy.random import Generator
 Pair = tuple[np.ndarray, np.ndarray]
 
 CUBE = np.array(list(product((-0.5, 0.5), repeat=3)))
+OCTAHEDRAL = [
+    matrix
+    for order in permutations(range(3))
+    for signs in product((-1.0, 1.0), repeat=3)
+    if np.linalg.det(matrix := np.array(signs)[:, None] * np.eye(3)[list(order)]) > 0
+]
+"""The 24 rotations of a cube onto itself: exact in floats."""
 MESHES = Path(__file__).parents[1] / "data" / "meshes.json"
 SHALLOW = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
@@ -49,9 +56,15 @@ def direction(rng: Generator, dim: int = 3) -> np.ndarray:
     return d / np.linalg.norm(d)
 
 
-def box(size) -> np.ndarray:
-    """The 8 corners of a box about the origin."""
-    return CUBE * np.asarray(size, float)
+def box(size, center=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """The 8 corners of a box."""
+    return CUBE * np.asarray(size, float) + center
+
+
+def sphere_points(rng: Generator, count: int) -> np.ndarray:
+    """Points spread evenly over the unit sphere."""
+    points = rng.normal(size=(count, 3))
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
 def cloud(rng: Generator, count: int) -> np.ndarray:
