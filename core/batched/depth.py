@@ -12,7 +12,7 @@ Every pair has a polytope of support points inside A - B, a closed surface of tr
 4. Measure: where all faces look away from the origin, the polytope contains a ball as large as the nearest face is far,
    which proves the depth; the plane at the support point proves the other bound.
 
-Polytopes that run out of room start again with more room, all together. Source: S2.1; G. van den Bergen, Proximity
+Polytopes that run out of room wait, and go on with more room, all together. Source: S2.1; G. van den Bergen, Proximity
 Queries and Penetration Depth Computation on 3D Game Objects, 2001.
 """
 
@@ -90,31 +90,24 @@ def hull_depths(table: HullTable, i: IntArray, j: IntArray, progress: Progress |
     total = len(i)
     result = HullDepths(np.zeros(total, dtype=bool), *np.zeros((3, total)), *np.zeros((3, 3, total)))
     order = table.order(i, j)
-    for room in _ROOM:
-        more = [order[:0]]
-        for part in chunks(len(order), progress, CHUNK // 2):
-            columns = order[part]
-            polytopes = _Polytopes(table, i.take(columns), j.take(columns), room)
-            chunk_progress = subrange(progress, part.start / len(order), part.stop / len(order))
-            polytopes.grow(subrange(chunk_progress, 0.2, 1.0))
-            _measure(polytopes, i, j, columns, result)
-            more.append(columns[polytopes.full])
-        order = np.concatenate(more)
-        if len(order) <= _FEW:
-            break
-        progress = None  # what is left is little
+    for part in chunks(total, progress, CHUNK // 2):
+        columns = order[part]
+        polytopes = _Polytopes(table, i.take(columns), j.take(columns))
+        polytopes.grow(subrange(progress, (part.start + 0.2 * len(columns)) / total, part.stop / total))
+        _measure(polytopes, i, j, columns, result)
     return result
 
 
 class _Polytopes(HullPairs):
     """The polytopes of some pairs, one row each; what was found is of all pairs."""
 
-    def __init__(self, table: HullTable, i: IntArray, j: IntArray, room: int) -> None:
+    def __init__(self, table: HullTable, i: IntArray, j: IntArray) -> None:
         super().__init__(table, i, j)
-        count, faces = len(i), 2 * room - 4
+        count, room = len(i), _ROOM[0]
+        faces = 2 * room - 4
         self.room, self.face_room = room, faces
-        self.growing, self.encloses, self.found = np.zeros((3, count), dtype=bool)
-        """(m,) whether it still grows, contained the origin in the last step, or has just ended."""
+        self.growing, self.encloses, self.found, self.full = np.zeros((4, count), dtype=bool)
+        """(m,) whether it still grows, contained the origin in the last step, has just ended, or needs more room."""
         self.last = np.zeros((3, count)), np.zeros(count), np.zeros(count)
         """Normals (3, m), support heights and offsets of the nearest faces in the last step."""
         self.points = np.zeros((count, 3, room))
@@ -129,8 +122,6 @@ class _Polytopes(HullPairs):
         self.edges = np.zeros(count * room * room, dtype=bool)
         """Whether there is a directed edge, while a horizon is looked for."""
         self.depth, self.inner, self.normal = np.zeros(count), np.zeros(count), np.zeros((3, count))
-        self.full = np.zeros(count, dtype=bool)
-        """Which pairs need more room."""
         self.ended: list[tuple[IntArray, FloatArray, FloatArray]] = []
         """Pairs (k,) that have ended, with the vertices (3, 3, k) (coordinate, vertex, face) of their nearest faces and
         those level with them, and the ids (3, k) of these."""
@@ -167,16 +158,34 @@ class _Polytopes(HullPairs):
     def grow(self, progress: Progress | None) -> None:
         """Let the polytopes grow until few are left. Raise Cancelled."""
         total = len(self.pair)
-        active = int(np.count_nonzero(self.growing))
-        while active > _FEW:
-            if active < _COMPACT * len(self.pair):
-                self.store()
-                self.keep(np.flatnonzero(self.growing))
-            self.step()
-            active = int(np.count_nonzero(self.growing))
+        while True:
+            growing, left = int(np.count_nonzero(self.growing)), self.growing | self.full
+            active = int(np.count_nonzero(left))
             report_progress(progress, total - active, total)
-        self.store()
-        self.full[self.pair[self.growing]] = True
+            if active < _COMPACT * len(left):
+                self.store()
+                self.keep(np.flatnonzero(left))
+            if active <= _FEW:
+                return self.store()
+            if growing <= _FEW:
+                if self.room == _ROOM[-1]:
+                    return self.store()
+                self.store()
+                self.make_room(_ROOM[-1])
+            self.step()
+
+    def make_room(self, room: int) -> None:
+        """Let the polytopes that are full go on, with room for more vertices."""
+        self.keep(np.flatnonzero(self.growing | self.full))
+        self.growing[:], self.full[:] = True, False
+        more = ((0, 0), (0, room - self.room))
+        more_faces = ((0, 0), (0, 2 * (room - self.room)))
+        self.points = np.pad(self.points, ((0, 0), *more))
+        self.ids = np.pad(self.ids[:, :-1], ((0, 0), (0, room - self.room + 1)), constant_values=NO_VERTEX)
+        self.faces, self.normals = np.pad(self.faces, more_faces), np.pad(self.normals, ((0, 0), *more_faces))
+        self.heights = np.pad(self.heights, more_faces, constant_values=-np.inf)
+        self.edges = np.zeros(len(self.pair) * room * room, dtype=bool)
+        self.room, self.face_room = room, 2 * room - 4
 
     def step(self) -> None:
         """Look beyond the nearest faces: end there, or add the support point."""
@@ -199,9 +208,8 @@ class _Polytopes(HullPairs):
         self.found |= ended & self.encloses
         self.last = directions, depth, offset
         self.growing &= ~ended & (depth > self.rounding)
-        full = self.growing & (self.vertex_count == self.room - 1)
-        self.full[self.pair[full]] = True
-        self.growing &= ~full
+        self.full |= self.growing & (self.vertex_count == self.room - 1)
+        self.growing &= ~self.full
         self.add(new, nearest)
 
     def add(self, new: FloatArray, nearest: IntArray) -> None:
@@ -304,7 +312,7 @@ class _Polytopes(HullPairs):
     def keep(self, columns: IntArray) -> None:
         """Go on with these rows only."""
         super().keep(columns)
-        for name in ("growing", "encloses", "found", "vertex_count", "face_count"):
+        for name in ("growing", "encloses", "found", "full", "vertex_count", "face_count"):
             setattr(self, name, getattr(self, name)[columns])
         for name in ("points", "ids", "faces", "normals", "heights"):
             setattr(self, name, getattr(self, name).take(columns, axis=0))
