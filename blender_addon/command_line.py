@@ -276,7 +276,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
             finally:
                 shows.end()
             known = scene_results.statuses(scene)
-            check = scene_report.check_record(scene, rules, given, outcome)
+            check = scene_report.check_record(scene, given, outcome)
             if frame is not None:
                 sample = scene_motion.Sample(frame, given.objects)
                 check["motion"], last = scene_motion.motion(last, sample), sample

@@ -84,15 +84,15 @@ def candidates(
     # Touching has a width. It is that of the smaller one, so half of each one's own is enough.
     extent = np.linalg.norm(high - low, axis=1)
     largest = np.maximum(np.abs(low), np.abs(high)).max(axis=1).astype(np.float32)
-    band = np.maximum(given.contact_tolerance * extent, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
+    band = np.maximum(given.rules.contact_tolerance * extent, 2.0 * RESOLUTION_STEPS * np.spacing(largest))
     low, high = low - band[:, None], high + band[:, None]
     first = np.array([k for k in given.first if k not in without], dtype=np.intp)
     if given.other is None:
-        found = candidate_pairs(low[first], high[first], margin=given.clearance, progress=progress).pairs
+        found = candidate_pairs(low[first], high[first], margin=given.rules.clearance, progress=progress).pairs
         return [(int(i), int(j)) for i, j in first[found].tolist()]
     other = np.array([k for k in given.other if k not in without], dtype=np.intp)
     found = candidate_pairs(
-        low[first], high[first], low[other], high[other], margin=given.clearance, progress=progress
+        low[first], high[first], low[other], high[other], margin=given.rules.clearance, progress=progress
     ).pairs
     pairs: dict[frozenset[int], tuple[int, int]] = {}
     for i, j in zip(first[found[:, 0]].tolist(), other[found[:, 1]].tolist(), strict=True):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import bpy
 from bpy.props import (
@@ -107,7 +108,7 @@ def _filter_changed(self: Any, context: bpy.types.Context) -> None:
 def _decided(self: Any, context: bpy.types.Context) -> None:
     finding = cast("ContactLensFinding", self)
     if finding.status == "APPROVED" and finding.data:
-        finding.approval = _as_text(_approval_of_row(json.loads(finding.data)))
+        finding.approval = _as_text(json.loads(finding.data)["signed_distance"])
     changes.forget(cast(bpy.types.Scene, self.id_data))
     _filter_changed(self, context)
 
@@ -325,13 +326,9 @@ def reviewed(scene: bpy.types.Scene) -> Reviewed:
 
 
 def approvals(check: ContactLensCheck) -> dict[Pair, Approval]:
-    """The pairs that the user approved, and what they were then."""
-    known = {}
-    for finding in check.findings:
-        approval, key = _approval(finding), pair_key(finding)
-        if approval is not None and key is not None:
-            known[key] = approval
-    return known
+    """Return the pairs that the user approved, and what they were then."""
+    known = {pair_key(finding): _approval(finding) for finding in check.findings}
+    return {pair: approval for pair, approval in known.items() if pair is not None and approval is not None}
 
 
 def _approval(finding: ContactLensFinding) -> Approval | None:
@@ -341,29 +338,20 @@ def _approval(finding: ContactLensFinding) -> Approval | None:
         return Approval(json.loads(finding.approval)["signed_distance"])
     if finding.status == "CHANGED":  # set by the user, and never approved
         return None
-    row = finding.row()  # of a file saved earlier: what was found then is what was approved
-    return Approval(None, is_known=False) if row.get("signed_distance") is None else _approval_of_row(row)
+    distance = finding.row().get("signed_distance")  # of a file saved earlier: what was found then was approved
+    return Approval(distance, is_known=distance is not None)
 
 
-def _approval_of_row(row: dict[str, Any]) -> Approval:
-    return Approval(row["signed_distance"])
-
-
-def _as_text(approval: Approval) -> str:
-    return json.dumps({"signed_distance": approval.signed_distance})
+def _as_text(signed_distance: float | None) -> str:
+    return json.dumps({"signed_distance": signed_distance})
 
 
 # --- one run after the other ----------------------------------------------------------------------------------------
 
 
-def statuses(scene: bpy.types.Scene) -> dict[Pair, str]:
-    """The status of each pair that is known."""
-    known = {}
-    for finding in of_scene(scene).findings:
-        key = pair_key(finding)
-        if key is not None:
-            known[key] = str(finding.status)
-    return known
+def statuses(scene: bpy.types.Scene) -> dict[Pair | None, str]:
+    """Return the status of each pair that is known."""
+    return {pair_key(finding): str(finding.status) for finding in of_scene(scene).findings}
 
 
 def next_status(before: str | None, verdict: Verdict | None) -> str:
@@ -390,41 +378,34 @@ def store(
     not or could not compare, and those of objects that have `changed` since they were read, stay as they were.
     """
     check, objects, frame = of_scene(scene), given.objects, record["frame"]
-    known = statuses(scene)
-    active_key = None
-    if 0 <= check.active < len(check.findings):
-        active_key = pair_key(check.findings[check.active])
+    known, active = statuses(scene), active_clash(scene)
+    active_key = None if active is None else pair_key(active)
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
-    clashes = [*outcome.clashes, *outcome.approved]
-    found = [pair_of(objects, clash) for clash in clashes]
-    in_scene = {obj.session_uid for obj in scene.objects}
-    kept = _kept(check, set(found), given, outcome, frame, in_scene, changed)
-    entries: list[dict[str, Any]] = []
+    entries: dict[Pair, dict[str, Any]] = {}
     rows = [*record["findings"], *({**row, "frame": frame} for row in approved)]
-    for clash, row, key in zip(clashes, rows, found, strict=True):
-        status = next_status(known.get(key), clash.verdict)
-        entry: dict[str, Any] = {"status": status, **_numbers(row)}
+    for clash, row in zip([*outcome.clashes, *outcome.approved], rows, strict=True):
+        pair = pair_of(objects, clash)
+        status = next_status(known.get(pair), clash.verdict)
+        entry: dict[str, Any] = {"status": status, **_numbers(row), "state_frame": json.dumps(frame)}
         if status in ("APPROVED", "CHANGED"):
-            entry["approval"] = _as_text(given.approved[key])
+            entry["approval"] = _as_text(given.approved[pair].signed_distance)
         for letter, k in (("a", clash.a), ("b", clash.b)):
             owner, source, number = objects[k].key
-            entry[f"object_{letter}"] = by_uid.get(owner)
-            entry[f"source_{letter}"] = by_uid.get(source)
-            entry[f"instance_{letter}"] = number
-            entry[f"state_{letter}"] = _text_of_state(objects[k].state)
-        entry["state_frame"] = json.dumps(frame)
-        entries.append(entry)
+            entry |= {f"object_{letter}": by_uid.get(owner), f"source_{letter}": by_uid.get(source)}
+            entry |= {f"instance_{letter}": number, f"state_{letter}": _text_of_state(objects[k].state)}
+        entries[pair] = entry
+    kept = _kept(check, entries, given, outcome, frame, {obj.session_uid for obj in scene.objects}, changed)
     check.findings.clear()
     _forget_order()
-    active = -1
-    for entry in entries + kept:
+    place = -1
+    for k, entry in enumerate([*entries.values(), *kept]):
         finding = check.findings.add()
         for name, value in entry.items():
             setattr(finding, name, value)
         if active_key is not None and pair_key(finding) == active_key:
-            active = len(check.findings) - 1
+            place = k
     with silent():
-        check.active = active
+        check.active = place
     check.summary = json.dumps({name: value for name, value in record.items() if name != "findings"})
     of_now = frame == frame_of(scene)
     changes.renew(scene, {obj.key: obj.state for obj in objects if of_now and obj.key not in changed})
@@ -444,21 +425,17 @@ def update(
     finding.state_frame = json.dumps(frame)
     finding.is_apart = not rows
     if rows:
-        _update_row(finding, outcome.clashes[0].verdict, {**rows[0], "frame": frame})
+        approval, verdict = _approval(finding), outcome.clashes[0].verdict
+        if verdict is not None or finding.status == "RESOLVED":
+            finding.status = next_status(finding.status, verdict)
+        for name, value in _numbers({**rows[0], "frame": frame}).items():
+            setattr(finding, name, value)
+        if approval is not None and finding.status in ("APPROVED", "CHANGED"):
+            finding.approval = _as_text(approval.signed_distance)
     elif finding.is_open:
         finding.status = "RESOLVED"
     _forget_order()
     changes.renew(cast(bpy.types.Scene, finding.id_data), states)
-
-
-def _update_row(finding: ContactLensFinding, verdict: Verdict | None, row: dict[str, Any]) -> None:
-    approval = _approval(finding)
-    if verdict is not None or finding.status == "RESOLVED":
-        finding.status = next_status(finding.status, verdict)
-    for name, value in _numbers(row).items():
-        setattr(finding, name, value)
-    if approval is not None and finding.status in ("APPROVED", "CHANGED"):
-        finding.approval = _as_text(approval)
 
 
 def set_verified(finding: ContactLensFinding, relation: str, is_verified: bool) -> None:
@@ -485,7 +462,7 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 
 def _kept(
     check: ContactLensCheck,
-    found: set[Pair],
+    found: Container[Pair | None],
     given: CheckInput,
     outcome: Outcome,
     frame: float,
@@ -498,7 +475,7 @@ def _kept(
     cleared = {frozenset((objects[i].key, objects[j].key)) for i, j in outcome.cleared}
 
     def on(side: list[SceneObject]) -> Callable[[Key], bool]:
-        keys, makers = {obj.key for obj in side}, {obj.key[0] for obj in side if given.instances}
+        keys, makers = {obj.key for obj in side}, {obj.key[0] for obj in side if given.rules.instances}
         # An instance of something that was looked at and has no such instance now is gone as well.
         return lambda key: key in keys or bool(key[2] and key[0] in makers)
 
@@ -515,142 +492,106 @@ def _kept(
         key = pair_key(finding)
         if key in found:
             continue
-        entry = {name: getattr(finding, name) for name in _STORED}
+        entry = {name: getattr(finding, name) for name in ContactLensFinding.__annotations__}
         entry["data"] = json.dumps(finding.row(), ensure_ascii=False)
         gone = key is None or any(part[0] not in in_scene for part in key)
-        if not gone:
-            for name in ("object_a", "object_b", "source_a", "source_b", "instance_a", "instance_b"):
-                entry[name] = getattr(finding, name)
+        if gone:
+            entry |= dict.fromkeys(("object_a", "object_b", "source_a", "source_b"))
+            entry |= {"instance_a": "", "instance_b": ""}
         apart = gone or key in cleared
         if key is not None and not (apart or outcome.partial or key in outcome.ignored_pairs):
             apart = was_looked_at(key)
-        if apart and entry["status"] in OPEN_STATUSES:
+        if apart and finding.is_open:
             entry["status"] = "RESOLVED"
-        if apart and key is not None and all(finding.key(letter) in states for letter in "ab"):
+        if apart and key is not None and key <= states.keys():
             # It is of now that they are apart.
             entry |= {f"state_{letter}": states[finding.key(letter)] for letter in "ab"}
             entry |= {"state_frame": json.dumps(frame), "is_apart": True}
-        if gone and entry["status"] == "APPROVED":
-            continue  # nothing is left that could be approved
-        kept.append(entry)
+        if not (gone and entry["status"] == "APPROVED"):  # else nothing is left that could be approved
+            kept.append(entry)
     return kept
 
 
-_STORED = (
-    "status",
-    "relation",
-    "signed_distance",
-    "has_depth",
-    "area",
-    "approval",
-    "state_a",
-    "state_b",
-    "state_frame",
-    "is_apart",
-)
+class _Order(NamedTuple):
+    """The findings that the list shows."""
+
+    places: list[int]
+    """Their numbers, in the order of the list."""
+    groups: dict[int, tuple[str, str]]
+    """By number, when they are grouped by object: the name of the group, if the finding is its first, and the other
+    object's."""
 
 
 def order(check: ContactLensCheck) -> list[int]:
-    """The findings that the list shows, in its order, as numbers."""
-    return _arranged(check)[0]
+    """Return the findings that the list shows, in its order, as numbers."""
+    return _order(check).places
 
 
-def _arranged(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str]]]:
-    """Return what `order` tells and, when findings are grouped by object, what `grouped` tells."""
+def _order(check: ContactLensCheck) -> _Order:
     wanted = check.search.casefold()
-    labels = {}
+    hidden = {status for status in ("APPROVED", "RESOLVED") if not getattr(check, f"show_{status.lower()}")}
     findings = list(check.findings)  # a finding is looked up by going through those before
+    labels = {}
     for k, finding in enumerate(findings):
-        if finding.status == "APPROVED" and not check.show_approved:
-            continue
-        if finding.status == "RESOLVED" and not check.show_resolved:
-            continue
-        if check.show_relation != "ALL" and group_of(finding.relation) != check.show_relation:
-            continue
+        is_wanted = check.show_relation in ("ALL", group_of(finding.relation)) and finding.status not in hidden
         names = tuple(label(finding, letter) for letter in "ab")
-        if wanted and not any(wanted in name.casefold() for name in names):
-            continue
-        labels[k] = names
-    counts: dict[str, int] = {}
-    for names in labels.values():
-        for name in names:
-            counts[name] = counts.get(name, 0) + 1
+        if is_wanted and any(wanted in name.casefold() for name in names):
+            labels[k] = names
+    counts = Counter(name for names in labels.values() for name in names)
     leaders = {k: min(names, key=lambda name: (-counts[name], name)) for k, names in labels.items()}
     by_status = [status[0] for status in STATUSES]
-
-    def rank(k: int) -> tuple[Any, ...]:
-        finding, names = findings[k], labels[k]
-        depth = float(finding.signed_distance)
-        if check.sort == "NAME":
-            return (*names, depth)
-        if check.sort == "OBJECT":
-            return (-counts[leaders[k]], leaders[k], depth, *names)
-        if check.sort == "AREA":
-            return (-float(finding.area), depth, *names)
-        if check.sort == "RELATION":
-            return (RELATIONS.index(finding.relation), depth, *names)
-        if check.sort == "STATUS":
-            return (by_status.index(finding.status), depth, *names)
-        return (finding.status == "RESOLVED", depth, *names)
-
-    places = sorted(labels, key=rank)
+    first: Callable[[int], tuple[Any, ...]] = {
+        "NAME": lambda k: labels[k],
+        "OBJECT": lambda k: (-counts[leaders[k]], leaders[k]),
+        "AREA": lambda k: (-findings[k].area,),
+        "RELATION": lambda k: (RELATIONS.index(findings[k].relation),),
+        "STATUS": lambda k: (by_status.index(findings[k].status),),
+        "DEPTH": lambda k: (findings[k].status == "RESOLVED",),
+    }[check.sort]
+    places = sorted(labels, key=lambda k: (*first(k), findings[k].signed_distance, *labels[k]))
     if check.sort != "OBJECT":
-        return places, {}
-    sizes: dict[str, int] = {}
-    for leader in leaders.values():
-        sizes[leader] = sizes.get(leader, 0) + 1
-    heads: dict[int, tuple[str, str]] = {}
-    before = ""
+        return _Order(places, {})
+    sizes, groups, before = Counter(leaders.values()), {}, ""
     for k in places:
         leader, names = leaders[k], labels[k]
         head = f"{leader} ({sizes[leader]})" if leader != before else ""
-        heads[k] = head, names[1] if names[0] == leader else names[0]
+        groups[k] = head, names[1] if names[0] == leader else names[0]
         before = leader
-    return places, heads
+    return _Order(places, groups)
 
 
-_shown: tuple[tuple[object, ...], float, list[int], dict[int, tuple[str, str]]] = ((), 0.0, [], {})
+_shown: tuple[tuple[object, ...], float, _Order] = ((), 0.0, _Order([], {}))
 FRESH = 1.0
 """Seconds that an order is good for at least: names may change meanwhile, and a redraw must be fast."""
-SHARE = 0.05
+FRACTION = 0.05
 """Of the time at most so much goes into putting a long list in order."""
 
 
 def _forget_order() -> None:
     global _shown
-    _shown = (), 0.0, [], {}
+    _shown = (), 0.0, _Order([], {})
 
 
 def shown(check: ContactLensCheck) -> list[int]:
-    """What `order` tells, or told a moment ago."""
-    return _fresh(check)[0]
+    """Return what `order` returns, or returned a moment ago."""
+    return _fresh(check).places
 
 
 def grouped(check: ContactLensCheck, k: int) -> tuple[str, str] | None:
-    """When findings are grouped by object: the name of the group, if the finding is its first, and the other object's.
-
-    None when they are not.
-    """
-    return _fresh(check)[1].get(k)
+    """Return, of a finding grouped by object, the group's name if it is its first, and the other object's; else None."""
+    return _fresh(check).groups.get(k)
 
 
-def _fresh(check: ContactLensCheck) -> tuple[list[int], dict[int, tuple[str, str]]]:
+def _fresh(check: ContactLensCheck) -> _Order:
     global _shown
-    asked = (
-        check.id_data.session_uid,
-        len(check.findings),
-        check.search,
-        check.sort,
-        check.show_relation,
-        check.show_approved,
-        check.show_resolved,
-    )
+    filters = check.search, check.sort, check.show_relation, check.show_approved, check.show_resolved
+    key = check.id_data.session_uid, len(check.findings), *filters
     begin = time.monotonic()
-    if _shown[0] != asked or begin > _shown[1]:
-        arranged = _arranged(check)
+    if _shown[0] != key or begin > _shown[1]:
+        arranged = _order(check)
         end = time.monotonic()
-        _shown = asked, end + max(FRESH, (end - begin) / SHARE), *arranged
-    return _shown[2], _shown[3]
+        _shown = key, end + max(FRESH, (end - begin) / FRACTION), arranged
+    return _shown[2]
 
 
 def label(finding: ContactLensFinding, letter: str) -> str:

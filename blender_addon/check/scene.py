@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
 
 from ...core.batched.contacts import contacts
 from ...core.narrow_phase.relation import Relation
@@ -138,9 +137,6 @@ class Outcome:
     """Clashes that are left out because they are no worse than approved; deepest first."""
     unchecked: set[Pair] = field(default_factory=set)
     """Pairs that could not be checked; of one object when it could not be checked at all."""
-    left_out: dict[str, int] = field(default_factory=dict)
-    differences: list[dict[str, Any]] = field(default_factory=list)
-    """Both as in `CheckInput`."""
 
 
 def check(given: CheckInput, progress: Progress | None = None, verify: bool = False) -> Outcome:
@@ -149,7 +145,7 @@ def check(given: CheckInput, progress: Progress | None = None, verify: bool = Fa
     progress: called with the fraction done; when it returns False, the clashes found so far are returned, marked
     partial. verify: check every clash again by itself, with a certificate.
     """
-    outcome = Outcome(skipped=list(given.skipped), left_out=given.left_out, differences=given.differences)
+    outcome = Outcome(skipped=list(given.skipped))
     progress = subrange(progress, 0.0, 1.0)
     if given.objects:
         run = _Check(given, outcome)
@@ -180,7 +176,7 @@ def _compare_with_approvals(given: CheckInput, outcome: Outcome) -> None:
             if approval.covers(clash.approved_distance, clash.resolution):
                 verdict = Verdict.WITHIN
             clash = replace(clash, approval=approval, verdict=verdict)
-        if clash.verdict == Verdict.WITHIN and given.without_approved:
+        if clash.verdict == Verdict.WITHIN and given.rules.ignore_approved:
             outcome.approved.append(clash)
             outcome.ignored["approved"] = outcome.ignored.get("approved", 0) + 1
             outcome.ignored_pairs.add(key)
@@ -207,7 +203,7 @@ class _Check:
         self._given, self._outcome = given, outcome
         self._objects = given.objects
         self._shapes = WorldShapeCache()
-        self._settings = Settings("auto", given.clearance, given.contact_tolerance)
+        self._settings = Settings("auto", given.rules.clearance, given.rules.contact_tolerance)
 
     def find_pairs(self, progress: Progress | None) -> list[tuple[int, int]]:
         """Return the pairs that may collide and that no rule ignores. Raises Cancelled."""
@@ -246,7 +242,7 @@ class _Check:
                 if clash is None:
                     continue
                 if clash.relation != Relation.SEPARATED and (
-                    clash.relation != Relation.TOUCHING or self._given.touching
+                    clash.relation != Relation.TOUCHING or self._given.rules.touching
                 ):
                     self._outcome.clashes.append(clash)
                     continue
@@ -270,8 +266,8 @@ class _Check:
         found = contacts(
             [bound for n in places if (bound := bounds[n]) is not None],
             [[places[n] for n in pairs[k]] for k in rows],
-            clearance=self._given.clearance,
-            contact_tolerance=self._given.contact_tolerance,
+            clearance=self._settings.clearance,
+            contact_tolerance=self._settings.contact_tolerance,
             distances=False,
             certificates=False,
             progress=subrange(progress, 0.5, 1.0),
@@ -281,12 +277,12 @@ class _Check:
         for row, k in enumerate(rows):
             a, b = (self._shapes.of(self._objects[n]) for n in pairs[k])
             # The tolerance of the call is that of all its pairs; that of this one may be coarser.
-            tolerance, lower = pair_tolerance(a, b, self._given.contact_tolerance), float(found.lower_bound[row])
+            tolerance, lower = pair_tolerance(a, b, self._settings.contact_tolerance), float(found.lower_bound[row])
             if relations[row] == Relation.SEPARATED:
                 smaller = min((extent for extent in (a.extent, b.extent) if extent > 0.0), default=0.0)
-                if lower > max(self._given.clearance, tolerance * smaller):
+                if lower > max(self._settings.clearance, tolerance * smaller):
                     apart.add(k)
-            elif tolerance == self._given.contact_tolerance and a.is_convex and b.is_convex:
+            elif tolerance == self._settings.contact_tolerance and a.is_convex and b.is_convex:
                 region = found.region[row]
                 clashes[k] = Clash(
                     *pairs[k],

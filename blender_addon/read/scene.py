@@ -60,15 +60,11 @@ def read_input(
         first=sides[0],
         other=sides[1],
         ignore=ignore,
-        clearance=rules.clearance,
-        contact_tolerance=rules.contact_tolerance,
-        touching=rules.touching,
-        instances=rules.instances,
+        rules=rules,
         skipped=skipped,
         left_out=left_out,
         differences=differences,
         approved=reviewed.approved,
-        without_approved=rules.ignore_approved,
         units=UnitFormat.of_scene(context.scene),
     )
 

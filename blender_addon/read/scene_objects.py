@@ -14,7 +14,7 @@ import numpy as np
 from ...core.decomposition.concavity import Concavity
 from ...core.types import FloatArray
 from ..data.collision_kinds import Choice
-from ..data.records import Approval, Key, Pair, Skipped, State
+from ..data.records import Approval, Key, Pair, Rules, Skipped, State
 from ..data.units import UnitFormat
 from .collision_shape import CONCAVITY_SLACK, RESOLUTION_STEPS, covers_hull, float32_step, kind_for
 from .geometry import Geometry
@@ -185,17 +185,10 @@ class CheckInput:
     """The objects of the second side, when not all are checked against all. `first` are those of the first."""
     first: list[int]
     ignore: IgnoreRules
-    clearance: float
-    contact_tolerance: float
-    touching: bool
-    """Whether pairs that only touch are reported."""
-    instances: bool = True
-    """Whether instances are checked too."""
+    rules: Rules
     skipped: list[Skipped] = field(default_factory=list)
     approved: Mapping[Pair, Approval] = field(default_factory=dict)
     """Pairs that the user approved."""
-    without_approved: bool = False
-    """Whether pairs that are no worse than approved are left out of the clashes."""
     units: UnitFormat = field(default_factory=UnitFormat)
     """For the lengths in notes."""
     left_out: dict[str, int] = field(default_factory=dict)

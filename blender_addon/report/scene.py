@@ -19,7 +19,7 @@ from ..check.inspection import Work
 from ..check.results import ContactLensFinding
 from ..check.scene import Outcome
 from ..data.objects import frame_of
-from ..data.records import Pair, Rules, Settings
+from ..data.records import Pair, Settings
 from ..data.units import UnitFormat, counted
 from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
@@ -51,7 +51,6 @@ def input_of(path: str, sha256: str | None = None) -> dict[str, Any]:
 
 def check_record(
     scene: bpy.types.Scene,
-    rules: Rules,
     given: CheckInput,
     outcome: Outcome,
     frame: float | None = None,
@@ -74,15 +73,15 @@ def check_record(
         "partial": outcome.partial,
         "motion": None,
         "units": UnitFormat.of_scene(scene).record(),
-        "settings": asdict(rules),
+        "settings": asdict(given.rules),
         "objects": len(given.objects) - len(changed),
         "candidate_pairs": outcome.candidates,
         "checked_pairs": len(outcome.clashes) + len(outcome.cleared) + len(outcome.approved),
         "relations": dict(sorted(relations.items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
-        "left_out": outcome.left_out,
-        "differences": outcome.differences,
+        "left_out": given.left_out,
+        "differences": given.differences,
         "out_of_date": 0,
         "findings": [{**row, "frame": frame, "apart": False, "out_of_date": None} for row in found],
     }
@@ -90,14 +89,13 @@ def check_record(
 
 def store_check(
     scene: bpy.types.Scene,
-    rules: Rules,
     given: CheckInput,
     outcome: Outcome,
     frame: float | None = None,
     changed: Pair = frozenset(),
 ) -> None:
     """Store a check in the scene's list of findings. The arguments are those of `check_record`."""
-    record = check_record(scene, rules, given, outcome, frame, changed)
+    record = check_record(scene, given, outcome, frame, changed)
     scene_results.store(scene, given, outcome, record, rows(given.objects, outcome.approved, given.units), changed)
 
 

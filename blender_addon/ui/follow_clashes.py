@@ -8,6 +8,7 @@ after a drag of which every step is inspected, once it ends.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import bpy
 from bpy.app.handlers import persistent
@@ -79,7 +80,6 @@ def _frame_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
 def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckInput | None:
     """Read the pair of a clash as it is now, to be checked by itself; None when it is gone."""
     check = scene_results.of_scene(context.scene)
-    rules = check.as_rules(context)
     a, b = clash.key("a"), clash.key("b")
     keys = [key for key in (a, b) if key is not None]
     objects = snapshot_keys(context.evaluated_depsgraph_get(), keys, faults=scene_faults.affected(context))
@@ -90,9 +90,7 @@ def read_clash(context: bpy.types.Context, clash: ContactLensFinding) -> CheckIn
         None,
         [0, 1],
         IgnoreRules(),
-        rules.clearance,
-        rules.contact_tolerance,
-        rules.touching,
+        replace(check.as_rules(context), ignore_approved=False),
         approved=scene_results.approvals(check),
         units=UnitFormat.of_scene(context.scene),
     )

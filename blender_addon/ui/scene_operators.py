@@ -90,7 +90,7 @@ class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
             # that of the frame it was read at.
             changed = scene_reader.edited(scene, given.objects, _edited)
         outcome = scene_pairs.without(outcome, given.objects, changed)
-        scene_report.store_check(scene, rules, given, outcome, frame, changed)
+        scene_report.store_check(scene, given, outcome, frame, changed)
         self.report({"INFO"}, summary(scene))
         if changed:
             self.report({"WARNING"}, f"{counted(len(changed), 'object')} changed during the check: check again")

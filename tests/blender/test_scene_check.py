@@ -927,8 +927,7 @@ def test_a_stopped_check_keeps_what_is_done(part: Part) -> None:
         assert len(outcome.clashes) < 59
     check()
     set_status("00", "01", "REVIEWED")
-    rules = part("blender_addon.data.records").Rules()
-    part("blender_addon.report.scene").store_check(bpy.context.scene, rules, subject, outcome)
+    part("blender_addon.report.scene").store_check(bpy.context.scene, subject, outcome)
     assert summary()["partial"]
     # What was not reached is not resolved.
     assert {f.status for f in settings().findings} == {"ACTIVE", "NEW", "REVIEWED"}
