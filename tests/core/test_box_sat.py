@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,17 +12,12 @@ from contact_lens.core import ConvexHull
 from contact_lens.core.narrow_phase.box_sat import box_sat
 from contact_lens.core.shapes.box import Box
 
-from .generators import rotation, rotation_about
+from .generators import OCTAHEDRAL, rotation, rotation_about
 from .oracles import exact, gap_along, sign_tolerance, tolerance
 
-OCTAHEDRAL = [
-    np.array(signs)[:, None] * np.eye(3)[list(order)]
-    for order in permutations(range(3))
-    for signs in product((-1.0, 1.0), repeat=3)
-    if np.linalg.det(np.array(signs)[:, None] * np.eye(3)[list(order)]) > 0
-]
-SHAPES = {"cube": (1.0, 1.0, 1.0), "slab": (2.0, 2.0, 0.02), "needle": (0.01, 0.02, 3.0)}
+SIZES = {"cube": (1.0, 1.0, 1.0), "slab": (2.0, 2.0, 0.02), "needle": (0.01, 0.02, 3.0)}
 TURNS = [0.0, 1e-15, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6, 1e-4, 1e-2, 0.1, np.pi / 4]
+UNIT = Box((0, 0, 0), (1, 1, 1))
 
 
 def turned(size, matrix, center) -> Box:
@@ -34,86 +29,74 @@ def turned(size, matrix, center) -> Box:
 
 
 def assert_right(a: Box, b: Box) -> None:
+    """The result of either order agrees with exact arithmetic and with the other."""
     truth = exact(a.vertices, b.vertices).signed_distance
-    result = box_sat(a, b)
     tol = tolerance(a.vertices, b.vertices, truth)
-    if abs(truth) > sign_tolerance(a.vertices, b.vertices):
-        assert result.intersects == (truth <= 0), (truth, result)
-    if truth <= 0:
-        assert result.signed_distance == pytest.approx(truth, rel=0, abs=tol)
-    else:
-        assert result.signed_distance <= truth + tol
-    for box, interval in ((a, result.interval_a), (b, result.interval_b)):
-        heights = box.vertices @ result.normal
-        assert np.allclose(interval, (heights.min(), heights.max()), rtol=0, atol=4 * tol)
-    assert np.linalg.norm(result.normal) == pytest.approx(1, abs=1e-14)
-    # The normal points from A to B: pushing B along it by the depth separates the pair.
-    assert gap_along(a.vertices, b.vertices, result.normal) == pytest.approx(result.signed_distance, rel=0, abs=tol)
+    for first, second in ((a, b), (b, a)):
+        result = box_sat(first, second)
+        if abs(truth) > sign_tolerance(a.vertices, b.vertices):
+            assert result.intersects == (truth <= 0), (truth, result)
+        if truth <= 0:
+            assert result.signed_distance == pytest.approx(truth, rel=0, abs=tol)
+        else:
+            assert result.signed_distance <= truth + tol
+        for box, interval in ((first, result.interval_a), (second, result.interval_b)):
+            heights = box.vertices @ result.normal
+            assert np.allclose(interval, (heights.min(), heights.max()), rtol=0, atol=4 * tol)
+        assert np.linalg.norm(result.normal) == pytest.approx(1, abs=1e-14)
+        # The normal points from A to B: pushing B along it by the depth separates the pair.
+        gap = gap_along(first.vertices, second.vertices, result.normal)
+        assert gap == pytest.approx(result.signed_distance, rel=0, abs=tol)
 
 
 def test_two_unit_boxes_overlap_by_a_quarter():
-    result = box_sat(Box((0, 0, 0), (1, 1, 1)), Box((0.75, 0.1, 0), (1, 1, 1)))
+    result = box_sat(UNIT, Box((0.75, 0.1, 0), (1, 1, 1)))
     assert (result.signed_distance, result.normal.tolist(), result.axis) == (-0.25, [1, 0, 0], 0)
     assert (result.interval_a, result.interval_b, result.axes_tested) == ((-0.5, 0.5), (0.25, 1.25), 12)
     assert result.mtv.tolist() == [0.25, 0, 0]
-
-
-def test_the_vector_is_oriented_from_the_first_body():
-    a, b = Box((0, 0, 0), (1, 1, 1)), Box((0, -0.9, 0), (1, 1, 1))
-    assert box_sat(a, b).normal.tolist() == [0, -1, 0]
-    assert box_sat(b, a).normal.tolist() == [0, 1, 0]
+    assert box_sat(Box((0.75, 0.1, 0), (1, 1, 1)), UNIT).normal.tolist() == [-1, 0, 0]
 
 
 def test_the_first_separating_axis_ends_the_test():
-    a = Box((0, 0, 0), (1, 1, 1))
-    assert box_sat(a, Box((3, 5, 7), (1, 1, 1))).axis == 0
-    assert box_sat(a, Box((0, 5, 7), (1, 1, 1))).axis == 1
-    assert box_sat(a, Box((0, 5, 7), (1, 1, 1))).signed_distance == 4
+    for center, axis, distance in (((3, 5, 7), 0, 2), ((0, 5, 7), 1, 4), ((0, 0, 7), 2, 6)):
+        result = box_sat(UNIT, Box(center, (1, 1, 1)))
+        assert (result.axis, result.axes_tested, result.signed_distance) == (axis, axis + 1, distance)
+    assert box_sat(UNIT, Box((1, 1, 1), (1, 1, 1))).intersects, "touching counts"
 
 
 def test_only_the_product_of_two_edges_separates():
-    ridge = rotation_about([1, 0, 0], np.pi / 4)
-    across = rotation_about([0, 1, 0], np.pi / 4) @ rotation_about([0, 0, 1], 0.0)
-    a, b = turned((4, 1, 1), ridge, (0, 0, 0)), turned((1, 4, 1), across, (0, 0, np.sqrt(2) + 0.01))
-    result = box_sat(a, b)
+    ridge, across = rotation_about([1, 0, 0], np.pi / 4), rotation_about([0, 1, 0], np.pi / 4)
+    result = box_sat(turned((4, 1, 1), ridge, (0, 0, 0)), turned((1, 4, 1), across, (0, 0, np.sqrt(2) + 0.01)))
     assert result.axis == 6 + 3 * 0 + 1
     assert result.signed_distance == pytest.approx(0.01)
     assert np.allclose(result.normal, (0, 0, 1))
 
 
-def test_exactly_touching_boxes_intersect():
-    assert box_sat(Box((0, 0, 0), (1, 1, 1)), Box((1, 1, 1), (1, 1, 1))).intersects
-    assert not box_sat(Box((0, 0, 0), (1, 1, 1)), Box((1 + 1e-9, 1, 1), (1, 1, 1))).intersects
+def test_what_is_not_a_box_or_sheared_is_refused_by_name():
+    matrix = np.eye(4)
+    matrix[0, 1] = 0.5
+    sheared = Box.from_matrix(matrix, (0, 0, 0), (1, 1, 1))
+    for wrong, words in ((ConvexHull(np.eye(3)), "must be a Box, not ConvexHull"), (sheared, "must not be sheared")):
+        with pytest.raises(ValueError, match=f"^b {words}"):
+            box_sat(UNIT, wrong)
+        with pytest.raises(ValueError, match=f"^a {words}"):
+            box_sat(wrong, UNIT)
 
 
-def test_a_small_box_inside_a_large_one_leaves_by_the_nearer_exit():
-    result = box_sat(Box((0, 0, 0), (2, 2, 2)), Box((0.5, 0, 0), (0.4, 0.4, 0.4)))
-    assert result.signed_distance == pytest.approx(-0.7)
-    assert result.normal.tolist() == [1, 0, 0]
-
-
-def test_sheared_boxes_are_refused():
-    m = np.eye(4)
-    m[0, 1] = 0.5
-    with pytest.raises(ValueError, match="sheared"):
-        box_sat(Box.from_matrix(m, (0, 0, 0), (1, 1, 1)), Box((0, 0, 0), (1, 1, 1)))
-
-
-@pytest.mark.parametrize("first", SHAPES)
-@pytest.mark.parametrize("second", SHAPES)
+@pytest.mark.parametrize("first", SIZES)
+@pytest.mark.parametrize("second", SIZES)
 def test_octahedral_orientations_with_small_turns(first, second):
     """24 orientations, turned by 1e-15 to pi / 4 about a random axis, overlapping, touching and apart."""
-    rng = np.random.default_rng([3, list(SHAPES).index(first), list(SHAPES).index(second)])
-    a = turned(SHAPES[first], np.eye(3), (0, 0, 0))
+    rng = np.random.default_rng([3, list(SIZES).index(first), list(SIZES).index(second)])
+    a = turned(SIZES[first], np.eye(3), (0, 0, 0))
     for k, matrix in enumerate(OCTAHEDRAL):
-        for angle in (TURNS[k % len(TURNS)], TURNS[(k * 5 + 3) % len(TURNS)]):
-            turn = rotation_about(rng.normal(size=3), angle) @ matrix
-            b = turned(SHAPES[second], turn, (0, 0, 0))
-            axis = rng.normal(size=3) if rng.random() < 0.5 else np.eye(3)[rng.integers(3)]
-            reach = -gap_along(a.vertices, b.vertices, axis / np.linalg.norm(axis))
-            depth = rng.choice([0.0, 1e-9, 1e-3, 0.3, 1.0, -1e-9, -1e-3])
-            center = axis / np.linalg.norm(axis) * reach * (1 - depth) + rng.choice([0.0, 0.1]) * rng.normal(size=3)
-            assert_right(a, turned(SHAPES[second], turn, center))
+        turn = rotation_about(rng.normal(size=3), TURNS[k % len(TURNS)]) @ matrix
+        axis = rng.normal(size=3) if rng.random() < 0.5 else np.eye(3)[rng.integers(3)]
+        axis /= np.linalg.norm(axis)
+        reach = -gap_along(a.vertices, turned(SIZES[second], turn, (0, 0, 0)).vertices, axis)
+        depth = rng.choice([0.0, 1e-9, 1e-3, 0.3, 1.0, -1e-9, -1e-3])
+        center = axis * reach * (1 - depth) + rng.choice([0.0, 0.1]) * rng.normal(size=3)
+        assert_right(a, turned(SIZES[second], turn, center))
 
 
 @pytest.mark.parametrize("angle", [1e-1, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 9e-10, 1e-11])
@@ -128,50 +111,25 @@ def test_ridges_that_are_nearly_parallel_are_pushed_apart_across_both(angle):
         place = turn @ [rng.uniform(-1, 1), 0, np.sqrt(2) - angle * rng.uniform(0, 0.3)]
         b = turned(np.roll((3, 1, 1), j), np.roll(turn @ rotation_about([0, 0, 1], angle) @ ridge, j, axis=1), place)
         assert_right(a, b)
-        assert_right(b, a)
         across += box_sat(a, b).axis >= 6
     assert across > 10
 
 
 def test_random_boxes_far_away_and_of_unequal_size():
     rng = np.random.default_rng(4)
-    for k in range(150):
-        scale = 10.0 ** rng.uniform(-4, 5)
-        ratio = 10.0 ** rng.uniform(-6, 0)
+    for k in range(120):
+        scale, ratio = 10.0 ** rng.uniform(-4, 5), 10.0 ** rng.uniform(-6, 0)
         far = rng.choice([0.0, 0.0, 10.0, 1e6]) * scale * rng.normal(size=3)
         a = Box(far, scale * rng.uniform(0.1, 2, 3), rng.normal(size=4))
-        where = a.vertices[0] if k % 2 else a.center
-        step = rng.normal(size=3) * scale * ratio
-        assert_right(a, Box(where + step, scale * ratio * rng.uniform(0.1, 2, 3), rng.normal(size=4)))
+        center = (a.vertices[0] if k % 2 else a.center) + rng.normal(size=3) * scale * ratio
+        assert_right(a, Box(center, scale * ratio * rng.uniform(0.1, 2, 3), rng.normal(size=4)))
 
 
 @pytest.mark.parametrize("size", [(1, 1, 0), (1, 0, 0), (0, 0, 0)])
 def test_flat_boxes_against_boxes_and_each_other(size):
     rng = np.random.default_rng(7)
-    for k in range(40):
+    for k in range(30):
         turn = np.eye(3) if k % 2 else rotation(rng)
         flat = turned(size, turn, rng.choice([0.0, 0.25, 0.5, 0.6, 1.0], 3))
         for other in ((1, 1, 1), (1, 1, 0), (1, 0, 0)):
-            a, b = turned(other, np.eye(3) if k % 3 else turn, (0, 0, 0)), flat
-            assert_right(a, b)
-            assert_right(b, a)
-
-
-def test_swapping_the_boxes_negates_the_normal():
-    rng = np.random.default_rng(8)
-    for _ in range(200):
-        a = Box(rng.normal(size=3) * 0.5, rng.uniform(0.3, 2, 3), rng.normal(size=4))
-        b = Box(rng.normal(size=3) * 0.5, rng.uniform(0.3, 2, 3), rng.normal(size=4))
-        one, other = box_sat(a, b), box_sat(b, a)
-        assert one.intersects == other.intersects
-        if one.intersects:
-            assert one.signed_distance == pytest.approx(other.signed_distance, abs=1e-14)
-            assert np.allclose(one.normal, np.negative(other.normal), atol=1e-12)
-
-
-def test_what_is_not_a_box_is_refused_by_name():
-    box, hull = Box((0, 0, 0), (1, 1, 1)), ConvexHull(np.eye(3))
-    with pytest.raises(ValueError, match="b must be a Box, not ConvexHull"):
-        box_sat(box, hull)
-    with pytest.raises(ValueError, match="a must be a Box, not ConvexHull"):
-        box_sat(hull, box)
+            assert_right(turned(other, np.eye(3) if k % 3 else turn, (0, 0, 0)), flat)
