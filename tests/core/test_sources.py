@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -19,9 +17,10 @@ from contact_lens.core.shapes.support import (
 )
 
 from .generators import CUBE, cloud, direction, disc, pair, rotation, rotation_about
-from .oracles import exact, gap_along, tolerance
+from .oracles import exact, tolerance
 
 HALF = np.sqrt(0.5)
+METHODS = ["auto", "gjk", "sat", "both"]
 SQUARE = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
 
 
@@ -42,15 +41,12 @@ def same_points(first, second) -> bool:
 # S0: oriented boxes
 
 
-def test_s0_1_corners_of_a_box_that_is_not_turned():
-    box = Box([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 0.0, 0.0])
-    expected = [[1 + sx, 2 + 2 * sy, 3 + 3 * sz] for sx, sy, sz in product((-1, 1), repeat=3)]
-    assert same_points(box.vertices, expected)
-
-
-def test_s0_1_corners_of_a_box_turned_by_an_eighth():
-    box = Box([0, 0, 0], [2, 2, 2], quaternion([0, 0, 1], np.pi / 4))
-    assert same_points(box.vertices[:, :2], 2 * [[np.sqrt(2), 0], [-np.sqrt(2), 0], [0, np.sqrt(2)], [0, -np.sqrt(2)]])
+def test_s0_1_corners_of_a_box():
+    corners = 2 * CUBE
+    assert same_points(Box([1, 2, 3], [2, 4, 6], [1, 0, 0, 0]).vertices, [1, 2, 3] + corners * [1, 2, 3])
+    eighth = Box([0, 0, 0], [2, 2, 2], quaternion([0, 0, 1], np.pi / 4))
+    tips = np.sqrt(2) * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    assert same_points(eighth.vertices, [[*tip, z] for tip in tips for z in (-1, 1)])
 
 
 def test_s0_1_box_from_a_matrix_with_its_origin_at_a_corner():
@@ -58,12 +54,8 @@ def test_s0_1_box_from_a_matrix_with_its_origin_at_a_corner():
     matrix = np.eye(4)
     matrix[:3, :3] = rotation_about([1, 2, 3], 0.7) @ np.diag([2.0, 0.5, -3.0])
     matrix[:3, 3] = [10, 20, 30]
-    low, high = np.array([0.0, 0, 0]), np.array([1.0, 2, 3])
-    box = Box.from_matrix(matrix, low, high)
-    local = np.array(
-        [[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in product((0, 1), repeat=3)]
-    )
-    assert same_points(box.vertices, local @ matrix[:3, :3].T + matrix[:3, 3])
+    box = Box.from_matrix(matrix, [0, 0, 0], [1, 2, 3])
+    assert same_points(box.vertices, (CUBE + 0.5) * [1, 2, 3] @ matrix[:3, :3].T + matrix[:3, 3])
 
 
 def test_s0_1_a_sheared_box_is_the_hull_of_its_corners():
@@ -77,19 +69,16 @@ def test_s0_1_a_sheared_box_is_the_hull_of_its_corners():
     assert c.signed_distance == pytest.approx(exact(corners, other).signed_distance, abs=1e-12)
 
 
-def test_s0_2_a_quarter_turn_about_z_takes_x_to_y():
+def test_s0_2_rotation_of_vectors_by_a_quaternion():
     assert np.array_equal(rotate([1.0, 0, 0], [HALF, 0, 0, HALF]), [0, 1, 0])
     assert np.array_equal(rotate([[1.0, 0, 0], [0, 0, 1]], [HALF, HALF, 0, 0]), [[1, 0, 0], [0, -1, 0]])
-
-
-def test_s0_2_a_half_turn_negates_across_the_axis():
     assert np.array_equal(rotate([1.0, 2.0, 3.0], [0, 0, 1, 0]), [-1, 2, -3])
-
-
-def test_s0_2_a_quaternion_need_not_be_of_unit_length():
     q = quaternion([1, 2, 3], 1.1)
-    assert np.allclose(rotate([1, 2, 3], q), rotate([1, 2, 3], q * 1e-8), atol=1e-15)
-    assert np.allclose(rotate([4, 5, 6], q), rotation_about([1, 2, 3], 1.1) @ [4, 5, 6], atol=1e-14)
+    for length in (1e-300, 1e-8, 1.0, 7.0, 1e300):  # not of unit length: normalised
+        assert np.allclose(rotate([4, 5, 6], q * length), rotation_about([1, 2, 3], 1.1) @ [4, 5, 6], atol=1e-14)
+    rng = np.random.default_rng(0)
+    for q, u, v in zip(rng.normal(size=(100, 4)), *rng.normal(size=(2, 100, 3)), strict=True):
+        assert rotate(u, q) @ rotate(v, q) == pytest.approx(u @ v, abs=1e-13)
 
 
 def test_s0_2_a_zero_quaternion_is_refused_by_name():
@@ -99,107 +88,56 @@ def test_s0_2_a_zero_quaternion_is_refused_by_name():
         rotate([1, 0, 0], [0, 0, 0, 0])
 
 
-def test_s0_2_rotation_keeps_lengths_and_angles():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        q, u, v = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)
-        assert rotate(u, q) @ rotate(v, q) == pytest.approx(u @ v, abs=1e-13)
-
-
 def test_s0_3_an_edge_pair_can_be_the_only_separating_axis():
     """Two cubes, one turned onto an edge about x, the other about y: only the product of two edges parts them."""
     a = Box([0, 0, 0], [1, 1, 1], quaternion([1, 0, 0], np.pi / 4))
-    b = Box([0, 0, np.sqrt(2) + 0.01], [1, 1, 1], quaternion([0, 1, 0], np.pi / 4))
-    axis = box_sat(a, b)
-    assert not axis.intersects
-    touching = box_sat(a, Box([0, 0, np.sqrt(2) - 0.01], [1, 1, 1], quaternion([0, 1, 0], np.pi / 4)))
-    assert touching.signed_distance == pytest.approx(-0.01, abs=1e-12)
-    assert touching.axis >= 6
-    assert np.allclose(touching.normal, [0, 0, 1], atol=1e-12)
+    apart, deep = (
+        box_sat(a, Box([0, 0, np.sqrt(2) + gap], [1, 1, 1], quaternion([0, 1, 0], np.pi / 4))) for gap in (0.01, -0.01)
+    )
+    assert not apart.intersects
+    assert deep.signed_distance == pytest.approx(-0.01, abs=1e-12)
+    assert deep.axis >= 6
+    assert np.allclose(deep.normal, [0, 0, 1], atol=1e-12)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3])
 def test_s0_3_nearly_parallel_edges_give_no_false_axis(angle):
     a = Box([0, 0, 0], [1, 1, 1])
     b = Box([0.5, 0.25, 0.9], [1, 1, 1], quaternion([1, 2, 3], angle))
-    axis = box_sat(a, b)
-    truth = exact(a.vertices, b.vertices)
-    assert abs(axis.signed_distance - truth.signed_distance) <= tolerance(a.vertices, b.vertices, truth.signed_distance)
+    truth = exact(a.vertices, b.vertices).signed_distance
+    assert abs(box_sat(a, b).signed_distance - truth) <= tolerance(a.vertices, b.vertices, truth)
 
 
-def test_s0_4_boxes_apart_along_a_face_normal():
-    assert not box_sat(Box([0, 0, 0], [1, 1, 1]), Box([1.5, 0, 0], [1, 1, 1])).intersects
-    assert box_sat(Box([0, 0, 0], [1, 1, 1]), Box([0.9, 0, 0], [1, 1, 1])).intersects
-    assert box_sat(Box([0, 0, 0], [1, 1, 1]), Box([1.0, 0, 0], [1, 1, 1])).intersects
+def test_s0_4_the_first_separating_axis_ends_the_test():
+    a = Box([0, 0, 0], [1, 1, 1])
+    apart = box_sat(a, Box([1.5, 0, 0], [1, 1, 1]))
+    assert (apart.intersects, apart.axis, apart.axes_tested) == (False, 0, 1)
+    assert (apart.interval_a, apart.interval_b) == ((-0.5, 0.5), (1.0, 2.0))
+    for x in (0.9, 1.0):
+        assert box_sat(a, Box([x, 0, 0], [1, 1, 1])).intersects
 
 
 def test_s0_5_minimum_translation_is_least_overlap_away_from_the_first_box():
     a = Box([0, 0, 0], [2, 2, 2])
     for sign in (-1, 1):
-        axis = box_sat(a, Box([0.2, sign * 1.5, 0.1], [2, 2, 2]))
-        assert axis.signed_distance == pytest.approx(-0.5, abs=1e-15)
-        assert axis.normal == pytest.approx((0, sign, 0), abs=1e-15)
-
-
-SIZES = {
-    "cube": ([1, 1, 1], [1, 1, 1]),
-    "slab": ([4, 4, 0.01], [1, 1, 1]),
-    "needle": ([0.01, 0.01, 5], [1, 0.3, 2]),
-    "slabs": ([3, 3, 1e-3], [3, 1e-3, 3]),
-    "tiny": ([1e-4, 1e-4, 2e-4], [1, 2, 3]),
-    "large": ([1e5, 1e5, 1e5], [1, 1, 1]),
-}
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("tilt", [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, np.pi / 4])
-def test_s0_box_sat_is_exact_in_every_orientation(size, tilt):
-    """Octahedral turns of the second box, tilted a little or a lot, near touching and deep."""
-    rng = np.random.default_rng([1, list(SIZES).index(size)])
-    size_a, size_b = (np.array(s, float) for s in SIZES[size])
-    quarter = [quaternion(axis, k * np.pi / 2) for axis in np.eye(3) for k in range(4)]
-    for q in quarter:
-        a = Box([0, 0, 0], size_a)
-        w1, v1 = q[0], q[1:]
-        t = quaternion(rng.normal(size=3), tilt)
-        turn = np.array([w1 * t[0] - v1 @ t[1:], *(w1 * t[1:] + t[0] * v1 + np.cross(v1, t[1:]))])
-        reach = 0.5 * (size_a + size_b)
-        middle = rng.uniform(-1, 1, 3) * reach
-        middle[rng.integers(3)] = reach.min() * rng.choice([0.0, 0.9, 1.0, 1.0 - 1e-6, 1.0 + 1e-6])
-        b = Box(middle, size_b, turn)
-        truth = exact(a.vertices, b.vertices).signed_distance
-        tol = tolerance(a.vertices, b.vertices, truth)
-        axis = box_sat(a, b)
-        gap = gap_along(a.vertices, b.vertices, axis.normal)
-        if truth <= 0:
-            assert abs(axis.signed_distance - truth) <= tol
-            assert gap >= truth - tol
-        else:
-            assert axis.signed_distance <= truth + tol
-            assert axis.signed_distance > -tol
-            assert gap >= axis.signed_distance - tol
-        c = contact(a, b)
-        assert abs(c.signed_distance - truth) <= tol
+        result = box_sat(a, Box([0.2, sign * 1.5, 0.1], [2, 2, 2]))
+        assert result.signed_distance == pytest.approx(-0.5, abs=1e-15)
+        assert np.allclose(result.mtv, [0, 0.5 * sign, 0], atol=1e-15)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # S1: separating axes in general
 
 
-def test_s1_3_two_polygons_in_the_plane():
-    c = contact(ConvexHull(SQUARE), ConvexHull(SQUARE + [0.75, 0.5]))
-    assert c.signed_distance == -0.25
-    assert np.array_equal(c.normal, [1, 0])
-    assert np.array_equal(c.mtv, [0.25, 0])
-
-
-QUAD = [(4, 2), (12, 2), (12, 5), (4, 5)]
+QUAD, TRIANGLE = [(4, 2), (12, 2), (12, 5), (4, 5)], np.array([[0.0, 0], [2, 0], [0, 2]])
+OF_GJK = [(4, 5), (4, 11), (9, 9)], [(5, 7), (7, 3), (10, 2), (12, 7)]
 
 
 @pytest.mark.parametrize("method", ["auto", "sat"])
 @pytest.mark.parametrize(
-    ("points", "other", "way", "region"),
+    ("a", "b", "mtv", "region"),
     [
+        (SQUARE, SQUARE + [0.75, 0.5], (0.25, 0), [(0.875, 0.5), (0.875, 1)]),
         # Clipping, first: a side on a side, from x = 8 to x = 12; half-way between the two.
         ([(8, 4), (14, 4), (14, 9), (8, 9)], QUAD, (0, -1), [(8, 4.5), (12, 4.5)]),
         # Clipping, second: the corner (6, 4) in a side, half the depth from it.
@@ -207,41 +145,24 @@ QUAD = [(4, 2), (12, 2), (12, 5), (4, 5)]
         # Clipping, third: a slanted side of the first, across (-1, -4), over the corner (12, 5) of the second.
         ([(9, 4), (13, 3), (14, 7), (10, 8)], QUAD, (-7 / 17, -28 / 17), [(12 - 3.5 / 17, 5 - 14 / 17)]),
         # GJK and EPA: the side from (4, 5) to (9, 9) and the corner (5, 7), 6 / sqrt(41) deep.
-        (
-            [(4, 5), (4, 11), (9, 9)],
-            [(5, 7), (7, 3), (10, 2), (12, 7)],
-            (24 / 41, -30 / 41),
-            [(5 + 12 / 41, 7 - 15 / 41)],
-        ),
+        (*OF_GJK, (24 / 41, -30 / 41), [(5 + 12 / 41, 7 - 15 / 41)]),
     ],
 )
-def test_s1_3_the_polygons_of_the_articles_on_clipping_and_on_gjk(points, other, way, region, method):
+def test_s1_3_the_polygons_of_the_articles_on_clipping_and_on_gjk(a, b, mtv, region, method):
     """Depth, translation and where, worked out by hand; either order, anywhere in the plane."""
-    a, b, way = np.array(points, float), np.array(other, float), np.array(way)
-    for at in (np.zeros(2), np.array([-300.0, 1e3])):
-        c = contact(ConvexHull(a + at), ConvexHull(b + at), method=method)
-        assert c.relation == Relation.PENETRATING
-        assert c.depth == pytest.approx(np.linalg.norm(way), rel=1e-12)
-        np.testing.assert_allclose(c.mtv, way, rtol=0, atol=1e-12)
-        assert same_points(c.region.vertices, np.array(region) + at)
-        back = contact(ConvexHull(b + at), ConvexHull(a + at), method=method)
-        np.testing.assert_allclose(back.mtv, -way, rtol=0, atol=1e-12)
-        assert same_points(back.region.vertices, np.array(region) + at)
-
-
-def test_s4_3_the_difference_of_the_polygons_of_the_article_on_gjk_holds_the_origin():
-    a = ConvexHull(np.array([(4.0, 5), (4, 11), (9, 9)]))
-    b = ConvexHull(np.array([(5.0, 7), (7, 3), (10, 2), (12, 7)]))
-    expected = [(-8, -2), (-1, -2), (4, 2), (2, 6), (-3, 8), (-6, 9), (-8, 4)]
-    assert same_points(ConvexHull(minkowski_difference(a, b).points).vertices, expected)
-    assert gjk_intersects(a, b)
-    assert gjk(a, b).intersects
+    for move in (np.zeros(2), np.array([-300.0, 1e3])):
+        shape_a, shape_b = ConvexHull(a + move), ConvexHull(b + move)
+        for first, second, sign in ((shape_a, shape_b, 1), (shape_b, shape_a, -1)):
+            c = contact(first, second, method=method)
+            assert c.relation == Relation.PENETRATING
+            assert c.depth == pytest.approx(np.linalg.norm(mtv), rel=1e-12)
+            np.testing.assert_allclose(c.mtv, sign * np.array(mtv), rtol=0, atol=1e-12)
+            assert same_points(c.region.vertices, np.array(region) + move)
 
 
 def test_s1_3_a_triangle_and_a_square_apart_along_the_slanted_side():
     """No axis of the square parts them: the slanted side's normal does."""
-    triangle = np.array([[0.0, 0], [2, 0], [0, 2]])
-    c = contact(ConvexHull(triangle), ConvexHull(SQUARE + [1.05, 1.05]))
+    c = contact(ConvexHull(TRIANGLE), ConvexHull(SQUARE + [1.05, 1.05]))
     assert c.relation == Relation.SEPARATED
     assert np.allclose(c.normal, [HALF, HALF])
     assert c.signed_distance == pytest.approx(0.1 * HALF, abs=1e-14)
@@ -249,41 +170,34 @@ def test_s1_3_a_triangle_and_a_square_apart_along_the_slanted_side():
 
 def test_s1_4_the_mtv_is_measured_with_unit_axes():
     """A long side does not make its axis look deeper or shallower than it is."""
-    long = np.array([[0.0, 0], [100, 0], [100, 1], [0, 1]])
-    c = contact(ConvexHull(long), ConvexHull(SQUARE + [50, 0.9]))
+    c = contact(ConvexHull(SQUARE * [100, 1]), ConvexHull(SQUARE + [50, 0.9]))
     assert c.depth == pytest.approx(0.1, abs=1e-13)
     assert np.allclose(c.mtv, [0, 0.1], atol=1e-13)
 
 
-@pytest.mark.parametrize("method", ["auto", "gjk", "sat", "both"])
+@pytest.mark.parametrize("method", METHODS)
 def test_s1_4_moving_b_by_the_mtv_leaves_a_touch(method):
     for index in range(60):
         _, a, b = pair(14, index)
         c = contact(ConvexHull(a), ConvexHull(b), method=method)
         if c.intersects:
-            after = exact(a, b + c.mtv).signed_distance
-            assert abs(after) <= 2 * tolerance(a, b, c.signed_distance)
+            assert abs(exact(a, b + c.mtv).signed_distance) <= 2 * tolerance(a, b, c.signed_distance)
 
 
-@pytest.mark.parametrize("method", ["auto", "gjk", "sat", "both"])
-@pytest.mark.parametrize(("x", "normal"), [(0.3, 1), (-0.3, -1), (0.9, 1), (-0.9, -1)])
-def test_s1_6_containment_takes_the_smaller_exit(x, normal, method):
+@pytest.mark.parametrize("method", METHODS)
+def test_s1_6_containment_and_segments(method):
     """The projection of the small one is inside that of the large one: overlap is not the depth, the exit is."""
-    large, small = SQUARE * 4 - 2, (SQUARE - 0.5) * 0.5 + [x, 0.0]
-    c = contact(ConvexHull(large), ConvexHull(small), method=method)
-    assert c.relation == Relation.B_INSIDE_A
-    assert c.depth == pytest.approx(2 - abs(x) + 0.25, abs=1e-14)
-    assert np.allclose(c.normal, [normal, 0])
-
-
-@pytest.mark.parametrize("method", ["auto", "gjk", "sat", "both"])
-def test_s1_6_a_segment_through_a_square(method):
+    for x, normal in ((0.3, 1), (-0.3, -1), (0.9, 1), (-0.9, -1)):
+        c = contact(ConvexHull(SQUARE * 4 - 2), ConvexHull((SQUARE - 0.5) * 0.5 + [x, 0.0]), method=method)
+        assert c.relation == Relation.B_INSIDE_A
+        assert c.depth == pytest.approx(2 - abs(x) + 0.25, abs=1e-14)
+        assert np.allclose(c.normal, [normal, 0])
     c = contact(ConvexHull(SQUARE), ConvexHull([[0.9, 0.5], [3.0, 0.5]]), method=method)
     assert c.depth == pytest.approx(0.1, abs=1e-15)
     assert np.allclose(c.normal, [1, 0])
-    on_flat = contact(ConvexHull(CUBE), ConvexHull([[0.0, 0, -2], [0, 0, 2]]), method=method)
-    assert on_flat.depth == pytest.approx(0.5, abs=1e-15)
-    assert len(on_flat.ties) == 4
+    through = contact(ConvexHull(CUBE), ConvexHull([[0.0, 0, -2], [0, 0, 2]]), method=method)
+    assert through.depth == pytest.approx(0.5, abs=1e-15)
+    assert len(through.ties) == 4
 
 
 def test_s1_7_many_parallel_faces_give_one_normal():
@@ -298,19 +212,17 @@ def test_s1_7_many_parallel_faces_give_one_normal():
 # S2: contact region
 
 
-def test_s2_1_the_region_follows_the_normal_of_the_depth():
-    c = contact(ConvexHull(CUBE), ConvexHull(CUBE + [0.5, 0.25, 0.9]))
+def test_s2_1_and_2_the_region_follows_the_normal_half_way_between_the_support_planes():
+    """A's top is at 0.5, B's bottom at 0.4."""
+    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.5, 0.25, 0.9])
+    c = contact(a, b)
     assert np.allclose(c.normal, [0, 0, 1])
     assert c.region.area == pytest.approx(0.5 * 0.75)
-    assert np.allclose(c.region.centroid[:2], [0.25, 0.125])
-
-
-def test_s2_2_the_contact_plane_is_half_way_between_the_support_planes():
-    """A's top is at 0.5, B's bottom at 0.4."""
-    c = contact(ConvexHull(CUBE), ConvexHull(CUBE + [0, 0, 0.9]))
+    assert np.allclose(c.region.centroid, [0.25, 0.125, 0.45])
     assert np.allclose(c.region.vertices[:, 2], 0.45)
-    swapped = contact(ConvexHull(CUBE + [0, 0, 0.9]), ConvexHull(CUBE))
-    assert same_points(c.region.vertices, swapped.region.vertices)
+    assert same_points(c.region.vertices, contact(b, a).region.vertices)
+    alone = contact_region(a, b, c.normal, 1e-5, c.point_on_a, c.point_on_b)
+    assert same_points(alone.vertices, c.region.vertices)
 
 
 def test_s2_3_the_width_of_the_support_features_is_the_users():
@@ -332,7 +244,6 @@ def test_s2_4_and_5_the_outline_is_wound_and_convex():
         sides = np.roll(v, -1, axis=0) - v
         turns = np.cross(sides, np.roll(sides, -1, axis=0))[:, 2]
         assert (turns > 0).all()
-        assert turns.sum() > 0
 
 
 def test_s2_5_one_face_inside_the_other_in_either_order():
@@ -353,28 +264,18 @@ def test_s2_6_the_centre_is_of_the_area_not_of_the_corners():
     assert np.allclose(region.centroid, [1, 1, 0], atol=1e-9)
 
 
-def test_s2_the_region_can_be_asked_for_alone():
-    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.5, 0.5, 1.0])
-    region = contact_region(a, b, np.array([0.0, 0, 1]), 1e-5, np.array([0.25, 0.25, 0.5]), np.array([0.25, 0.25, 0.5]))
-    assert region.area == pytest.approx(0.25)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # S4: GJK
 
 
-def test_s4_1_minkowski_sum_of_two_squares_is_a_square():
-    total = ConvexHull(minkowski_sum(ConvexHull(SQUARE), ConvexHull(SQUARE)))
-    assert same_points(total.vertices, SQUARE * 2)
-
-
-def test_s4_1_minkowski_difference_of_a_triangle_and_a_square():
-    triangle = np.array([[0.0, 0], [2, 0], [0, 2]])
-    difference = ConvexHull(minkowski_difference(ConvexHull(triangle), ConvexHull(SQUARE)).points)
+def test_s4_1_minkowski_sum_and_difference():
+    square, triangle = ConvexHull(SQUARE), ConvexHull(TRIANGLE)
+    assert same_points(ConvexHull(minkowski_sum(square, square)).vertices, SQUARE * 2)
+    difference = ConvexHull(minkowski_difference(triangle, square).points)
     assert same_points(difference.vertices, [[-1, -1], [2, -1], [2, 0], [0, 2], [-1, 2]])
 
 
-def test_s4_1_the_shapes_intersect_when_the_difference_holds_the_origin():
+def test_s4_1_the_shapes_intersect_when_the_difference_contains_the_origin():
     for index in range(40):
         _, a, b = pair(41, index)
         shape_a, shape_b = ConvexHull(a), ConvexHull(b)
@@ -397,6 +298,14 @@ def test_s4_2_support_points_are_the_farthest():
         assert np.array_equal(support(a, d), a.vertices[a.support_index(d)])
         assert np.array_equal(point, a.vertices[i] - b.vertices[j])
         assert point @ d == pytest.approx((a.vertices @ d).max() - (b.vertices @ d).min(), abs=1e-14)
+
+
+def test_s4_3_the_difference_of_the_polygons_of_the_article_on_gjk_contains_the_origin():
+    a, b = map(ConvexHull, OF_GJK)
+    expected = [(-8, -2), (-1, -2), (4, 2), (2, 6), (-3, 8), (-6, 9), (-8, 4)]
+    assert same_points(ConvexHull(minkowski_difference(a, b).points).vertices, expected)
+    assert gjk_intersects(a, b)
+    assert gjk(a, b).intersects
 
 
 @pytest.mark.parametrize(
@@ -443,7 +352,7 @@ def test_s4_4_voronoi_regions_in_space(tetrahedron, nearest):
 
 def test_s4_4_boolean_and_distance_agree():
     rng = np.random.default_rng(4)
-    for _ in range(200):
+    for _ in range(100):
         a, b = cloud(rng, 12), cloud(rng, 12) @ rotation(rng).T + direction(rng) * rng.uniform(0.5, 2.5)
         shape_a, shape_b = ConvexHull(a), ConvexHull(b)
         assert (
