@@ -10,26 +10,26 @@ import pytest
 
 from contact_lens.core import ConvexHull, epa, gjk
 
+from .generators import CUBE, sphere, sphere_points
 from .oracles import exact
 
-CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+SOLID = 2.0 * CUBE
 
 
 def overlapping_pairs(count: int):
-    """`count` pairs of points whose hulls intersect."""
+    """`count` pairs of hulls that intersect, with their exact depths."""
     rng = np.random.default_rng(7)
-    found = 0
-    while found < count:
-        points_a, points_b = rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 0.3 * rng.normal(size=3)
-        if exact(points_a, points_b).signed_distance < 0.0:
-            found += 1
-            yield points_a, points_b
+    while count:
+        a, b = rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 0.3 * rng.normal(size=3)
+        truth = exact(a, b).signed_distance
+        if truth < 0.0:
+            count -= 1
+            yield ConvexHull(a), ConvexHull(b), -truth
 
 
 @pytest.mark.parametrize("corners", [1, 2, 3, 4])
 def test_the_start_does_not_matter(corners):
-    for points_a, points_b in overlapping_pairs(60):
-        a, b = ConvexHull(points_a), ConvexHull(points_b)
+    for a, b, _ in overlapping_pairs(40):
         simplex = gjk(a, b)
         whole = epa(a, b, simplex)
         part = epa(a, b, simplex._replace(vertices=simplex.vertices[:corners], weights=()))
@@ -37,14 +37,13 @@ def test_the_start_does_not_matter(corners):
         assert np.allclose(part.faces[0].normal, whole.faces[0].normal, atol=1e-9)
 
 
-def test_the_polytope_is_closed_convex_and_inside_the_difference():
-    for points_a, points_b in overlapping_pairs(40):
-        a, b = ConvexHull(points_a), ConvexHull(points_b)
-        simplex = gjk(a, b)
-        found = epa(a, b, simplex)
+def test_the_polytope_is_closed_convex_and_inside_the_difference_and_proves_the_depth():
+    for a, b, truth in overlapping_pairs(40):
+        found = epa(a, b, gjk(a, b))
+        assert found.inner - 1e-14 <= truth <= found.depth + 1e-14
         points = np.array([point[:3] for point in found.points])
-        for (x, y, z, i, j), point in zip(found.points, points, strict=True):
-            assert np.array_equal(a.vertices[i] - b.vertices[j], point), (x, y, z)
+        for (*_, i, j), point in zip(found.points, points, strict=True):
+            assert np.array_equal(a.vertices[i] - b.vertices[j], point)
         edges = Counter((t[k], t[k - 2]) for t in found.facets for k in range(3))
         assert set(edges.values()) == {1}, "no edge twice in one direction"
         assert all((q, p) in edges for p, q in edges), "each edge in both directions"
@@ -56,42 +55,31 @@ def test_the_polytope_is_closed_convex_and_inside_the_difference():
             assert p @ normal > found.inner - 1e-12, "nowhere nearer than the depth it proves"
 
 
-def test_inner_and_depth_enclose_the_truth():
-    for points_a, points_b in overlapping_pairs(40):
-        a, b = ConvexHull(points_a), ConvexHull(points_b)
-        truth = -exact(points_a, points_b).signed_distance
-        found = epa(a, b, gjk(a, b))
-        assert found.inner - 1e-14 <= truth <= found.depth + 1e-14
-
-
 def test_a_start_beside_the_origin_gives_a_bound_of_the_distance():
-    a, b = ConvexHull(CUBE), ConvexHull(CUBE + [2.5, 0.3, 0.1])
+    a, b = ConvexHull(SOLID), ConvexHull(SOLID + [2.5, 0.3, 0.1])
     found = epa(a, b, gjk(a, b))
     assert found.depth == pytest.approx(-0.5)
 
 
-def test_all_ways_out_of_concentric_cubes_are_found():
-    found = epa(ConvexHull(CUBE), ConvexHull(0.5 * CUBE), gjk(ConvexHull(CUBE), ConvexHull(0.5 * CUBE)))
+def test_all_equally_good_normals_of_concentric_cubes_are_found():
+    a, b = ConvexHull(SOLID), ConvexHull(CUBE)
+    found = epa(a, b, gjk(a, b))
     assert sorted(face.normal for face in found.faces) == sorted(map(tuple, np.vstack((np.eye(3), -np.eye(3)))))
     assert found.faces[0].normal == (0.0, 0.0, 1.0), "upward first"
     assert {face.depth for face in found.faces} == {1.5}
 
 
 def test_round_shapes_about_one_centre_cost_their_faces_and_no_more():
-    turn = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
-    heights = np.linspace(-0.9, 0.9, 9)
-    points = np.array(
-        [[np.sqrt(1 - z * z) * np.cos(t), np.sqrt(1 - z * z) * np.sin(t), z] for z in heights for t in turn]
-    )
+    points = sphere(9, 24)[1:-1]
     a, b = ConvexHull(points), ConvexHull(0.5 * points)
     found = epa(a, b, gjk(a, b))
-    assert found.depth == pytest.approx(1.35), "the flat caps are nearest: 0.9 + 0.45"
+    assert found.depth == pytest.approx(1.5 * np.cos(0.1 * np.pi)), "the flat caps are nearest"
     assert found.iterations < 2_000
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-150, 1e150, 1e300])
 def test_the_size_of_the_shapes_does_not_matter(size):
-    a, b = ConvexHull(CUBE * size), ConvexHull((CUBE + [0.5, 0.1, 0.2]) * size)
+    a, b = ConvexHull(SOLID * size), ConvexHull((SOLID + [0.5, 0.1, 0.2]) * size)
     found = epa(a, b, gjk(a, b))
     assert found.depth / size == pytest.approx(1.5)
     assert found.inner / size == pytest.approx(1.5)
@@ -102,19 +90,16 @@ def test_where_gjk_ends_is_a_good_place_to_start_from():
     rng = np.random.default_rng(11)
     asked = 0
     for _ in range(40):
-        points = rng.normal(size=(2, 100, 3))
-        points /= np.linalg.norm(points, axis=2, keepdims=True)
-        shift = rng.normal(size=3)
-        a, b = ConvexHull(points[0]), ConvexHull(points[1] + 1.5 * shift / np.linalg.norm(shift))
+        a, b = ConvexHull(sphere_points(rng, 100)), ConvexHull(sphere_points(rng, 100) + 1.5 * sphere_points(rng, 1))
         asked += epa(a, b, gjk(a, b)).iterations
     assert asked < 40 * 10, "14 points a pair from a tetrahedron around the origin, 8 from one towards the other shape"
 
 
-def test_a_flat_difference_beside_the_origin_has_one_way_out():
-    square = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+def test_a_flat_difference_beside_the_origin_has_one_normal():
+    square = SOLID[::2] * [1, 1, 0]
     for gap in (1e-6, -1e-6):
         a, b = ConvexHull(square), ConvexHull(square + [0.3, 0.2, gap])
         found = epa(a, b, gjk(a, b)._replace(weights=()))
         assert [face.normal for face in found.faces] == [(0.0, 0.0, np.sign(gap))]
         assert found.depth == -1e-6
-    assert len(epa(a, a, gjk(a, a)).faces) == 2, "in one plane both ways are as good"
+    assert len(epa(a, a, gjk(a, a)).faces) == 2, "in one plane both normals are as good"
