@@ -30,12 +30,13 @@ from .decomposition.polygon_convexity import Convexity, polygon_convexity
 from .hierarchy.bvh import Bvh
 from .hierarchy.tree_pairs import TreePairs
 from .meshes.contact_curves import ContactCurve, contact_curves
+from .meshes.crossings import Crossings, Meeting
 from .meshes.decomposition import Decomposition
 from .meshes.mesh import Mesh
 from .meshes.mesh_contact import MeshContact, mesh_contact
 from .meshes.mesh_distance import MeshDistance, mesh_distance
 from .meshes.point_distance import MeshPoints, points_to_mesh
-from .meshes.triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
+from .meshes.triangle_pairs import crossing_triangles, self_crossings
 from .meshes.winding import Winding, contains, winding_numbers
 from .narrow_phase.box_sat import BoxAxis, box_sat
 from .narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate

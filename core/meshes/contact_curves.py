@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..region.center import weighted_center
-from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .coplanar_triangles import coplanar_segments
+from .crossings import FACE, Crossings, Meeting
 from .mesh import Mesh
-from .surface import scale_points, validate_mesh
-from .triangle_pairs import FACE, Crossings, Meeting
+from .surface import validate_mesh
+from .vectors import scale_exponent, scale_points
 
 _BATCH = 8192
 
@@ -116,8 +116,7 @@ def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
     """Return what the neighbours beyond an edge would tell if there were any. Exact."""
     flat = crossings.pairs.take(np.flatnonzero(crossings.kinds >= Meeting.COPLANAR), axis=0)
     rims = [_Rims(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
-    exponent = int(np.frexp(max(a.magnitude, b.magnitude))[1])
-    exponent = -exponent if abs(exponent) > EXTREME_EXPONENT else 0
+    exponent = scale_exponent(max(a.magnitude, b.magnitude))
     for k, (mesh, other) in enumerate(((a, b), (b, a))):
         if not len(flat):
             break

@@ -4,95 +4,76 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..shapes.orientation import SignArray, signs_of_areas
 from ..types import BoolArray, FloatArray, IntArray
+from .crossings import FACE, FeatureArray, Found, Meeting
+from .triangle_rows import Side
 
-_COPLANAR, _BESIDE = 2, 3  # numbers of `triangle_pairs.Meeting`
-_FACE = 6
 
-
-def coplanar_meetings(
-    a: FloatArray, b: FloatArray, normals: FloatArray
-) -> tuple[IntArray, NDArray[np.uint8], FloatArray, NDArray[np.uint8], int]:
-    """Return which of the triangles a[k] and b[k], in one plane and none without area, meet.
-
-    a, b (9, k) are their corners, `normals` (3 or more rows, k) across the first ones, rounded. What is returned: the
-    numbers (j,) of those that meet; 2 where they overlap and 3 where they only touch; two points (2, 3, j) of the
-    common polygon that are farthest from each other; their features (2, 2, j) on A and B; how many decisions floats
-    left open.
-    """
-    count = a.shape[1]
-    axis = np.abs(normals[:3]).argmax(axis=0)
-    drop = np.array([[1, 2], [2, 0], [0, 1]])[axis].T * count + np.arange(count)
-    flat_a, flat_b = (
-        [np.stack([side[3 * k : 3 * k + 3].ravel().take(row) for row in drop]) for k in range(3)] for side in (a, b)
-    )
-    unclear = 0
-    turns = []
-    for p, q, r in (flat_a, flat_b):
-        found = signs_of_areas(p, q, r)
-        turns.append(found.signs)
-        unclear += found.unclear
-    # Seen along the largest component of the normal a triangle always has an area, or rounding made it the largest.
-    wrong = np.flatnonzero((turns[0] == 0) | (turns[1] == 0))
-    if len(wrong):
-        return _with_other_axes(a, b, normals, wrong)
-    # inside[0][j, i]: whether corner j of B is left of (1), on (0) or right of side i of A; inside[1] the other way.
-    inside, areas = [], []
-    for own, other, turn in ((flat_a, flat_b, turns[0]), (flat_b, flat_a, turns[1])):
-        table = np.empty((3, 3, count), dtype=np.int8)
-        values = np.empty((3, 3, count))
+def coplanar_meetings(a: Side, b: Side) -> Found:
+    """Return which pairs of triangles in one plane, none without area, meet. The ends are two points of the common
+    polygon that are farthest from each other."""
+    corners = [[side.triangles.corner(k) for k in range(3)] for side in (a, b)]
+    keep, turn_a, unclear = _project(corners[0], a.triangles.plane[:3])
+    columns = np.arange(len(turn_a))
+    flat_a, flat_b = ([corner[keep, columns] for corner in side] for side in corners)
+    found = signs_of_areas(*flat_b)
+    unclear += found.unclear
+    # inside[0][j, i]: whether corner j of B is left of (1), on (0) or right of side i of A; inside[1] with A and B
+    # swapped.
+    inside, areas = np.empty((2, 3, 3, len(columns)), dtype=np.int8), np.empty((2, 3, 3, len(columns)))
+    for table, values, own, other, turn in zip(
+        inside, areas, (flat_a, flat_b), (flat_b, flat_a), (turn_a, found.signs), strict=True
+    ):
         for i in range(3):
             for j in range(3):
                 found = signs_of_areas(own[i], own[(i + 1) % 3], other[j])
-                np.multiply(found.signs, turn, out=table[j, i])
-                values[j, i] = found.values
+                table[j, i], values[j, i] = found.signs * turn, found.values
                 unclear += found.unclear
-        inside.append(table)
-        areas.append(values)
-    apart, beside = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
-    for table in inside:
-        most = table.max(axis=0)
-        apart |= (most < 0).any(axis=0)
-        beside |= (most <= 0).any(axis=0)
-    met = np.flatnonzero(~apart)
-    if not len(met):
-        return met, np.zeros(0, np.uint8), np.empty((2, 3, 0)), np.empty((2, 2, 0), np.uint8), unclear
+    most = inside.max(axis=1)
+    met = np.flatnonzero((most >= 0).all(axis=(0, 1)))
     points, valid, features = _corners(
-        a.take(met, axis=1),
-        b.take(met, axis=1),
-        [table.take(met, axis=2) for table in inside],
-        areas[1].take(met, axis=2),
+        a.triangles.corners.take(met, axis=1),
+        b.triangles.corners.take(met, axis=1),
+        inside.take(met, axis=-1),
+        areas[1].take(met, axis=-1),
     )
-    ends, chosen = _farthest(points, valid, features)
-    kinds = np.where(beside.take(met), _BESIDE, _COPLANAR).astype(np.uint8)
-    return met, kinds, ends, chosen, unclear
+    beside = (most.take(met, axis=-1) <= 0).any(axis=(0, 1))
+    kinds = np.where(beside, Meeting.BESIDE, Meeting.COPLANAR).astype(np.uint8)
+    return Found(met, kinds, *_farthest(points, valid, features), unclear)
+
+
+def _project(corners: list[FloatArray], normals: FloatArray) -> tuple[IntArray, SignArray, int]:
+    """Return two axes (2, k) along which triangles with corners (3, k) have an area, in which direction they turn
+    there, and how many decisions floats left open."""
+    count = normals.shape[1]
+    keep, turn, unclear = np.zeros((2, count), dtype=np.intp), np.zeros(count, dtype=np.int8), 0
+    # Seen along the largest component of the normal a triangle has an area, unless rounding made it the largest.
+    for axis in np.argsort(-np.abs(normals), axis=0, kind="stable"):
+        left = np.flatnonzero(turn == 0)
+        if not len(left):
+            break
+        keep[:, left] = np.stack([(axis[left] + 1) % 3, (axis[left] + 2) % 3])
+        found = signs_of_areas(*(corner[keep[:, left], left] for corner in corners))
+        turn[left] = found.signs
+        unclear += found.unclear
+    return keep, turn, unclear
 
 
 def coplanar_segments(
     p: FloatArray, q: FloatArray, triangles: FloatArray, normals: FloatArray
-) -> tuple[IntArray, FloatArray, NDArray[np.uint8]]:
+) -> tuple[IntArray, FloatArray, FeatureArray]:
     """Return which of the segments from p[k] to q[k] meet triangle k, in whose plane they are, and where. Exact.
 
-    p, q (3, k) are different, triangles (9, k) have an area, `normals` (3 or more rows, k) are theirs, rounded. What is
+    p, q (3, k) are different, triangles (9, k) have an area, `normals` (3, k) are theirs, rounded. What is
     returned: the numbers (j,) of those that meet; the ends (2, 3, j) of what they have in common, twice the same where
     it is a point; their features (2, 2, j) on the segment, 0 p, 1 q, 3 between, and on the triangle.
     """
     count = p.shape[1]
     columns = np.arange(count)
-    order = np.argsort(-np.abs(normals[:3]), axis=0, kind="stable")
     corners = [triangles[3 * k : 3 * k + 3] for k in range(3)]
-    turn = np.zeros(count, dtype=np.int8)
-    keep = np.zeros((2, count), dtype=np.intp)
-    # Seen along the largest component of the normal a triangle has an area, unless rounding made it the largest.
-    for axis in order:
-        left = np.flatnonzero(turn == 0)
-        if not len(left):
-            break
-        keep[:, left] = np.stack([(axis[left] + 1) % 3, (axis[left] + 2) % 3])
-        turn[left] = signs_of_areas(*(corner[keep[:, left], left] for corner in corners)).signs
+    keep, turn, _ = _project(corners, normals)
     start, stop = p[keep, columns], q[keep, columns]
     flat = [corner[keep, columns] for corner in corners]
     points, valid = np.zeros((8, 3, count)), np.zeros((8, count), dtype=np.bool_)
@@ -130,20 +111,9 @@ def coplanar_segments(
     return met, ends, features[chosen, np.arange(2)[:, None], met]
 
 
-def _with_other_axes(
-    a: FloatArray, b: FloatArray, normals: FloatArray, wrong: IntArray
-) -> tuple[IntArray, NDArray[np.uint8], FloatArray, NDArray[np.uint8], int]:
-    """Start again with another axis for those that have no area seen along the first."""
-    better = np.abs(normals[:3])
-    better[better.argmax(axis=0)[wrong], wrong] = -1.0
-    hidden = better.max(axis=0) < 0.0
-    assert not hidden.any()  # a triangle with an area has one seen along some axis
-    return coplanar_meetings(a, b, np.where(better < 0.0, 0.0, better + 2.0**-1000))
-
-
 def _corners(
-    a: FloatArray, b: FloatArray, inside: list[SignArray], areas: FloatArray
-) -> tuple[FloatArray, BoolArray, NDArray[np.uint8]]:
+    a: FloatArray, b: FloatArray, inside: SignArray, areas: FloatArray
+) -> tuple[FloatArray, BoolArray, FeatureArray]:
     """Return 15 points (15, 3, k), some of which are the corners of the common polygon, which these are (15, k), and
     their features (15, 2, k)."""
     count = a.shape[1]
@@ -174,9 +144,9 @@ def _corners(
     return points, valid, features
 
 
-def _feature(signs: SignArray) -> NDArray[np.uint8]:
+def _feature(signs: SignArray) -> FeatureArray:
     """Return the feature of a triangle that a point is on that is left of sides or on them (3, k)."""
-    result = np.full(signs.shape[1], _FACE, dtype=np.uint8)
+    result = np.full(signs.shape[1], FACE, dtype=np.uint8)
     zero = signs == 0
     for i in range(3):
         result[zero[i]] = 3 + i
@@ -185,9 +155,7 @@ def _feature(signs: SignArray) -> NDArray[np.uint8]:
     return result
 
 
-def _farthest(
-    points: FloatArray, valid: BoolArray, features: NDArray[np.uint8]
-) -> tuple[FloatArray, NDArray[np.uint8]]:
+def _farthest(points: FloatArray, valid: BoolArray, features: FeatureArray) -> tuple[FloatArray, FeatureArray]:
     """Return the two of some points (n, 3, k) that are farthest from each other (2, 3, k), and their features."""
     count = valid.shape[1]
     best = np.full(count, -1.0)

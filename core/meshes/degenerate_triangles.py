@@ -12,33 +12,66 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..types import FloatArray, IntArray
+from .crossings import FACE, Found, Meeting
+from .triangle_rows import Side
+from .vectors import exact_cross, exact_difference, exact_dot
 
 Point = tuple[Fraction, Fraction, Fraction]
-Corners = Sequence[Sequence[float]]
 _Condition = tuple[Fraction, Fraction, bool]
 """x + y t >= 0, or == 0 where the last is true."""
+_Meeting = tuple[list[list[float]], list[list[int]]]
+"""Both ends of what two triangles have in common, and the features of A and B there."""
 
-_FACE = 6
+
+def degenerate_meetings(a: Side, b: Side) -> Found:
+    """Return which pairs of triangles meet of which one at least has no area: on a line along an axis many at a time,
+    others one by one in exact arithmetic, those in the very same places once."""
+    corners = a.triangles.corners, b.triangles.corners
+    axis = on_axis(*corners)
+    along = np.flatnonzero(axis >= 0)
+    flat = np.stack([a.triangles.flat, b.triangles.flat], axis=1).tolist()
+    rows = np.concatenate(corners).T.tolist()
+    known: dict[tuple[float, ...], _Meeting | None] = {}
+    chosen: list[int] = []
+    found: list[_Meeting] = []
+    for k in np.flatnonzero(axis < 0).tolist():
+        key = tuple(rows[k])
+        if key not in known:
+            p, q = ((key[i : i + 3], key[i + 3 : i + 6], key[i + 6 : i + 9]) for i in (0, 9))
+            known[key] = degenerate_meeting(p, q, *flat[k])
+        meeting = known[key]
+        if meeting is not None:
+            chosen.append(k)
+            found.append(meeting)
+    ends, features = np.array([ends for ends, _ in found]), np.array([named for _, named in found], dtype=np.uint8)
+    single = Found(
+        np.array(chosen, dtype=np.intp),
+        np.full(len(chosen), Meeting.TOUCHING, dtype=np.uint8),
+        ends.reshape(-1, 2, 3).transpose(1, 2, 0),
+        features.reshape(-1, 2, 2).transpose(1, 2, 0),
+        len(axis) - len(along),
+    )
+    lines = meetings_on_axis(corners[0].take(along, axis=1), corners[1].take(along, axis=1), axis.take(along))
+    return Found.concatenate([lines.of(along), single])
 
 
 def degenerate_meeting(
-    a: Corners, b: Corners, flat_a: bool, flat_b: bool
-) -> tuple[list[list[float]], list[list[int]]] | None:
+    a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], flat_a: bool, flat_b: bool
+) -> _Meeting | None:
     """Return both ends of what two triangles have in common and their features, None when they do not meet.
 
     Three corners each; `flat_a` and `flat_b` say which of them have no area: one at least. The features are those of A
     and B for the first end, and for the second: 0 to 2 a corner, 3 + k the side from corner k to the next, 6 inside.
     """
-    exact_a, exact_b = (tuple(_exact(corner) for corner in side) for side in (a, b))
+    exact_a, exact_b = ([_exact(corner) for corner in side] for side in (a, b))
     if not flat_a:
         found = degenerate_meeting(b, a, flat_b, flat_a)
         return None if found is None else (found[0], [pair[::-1] for pair in found[1]])
     i, j = _longest(exact_a)
     p, q = exact_a[i], exact_a[j]
-    direction = _minus(q, p)
+    direction = exact_difference(q, p)
     begin, end = Fraction(0), Fraction(1)
     conditions = _on_segment(p, direction, exact_b) if flat_b else _on_triangle(p, direction, exact_b)
     for value, slope, equal in conditions:
@@ -57,7 +90,7 @@ def degenerate_meeting(
         return None
     if p == q:
         end = begin
-    points = [_along(p, direction, t) for t in (begin, end)]
+    points = [_exact([x + t * step for x, step in zip(p, direction, strict=True)]) for t in (begin, end)]
     features = [[_feature(point, exact_a, True), _feature(point, exact_b, flat_b)] for point in points]
     return [[float(x) for x in point] for point in points], features
 
@@ -73,9 +106,8 @@ def on_axis(a: FloatArray, b: FloatArray) -> IntArray:
     return result
 
 
-def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> tuple[IntArray, FloatArray, NDArray[np.uint8]]:
-    """Return which of the triangles a[k] and b[k] (9, k), both on a line along axis[k], meet: their numbers (j,), the
-    ends (2, 3, j) of what they have in common and the features (2, 2, j) of A and B. Exact."""
+def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> Found:
+    """Return which of the triangles a[k] and b[k] (9, k), both on a line along axis[k], meet. Exact."""
     columns = np.arange(a.shape[1])
     along = [np.stack([side[3 * k + axis, columns] for k in range(3)]) for side in (a, b)]
     low, high = np.maximum(*(side.min(axis=0) for side in along)), np.minimum(*(side.max(axis=0) for side in along))
@@ -93,32 +125,32 @@ def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> tuple[IntA
         for e in range(2):
             there = corners == places[e]
             features[e, m] = np.where(there.any(axis=0), there.argmax(axis=0), 3 + longest)
-    return met, ends, features
+    return Found(met, np.full(len(met), Meeting.TOUCHING, dtype=np.uint8), ends, features, len(axis))
 
 
-def _on_triangle(p: Point, direction: Point, corners: tuple[Point, ...]) -> list[_Condition]:
+def _on_triangle(p: Point, direction: Point, corners: Sequence[Point]) -> list[_Condition]:
     """Return when p + t direction is on a triangle that has an area."""
-    normal = _cross(_minus(corners[1], corners[0]), _minus(corners[2], corners[0]))
-    result = [(_dot(normal, _minus(p, corners[0])), _dot(normal, direction), True)]
+    normal = exact_cross(exact_difference(corners[1], corners[0]), exact_difference(corners[2], corners[0]))
+    result = [(exact_dot(normal, exact_difference(p, corners[0])), exact_dot(normal, direction), True)]
     for k in range(3):
-        inward = _cross(normal, _minus(corners[(k + 1) % 3], corners[k]))
-        result.append((_dot(inward, _minus(p, corners[k])), _dot(inward, direction), False))
+        inward = exact_cross(normal, exact_difference(corners[(k + 1) % 3], corners[k]))
+        result.append((exact_dot(inward, exact_difference(p, corners[k])), exact_dot(inward, direction), False))
     return result
 
 
-def _on_segment(p: Point, direction: Point, corners: tuple[Point, ...]) -> list[_Condition]:
+def _on_segment(p: Point, direction: Point, corners: Sequence[Point]) -> list[_Condition]:
     """Return when p + t direction is on a triangle that is a segment or a point."""
     i, j = _longest(corners)
-    start, along = corners[i], _minus(corners[j], corners[i])
-    away = _minus(p, start)
+    start, along = corners[i], exact_difference(corners[j], corners[i])
+    away = exact_difference(p, start)
     if corners[i] == corners[j]:
         return [(x, y, True) for x, y in zip(away, direction, strict=True)]
-    result = [(x, y, True) for x, y in zip(_cross(away, along), _cross(direction, along), strict=True)]
-    before, slope = _dot(away, along), _dot(direction, along)
-    return [*result, (before, slope, False), (_dot(along, along) - before, -slope, False)]
+    result = [(x, y, True) for x, y in zip(exact_cross(away, along), exact_cross(direction, along), strict=True)]
+    before, slope = exact_dot(away, along), exact_dot(direction, along)
+    return [*result, (before, slope, False), (exact_dot(along, along) - before, -slope, False)]
 
 
-def _feature(point: Point, corners: tuple[Point, ...], flat: bool) -> int:
+def _feature(point: Point, corners: Sequence[Point], flat: bool) -> int:
     """Return the feature of a triangle that a point on it is on."""
     for k in range(3):
         if corners[k] == point:
@@ -127,35 +159,17 @@ def _feature(point: Point, corners: tuple[Point, ...], flat: bool) -> int:
         i, j = _longest(corners)
         return 3 + (i if (i + 1) % 3 == j else j)
     for k in range(3):
-        if not any(_cross(_minus(corners[(k + 1) % 3], corners[k]), _minus(point, corners[k]))):
+        side = exact_difference(corners[(k + 1) % 3], corners[k])
+        if not any(exact_cross(side, exact_difference(point, corners[k]))):
             return 3 + k
-    return _FACE
+    return FACE
 
 
-def _longest(corners: tuple[Point, ...]) -> tuple[int, int]:
+def _longest(corners: Sequence[Point]) -> tuple[int, int]:
     """Return the ends of the longest side."""
-    return max(((0, 1), (1, 2), (2, 0)), key=lambda side: _square(_minus(corners[side[0]], corners[side[1]])))
+    sides = [(exact_difference(corners[i], corners[j]), i, j) for i, j in ((0, 1), (1, 2), (2, 0))]
+    return max(sides, key=lambda side: exact_dot(side[0], side[0]))[1:]
 
 
-def _exact(point: Sequence[float]) -> Point:
+def _exact(point: Sequence[float | Fraction]) -> Point:
     return Fraction(point[0]), Fraction(point[1]), Fraction(point[2])
-
-
-def _along(p: Point, direction: Point, t: Fraction) -> Point:
-    return p[0] + t * direction[0], p[1] + t * direction[1], p[2] + t * direction[2]
-
-
-def _minus(p: Point, q: Point) -> Point:
-    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
-
-
-def _dot(p: Point, q: Point) -> Fraction:
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
-
-
-def _square(p: Point) -> Fraction:
-    return _dot(p, p)
-
-
-def _cross(p: Point, q: Point) -> Point:
-    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]

@@ -19,9 +19,9 @@ from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .body import Body, grid_directions
+from .crossings import Crossings, Meeting
 from .mesh import Mesh
 from .point_distance import points_to_mesh
-from .triangle_pairs import Crossings, Meeting
 
 _ALIKE = 2.0**-30
 """Times the size of the smaller mesh, or the longest of lengths: in steps of it lengths are put in order."""

@@ -48,13 +48,14 @@ from ..tolerance import (
 from ..types import FloatArray, read_only
 from .body import Body, are_disjoint, length_of
 from .contact_curves import ContactCurve, contact_curves, curves_center
+from .crossings import Crossings, Meeting
 from .curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
 from .depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
 from .mesh import Mesh
 from .mesh_distance import mesh_distance
 from .separation import SeparationSearch, contact_directions, frame_directions
 from .solid_facets import Solid, SolidFacets, pieces_of, solid_facets
-from .triangle_pairs import Crossings, Meeting, crossing_triangles, self_crossings
+from .triangle_pairs import crossing_triangles, self_crossings
 
 NO_DEPTH = Note("a bare surface has no inside, so no depth is told")
 """The note of contacts that have no depth."""

@@ -19,6 +19,7 @@ from ..tolerance import EPS, EXTREME_EXPONENT, KDOP_GAP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .surface import Surface, validate_mesh
 from .triangle_distance import distance_exactly, measured, points_at, slabs
+from .vectors import scale_exponent, scale_points
 
 _BATCH = 1 << 14
 """Pairs of nodes opened in one go."""
@@ -68,12 +69,6 @@ def mesh_distance(a: Surface, b: Surface, progress: Progress | None = None) -> M
     return search.result()
 
 
-def rows_of(mesh: Surface, triangles: IntArray) -> FloatArray:
-    """Return the corners of some triangles as rows (corner, axis, n)."""
-    corners = mesh.triangles.take(triangles, axis=0)
-    return np.ascontiguousarray(mesh.points.take(corners.T, axis=0).transpose(0, 2, 1))
-
-
 def _corners(mesh: Surface, triangle: int) -> FloatArray:
     """Return the corners (3, 3) of a triangle."""
     return mesh.points[mesh.triangles[triangle]]
@@ -86,10 +81,9 @@ class BoxGaps:
         """Scale the corners where squares of differences would overflow or vanish."""
         self.is_points = low_a is high_a
         bounds = [low_a, low_b, high_b] if self.is_points else [low_a, high_a, low_b, high_b]
-        exponent = int(np.frexp(max(float(np.abs(bound).max(initial=0.0)) for bound in bounds))[1])
-        self.exponent = exponent if abs(exponent) > 4 * EXTREME_EXPONENT else 0
-        if self.exponent:
-            bounds = [np.ldexp(bound, -self.exponent) for bound in bounds]
+        largest = max(float(np.abs(bound).max(initial=0.0)) for bound in bounds)
+        self.exponent = scale_exponent(largest, 4 * EXTREME_EXPONENT)
+        bounds = [scale_points(bound, self.exponent) for bound in bounds]
         self.low_a, self.high_a, self.low_b, self.high_b = bounds[0], bounds[-3], *bounds[-2:]
 
     def __call__(self, i: IntArray, j: IntArray) -> FloatArray:
@@ -106,7 +100,7 @@ class BoxGaps:
             result += gap
         np.sqrt(result, out=result)
         result *= 1.0 - KDOP_GAP * EPS
-        return np.ldexp(result, self.exponent) if self.exponent else result
+        return scale_points(result, -self.exponent)
 
 
 def node_bounds(mesh: Surface) -> tuple[FloatArray, FloatArray]:
@@ -234,7 +228,10 @@ class _Search:
                 self._measuresome_items(p, q, note)
                 continue
             # The nearest first: what they find spares most of the others.
-            lower = slabs(rows_of(self.a, p), rows_of(self.b, q))
+            lower = slabs(
+                self.a.corner_rows(p),
+                self.b.corner_rows(q),
+            )
             near = np.flatnonzero(lower < self.best)
             near = near.take(np.argsort(lower.take(near), kind="stable"))
             for start in range(0, len(near), _PAIRS):
@@ -247,7 +244,10 @@ class _Search:
         """Measure no more than `_PAIRS` pairs of triangles."""
         if self.best == 0.0:
             return
-        rows_a, rows_b = rows_of(self.a, p), rows_of(self.b, q)
+        rows_a, rows_b = (
+            self.a.corner_rows(p),
+            self.b.corner_rows(q),
+        )
         found = measured(rows_a, rows_b)
         self.measured += len(p)
         # What may meet is not believed to: only what certainly crosses is at distance 0.

@@ -20,6 +20,7 @@ from ..tolerance import EPS, MESH_APART
 from ..types import BoolArray, FloatArray, IntArray
 from .mesh import Mesh
 from .surface import translated_tree
+from .vectors import cross
 
 _FIRST = 2.0  # times the mean side of a triangle: length of the first step
 _PAIRS = 1 << 13  # pairs of triangles looked at together
@@ -112,13 +113,8 @@ def _swept_pairs(a: Mesh, b: Mesh, start: FloatArray, path: FloatArray, begin: f
 def _corners(a: Mesh, b: Mesh, pairs: IntArray) -> Iterator[list[FloatArray]]:
     """Yield the corners (corner, axis, k) of the triangles of A and B of some pairs at a time."""
     for first in range(0, len(pairs), _PAIRS):
-        indices = pairs[first : first + _PAIRS]
-        yield [
-            np.ascontiguousarray(
-                mesh.points.take(mesh.triangles.take(indices[:, k], axis=0).T, axis=0).transpose(0, 2, 1)
-            )
-            for k, mesh in enumerate((a, b))
-        ]
+        chunk = pairs[first : first + _PAIRS]
+        yield [mesh.corner_rows(chunk[:, k]) for k, mesh in enumerate((a, b))]
 
 
 def _first_of(a: Mesh, b: Mesh, pairs: IntArray, start: FloatArray, path: FloatArray, end: float) -> Impact | None:
@@ -239,17 +235,13 @@ def _axes(a: FloatArray, b: FloatArray) -> list[FloatArray]:
     edges_a, edges_b = ([side[(k + 1) % 3] - side[k] for k in range(3)] for side in (a, b))
     result = []
     for edges in (edges_a, edges_b):
-        normal = _cross(edges[0], edges[1])
+        normal = cross(edges[0], edges[1])
         result.append(normal)
-        result += [_cross(normal, edge) for edge in edges]
-    result += [_cross(p, q) for p in edges_a for q in edges_b]
+        result += [cross(normal, edge) for edge in edges]
+    result += [cross(p, q) for p in edges_a for q in edges_b]
     return result
 
 
 def _range(axis: FloatArray, side: FloatArray) -> tuple[FloatArray, FloatArray]:
     values = [(axis * corner).sum(axis=0) for corner in side]
     return np.minimum(np.minimum(*values[:2]), values[2]), np.maximum(np.maximum(*values[:2]), values[2])
-
-
-def _cross(p: FloatArray, q: FloatArray) -> FloatArray:
-    return np.stack([p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]])

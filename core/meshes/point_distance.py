@@ -13,8 +13,9 @@ from ..hierarchy.nodes import ranges
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
-from .mesh_distance import BoxGaps, node_bounds, rows_of, some_items
+from .mesh_distance import BoxGaps, node_bounds, some_items
 from .surface import Surface, validate_mesh
+from .vectors import cross, dot
 
 _SLIVER = 1e-5
 """Sine between two sides of a triangle, below which the foot of a point on it is found in more than two steps."""
@@ -150,8 +151,7 @@ def _measure_points(
     if not len(of):
         return
     p = np.ascontiguousarray(points.take(of, axis=0).T)
-    rows = rows_of(mesh, chosen)
-    found, at = point_triangle_distances(p, rows)
+    found, at = point_triangle_distances(p, mesh.corner_rows(chosen))
     # The nearest triangle of each point comes first among its own.
     order = np.lexsort((chosen, found, of))
     sorted_of = of.take(order)
@@ -176,7 +176,7 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
 
     def consider(foot: FloatArray, where: FloatArray | None = None) -> None:
         gap = w - foot
-        its = (gap * gap).sum(axis=0)
+        its = dot(gap, gap)
         if where is not None:
             its[~where.astype(bool)] = np.inf
         nearer = np.flatnonzero(its < square)
@@ -185,44 +185,31 @@ def point_triangle_distances(p: FloatArray, rows: FloatArray) -> tuple[FloatArra
 
     for k in range(3):
         start, along = a[k], a[(k + 1) % 3] - a[k]
-        length = (along * along).sum(axis=0)
-        fraction = np.divide(((w - start) * along).sum(axis=0), length, out=np.zeros_like(length), where=length > 0.0)
+        length = dot(along, along)
+        fraction = np.divide(dot(w - start, along), length, out=np.zeros_like(length), where=length > 0.0)
         np.clip(fraction, 0.0, 1.0, out=fraction)
         end = a[(k + 1) % 3]
         # From the nearer end: a foot at an end is that end itself.
         consider(np.where(fraction <= 0.5, start + fraction * along, end - (1.0 - fraction) * along))
     e1, e2 = a[1], a[2]
-    normal = np.stack([e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]])
-    length = (normal * normal).sum(axis=0)
+    normal = cross(e1, e2)
+    length = dot(normal, normal)
     flat = length == 0.0
     length[flat] = 1.0
     normal /= length
-    to_second = np.stack(
-        [
-            e2[1] * normal[2] - e2[2] * normal[1],
-            e2[2] * normal[0] - e2[0] * normal[2],
-            e2[0] * normal[1] - e2[1] * normal[0],
-        ]
-    )
-    to_third = np.stack(
-        [
-            normal[1] * e1[2] - normal[2] * e1[1],
-            normal[2] * e1[0] - normal[0] * e1[2],
-            normal[0] * e1[1] - normal[1] * e1[0],
-        ]
-    )
-    second, third = (w * to_second).sum(axis=0), (w * to_third).sum(axis=0)
+    to_second, to_third = cross(e2, normal), cross(normal, e1)
+    second, third = dot(w, to_second), dot(w, to_third)
     # Once more from there: in thin triangles the first foot is off by far more than a rounding error.
     remaining = w - second * e1 - third * e2
-    second += (remaining * to_second).sum(axis=0)
-    third += (remaining * to_third).sum(axis=0)
+    second += dot(remaining, to_second)
+    third += dot(remaining, to_third)
     # In the thinnest each time takes away a few digits only.
-    sine = np.sqrt(np.where(flat, np.inf, length)) / np.sqrt(np.maximum((e1 * e1).sum(axis=0), SMALLEST_STEP))
-    thin = np.flatnonzero(sine < _SLIVER * np.sqrt((e2 * e2).sum(axis=0)))
+    sine = np.sqrt(np.where(flat, np.inf, length)) / np.sqrt(np.maximum(dot(e1, e1), SMALLEST_STEP))
+    thin = np.flatnonzero(sine < _SLIVER * np.sqrt(dot(e2, e2)))
     for _ in range(_AGAIN if len(thin) else 0):
         remaining = w[:, thin] - second[thin] * e1[:, thin] - third[thin] * e2[:, thin]
-        second[thin] += (remaining * to_second[:, thin]).sum(axis=0)
-        third[thin] += (remaining * to_third[:, thin]).sum(axis=0)
+        second[thin] += dot(remaining, to_second[:, thin])
+        third[thin] += dot(remaining, to_third[:, thin])
     inside = (second >= 0.0) & (third >= 0.0) & (second + third <= 1.0) & ~flat
     consider(second * e1 + third * e2, inside)
     return np.ldexp(np.sqrt(square), exponent), np.ldexp(best, exponent) + rows[0]

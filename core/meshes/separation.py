@@ -22,8 +22,8 @@ from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
 from ..types import FloatArray
 from .body import Body, are_disjoint, grid_directions, length_of
+from .crossings import Crossings
 from .mesh_sweep import first_impact, gaps_between
-from .triangle_pairs import Crossings
 
 _SETTLED = 1e-12
 """Relative: translations that separate meshes and grow shorter by less are at a local minimum."""

@@ -17,8 +17,9 @@ from ..hierarchy.bvh import Bvh
 from ..shapes.orientation import signs_of_areas
 from ..shapes.polytope import PRODUCTS
 from ..shapes.shape import Shape
-from ..tolerance import EPS, EXTREME_EXPONENT, ORIENTATION_FILTER
+from ..tolerance import EPS, ORIENTATION_FILTER
 from ..types import BoolArray, FloatArray, IntArray, read_only
+from .vectors import corner_rows, cross, dot, scale_exponent, scale_points
 
 _BATCH = 1 << 14
 _ROW = 64  # points
@@ -141,11 +142,9 @@ class Surface(Shape):
     @cached_property
     def degenerate_faces(self) -> IntArray:
         """(k,) triangles without area, exactly: their corners are on one line, or two of them are one point."""
-        result = []
-        for begin in range(0, len(self.triangles), _BATCH):
-            flat = have_no_area(scale_points(self.points, self._scale), self.triangles[begin : begin + _BATCH])
-            result.append(np.flatnonzero(flat) + begin)
-        return read_only(np.concatenate(result))
+        points = scale_points(self.points, scale_exponent(self.magnitude))
+        chunks = [self.triangles[begin : begin + _BATCH] for begin in range(0, len(self.triangles), _BATCH)]
+        return read_only(np.flatnonzero(np.concatenate([have_no_area(points, chunk) for chunk in chunks])))
 
     @cached_property
     def loose_parts(self) -> IntArray:
@@ -203,6 +202,10 @@ class Surface(Shape):
         chunks = [directions[begin : begin + step] for begin in range(0, len(directions), step)]
         return np.concatenate([used[(used @ chunk.T).argmax(axis=0)] for chunk in chunks] or [np.empty((0, 3))])
 
+    def corner_rows(self, triangles: IntArray) -> FloatArray:
+        """Return the corners of some triangles as rows (corner, axis, k)."""
+        return corner_rows(self.points, self.triangles.take(triangles, axis=0))
+
     @property
     def has_tree(self) -> bool:
         """Whether `tree` has been built."""
@@ -240,12 +243,6 @@ class Surface(Shape):
         return read_only(edges), read_only(uses), read_only(forward)
 
     @cached_property
-    def _scale(self) -> int:
-        """Power of two that coordinates are multiplied with so that products neither overflow nor vanish."""
-        exponent = int(np.frexp(self.magnitude)[1])
-        return -exponent if self.magnitude > 0.0 and abs(exponent) > EXTREME_EXPONENT else 0
-
-    @cached_property
     def unit(self) -> float:
         """Length, a power of two of about the size of the box, in which `local_corners` and the like are; 0.0 when all
         points are one."""
@@ -256,14 +253,13 @@ class Surface(Shape):
         """(3, 3, m) corners, coordinates, triangles: from the middle of the box, in `unit`."""
         low, high = self.bounds
         points = (self.points - (0.5 * low + 0.5 * high)) / (self.unit or 1.0)
-        corners = points.take(self.triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0)
-        return read_only(np.ascontiguousarray(corners))
+        return read_only(corner_rows(points, self.triangles))
 
     @cached_property
     def local_areas(self) -> FloatArray:
         """(m,) areas of the triangles, in squares of `unit`."""
         p, q, r = self.local_corners
-        return read_only(0.5 * np.sqrt((_across(q - p, r - p) ** 2).sum(axis=0)))
+        return read_only(0.5 * np.sqrt((cross(q - p, r - p) ** 2).sum(axis=0)))
 
     @cached_property
     def local_volumes(self) -> FloatArray:
@@ -321,33 +317,22 @@ def translated_tree(tree: Bvh, low: FloatArray, high: FloatArray) -> Bvh:
 
 def signed_volume(points: FloatArray, triangles: IntArray) -> float:
     """Return the volume that triangles wound outward enclose, negative when they are wound inward."""
-    corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
-    return float(_tetrahedra(corners).sum())
+    return float(_tetrahedra(corner_rows(points, triangles)).sum())
 
 
 def _tetrahedra(corners: FloatArray) -> FloatArray:
     """Return the signed volumes (m,) of the tetrahedra over triangles (corner, axis, m) whose tip is the origin."""
     p, q, r = corners
-    return (_across(q, r) * p).sum(axis=0) / 6.0
-
-
-def _across(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the cross products of columns (3, k)."""
-    return np.stack([u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]])
-
-
-def scale_points(points: FloatArray, exponent: int) -> FloatArray:
-    """Return points times a power of two."""
-    return points if exponent == 0 else np.ldexp(points, exponent)
+    return dot(cross(q, r), p) / 6.0
 
 
 def have_no_area(points: FloatArray, triangles: IntArray) -> BoolArray:
     """Return (m,) whether triangles of points, whose products neither overflow nor vanish, have exactly no area."""
-    corners = np.ascontiguousarray(points.take(triangles.ravel(), axis=0).reshape(-1, 3, 3).transpose(1, 2, 0))
+    corners = corner_rows(points, triangles)
     p, q, r = corners
     u, v = q - p, r - p
     size = np.abs(u[[1, 2, 0]] * v[[2, 0, 1]]) + np.abs(u[[2, 0, 1]] * v[[1, 2, 0]])
-    flat = (np.abs(_across(u, v)) <= ORIENTATION_FILTER * EPS * size).all(axis=0)
+    flat = (np.abs(cross(u, v)) <= ORIENTATION_FILTER * EPS * size).all(axis=0)
     maybe = np.flatnonzero(flat)
     indices = corners.take(maybe, axis=2)
     for x in range(3):

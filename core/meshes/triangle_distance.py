@@ -19,6 +19,7 @@ from ..arguments import as_array, validate_magnitude
 from ..progress import Progress, report_progress
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, read_only
+from .vectors import WholeVector, cross, dot, exact_cross, exact_difference, exact_dot, whole_vectors
 
 _TRIANGLE_ROUNDING = 32.0
 """Times EPS and the size of a pair of triangles: what a slab between them may be wrong by. Rounded differences of
@@ -37,8 +38,7 @@ _BATCH = 1024
 
 _CYCLE = np.array([1, 2, 0])
 
-_Whole = tuple[int, int, int]
-_Corners = tuple[_Whole, _Whole, _Whole]
+_Corners = list[WholeVector]
 _Foot = tuple[int, int, tuple[int, int, int], int, tuple[int, int, int], int]
 """Square of a distance (numerator, denominator); weights of the corners of A and of B (numerators, denominator)."""
 
@@ -163,7 +163,7 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     u, v = edges_a[i, :, k].T, edges_b[j, :, k].T
     between = b[j, :, k].T - a[i, :, k].T + t * v - s * u
     inside_u, inside_v = (s > 0.0) & (s < 1.0), (t > 0.0) & (t < 1.0)
-    along = np.where(inside_u & inside_v, _cross(u, v), between)
+    along = np.where(inside_u & inside_v, cross(u, v), between)
     along = np.where(inside_u & ~inside_v, _across(between, u), along)
     direction[:, k] = np.where(inside_v & ~inside_u, _across(between, v), along)
     # Corner and face.
@@ -177,7 +177,7 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
             second, third = found[0][i, k], found[1][i, k]
             inner[0, k], inner[1, k], inner[2, k] = 1.0 - second - third, second, third
             corner[i, k] = 1.0
-            direction[:, k] = _cross(edges[0].take(k, axis=1), edges[1].take(k, axis=1))
+            direction[:, k] = cross(edges[0].take(k, axis=1), edges[1].take(k, axis=1))
     distance = np.sqrt(squares[best, place])
     gap = (b * weights_b[:, None]).sum(axis=0) - (a * weights_a[:, None]).sum(axis=0)
     lower = np.maximum(_parted(a, b, direction), _parted(a, b, gap))
@@ -208,14 +208,14 @@ def _edges(
     r = b.transpose(1, 0, 2)[:, None] - a.transpose(1, 0, 2)[:, :, None]
     # By the product of both edges and not by the determinant of their scalar products: that has lost all digits where
     # the sine between them is that of sqrt(EPS), this where it is EPS and any point of an edge does.
-    nx, ny, nz = _cross(u, v)
-    rx, ry, rz = _cross(r, v)
+    nx, ny, nz = cross(u, v)
+    rx, ry, rz = cross(r, v)
     square = nx * nx + ny * ny + nz * nz
     s = rx * nx + ry * ny + rz * nz
     s = np.divide(s, square, out=np.zeros_like(s), where=square > 0.0)
     np.clip(s, 0.0, 1.0, out=s)
-    uu, vv, uv = _dot(u, u), _dot(v, v), _dot(u, v)
-    ru, rv = _dot(r, u), _dot(r, v)
+    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
+    ru, rv = dot(r, u), dot(r, v)
     t = s * uv
     t -= rv
     t = np.divide(t, vv, out=np.zeros_like(t), where=vv > 0.0)
@@ -243,27 +243,27 @@ def _faces(
     Return the foot's weights (3, n) of the second corner and of the third.
     """
     e1, e2 = edges[0], -edges[2]
-    normal = _cross(edges[0], edges[1])
-    square = _dot(normal, normal)
+    normal = cross(edges[0], edges[1])
+    square = dot(normal, normal)
     flat = square == 0.0
     square[flat] = 1.0
-    to_second, to_third = _cross(e2, normal) / square, _cross(normal, e1) / square
+    to_second, to_third = cross(e2, normal) / square, cross(normal, e1) / square
     w = (points - rows[0]).transpose(1, 0, 2)
-    second, third = _dot(w, to_second[:, None]), _dot(w, to_third[:, None])
+    second, third = dot(w, to_second[:, None]), dot(w, to_third[:, None])
     # Once more from there: in thin triangles the first foot is off by far more than a rounding error.
     w = w - second * e1[:, None] - third * e2[:, None]
-    more, less = _dot(w, to_second[:, None]), _dot(w, to_third[:, None])
+    more, less = dot(w, to_second[:, None]), dot(w, to_third[:, None])
     second += more
     third += less
     w -= more * e1[:, None] + less * e2[:, None]
-    squares[:] = _dot(w, w)
+    squares[:] = dot(w, w)
     squares[(second < 0.0) | (third < 0.0) | (second + third > 1.0) | flat] = np.inf
     return second, third
 
 
 def _parted(a: FloatArray, b: FloatArray, direction: FloatArray) -> FloatArray:
     """Return how wide the slab across a direction (3, n) is that parts triangles; 0 where it does not."""
-    length = np.sqrt(_dot(direction, direction))
+    length = np.sqrt(dot(direction, direction))
     # Very short ones are no direction; scaling makes all others unit vectors to rounding.
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-140)
     x, y, z = direction * scale
@@ -290,7 +290,7 @@ def _cross_certainly(
     for i in range(3):
         for j in range(3):
             r = b[j] - a[i]
-            turn = _dot(_cross(edges_a[i], edges_b[j]), r)
+            turn = dot(cross(edges_a[i], edges_b[j]), r)
             reach = np.abs(r).sum(axis=0)
             wrong = length_a[i] * length_b[j] + reach * (length_a[i] + length_b[j])
             around[i, j] = _certain(turn, wrong)
@@ -298,7 +298,7 @@ def _cross_certainly(
         (b, edges_b, length_b, a, around, weights_a, weights_b),
         (a, edges_a, length_a, b, around.transpose(1, 0, 2), weights_b, weights_a),
     ):
-        normal = _cross(edges[0], edges[1])
+        normal = cross(edges[0], edges[1])
         w = others - rows[0]
         height = (w * normal).sum(axis=1)
         reach = np.abs(w).sum(axis=1)
@@ -315,10 +315,10 @@ def _cross_certainly(
             of_edge[i, at], of_edge[after, at] = 1.0 - t, t
             point = others[i].take(k, axis=1) * (1.0 - t) + others[after].take(k, axis=1) * t
             own = normal.take(k, axis=1)
-            square = _dot(own, own)
+            square = dot(own, own)
             from_first = point - rows[0].take(k, axis=1)
-            of_face[1, at] = _dot(_cross(from_first, -edges[2].take(k, axis=1)), own) / square
-            of_face[2, at] = _dot(_cross(edges[0].take(k, axis=1), from_first), own) / square
+            of_face[1, at] = dot(cross(from_first, -edges[2].take(k, axis=1)), own) / square
+            of_face[2, at] = dot(cross(edges[0].take(k, axis=1), from_first), own) / square
             of_face[0, at] = 1.0 - of_face[1, at] - of_face[2, at]
             distance[at], loose[at] = 0.0, False
 
@@ -330,28 +330,10 @@ def _certain(value: FloatArray, scale: FloatArray) -> FloatArray:
     return result
 
 
-def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the vector product of vectors in rows (3, ...)."""
-    x = u[1] * v[2] - u[2] * v[1]
-    result = np.empty((3, *x.shape))
-    result[0] = x
-    np.subtract(u[2] * v[0], u[0] * v[2], out=result[1])
-    np.subtract(u[0] * v[1], u[1] * v[0], out=result[2])
-    return result
-
-
-def _dot(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the scalar product of vectors in rows (3, ...)."""
-    result: FloatArray = u[0] * v[0]
-    result += u[1] * v[1]
-    result += u[2] * v[2]
-    return result
-
-
 def _across(w: FloatArray, u: FloatArray) -> FloatArray:
     """Return what is left of w across u, vectors in rows (3, n)."""
-    square = _dot(u, u)
-    fraction = np.divide(_dot(w, u), square, out=np.zeros_like(square), where=square > 0.0)
+    square = dot(u, u)
+    fraction = np.divide(dot(w, u), square, out=np.zeros_like(square), where=square > 0.0)
     return w - fraction * u
 
 
@@ -361,7 +343,8 @@ def _across(w: FloatArray, u: FloatArray) -> FloatArray:
 
 def distance_exactly(a: FloatArray, b: FloatArray) -> tuple[float, float, list[float], list[float]]:
     """Return distance, lower bound and nearest points of two triangles (3, 3), each correctly rounded."""
-    (p, q), shift = _on_grid(a, b)
+    corners, shift = whole_vectors(np.concatenate([a, b]))
+    p, q = corners[:3], corners[3:]
     number, denominator, of_a, under_a, of_b, under_b = _nearest_exactly(p, q)
     on_a, on_b = (
         [sum(w * corner[axis] for w, corner in zip(of, corners, strict=True)) / (under << shift) for axis in range(3)]
@@ -374,15 +357,6 @@ def distance_exactly(a: FloatArray, b: FloatArray) -> tuple[float, float, list[f
     extra = max(0, root.bit_length() - 64)
     distance = ldexp(root >> extra, extra - finer - shift)
     return distance, distance * (1.0 - 4.0 * EPS), on_a, on_b
-
-
-def _on_grid(a: FloatArray, b: FloatArray) -> tuple[tuple[_Corners, _Corners], int]:
-    """Return the corners of two triangles as whole numbers of steps 2**-shift, exactly, and the shift."""
-    ratios = [x.as_integer_ratio() for x in (*a.ravel().tolist(), *b.ravel().tolist())]
-    finest = max(bottom for _, bottom in ratios)
-    whole = [top * (finest // bottom) for top, bottom in ratios]
-    points = [(whole[k], whole[k + 1], whole[k + 2]) for k in range(0, 18, 3)]
-    return ((points[0], points[1], points[2]), (points[3], points[4], points[5])), finest.bit_length() - 1
 
 
 def _nearest_exactly(a: _Corners, b: _Corners) -> _Foot:
@@ -416,14 +390,14 @@ def _swapped(foot: _Foot) -> _Foot:
 def _passing(a: _Corners, i: int, b: _Corners) -> _Foot | None:
     """Return where edge i of A passes from one side of B to the other through its inside; None when it does not."""
     p, q = a[i], a[(i + 1) % 3]
-    normal = _product(_minus(b[1], b[0]), _minus(b[2], b[0]))
-    before, after = _scalar(normal, _minus(p, b[0])), _scalar(normal, _minus(q, b[0]))
+    normal = exact_cross(exact_difference(b[1], b[0]), exact_difference(b[2], b[0]))
+    before, after = exact_dot(normal, exact_difference(p, b[0])), exact_dot(normal, exact_difference(q, b[0]))
     if not (before < 0 < after or after < 0 < before):
         return None
-    along = _minus(q, p)
-    corners = [_minus(corner, p) for corner in b]
+    along = exact_difference(q, p)
+    corners = [exact_difference(corner, p) for corner in b]
     # Six times the volumes of the tetrahedra of the edge and each side of B.
-    parts = [_scalar(along, _product(corners[(k + 1) % 3], corners[(k + 2) % 3])) for k in range(3)]
+    parts = [exact_dot(along, exact_cross(corners[(k + 1) % 3], corners[(k + 2) % 3])) for k in range(3)]
     if not (min(parts) > 0 or max(parts) < 0):
         return None
     total, height = sum(parts), before - after
@@ -438,8 +412,12 @@ def _passing(a: _Corners, i: int, b: _Corners) -> _Foot | None:
 
 def _edges_exactly(a: _Corners, i: int, b: _Corners, j: int) -> _Foot:
     """Return where edge i of A and edge j of B are nearest."""
-    u, v, r = _minus(a[(i + 1) % 3], a[i]), _minus(b[(j + 1) % 3], b[j]), _minus(b[j], a[i])
-    uu, vv, uv, ru, rv = _scalar(u, u), _scalar(v, v), _scalar(u, v), _scalar(r, u), _scalar(r, v)
+    u, v, r = (
+        exact_difference(a[(i + 1) % 3], a[i]),
+        exact_difference(b[(j + 1) % 3], b[j]),
+        exact_difference(b[j], a[i]),
+    )
+    uu, vv, uv, ru, rv = exact_dot(u, u), exact_dot(v, v), exact_dot(u, v), exact_dot(r, u), exact_dot(r, v)
     s, s_under = _clamped(ru * vv - rv * uv, uu * vv - uv * uv)
     t, t_under = _clamped(s * uv - rv * s_under, vv * s_under)
     s, s_under = _clamped(t * uv + ru * t_under, uu * t_under)
@@ -461,26 +439,14 @@ def _clamped(number: int, denominator: int) -> tuple[int, int]:
 
 def _face_exactly(a: _Corners, b: _Corners, j: int) -> _Foot | None:
     """Return the foot of corner j of B on the triangle A; None when it is outside or the triangle is flat."""
-    e1, e2, w = _minus(a[1], a[0]), _minus(a[2], a[0]), _minus(b[j], a[0])
-    normal = _product(e1, e2)
-    square = _scalar(normal, normal)
+    e1, e2, w = exact_difference(a[1], a[0]), exact_difference(a[2], a[0]), exact_difference(b[j], a[0])
+    normal = exact_cross(e1, e2)
+    square = exact_dot(normal, normal)
     if square == 0:
         return None
-    second, third = _scalar(normal, _product(w, e2)), _scalar(normal, _product(e1, w))
+    second, third = exact_dot(normal, exact_cross(w, e2)), exact_dot(normal, exact_cross(e1, w))
     if second < 0 or third < 0 or second + third > square:
         return None
-    height = _scalar(w, normal)
+    height = exact_dot(w, normal)
     corner = (int(j == 0), int(j == 1), int(j == 2))
     return height * height, square, (square - second - third, second, third), square, corner, 1
-
-
-def _minus(p: _Whole, q: _Whole) -> _Whole:
-    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
-
-
-def _scalar(p: _Whole, q: _Whole) -> int:
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
-
-
-def _product(p: _Whole, q: _Whole) -> _Whole:
-    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]

@@ -25,9 +25,19 @@ from ..bounding.kdop import KDops
 from ..hierarchy.bvh import Bvh
 from ..hierarchy.nodes import ranges
 from ..progress import Progress, report_progress, subrange
-from ..tolerance import EPS, EXTREME_EXPONENT
+from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
 from .surface import Surface, validate_mesh
+from .vectors import (
+    WholeVector,
+    dot,
+    exact_cross,
+    exact_difference,
+    exact_dot,
+    scale_exponent,
+    scale_points,
+    whole_vectors,
+)
 
 _WINDING_ROUNDING = 16.0
 """Times EPS and the product of the distances of a triangle's corners from a point: the point may be on either side of
@@ -47,8 +57,6 @@ _LEAF = 8
 
 _FEW = 1 << 17
 """Pairs of points and triangles up to which no tree is made."""
-
-_Whole = tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +141,8 @@ class _Faces:
     @classmethod
     def of(cls, points: FloatArray, mesh: Surface) -> _Faces:
         """Return those of all triangles of a mesh."""
-        largest = max(float(np.abs(mesh.points).max()), float(np.abs(points).max(initial=0.0)))
-        exponent = int(np.frexp(largest)[1])
-        if abs(exponent) <= EXTREME_EXPONENT:
-            exponent = 0
-        rows, corners = (np.ldexp(np.ascontiguousarray(x.T), -exponent) for x in (points, mesh.points))
+        exponent = scale_exponent(max(float(np.abs(mesh.points).max()), float(np.abs(points).max(initial=0.0))))
+        rows, corners = (scale_points(np.ascontiguousarray(x.T), exponent) for x in (points, mesh.points))
         return cls(points, mesh.points, mesh.triangles, rows, corners)
 
     def add(self, of: IntArray, chosen: IntArray, total: FloatArray, touching: BoolArray) -> None:
@@ -147,14 +152,14 @@ class _Faces:
         point = self.rows.take(of, axis=1)
         third = self.triangles.take(chosen, axis=0).T
         a, b, c = (self.corners.take(corner, axis=1) - point for corner in third)
-        length_a, length_b, length_c = (np.sqrt(_dot(v, v)) for v in (a, b, c))
+        length_a, length_b, length_c = (np.sqrt(dot(v, v)) for v in (a, b, c))
         sine = a[0] * (b[1] * c[2] - b[2] * c[1])
         sine += a[1] * (b[2] * c[0] - b[0] * c[2])
         sine += a[2] * (b[0] * c[1] - b[1] * c[0])
         product = length_a * length_b * length_c
-        cosine = product + _dot(a, b) * length_c
-        cosine += _dot(b, c) * length_a
-        cosine += _dot(c, a) * length_b
+        cosine = product + dot(a, b) * length_c
+        cosine += dot(b, c) * length_a
+        cosine += dot(c, a) * length_b
         angle = np.arctan2(sine, cosine)
         angle *= 2.0
         # Next to an edge both are rounding; in front of a face the sign of one decides between half a turn either way.
@@ -330,47 +335,29 @@ class _Fans:
                 self.faces.add(of.take(pair), self.tree.items.take(number), total, touching)
 
 
-def _dot(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the scalar product of vectors in rows (3, n)."""
-    result: FloatArray = u[0] * v[0]
-    result += u[1] * v[1]
-    result += u[2] * v[2]
-    return result
-
-
 def _angle_exactly(point: FloatArray, triangle: FloatArray) -> tuple[float, bool]:
     """Return the solid angle of a triangle (3, 3) from a point, 0 in its plane, and whether the point is on it."""
-    ratios = [x.as_integer_ratio() for x in (*point.tolist(), *triangle.ravel().tolist())]
-    finest = max(bottom for _, bottom in ratios)
-    p = [top * (finest // bottom) for top, bottom in ratios]
-    a, b, c = ((p[k] - p[0], p[k + 1] - p[1], p[k + 2] - p[2]) for k in (3, 6, 9))
-    sine = _scalar(a, _product(b, c))
+    (p, *corners), _ = whole_vectors(np.concatenate([point[None], triangle]))
+    a, b, c = (exact_difference(corner, p) for corner in corners)
+    sine = exact_dot(a, exact_cross(b, c))
     if sine == 0:
         return 0.0, _holds_origin(a, b, c)
-    squares = [_scalar(v, v) for v in (a, b, c)]
+    squares = [exact_dot(v, v) for v in (a, b, c)]
     # A cosine is what is left of products of three lengths: to the square of how near the point is to an edge.
     digits = 64 + 3 * max(square.bit_length() for square in squares)
     length_a, length_b, length_c = (isqrt(square << 2 * digits) for square in squares)
-    remaining = _scalar(a, b) * length_c + _scalar(b, c) * length_a + _scalar(c, a) * length_b
+    remaining = exact_dot(a, b) * length_c + exact_dot(b, c) * length_a + exact_dot(c, a) * length_b
     cosine = length_a * length_b * length_c + (remaining << 2 * digits)
     sine <<= 3 * digits
     shorter = max(0, max(sine.bit_length(), cosine.bit_length()) - 1000)
     return 2.0 * atan2(sine >> shorter, cosine >> shorter), False
 
 
-def _holds_origin(a: _Whole, b: _Whole, c: _Whole) -> bool:
+def _holds_origin(a: WholeVector, b: WholeVector, c: WholeVector) -> bool:
     """Tell whether a triangle in one plane with the origin holds it."""
     sides = [(a, b), (b, c), (c, a)]
-    turns = [_product(p, q) for p, q in sides]
+    turns = [exact_cross(p, q) for p, q in sides]
     normal = (sum(t[0] for t in turns), sum(t[1] for t in turns), sum(t[2] for t in turns))
     if any(normal):
-        return all(_scalar(normal, turn) >= 0 for turn in turns)
-    return any(not any(turn) and _scalar(p, q) <= 0 for (p, q), turn in zip(sides, turns, strict=True))
-
-
-def _scalar(p: _Whole, q: _Whole) -> int:
-    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
-
-
-def _product(p: _Whole, q: _Whole) -> _Whole:
-    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]
+        return all(exact_dot(normal, turn) >= 0 for turn in turns)
+    return any(not any(turn) and exact_dot(p, q) <= 0 for (p, q), turn in zip(sides, turns, strict=True))

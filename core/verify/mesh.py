@@ -18,12 +18,12 @@ from ..compounds.compound_region import MergedRegion
 from ..curved.curved_inside import support_points
 from ..meshes.body import Body, are_disjoint
 from ..meshes.contact_curves import ContactCurve
+from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.mesh_contact import MeshContact
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_distance import triangle_distances
-from ..meshes.triangle_pairs import Crossings, Meeting
 from ..narrow_phase.contact import contact
 from ..narrow_phase.relation import Relation
 from ..note import NOTCH, Note

@@ -13,8 +13,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from contact_lens.core.meshes.contact_curves import contact_curves
+from contact_lens.core.meshes.crossings import Crossings
 from contact_lens.core.meshes.mesh import Mesh
-from contact_lens.core.meshes.triangle_pairs import Crossings, crossing_triangles
+from contact_lens.core.meshes.triangle_pairs import crossing_triangles
 
 from .bench_bvh import mesh
 from .in_blender import measure_in_blender

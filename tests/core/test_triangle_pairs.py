@@ -11,10 +11,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from contact_lens.core.meshes import triangle_pairs
+from contact_lens.core.meshes import degenerate_triangles, triangle_pairs
+from contact_lens.core.meshes.crossings import FACE, Crossings, Meeting
 from contact_lens.core.meshes.degenerate_triangles import degenerate_meeting, meetings_on_axis, on_axis
 from contact_lens.core.meshes.mesh import Mesh
-from contact_lens.core.meshes.triangle_pairs import FACE, Crossings, Meeting, crossing_triangles, self_crossings
+from contact_lens.core.meshes.triangle_pairs import crossing_triangles, self_crossings
 from contact_lens.core.progress import Cancelled
 
 from .generators import rotation
@@ -350,7 +351,7 @@ def test_lines_along_an_axis_are_as_one_by_one() -> None:
             side[:] = np.tile([0.25, -3.0, 7.0], 3)[:, None]
             side[axis::3, 0] = rng.integers(0, 5 if k % 3 else 2, size=3) * 0.5
         found_on = on_axis(a, b)
-        met, ends, features = meetings_on_axis(a, b, np.array([axis]))
+        met, _, ends, features, _ = meetings_on_axis(a, b, np.array([axis]))
         assert found_on[0] == axis or k % 3 == 0
         expected = degenerate_meeting(*(side.reshape(3, 3).tolist() for side in (a, b)), True, True)
         assert (expected is not None) == (len(met) == 1)
@@ -365,7 +366,7 @@ def test_meshes_pressed_to_a_line_or_a_point_are_not_looked_at_one_by_one(monkey
     """One by one in fractions these pairs would take minutes."""
     points, triangles = torus(60, 30)
     slow = mock.Mock(side_effect=degenerate_meeting)
-    monkeypatch.setattr(triangle_pairs, "degenerate_meeting", slow)
+    monkeypatch.setattr(degenerate_triangles, "degenerate_meeting", slow)
     thin = [Mesh(points * [0.0, 0.0, 1.0] + [0.0, 0.0, z], triangles) for z in (0.0, 0.5)]
     found = crossing_triangles(*thin)
     assert len(found) > 100_000

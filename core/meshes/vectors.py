@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Vectors in space: many of them as rows (3, n) of floats, or one of exact numbers; corners of triangles; scales."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from ..tolerance import EXTREME_EXPONENT
+from ..types import FloatArray, IntArray
+
+_Number = TypeVar("_Number", int, Fraction)
+WholeVector = tuple[int, int, int]
+
+
+def dot(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the scalar products of vectors in rows (3, ...)."""
+    result: FloatArray = u[0] * v[0]
+    result += u[1] * v[1]
+    result += u[2] * v[2]
+    return result
+
+
+def cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the vector products of vectors in rows (3, ...)."""
+    x = u[1] * v[2] - u[2] * v[1]
+    result = np.empty((3, *x.shape))
+    result[0] = x
+    np.subtract(u[2] * v[0], u[0] * v[2], out=result[1])
+    np.subtract(u[0] * v[1], u[1] * v[0], out=result[2])
+    return result
+
+
+def exact_difference(
+    p: tuple[_Number, _Number, _Number], q: tuple[_Number, _Number, _Number]
+) -> tuple[_Number, _Number, _Number]:
+    """Return p - q."""
+    return p[0] - q[0], p[1] - q[1], p[2] - q[2]
+
+
+def exact_dot(p: tuple[_Number, _Number, _Number], q: tuple[_Number, _Number, _Number]) -> _Number:
+    """Return the scalar product of p and q."""
+    return p[0] * q[0] + p[1] * q[1] + p[2] * q[2]
+
+
+def exact_cross(
+    p: tuple[_Number, _Number, _Number], q: tuple[_Number, _Number, _Number]
+) -> tuple[_Number, _Number, _Number]:
+    """Return the vector product of p and q."""
+    return p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]
+
+
+def whole_vectors(points: FloatArray) -> tuple[list[WholeVector], int]:
+    """Return points (n, 3) as whole numbers of steps of 2**-shift, exactly, and the shift."""
+    ratios = [x.as_integer_ratio() for x in points.ravel().tolist()]
+    finest = max(bottom for _, bottom in ratios)
+    whole = [top * (finest // bottom) for top, bottom in ratios]
+    return list(zip(whole[::3], whole[1::3], whole[2::3], strict=True)), finest.bit_length() - 1
+
+
+def corner_rows(points: FloatArray, triangles: IntArray) -> FloatArray:
+    """Return the corners of triangles (n, 3) as rows (corner, axis, n)."""
+    return np.ascontiguousarray(points.take(triangles.T, axis=0).transpose(0, 2, 1))
+
+
+def scale_exponent(magnitude: float, extreme: int = EXTREME_EXPONENT) -> int:
+    """Return the power of two to multiply numbers of this magnitude with so that their products neither overflow nor
+    vanish; 0 for all but numbers beyond 2**extreme or below its inverse."""
+    exponent = int(np.frexp(magnitude)[1])
+    return -exponent if abs(exponent) > extreme else 0
+
+
+def scale_points(points: FloatArray, exponent: int) -> FloatArray:
+    """Return points times a power of two."""
+    return points if exponent == 0 else np.ldexp(points, exponent)
