@@ -38,6 +38,9 @@ def decompose_polygon(points: ArrayLike, tolerance: float = 0.0) -> list[FloatAr
 
     Raise ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
     cross or touch (the message names them), or when the tolerance is negative.
+
+    >>> print(len(decompose_polygon([[0, 0], [2, 0], [2, 2], [1, 1], [0, 2]])))
+    2
     """
     array = as_polygon(points)
     return [array[piece] for piece in pieces_of(outline_of(array, as_length("tolerance", tolerance)), tolerance)]

@@ -39,7 +39,12 @@ def mesh_pieces(
     convex hulls of the loose parts. `exact`, `message`, `distance` and `reason` of the result tell which, how near to
     their surfaces that of the mesh is, and why; `fills_hollows` whether these hulls are more than the mesh.
 
-    Raises ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` says so.
+    Raise ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` returns False.
+
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> pieces = mesh_pieces(Mesh(corners, [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
+    >>> print(len(pieces.pieces), pieces.exact)
+    1 True
     """
     validate_mesh("mesh", mesh)
     if isinstance(most_reflex, bool) or not isinstance(most_reflex, int | np.integer) or most_reflex < 0:

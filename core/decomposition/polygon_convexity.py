@@ -72,8 +72,12 @@ def polygon_convexity(points: ArrayLike, tolerance: float = 0.0) -> Convexity:
     convex. `tolerance`: concavities up to this fraction of the bounding box's diagonal are none; rounding
     (HULL_STRAIGHT EPS M) always is. Turns are decided exactly. Source: S1.1.
 
-    Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
+    Raise ValueError, naming the argument, when the points are not such an array of finite real numbers, when sides
     cross or touch (the message names them), or when the tolerance is negative.
+
+    >>> found = polygon_convexity([[0, 0], [2, 0], [2, 2], [1, 1], [0, 2]])
+    >>> print(found.convex, found.corners.tolist(), found.depths.tolist())
+    False [3] [1.0]
     """
     return outline_of(as_polygon(points), as_length("tolerance", tolerance)).convexity
 

@@ -72,8 +72,14 @@ def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]
     surface ends within the other. Places where the meshes touch in a point are curves of one point. For a mesh with
     itself (`self_crossings`) it is given twice.
 
-    The order follows that of the triangles. Raises ValueError, naming the argument, when something is of another kind
+    The order follows that of the triangles. Raise ValueError, naming the argument, when something is of another kind
     or the crossings are not of these meshes.
+
+    >>> a = Mesh([[0, 0, 0], [4, 0, 0], [0, 4, 0]], [[0, 1, 2]])
+    >>> b = Mesh([[1, 1, -1], [1, 1, 1], [1, 3, 1]], [[0, 1, 2]])
+    >>> curves = contact_curves(crossing_triangles(a, b), a, b)
+    >>> print([(len(curve.points), curve.is_closed, curve.length) for curve in curves])
+    [(2, False, 1.0)]
     """
     _check(crossings, a, b)
     pairs, features, segments = crossings.pairs, crossings.features, crossings.segments

@@ -44,7 +44,7 @@ def crossing_triangles(a: Mesh, b: Mesh, progress: Progress | None = None) -> Cr
     >>> b = Mesh([[1, 1, -1], [1, 1, 1], [1, 3, 1]], [[0, 1, 2]])
     >>> crossings = crossing_triangles(a, b)
     >>> print(crossings.pairs.tolist(), (crossings.segments + 0.0).tolist())
-    [[0, 0]] [[[1.0, 1.0, 0.0], [1.0, 2.0, 0.0]]]
+    [[0, 0]] [[[1.0, 2.0, 0.0], [1.0, 1.0, 0.0]]]
     """
     validate_mesh("a", a)
     validate_mesh("b", b)
