@@ -578,7 +578,7 @@ def shown(check: ContactLensCheck) -> list[int]:
 
 
 def grouped(check: ContactLensCheck, k: int) -> tuple[str, str] | None:
-    """Return, of a finding grouped by object, the group's name if it is its first, and the other object's; else None."""
+    """Return the group's name, for its first finding, and the other object's of a grouped finding; else None."""
     return _fresh(check).groups.get(k)
 
 

@@ -645,6 +645,10 @@ def _table_of(
 def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress: Progress | None = None) -> BoolArray:
     """Return (p,) whether the shapes of each pair intersect, touching included, and nothing else.
 
+    >>> boxes = [Box((x, 0, 0), (2, 2, 2)) for x in (0, 1.5, 7)]
+    >>> print(pairs_intersect(boxes, [(0, 1), (0, 2)]).tolist())
+    [True, False]
+
     The same as `contacts(shapes, pairs).intersects`, much faster. `pairs` is (p, 2), numbers of shapes, which must all
     have one dimension. Raises ValueError, naming the argument, when a shape is none or has another dimension, or a pair
     has no such shape; Cancelled when `progress` says so. Source: S0.4, S4.4.

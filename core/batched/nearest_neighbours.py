@@ -35,6 +35,11 @@ def nearest_neighbours(
 ) -> Contacts:
     """Return the contact of each shape with the one that is nearest to it: row k has the pair (k, its neighbour).
 
+    >>> boxes = [Box((x, 0, 0), (2, 2, 2)) for x in (0, 3, 7)]
+    >>> result = nearest_neighbours(boxes)
+    >>> print(result.pairs.tolist(), result.signed_distance.tolist())
+    [[0, 1], [1, 0], [2, 1]] [1.0, 1.0, 2.0]
+
     Nearest is what has the least signed distance: of several that collide the one that penetrates deepest. Of such
     within rounding it is one. Without `others` the neighbour is another of `shapes`. There are no rows when there is
     none to be one.

@@ -36,6 +36,10 @@ def bounding_volumes(
 ) -> Volumes:
     """Return the bounding volumes of groups of points, world frame.
 
+    >>> boxes = bounding_volumes("aabb", [(0, 0, 0), (1, 2, 3), (4, 4, 4), (5, 5, 6)], [0, 2])
+    >>> print(boxes.low.tolist(), boxes.high.tolist())
+    [[0.0, 0.0, 0.0], [4.0, 4.0, 4.0]] [[1.0, 2.0, 3.0], [5.0, 5.0, 6.0]]
+
     points (N, dim), dim 2 or 3. `starts` (g,) holds the index of the first point of each group; a group ends where
     the next begins, the last with the points. It must grow. None: all points are one group. `k` is for "kdop" only: 6,
     14, 18 or 26 in space, 4 or 8 in the plane; 18 and 8 when it is not given. No groups, no volumes.
@@ -62,6 +66,10 @@ def volumes_of_triangles(
     progress: Progress | None = None,
 ) -> Volumes:
     """Return the bounding volumes of the triangles of a mesh, world frame, as of groups of three points.
+
+    >>> boxes = volumes_of_triangles("aabb", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 1, 2), (0, 2, 3)])
+    >>> print(boxes.high.tolist())
+    [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
 
     points (N, dim), dim 2 or 3; triangles (m, 3) indices into them, m may be 0; `k` and `progress` as for
     `bounding_volumes`.
@@ -90,6 +98,10 @@ def volumes_of_shapes(
     kind: Kind, shapes: Iterable[Polytope], *, k: int | None = None, progress: Progress | None = None
 ) -> Volumes:
     """Return one bounding volume for each shape. No shapes: no volumes, of dimension 3.
+
+    >>> spheres = volumes_of_shapes("sphere", [Box((0, 0, 0), (2, 2, 2)), Box((5, 0, 0), (4, 4, 2))])
+    >>> print(spheres.radius.round(3).tolist())
+    [1.732, 3.0]
 
     `k` and `progress` as for `bounding_volumes`.
 

@@ -119,6 +119,9 @@ def size_of_difference(a: Polytope, b: Polytope) -> float:
 def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None) -> bool:
     """Tell whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4.
 
+    >>> gjk_intersects(Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0, 0), (2, 2, 2)))
+    True
+
     `direction` is as in `gjk`: one that still separates, such as that of the last answer, settles it at once.
 
     Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or the direction has another

@@ -64,6 +64,11 @@ class SatResult(ReadOnlyArrays):
 def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
     """Return the axis of least overlap of two shapes in space or in the plane, or of the widest gap.
 
+    >>> a, b = ConvexHull([(0, 0), (2, 0), (0, 2)]), ConvexHull([(0.5, 0.5), (3, 0.5), (3, 3)])
+    >>> result = sat(a, b)
+    >>> print(round(result.signed_distance, 6), np.round(result.normal, 6) + 0.0)
+    -0.707107 [0.707107 0.707107]
+
     With `early_exit` the first axes found that separate the shapes end the search, for callers who only want the
     answer yes or no: the gap is then any lower bound of the distance. Shapes may have any rank. An axis across a face
     is preferred to one across two edges when both are equally good.

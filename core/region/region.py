@@ -123,6 +123,11 @@ def contact_region(
 ) -> Region:
     """Intersect the support features of two shapes in their contact plane. Source: S2.2 to S2.6.
 
+    >>> lower, upper = Box((0, 0, 0), (2, 2, 2)), Box((1, 0, 1.9), (2, 2, 2))
+    >>> region = contact_region(lower, upper, (0, 0, 1), 0.0, (0.5, 0, 1), (0.5, 0, 0.9))
+    >>> print(region.kind.value, round(region.area, 9), region.centroid.round(9).tolist())
+    polygon 2.0 [0.5, 0.0, 0.95]
+
     Args:
         a: the first shape, in space or in the plane.
         b: the second shape, of the same dimension.

@@ -170,6 +170,9 @@ def validate_boxes(a: object, b: object) -> None:
 def rotate(vectors: ArrayLike, rotation: ArrayLike) -> FloatArray:
     """Return vectors (3,) or (n, 3) turned by a quaternion (4,) w, x, y, z: v' = q v q*. Source: S0.2.
 
+    >>> print(rotate((1, 0, 0), (0.5**0.5, 0, 0, 0.5**0.5)).round(9) + 0.0)
+    [0. 1. 0.]
+
     The quaternion is normalised. Raises ValueError, naming the argument, when it is zero, or when one of the two has
     another shape or is not finite.
     """

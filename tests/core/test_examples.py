@@ -34,8 +34,11 @@ def test_the_example_runs(example: doctest.DocTest) -> None:
     assert not report, "".join(report)
 
 
-@pytest.mark.xfail(strict=False, reason="examples are being written")
+WITHOUT = {"compound_contact", "contact", "contacts", "mesh_contact", "verify"}
+"""Functions whose examples are still to be written."""
+
+
 def test_every_function_has_an_example() -> None:
     functions = {name: value for name, value in NAMES.items() if inspect.isfunction(value)}
     missing = [name for name, value in functions.items() if ">>>" not in (value.__doc__ or "")]
-    assert not missing
+    assert set(missing) <= WITHOUT
