@@ -77,22 +77,22 @@ def exact(a, b) -> Answer:
     nearest = _exact_nearest(a, b)
     if any(nearest):
         square = sum(x * x for x in nearest)
-        distance = _root(square, 1) / (1 << shift)
-        return Answer(float(distance), _unit([-x for x in nearest]), distance)
+        distance = root(square, 1) / (1 << shift)
+        return Answer(float(distance), as_unit([-x for x in nearest]), distance)
     plane = _exact_facet_plane(a, b) if dim == 3 else _exact_facet_line(a, b)
     if plane is None or plane[1] == 0:
         normal = _exact_flat_normal(a, b) if plane is None else plane[0]
-        return Answer(0.0, _unit(normal), Fraction(0))
+        return Answer(0.0, as_unit(normal), Fraction(0))
     normal, offset = plane
-    depth = _root(offset * offset, sum(x * x for x in normal)) / (1 << shift)
-    return Answer(-float(depth), _unit(normal), -depth)
+    depth = root(offset * offset, sum(x * x for x in normal)) / (1 << shift)
+    return Answer(-float(depth), as_unit(normal), -depth)
 
 
 def exact_distance_to_point(points, point) -> float:
     """Distance of a point from the convex hull of points, exact before the last rounding."""
     a, b, shift = _as_integers(points, [point])
     nearest = _exact_nearest(a, b)
-    return float(_root(sum(x * x for x in nearest), 1) / (1 << shift)) if any(nearest) else 0.0
+    return float(root(sum(x * x for x in nearest), 1) / (1 << shift)) if any(nearest) else 0.0
 
 
 def _as_integers(a, b) -> tuple[list, list, int]:
@@ -104,7 +104,7 @@ def _as_integers(a, b) -> tuple[list, list, int]:
     return whole[0], whole[1], shift
 
 
-def _root(numerator, denominator) -> Fraction:
+def root(numerator, denominator) -> Fraction:
     """Square root of numerator / denominator to at least 100 bits."""
     value = Fraction(numerator, denominator)
     extra = max(0, 208 - value.numerator.bit_length() + value.denominator.bit_length())
@@ -112,21 +112,21 @@ def _root(numerator, denominator) -> Fraction:
     return Fraction(isqrt((value.numerator << extra) // value.denominator), 1 << (extra // 2))
 
 
-def _unit(vector) -> np.ndarray:
+def as_unit(vector) -> np.ndarray:
     size = max(abs(x) for x in vector)
     scaled = np.array([float(Fraction(x) / Fraction(size)) for x in vector])
     return scaled / np.linalg.norm(scaled)
 
 
-def _dot(p, q):
+def dot(p, q):
     return sum(x * y for x, y in zip(p, q, strict=True))
 
 
-def _sub(p, q):
+def minus(p, q):
     return tuple(x - y for x, y in zip(p, q, strict=True))
 
 
-def _cross(p, q):
+def cross(p, q):
     return (
         p[1] * q[2] - p[2] * q[1],
         p[2] * q[0] - p[0] * q[2],
@@ -144,7 +144,7 @@ def _farthest(a, b, d):
         x, y = d
         high, p = max((x * q[0] + y * q[1], q) for q in a)
         low, r = min((x * q[0] + y * q[1], q) for q in b)
-    return _sub(p, r), high - low
+    return minus(p, r), high - low
 
 
 def _solve(matrix, right):
@@ -166,21 +166,21 @@ def _affine_weights(points):
     first, rest = points[0], points[1:]
     if not rest:
         return [Fraction(1)]
-    edges = [_sub(p, first) for p in rest]
-    weights = _solve([[_dot(e, f) for f in edges] for e in edges], [-_dot(e, first) for e in edges])
+    edges = [minus(p, first) for p in rest]
+    weights = _solve([[dot(e, f) for f in edges] for e in edges], [-dot(e, first) for e in edges])
     return [1 - sum(weights), *weights]
 
 
 def _exact_nearest(a, b):
     """Point of conv(A - B) nearest to the origin (Wolfe 1976), exact; zero when the shapes have a common point."""
-    points = [_sub(a[0], b[0])]
+    points = [minus(a[0], b[0])]
     weights = [Fraction(1)]
     x = tuple(Fraction(c) for c in points[0])
     while any(x):
         scale = lcm(*(c.denominator for c in x))
         direction = tuple(-int(c * scale) for c in x)
         w, reach = _farthest(a, b, direction)
-        if reach <= _dot(direction, x):
+        if reach <= dot(direction, x):
             return x
         points.append(w)
         weights.append(Fraction(0))
@@ -210,17 +210,17 @@ def _spanning_points(a, b, dim):
 
     points = [_farthest(a, b, axes[0])[0]]
     for _ in range(dim):
-        edges = [_sub(p, points[0]) for p in points[1:]]
+        edges = [minus(p, points[0]) for p in points[1:]]
         if not edges:
             directions = axes
         elif len(edges) == 1 and dim == 3:
-            directions = [d for d in (_cross(edges[0], axis) for axis in axes) if any(d)]
+            directions = [d for d in (cross(edges[0], axis) for axis in axes) if any(d)]
         elif len(edges) == 1:
             directions = [(-edges[0][1], edges[0][0])]
         else:
-            directions = [_cross(edges[0], edges[1])]
+            directions = [cross(edges[0], edges[1])]
         found = next(
-            (w for d in directions if (w := other(d, _dot(d, points[0]))) is not None),
+            (w for d in directions if (w := other(d, dot(d, points[0]))) is not None),
             None,
         )
         if found is None:
@@ -233,14 +233,14 @@ def _exact_flat_normal(a, b):
     """Some direction across a flat A - B."""
     dim = len(a[0])
     points = _spanning_points(a, b, dim)
-    edges = [_sub(p, points[0]) for p in points[1:]]
+    edges = [minus(p, points[0]) for p in points[1:]]
     if not edges:
         return (1,) + (0,) * (dim - 1)
     if dim == 2:
         return (-edges[0][1], edges[0][0])
     if len(edges) == 2:
-        return _cross(edges[0], edges[1])
-    return next(d for d in (_cross(edges[0], tuple(int(i == k) for i in range(3))) for k in range(3)) if any(d))
+        return cross(edges[0], edges[1])
+    return next(d for d in (cross(edges[0], tuple(int(i == k) for i in range(3))) for k in range(3)) if any(d))
 
 
 def _exact_facet_line(a, b):
@@ -251,12 +251,12 @@ def _exact_facet_line(a, b):
     for shape, sign in ((a, 1), (b, -1)):
         loop = _exact_loop(shape)
         for p, q in zip(loop, loop[1:] + loop[:1], strict=True):
-            e = _sub(q, p)
+            e = minus(q, p)
             if not any(e):
                 continue
             normal = (sign * e[1], -sign * e[0])
             _, offset = _farthest(a, b, normal)
-            length = _dot(normal, normal)
+            length = dot(normal, normal)
             if best is None or offset * offset * best[2] < best[1] * best[1] * length:
                 best = (normal, offset, length)
     return best[:2]
@@ -298,12 +298,12 @@ def _exact_facet_plane(a, b):
 
     def add(i, j, k):
         p = points[i]
-        normal = _cross(_sub(points[j], p), _sub(points[k], p))
-        offset = _dot(normal, p)
+        normal = cross(minus(points[j], p), minus(points[k], p))
+        offset = dot(normal, p)
         common = gcd(*normal, offset)
         if common > 1:
             normal, offset = tuple(c // common for c in normal), offset // common
-        level = isqrt((offset * offset << 128) // _dot(normal, normal))
+        level = isqrt((offset * offset << 128) // dot(normal, normal))
         name = next(names)
         faces[name] = (i, j, k, normal, offset)
         edges[i, j] = edges[j, k] = edges[k, i] = name
@@ -311,9 +311,9 @@ def _exact_facet_plane(a, b):
 
     names = count()
     if (
-        _dot(
-            _cross(_sub(points[1], points[0]), _sub(points[2], points[0])),
-            _sub(points[3], points[0]),
+        dot(
+            cross(minus(points[1], points[0]), minus(points[2], points[0])),
+            minus(points[3], points[0]),
         )
         > 0
     ):
@@ -337,7 +337,7 @@ def _exact_facet_plane(a, b):
                 beyond = edges[q, p]
                 if beyond in gone:
                     continue
-                if _dot(faces[beyond][3], w) > faces[beyond][4]:
+                if dot(faces[beyond][3], w) > faces[beyond][4]:
                     gone.add(beyond)
                     stack.append(beyond)
                 else:

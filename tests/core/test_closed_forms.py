@@ -2,66 +2,40 @@
 """Pairs of spheres, capsules, boxes and hulls that a short formula solves, against that formula.
 
 A core of a sphere is a point and of a capsule a segment: GJK's simplex is then the feature in whose Voronoi region the
-nearest point is, and EPA's facet the nearest face, so that the general way ends with the closed form. The formulas here
-are computed with fractions of whole numbers, but for the last square root.
+nearest point is, and EPA's facet the nearest face, so that the general method ends with the closed form. The formulas
+here are computed with fractions of whole numbers, but for the last square root.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import isqrt
 
 import numpy as np
 import pytest
 
 from contact_lens.core import Box, Capsule, ConvexHull, Relation, Sphere, contact, verify
 
+from .oracles import EPS, as_unit, cross, dot, minus, root
+
 Row = list[Fraction]
 LEAST = 2.0**-40
 """Relative to the place and the sizes: a distance below has a direction that rounding of the input decides."""
 
 
-def exact(point) -> Row:
+def as_fractions(point) -> Row:
     return [Fraction(float(x)) for x in point]
 
 
-def minus(p: Row, q: Row) -> Row:
-    return [x - y for x, y in zip(p, q, strict=True)]
-
-
-def along(p: Row, share: Fraction, way: Row) -> Row:
-    return [x + share * y for x, y in zip(p, way, strict=True)]
-
-
-def dot(p: Row, q: Row) -> Fraction:
-    return sum((x * y for x, y in zip(p, q, strict=True)), Fraction(0))
-
-
-def cross(p: Row, q: Row) -> Row:
-    return [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
-
-
-def root(square: Fraction) -> float:
-    """The square root, right to rounding however large or small."""
-    shift = 1 << 400
-    return float(Fraction(isqrt(int(square * shift * shift)), shift))
-
-
-def unit(way: Row) -> np.ndarray:
-    square = dot(way, way)
-    return np.array([float(np.sign(float(x))) * root(x * x / square) for x in way])
-
-
-def clamped(share: Fraction) -> Fraction:
-    return min(max(share, Fraction(0)), Fraction(1))
+def along(p: Row, fraction: Fraction, vector: Row) -> Row:
+    return [x + fraction * y for x, y in zip(p, vector, strict=True)]
 
 
 def on_segment(p: Row, a: Row, b: Row) -> Row:
     """The point of a segment that is nearest to p."""
-    way = minus(b, a)
-    square = dot(way, way)
-    return along(a, clamped(dot(minus(p, a), way) / square), way) if square else a
+    edge = minus(b, a)
+    square = dot(edge, edge)
+    return along(a, min(max(dot(minus(p, a), edge) / square, Fraction(0)), Fraction(1)), edge) if square else a
 
 
 def between_segments(a: Row, b: Row, c: Row, d: Row) -> tuple[Row, Row]:
@@ -88,7 +62,7 @@ def on_box(p: Row, low: Row, high: Row) -> tuple[Row, bool]:
 
 def on_hull(p: Row, hull: ConvexHull) -> tuple[Row, bool]:
     """The point of a tetrahedron's surface nearest to p, and whether p is inside: over its vertices, edges, faces."""
-    corners = [exact(v) for v in hull.vertices]
+    corners = [as_fractions(v) for v in hull.vertices]
     found, inside = list(corners), True
     found += [on_segment(p, corners[i], corners[j]) for i, j in hull.edges.tolist()]
     for loop in hull.facets:
@@ -109,13 +83,13 @@ def check(a, b, of_a: Row, of_b: Row, radii: float, inside: bool = False, alone:
     """Compare a contact with the nearest points of the two cores; `alone`: no other pair is as near."""
     found = contact(a, b)
     gap = minus(of_b, of_a)
-    length = root(dot(gap, gap))
+    length = float(root(dot(gap, gap), 1))
     expected = (-length if inside else length) - radii
     size = max(a.extent, b.extent, length)
     scale = size + max(a.magnitude, b.magnitude)
-    assert found.signed_distance == pytest.approx(expected, rel=0, abs=1e-12 * size + 8 * 2.0**-52 * scale)
-    assert found.lower_bound <= expected + 2.0**-52 * scale
-    assert expected - 2.0**-52 * scale <= found.upper_bound
+    assert found.signed_distance == pytest.approx(expected, rel=0, abs=1e-12 * size + 8 * EPS * scale)
+    assert found.lower_bound <= expected + EPS * scale
+    assert expected - EPS * scale <= found.upper_bound
     band = 1e-6 * min(e for e in (a.extent, b.extent) if e > 0.0) if max(a.extent, b.extent) > 0.0 else 0.0
     if expected > 2.0 * band + 1e-9 * scale:
         assert found.relation is Relation.SEPARATED
@@ -124,8 +98,8 @@ def check(a, b, of_a: Row, of_b: Row, radii: float, inside: bool = False, alone:
     apart = found.point_on_b - found.point_on_a
     np.testing.assert_allclose(apart, found.signed_distance * found.normal, rtol=0, atol=1e-12 * size + 1e-15 * scale)
     if alone and length > LEAST * scale:
-        normal = -unit(gap) if inside else unit(gap)
-        slack = 1e-12 + 16 * 2.0**-52 * scale / length
+        normal = -as_unit(gap) if inside else as_unit(gap)
+        slack = 1e-12 + 16 * EPS * scale / length
         np.testing.assert_allclose(found.normal, normal, rtol=0, atol=slack)
     assert verify(found, a, b).ok
 
@@ -148,14 +122,14 @@ def test_pairs_with_a_formula_are_solved_by_it(size, far):
     rng = np.random.default_rng([int(1e6 * size), int(far)])
     for _ in range(12):
         p, q, r, s, _ = places(rng, size, far)
-        e = [exact(x) for x in (p, q, r, s)]
-        one, other = (size * rng.choice([0.0, 0.125, 0.5, 2.0], 2) * rng.uniform(0.5, 1)).tolist()
-        both = one + other
-        check(Sphere(p, one), Sphere(q, other), e[0], e[1], both)
-        check(Sphere(p, one), Capsule(q, r, other), e[0], on_segment(e[0], e[1], e[2]), both)
+        e = [as_fractions(x) for x in (p, q, r, s)]
+        radius_a, radius_b = (size * rng.choice([0.0, 0.125, 0.5, 2.0], 2) * rng.uniform(0.5, 1)).tolist()
+        both = radius_a + radius_b
+        check(Sphere(p, radius_a), Sphere(q, radius_b), e[0], e[1], both)
+        check(Sphere(p, radius_a), Capsule(q, r, radius_b), e[0], on_segment(e[0], e[1], e[2]), both)
         nearest = between_segments(*e)
         parallel = not any(cross(minus(e[1], e[0]), minus(e[3], e[2])))
-        check(Capsule(p, q, one), Capsule(r, s, other), *nearest, both, alone=not parallel)
+        check(Capsule(p, q, radius_a), Capsule(r, s, radius_b), *nearest, both, alone=not parallel)
 
 
 @pytest.mark.parametrize(("size", "far"), CASES)
@@ -165,11 +139,11 @@ def test_spheres_and_boxes_and_tetrahedra(size, far):
         p, *rest = places(rng, size, far)
         corners = np.array(rest)
         radius = size * float(rng.choice([0.0, 0.125, 1.0]))
-        point = exact(p)
+        point = as_fractions(p)
         low, high = corners[:2].min(axis=0), corners[:2].max(axis=0)
         if (high > low).all():
             box = Box(0.5 * (low + high), high - low)
-            bottom, top = exact(box.vertices.min(axis=0)), exact(box.vertices.max(axis=0))
+            bottom, top = as_fractions(box.vertices.min(axis=0)), as_fractions(box.vertices.max(axis=0))
             near, inside = on_box(point, bottom, top)
             faces = sorted(abs(side[k] - point[k]) for k in range(3) for side in (bottom, top))
             check(Sphere(p, radius), box, point, near, radius, inside, not inside or faces[0] < faces[1])
@@ -184,12 +158,12 @@ def test_spheres_and_boxes_and_tetrahedra(size, far):
 def test_a_sphere_with_its_centre_on_or_in_or_beside_a_box(size, start):
     """On a face, an edge, a corner, in the middle, beside each: where the Voronoi regions meet."""
     box = Box([0, 0, 0], [2 * size, 2 * size, 2 * size])
-    bottom, top = exact([-size] * 3), exact([size] * 3)
+    bottom, top = as_fractions([-size] * 3), as_fractions([size] * 3)
     for z in (0.0, 0.5, 1.0, 1.25):
         p = size * np.array([*start, z])
-        near, inside = on_box(exact(p), bottom, top)
-        faces = sorted(abs(side[k] - x) for k, x in enumerate(exact(p)) for side in (bottom, top))
-        check(Sphere(p, 0.5 * size), box, exact(p), near, 0.5 * size, inside, not inside or faces[0] < faces[1])
+        near, inside = on_box(as_fractions(p), bottom, top)
+        faces = sorted(abs(side[k] - x) for k, x in enumerate(as_fractions(p)) for side in (bottom, top))
+        check(Sphere(p, 0.5 * size), box, as_fractions(p), near, 0.5 * size, inside, not inside or faces[0] < faces[1])
 
 
 @pytest.mark.parametrize("size", SIZES[::2])
@@ -211,8 +185,8 @@ def test_segments_that_are_parallel_cross_or_are_points(size):
     ]
     for (p, q), (r, s) in combinations_with_replacement(lines, 2):
         points = size * np.array([p, q, r, s], dtype=float)
-        e = [exact(x) for x in points]
+        e = [as_fractions(x) for x in points]
         turn = minus(e[1], e[0]), minus(e[3], e[2])
-        for one, other in ((0.25, 0.25), (1.0, 0.0)):
-            capsules = Capsule(*points[:2], one * size), Capsule(*points[2:], other * size)
-            check(*capsules, *between_segments(*e), (one + other) * size, alone=any(cross(*turn)))
+        for radius_a, radius_b in ((0.25, 0.25), (1.0, 0.0)):
+            capsules = Capsule(*points[:2], radius_a * size), Capsule(*points[2:], radius_b * size)
+            check(*capsules, *between_segments(*e), (radius_a + radius_b) * size, alone=any(cross(*turn)))
