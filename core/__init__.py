@@ -20,8 +20,8 @@ from .bounding.bounding_volumes import bounding_volumes, volumes_of_shapes, volu
 from .bounding.kdop_update import HullKDops, update_kdops
 from .bounding.volumes import Volumes
 from .broad_phase.candidate_pairs import Candidates, candidate_pairs
-from .compounds.compound import Compound, CompoundContact, CompoundStatus, compound_contact
-from .compounds.compound_region import MergedRegion, Patch
+from .compounds.compound import Compound
+from .contact import contact
 from .decomposition.decompose_mesh import decompose_mesh
 from .decomposition.decompose_polygon import decompose_polygon
 from .decomposition.mesh_convexity import MeshConvexity, mesh_convexity
@@ -29,25 +29,35 @@ from .decomposition.mesh_pieces import mesh_pieces
 from .decomposition.polygon_convexity import Convexity, polygon_convexity
 from .hierarchy.bvh import Bvh
 from .hierarchy.tree_pairs import TreePairs
-from .meshes.contact_curves import ContactCurve, contact_curves
+from .meshes.contact_curves import contact_curves
 from .meshes.crossings import Crossings, Meeting
 from .meshes.decomposition import Decomposition
 from .meshes.mesh import Mesh
-from .meshes.mesh_contact import MeshContact, mesh_contact
 from .meshes.mesh_distance import MeshDistance, mesh_distance
+from .meshes.mesh_result import MeshCertificate
 from .meshes.point_distance import MeshPoints, points_to_mesh
 from .meshes.triangle_pairs import crossing_triangles, self_crossings
 from .meshes.winding import Winding, contains, winding_numbers
 from .narrow_phase.box_sat import BoxAxis, box_sat
-from .narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
-from .narrow_phase.contact import Contact, Method, Status, TieKind, contact
 from .narrow_phase.epa import Penetration, epa
 from .narrow_phase.gjk import Simplex, gjk, gjk_intersects
-from .narrow_phase.relation import Relation
 from .narrow_phase.sat import SatResult, sat
 from .note import Note
 from .progress import Cancelled, Progress
+from .region.contact_curve import ContactCurve
+from .region.merged_region import MergedRegion, Patch
 from .region.region import Arc, Region, RegionKind, contact_region
+from .result import (
+    BallCertificate,
+    Certificate,
+    CompoundCertificate,
+    Contact,
+    Method,
+    Relation,
+    Status,
+    SupportCertificate,
+    TieKind,
+)
 from .shapes.box import Box, rotate
 from .shapes.curved_shape import CurvedShape
 from .shapes.cylinder import Cone, Cylinder
@@ -57,13 +67,7 @@ from .shapes.hull import ConvexHull
 from .shapes.polygon import Polygon
 from .shapes.polytope import Polytope
 from .shapes.rounded import Capsule, Circle, Rounded, Sphere
-from .shapes.support import (
-    MinkowskiPoints,
-    minkowski_difference,
-    minkowski_sum,
-    minkowski_supports,
-    support,
-)
+from .shapes.support import MinkowskiPoints, minkowski_difference, minkowski_sum, minkowski_supports, support
 from .verify.verify import Check, Verification, verify
 
 __all__ = [
@@ -81,8 +85,7 @@ __all__ = [
     "Check",
     "Circle",
     "Compound",
-    "CompoundContact",
-    "CompoundStatus",
+    "CompoundCertificate",
     "Cone",
     "Contact",
     "ContactCurve",
@@ -100,7 +103,7 @@ __all__ = [
     "Meeting",
     "MergedRegion",
     "Mesh",
-    "MeshContact",
+    "MeshCertificate",
     "MeshConvexity",
     "MeshDistance",
     "MeshPoints",
@@ -129,7 +132,6 @@ __all__ = [
     "bounding_volumes",
     "box_sat",
     "candidate_pairs",
-    "compound_contact",
     "contact",
     "contact_curves",
     "contact_region",
@@ -141,7 +143,6 @@ __all__ = [
     "epa",
     "gjk",
     "gjk_intersects",
-    "mesh_contact",
     "mesh_convexity",
     "mesh_distance",
     "mesh_pieces",

@@ -11,10 +11,9 @@ import bpy
 
 from ...core.decomposition.concavity import Concavity
 from ...core.meshes.decomposition import Decomposition
-from ...core.meshes.mesh_contact import MeshContact
 from ...core.meshes.solid_facets import Solid
-from ...core.narrow_phase.contact import Contact
 from ...core.progress import Cancelled, Progress, report_progress, subrange
+from ...core.result import Contact
 from ...core.shapes.hull import ConvexHull
 from ...core.verify.check import Verification
 from ..data.collision_kinds import COMPOUND, MESH, Choice
@@ -27,7 +26,7 @@ from ..read.scene_reader import snapshot_keys, snapshot_object
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape, WorldShapeCache
 from .pair import FlatPair, PairResult, check_pair
-from .pair_contact import Found
+from .pair_contact import pieces_of
 
 Keys = tuple[Key, Key]
 
@@ -57,7 +56,7 @@ class CollisionProxy:
 class Inspection:
     """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
 
-    contact: Contact | Found
+    contact: Contact
     shape_a: Solid
     """The collision shape of A."""
     shape_b: Solid
@@ -137,8 +136,7 @@ class Work:
         start = time.perf_counter()
         a, b = (_shapes.of(obj) for obj in self.objects)
         result = check_pair(a, b, self.settings, subrange(progress, 0.0, 0.95), self.units.length)
-        source = result.contact.source if isinstance(result.contact, Found) and result.contact.intersects else None
-        pieces = (source.pieces_a, source.pieces_b) if isinstance(source, MeshContact) else (None, None)
+        pieces = pieces_of(result.contact)
         proxies = _proxy(a, result, pieces[0]), _proxy(b, result, pieces[1])
         verification = result.verify()
         report_progress(progress, 1.0)

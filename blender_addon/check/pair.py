@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from ...core.meshes.solid_facets import Solid
-from ...core.narrow_phase.contact import Contact
 from ...core.progress import Progress, subrange
+from ...core.result import Contact
 from ...core.verify.check import Verification
+from ...core.verify.verify import verify
 from ..data.collision_kinds import AUTOMATIC
 from ..data.records import Settings
 from ..read.collision_shape import RESOLUTION_STEPS, tolerance_for
@@ -18,7 +19,7 @@ from ..read.plane import Plane, common_plane, to_2d, to_3d
 from ..read.shape_outline import extent_of
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape
-from .pair_contact import Found, checked, find, lifted
+from .pair_contact import find, lifted
 
 PREPARED = 0.3
 """Fraction of the progress of a pair check after which both shapes are made."""
@@ -29,7 +30,7 @@ class FlatPair:
     """A pair inspected in its plane."""
 
     plane: Plane
-    contact: Contact | Found
+    contact: Contact
     """In the frame of the plane."""
     shape_a: Solid
     shape_b: Solid
@@ -39,7 +40,7 @@ class FlatPair:
 class PairResult:
     """The contact of two objects or instances, world space and Blender units."""
 
-    contact: Contact | Found
+    contact: Contact
     shape_a: Solid
     """The collision shape of A."""
     shape_b: Solid
@@ -53,7 +54,7 @@ class PairResult:
     def verify(self) -> Verification:
         """Check the contact again, independently of the solver."""
         pair = self.flat or self
-        return checked(pair.contact, pair.shape_a, pair.shape_b)
+        return verify(pair.contact, pair.shape_a, pair.shape_b)
 
 
 def check_pair(

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ...core.batched.contacts import contacts
-from ...core.narrow_phase.relation import Relation
 from ...core.note import Note
 from ...core.progress import Cancelled, Progress, report_progress, subrange
+from ...core.result import Relation, Status
 from ...core.shapes.curved_shape import ConvexShape
 from ...core.types import FloatArray
 from ..data.records import Approval, Key, Pair, Settings, Skipped
@@ -26,7 +26,7 @@ from ..read.scene_objects import CheckInput, SceneObject
 from ..read.world_shape import Approximation, WorldShape, WorldShapeCache
 from .candidates import bounds_of, candidates
 from .pair import PairResult, check_pair, pair_tolerance
-from .pair_contact import Found
+from .pair_contact import center_of, is_convex
 
 CHUNK = 2_000
 """Pairs that are answered together."""
@@ -352,14 +352,11 @@ class _Check:
 
 def _clash(pair: tuple[int, int], result: PairResult, shapes: tuple[WorldShape, WorldShape], verify: bool) -> Clash:
     """Return a contact as a clash."""
-    contact, kind = result.contact, None
-    if isinstance(contact, Found):
-        kind = "regions" if contact.regions else "curves" if contact.curves else None
-        area, centroid = contact.area, contact.centroid
-    else:
-        region = contact.region
+    contact, region = result.contact, result.contact.region
+    if is_convex(contact):
         kind = None if region is None else str(region.kind)
-        area, centroid = (0.0, None) if region is None else (float(region.area), region.centroid)
+    else:
+        kind = "regions" if contact.regions else "curves" if contact.curves else None
     return Clash(
         *pair,
         relation=contact.relation,
@@ -372,16 +369,16 @@ def _clash(pair: tuple[int, int], result: PairResult, shapes: tuple[WorldShape, 
         lower_bound=float(contact.lower_bound),
         upper_bound=float(contact.upper_bound),
         region=kind,
-        area=area,
-        centroid=centroid,
+        area=contact.area,
+        centroid=center_of(contact),
         status=str(contact.status),
-        reason=contact.reason if isinstance(contact, Found) else contact.status.reason,
+        reason=contact.reason,
         shape_a=ShapeFacts.of(shapes[0]),
         shape_b=ShapeFacts.of(shapes[1]),
         resolution=result.resolution,
-        notes=contact.notes if isinstance(contact, Found) else (),
-        has_depth=not isinstance(contact, Found) or contact.has_depth,
-        of_pieces=isinstance(contact, Found) and contact.of_pieces is not None,
+        notes=contact.notes,
+        has_depth=contact.has_depth,
+        of_pieces=contact.status is Status.OF_PIECES,
         checks=tuple((check.name, check.ok) for check in result.verify().checks) if verify else None,
     )
 

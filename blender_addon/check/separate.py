@@ -18,11 +18,10 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...core.narrow_phase.contact import Contact
+from ...core.result import Contact
 from ...core.types import FloatArray
 from ..read.collision_shape import RESOLUTION_STEPS
 from .inspection import Inspection
-from .pair_contact import Found
 
 NEGLIGIBLE = 1e-6
 """Relative to the way of the object: a locked channel that would change by less stays as it is."""
@@ -49,9 +48,9 @@ class Moved:
     """What will move an object back, as sentences for the user."""
 
 
-def unseparable_reason(found: Contact | Found) -> str:
+def unseparable_reason(found: Contact) -> str:
     """Return why there is nothing to separate by, as a sentence."""
-    if found.intersects and isinstance(found, Found) and not found.has_depth:
+    if found.intersects and not found.has_depth:
         return "There is no depth to separate by: a surface is open"
     return "The objects do not penetrate"
 

@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 
 from ...core.meshes.solid_facets import Solid
-from ...core.narrow_phase.contact import Contact
+from ...core.result import Contact
 from ...core.types import FloatArray
-from ..check.pair_contact import Found, curves, outlines, vector_ends
+from ..check.pair_contact import curves, outlines, vector_ends
 from ..data.look import Color, Look
 from .glyphs import DIAMOND, DISC, SQUARE, GlyphArray, arrow, concatenate, fan, fills, marks, shape_edges, strokes
 
@@ -50,7 +50,7 @@ class Subject(Protocol):
     """What is read of an inspection."""
 
     @property
-    def contact(self) -> Contact | Found: ...
+    def contact(self) -> Contact: ...
     @property
     def shape_a(self) -> Solid: ...
     @property
@@ -104,7 +104,7 @@ class _Drawn:
     style: Style
 
     @property
-    def contact(self) -> Contact | Found:
+    def contact(self) -> Contact:
         return self.subject.contact
 
     @property
@@ -228,14 +228,11 @@ def layers(inspection: Subject, style: Style) -> list[Layer]:
     return [layer for layer in found if len(layer.glyphs)]
 
 
-def region_corners(contact: Contact | Found) -> FloatArray:
+def region_corners(contact: Contact) -> FloatArray:
     """(n, 3) the corners of the contact regions; ends of arcs of one circle are none."""
-    if isinstance(contact, Found):
-        found = [outline for outline in contact.outlines if len(outline) <= _MOST_CORNERS]
-        return np.concatenate([np.zeros((0, 3)), *found])
     region = contact.region
     if region is None:
-        return np.zeros((0, 3))
+        return np.concatenate([np.zeros((0, 3)), *(o for o in outlines(contact) if len(o) <= _MOST_CORNERS)])
     arcs = {arc.side: arc for arc in region.arcs}
     count = len(region.vertices)
     smooth = [

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.narrow_phase.relation import Relation
+from ...core.result import Relation, Status
 from ...core.types import BoolArray, FloatArray
-from ..check.pair_contact import Found, curves, outlines, vector_ends
+from ..check.pair_contact import curves, outlines, vector_ends
 from ..data.look import Color
 from ..read.shape_outline import stand_in
 from .glyphs import RING, GlyphArray, arrow, concatenate, marks, strokes
@@ -124,13 +124,13 @@ def vector_label(inspection: Subject, length: Callable[[float], str]) -> str:
     contact = inspection.contact
     if contact.relation is Relation.TOUCHING:
         return "touching"
-    if contact.intersects and contact.depth == 0.0 and isinstance(contact, Found):
+    if contact.intersects and contact.depth == 0.0 and contact.region is None:
         return str(contact.relation).replace("_", " ")
     if contact.signed_distance < 0.0:
         kind = "depth"
-        if isinstance(contact, Found) and contact.of_pieces:
+        if contact.status is Status.OF_PIECES:
             kind = "depth of pieces"
-        elif isinstance(contact, Found) and contact.reason:
+        elif contact.region is None and contact.reason:
             kind = "depth at most"
         return f"{kind} {length(contact.depth)}"
     return f"gap {length(contact.signed_distance)}"

@@ -19,15 +19,15 @@ from ... import __version__
 from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
-from ...core.narrow_phase.contact import Contact
 from ...core.region.region import Region
+from ...core.result import Contact, Status
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.feature import Feature
 from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Rounded
 from ..check import session
 from ..check.inspection import CollisionProxy, Inspection
-from ..check.pair_contact import Found
+from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data.collision_kinds import WORDS
 from ..data.units import UnitFormat, counted, direction
 from ..read.collision_shape import OPEN_SHARE
@@ -90,7 +90,7 @@ def build(inspection: Inspection, stale: str = "") -> Report:
 
 def _build(inspection: Inspection) -> Report:
     found = inspection.contact
-    deep = not isinstance(found, Found) or found.has_depth
+    deep = found.has_depth
     verification = inspection.verification
     return _plain(
         {
@@ -136,7 +136,7 @@ def _build(inspection: Inspection) -> Report:
                 "method": found.method,
                 "iterations": found.iterations,
                 "status": found.status,
-                "status_reason": (found.reason if isinstance(found, Found) else found.status.reason) or None,
+                "status_reason": found.reason or None,
                 "plane": _plane(inspection),
                 "cross_check": found.cross_check,
                 "clearance": found.clearance,
@@ -159,9 +159,9 @@ def _plane(inspection: Inspection) -> Report | None:
     return {"point": plane.point, "axes": plane.axes, "normal": plane.normal}
 
 
-def _of_pieces(found: Contact | Found, units: UnitFormat) -> Report:
+def _of_pieces(found: Contact, units: UnitFormat) -> Report:
     """What only compounds and meshes have."""
-    if not isinstance(found, Found):
+    if is_convex(found):
         return {"regions": None, "curves": None, "of_pieces": False, "notes": []}
     return {
         "regions": [
@@ -178,10 +178,10 @@ def _of_pieces(found: Contact | Found, units: UnitFormat) -> Report:
             for region in found.regions
         ],
         "regions_area": found.area,
-        "regions_centroid": found.centroid,
-        "curves": found.curves,
-        "curves_length": found.curve_length,
-        "of_pieces": found.of_pieces is not None,
+        "regions_centroid": center_of(found),
+        "curves": curves(found),
+        "curves_length": curve_length(found),
+        "of_pieces": found.status is Status.OF_PIECES,
         "notes": [note.words(units.length) for note in found.notes],
     }
 

@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_length
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..narrow_phase.contact import Contact, Method, Status, contact
+from ..curved.convex_contact import convex_contact
 from ..narrow_phase.gjk import gjk_intersects
-from ..narrow_phase.relation import Relation, relation_of
+from ..narrow_phase.relation import relation_of
 from ..progress import Progress, report_progress, subrange
 from ..region.center import middle
 from ..region.region import Region, region_between
+from ..result import Contact, Method, Relation, Status
 from ..shapes.box import Box
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope
@@ -211,7 +212,7 @@ class Contacts(ReadOnlyArrays):
         if self.shapes is None:
             raise ValueError("row: certificates were not asked for, and the shapes not kept: use certificates=True")
         i, j = self.pairs[row].tolist()
-        return contact(
+        return convex_contact(
             self.shapes[i],
             (self.shapes if self.others is None else self.others)[j],
             method=self.method,
@@ -402,7 +403,7 @@ class Rows:
         shapes, count = self.shapes, max(1, len(rows))
         for done, (k, (i, j)) in enumerate(zip(rows.tolist(), self.pairs[rows].tolist(), strict=True)):
             report_progress(progress, done, count)
-            found = contact(
+            found = convex_contact(
                 shapes[i],
                 shapes[j],
                 method=self.method,
@@ -670,7 +671,7 @@ def pairs_intersect(shapes: Sequence[ConvexShape], pairs: ArrayLike, *, progress
         if isinstance(a, Polytope) and isinstance(b, Polytope):
             result[k] = gjk_intersects(a, b)
         else:
-            result[k] = contact(a, b).intersects
+            result[k] = convex_contact(a, b).intersects
     report_progress(progress, 1.0)
     return result
 

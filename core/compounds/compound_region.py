@@ -3,72 +3,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import hypot
 
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..narrow_phase.gjk import gjk
-from ..region.region import Region, RegionKind
+from ..region.merged_region import MergedRegion, Patch
+from ..region.region import RegionKind
 from ..shapes.hull import ConvexHull
-from ..types import FloatArray, ReadOnlyArrays, read_only
+from ..types import FloatArray, read_only
 
 _ARC_STEPS = 360  # the area of a disk made of pieces is 5e-5 of it too small
 _SAME_WAY = 0.999  # cosine between the normals of patches that may be one plane; their distances decide
-
-
-@dataclass(frozen=True, eq=False)
-class Patch(ReadOnlyArrays):
-    """The contact region of one pair of pieces."""
-
-    piece_a: int
-    """Number of the piece of A."""
-    piece_b: int
-    """Number of the piece of B."""
-    normal: FloatArray
-    """(dim,) unit vector from A to B of this pair."""
-    region: Region
-    """World frame."""
-
-    def scaled(self, exponent: int) -> Patch:
-        """Return the patch of pieces scaled by 2**exponent."""
-        return replace(self, region=self.region.scaled(exponent))
-
-
-@dataclass(frozen=True, eq=False)
-class MergedRegion(ReadOnlyArrays):
-    """Patches that lie in one plane (in the plane: on one line) and touch or overlap each other; world frame."""
-
-    kind: RegionKind
-    """That of the patches with most dimensions."""
-    normal: FloatArray
-    """(dim,) unit vector from A to B, of the largest patch."""
-    patches: tuple[Patch, ...]
-    """The largest first. Points and segments within a larger patch are among them."""
-    area: float
-    """Area of the union of the polygons, world units squared: where patches overlap it counts once."""
-    length: float
-    """Length of the union of the segments, or of the outline of the polygons; world units."""
-    centroid: FloatArray
-    """(dim,) centroid of the union's area, of its length, or the point."""
-    outline: FloatArray
-    """(s, 2, dim) sides of the union of the polygons, inner seams left out, counter-clockwise about the normal; or the
-    segments of the union of segments."""
-
-    def scaled(self, exponent: int) -> MergedRegion:
-        """Return the region of compounds scaled by 2**exponent; an area beyond float64 is infinite."""
-        with np.errstate(over="ignore"):
-            area = float(np.ldexp(self.area, 2 * exponent))
-        return replace(
-            self,
-            patches=tuple(patch.scaled(exponent) for patch in self.patches),
-            area=area,
-            length=float(np.ldexp(self.length, exponent)),
-            centroid=read_only(np.ldexp(self.centroid, exponent)),
-            outline=read_only(np.ldexp(self.outline, exponent)),
-        )
-
 
 _RANK = {RegionKind.POINT: 0, RegionKind.SEGMENT: 1, RegionKind.POLYGON: 2}
 

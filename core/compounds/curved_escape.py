@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
-from ..curved.curved_contact import rings
+from ..curved.convex_contact import convex_contact, rings
 from ..curved.curved_inside import spread
-from ..narrow_phase.contact import contact
 from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.polytope import Polytope
@@ -174,7 +173,7 @@ def _pushed(
         deepest, push = inf, translation
         now = []
         for i, j in pairs:
-            c = contact(pieces_a[i], pieces_b[j].translated(translation))
+            c = convex_contact(pieces_a[i], pieces_b[j].translated(translation))
             # Beyond this plane the pair is separated, whatever the translation.
             known[i, j] = c.normal, float(c.normal @ translation) - c.signed_distance
             if c.signed_distance < deepest:

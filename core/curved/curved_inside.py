@@ -19,7 +19,7 @@ from itertools import product
 
 import numpy as np
 
-from ..narrow_phase.relation import Relation
+from ..result import Relation
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.cylinder import Cone, Cylinder
 from ..shapes.ellipsoid import Ellipsoid, secular_root

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
+from ..curved.convex_contact import convex_contact
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
 from ..meshes.winding import winding_numbers
-from ..narrow_phase.contact import contact
 from ..note import Note
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
@@ -84,7 +84,7 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
     pairs = candidate_pairs(low, high, progress=subrange(progress, 0.5, 0.6)).pairs
     for k, (i, j) in enumerate(pairs.tolist()):
         report_progress(progress, 0.6 + 0.4 * k / len(pairs))
-        distance = max(distance, contact(pieces[i], pieces[j]).depth)
+        distance = max(distance, convex_contact(pieces[i], pieces[j]).depth)
     distance += 2.0 * CONVEX_FLAT * EPS * mesh.magnitude
     one = "the convex hull of the mesh" if len(pieces) == 1 else f"the convex hulls of {len(pieces)} loose parts"
     return Decomposition(tuple(pieces), False, distance, reflex, one, why, filled)

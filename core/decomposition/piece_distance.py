@@ -8,9 +8,9 @@ from math import inf
 
 import numpy as np
 
+from ..curved.convex_contact import convex_contact
 from ..meshes.mesh import Mesh
 from ..meshes.surface import validate_mesh
-from ..narrow_phase.contact import contact
 from ..progress import Progress, report_progress
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import PRODUCTS
@@ -192,4 +192,6 @@ def _farthest(ring: _Ring, piece: ConvexHull, rounding: float) -> float:
     p = np.array(ring)
     beyond = ((p - piece.center) @ piece.normals.T - piece.offsets).max(axis=1)
     far = p[beyond > rounding]
-    return max((contact(ConvexHull(q[None]), piece).upper_bound for q in far), default=max(0.0, float(beyond.max())))
+    return max(
+        (convex_contact(ConvexHull(q[None]), piece).upper_bound for q in far), default=max(0.0, float(beyond.max()))
+    )

@@ -7,15 +7,13 @@ same two features are one point; distances play no part, so neither a near miss 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..region.center import weighted_center
-from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
+from ..region.contact_curve import ContactCurve
+from ..types import BoolArray, FloatArray, IntArray, read_only
 from .coplanar_triangles import coplanar_segments
 from .crossings import FACE, Crossings, Meeting
 from .mesh import Mesh
@@ -23,44 +21,6 @@ from .surface import validate_mesh
 from .vectors import scale_exponent, scale_points
 
 _BATCH = 8192
-
-
-@dataclass(frozen=True, eq=False)
-class ContactCurve(ReadOnlyArrays):
-    """A polyline on both meshes."""
-
-    points: FloatArray
-    """(k, 3) its corners in order, world frame, read-only; a closed one does not repeat the first. A single point where
-    the meshes touch in one."""
-    is_closed: bool
-    """Whether the last point is joined to the first."""
-
-    @property
-    def ends(self) -> tuple[FloatArray, FloatArray]:
-        """(s, 3) where each side begins and ends, that from the last point to the first included when it is closed; of
-        a single point one side that begins and ends there."""
-        if self.is_closed or len(self.points) == 1:
-            return self.points, np.roll(self.points, -1, axis=0)
-        return self.points[:-1], self.points[1:]
-
-    @property
-    def length(self) -> float:
-        """Length, that from the last point to the first included when it is closed."""
-        begins, ends = self.ends
-        steps = ends - begins
-        largest = float(np.abs(steps).max(initial=0.0))
-        if largest == 0.0:
-            return 0.0
-        return largest * float(np.sqrt(((steps / largest) ** 2).sum(axis=1)).sum())
-
-
-def curves_center(curves: Sequence[ContactCurve]) -> FloatArray:
-    """Return the centroid (3,) of at least one curve, by length; of single points alone their mean. World frame."""
-    begins, ends = (np.concatenate(points) for points in zip(*(curve.ends for curve in curves), strict=True))
-    steps = ends - begins
-    largest = float(np.abs(steps).max())
-    lengths = np.sqrt(((steps / (largest or 1.0)) ** 2).sum(axis=1))
-    return weighted_center(0.5 * begins + 0.5 * ends, np.zeros(len(steps)), lengths)
 
 
 def contact_curves(crossings: Crossings, a: Mesh, b: Mesh) -> list[ContactCurve]:

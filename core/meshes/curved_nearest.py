@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..narrow_phase.contact import contact
+from ..curved.convex_contact import convex_contact
 from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
@@ -202,7 +202,7 @@ def _of_curved(
         k = int(known.argmin())
         if known[k] >= best.signed_distance - enough:
             break
-        c = contact(shape, ConvexHull(corners[k]))
+        c = convex_contact(shape, ConvexHull(corners[k]))
         lower = min(lower, c.lower_bound)
         if c.signed_distance < best.signed_distance:
             best = Nearest(c.signed_distance, c.lower_bound, c.upper_bound, c.normal, c.point_on_a, c.point_on_b)

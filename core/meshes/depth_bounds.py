@@ -13,7 +13,7 @@ from math import inf
 
 import numpy as np
 
-from ..narrow_phase.contact import contact
+from ..curved.convex_contact import convex_contact
 from ..progress import Progress, report_progress, subrange
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS
@@ -68,7 +68,7 @@ def triangle_depth(a: Mesh, b: Mesh, crossings: Crossings, enough: float = inf) 
     best = 0.0
     for i, j in crossings.pairs.take(deepest, axis=0).tolist():
         p, q = a.points.take(a.triangles[i], axis=0), b.points.take(b.triangles[j], axis=0)
-        best = max(best, -contact(ConvexHull(p), ConvexHull(q)).upper_bound)
+        best = max(best, -convex_contact(ConvexHull(p), ConvexHull(q)).upper_bound)
         if best > enough:
             break
     return best

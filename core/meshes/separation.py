@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..compounds.compound_depth import nearest_beyond
-from ..narrow_phase.contact import contact
+from ..curved.convex_contact import convex_contact
 from ..progress import Progress, report_progress
 from ..shapes.hull import ConvexHull
 from ..tolerance import EPS, MESH_APART, MESH_DEPTH_STEP
@@ -90,7 +90,7 @@ class SeparationSearch:
         hulls = [self.a.coarse_hull, self.b.coarse_hull]
         corners = [mesh.points.take(np.unique(mesh.triangles), axis=0) for mesh in (self.a.mesh, self.b.mesh)]
         while True:
-            outer = contact(*hulls)
+            outer = convex_contact(*hulls)
             ties = list(outer.ties)
             best = ties[int(self.widths(ties).argmin())]
             grown = False

@@ -18,7 +18,7 @@ from ..types import FloatArray, IntArray
 from .mesh import Mesh
 
 Solid = Mesh | Compound | ConvexShape
-"""What `mesh_contact` takes; all but meshes are unions of convex pieces."""
+"""Every kind of shape that `contact` takes; all but meshes are unions of convex pieces."""
 
 _AROUND = 2_000
 """Directions in which the facets reach a curved surface: within about 1e-3 radii of a sphere everywhere."""

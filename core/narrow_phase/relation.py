@@ -1,27 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person would call the state of two shapes."""
+"""The relation of two polytopes, and the band of touching."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import numpy as np
 
+from ..result import Relation
 from ..shapes.polytope import PRODUCTS, Polytope
 from ..shapes.shape import Shape
 from ..tolerance import promised
-
-
-class Relation(StrEnum):
-    """State of a pair, in the order in which the cases are tried; the first that fits is taken."""
-
-    COINCIDENT = "coincident"
-    TOUCHING = "touching"
-    A_INSIDE_B = "a_inside_b"
-    B_INSIDE_A = "b_inside_a"
-    PENETRATING = "penetrating"
-    WITHIN_CLEARANCE = "within_clearance"
-    SEPARATED = "separated"
 
 
 def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:

@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..curved.curved_contact import inner_polytope
+from ..curved.convex_contact import inner_polytope
 from ..curved.curved_inside import support_points
 from ..curved.curved_section import beside_section, section_of, section_plane
 from ..curved.direction_cover import cover, cover_axis
 from ..curved.ellipsoid_ball import ball_pair, proven_above
 from ..curved.ellipsoid_hull import pieces_of
-from ..narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
-from ..narrow_phase.contact import Contact
 from ..narrow_phase.gjk import size_of_difference
+from ..result import BallCertificate, Certificate, Contact, ConvexCertificate, SupportCertificate
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope, intervals
 from ..tolerance import CURVED_ROUNDING, EPS, VERIFY_UNIT
@@ -57,15 +56,14 @@ def proven_bounds(contact: Contact, a: ConvexShape, b: ConvexShape) -> Proven | 
     """Return what the certificate of `contact`, which must be well-formed, proves about A and B; or what is wrong with
     it, in words."""
     proof = contact.certificate
+    assert isinstance(proof, ConvexCertificate)
     rounding = rounding_of(a, b)
     lower = -float(overlap_along(a, b, (proof.normal / np.linalg.norm(proof.normal))[None])[0]) - rounding
     above = _proven_above(proof, a, b)
     return above if isinstance(above, str) else Proven(lower, above[0] + rounding, above[1])
 
 
-def _proven_above(
-    proof: Certificate | SupportCertificate | BallCertificate, a: ConvexShape, b: ConvexShape
-) -> tuple[float, str] | str:
+def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> tuple[float, str] | str:
     """Return what the signed distance is not above, to rounding, and what proves it; or what is wrong, in words."""
     if isinstance(proof, Certificate):
         assert isinstance(a, Polytope)
@@ -82,7 +80,9 @@ def _proven_above(
     cores = cores_of(proof, a, b)
     if isinstance(cores, str):
         return cores
-    found = _proven_above(proof.inner.certificate, *cores)
+    inner = proof.inner.certificate
+    assert isinstance(inner, ConvexCertificate)
+    found = _proven_above(inner, *cores)
     if isinstance(found, str):
         return found
     beside = 0.0 if proof.section is None else beside_section(a, b, proof.section)

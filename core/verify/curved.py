@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..curved.curved_inside import curved_relation, sticks_out
-from ..narrow_phase.contact import Contact, Status
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
+from ..result import Contact, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
 from ..shapes.polytope import extreme_exponent
@@ -32,8 +32,8 @@ _AREA = 1e-5
 """Of the area (and of the size, for the centroid): how far both measurements may differ."""
 
 
-def verify_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
-    """Return what `verify` does, for a pair of which at least one shape is curved."""
+def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verification:
+    """Check a contact of convex shapes of which at least one is curved."""
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))

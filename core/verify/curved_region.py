@@ -11,9 +11,9 @@ import numpy as np
 
 from ..curved.curved_inside import support_points
 from ..curved.curved_region import on_one_line, whole_feature
-from ..narrow_phase.contact import Contact
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
+from ..result import Contact
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature
 from ..shapes.feature import Feature, FeatureKind, support_feature
 from ..shapes.hull import ConvexHull

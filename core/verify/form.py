@@ -13,10 +13,8 @@ from numbers import Real
 
 import numpy as np
 
-from ..narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
-from ..narrow_phase.contact import Contact, Status, TieKind
-from ..narrow_phase.relation import Relation
 from ..region.region import Arc, Region, RegionKind
+from ..result import BallCertificate, Certificate, Contact, Relation, Status, SupportCertificate, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.feature import Feature, FeatureKind
 from ..shapes.polytope import Polytope

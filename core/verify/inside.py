@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..curved.convex_contact import convex_contact
 from ..meshes.body import Body, are_disjoint
 from ..meshes.mesh import Mesh
-from ..meshes.mesh_contact import MeshContact
 from ..meshes.point_distance import point_triangle_distances
 from ..meshes.solid_facets import Solid, pieces_of
 from ..meshes.triangle_distance import rows_of
-from ..narrow_phase.contact import contact
-from ..narrow_phase.relation import Relation
+from ..result import Contact, Relation
 from ..shapes.hull import ConvexHull
 from ..tolerance import CONVEX_COVERED
 from ..types import FloatArray
@@ -38,10 +37,11 @@ class Side(NamedTuple):
     curved: bool
 
 
-def check_inside(told: MeshContact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
+def check_inside(told: Contact, crossing: bool, a: Side, b: Side, band: float, limit: float) -> list[Check]:
     """Return whether the relation of two solids that are not apart agrees with where their points are.
 
-    `band` is the half-width of TOUCHING, `limit` how far what is inside may stick out; world units.
+    `crossing` is whether triangles meet, `band` the half-width of TOUCHING, `limit` how far what is inside may stick
+    out; world units.
     """
     relation = told.relation
     if relation is Relation.COINCIDENT:
@@ -52,7 +52,7 @@ def check_inside(told: MeshContact, a: Side, b: Side, band: float, limit: float)
             return [Check(_FITS, False, f"{relation}, but the other is no solid")]
         return _held(relation, inner, outer, limit)
     if relation is Relation.PENETRATING:
-        return _penetrating(told, a, b)
+        return _penetrating(crossing, a, b)
     if relation is Relation.TOUCHING and told.intersects and not (a.body.solid and b.body.solid):
         return _touching(told, a, b, band, limit)
     return []
@@ -87,8 +87,8 @@ def _held(relation: Relation, inner: Side, outer: Side, limit: float) -> list[Ch
     return checks
 
 
-def _penetrating(told: MeshContact, a: Side, b: Side) -> list[Check]:
-    if len(told.crossings) or a.curved or b.curved:
+def _penetrating(crossing: bool, a: Side, b: Side) -> list[Check]:
+    if crossing or a.curved or b.curved:
         # The surfaces meet, or may: that nothing sticks out by more than the band is then no matter of loose parts.
         words = "the surfaces meet, and only corners could be looked at"
         return [Check("not checked: that neither is inside the other", True, words)]
@@ -100,9 +100,9 @@ def _penetrating(told: MeshContact, a: Side, b: Side) -> list[Check]:
     return [Check(_FITS, True, f"{sum(a_in_b)} of {len(a_in_b)} parts of A inside B, {sum(b_in_a)} of B inside A")]
 
 
-def _touching(told: MeshContact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
+def _touching(told: Contact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
     """Return whether a bare surface leaves what it touches within the band."""
-    if told.normal is not None and not (a.curved or b.curved):
+    if told.normal.any() and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
         apart = any(are_disjoint(a.body, b.body.translated(length * told.normal)) for length in (band, limit))
         return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
@@ -126,7 +126,7 @@ def off_solid(point: FloatArray, side: Side) -> float:
     if side.curved:
         assert not isinstance(side.solid, Mesh)
         spot = ConvexHull(point[None])
-        return max(0.0, min(contact(spot, piece).signed_distance for piece in pieces_of(side.solid)))
+        return max(0.0, min(convex_contact(spot, piece).signed_distance for piece in pieces_of(side.solid)))
     if side.body.solid and abs(turns(point, side.body.mesh)) > 0.5:
         return 0.0
     return off_surface(point, side.body.mesh)

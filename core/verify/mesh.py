@@ -13,25 +13,27 @@ from functools import cached_property
 
 import numpy as np
 
-from ..compounds.compound import BEYOND, Compound, CompoundContact, CompoundStatus
-from ..compounds.compound_region import MergedRegion
+from ..compounds.compound import Compound
+from ..compounds.compound_contact import BEYOND
+from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import support_points
 from ..meshes.body import Body, are_disjoint
-from ..meshes.contact_curves import ContactCurve
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
-from ..meshes.mesh_contact import MeshContact
+from ..meshes.mesh_pair import certificate_of
+from ..meshes.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_distance import triangle_distances
-from ..narrow_phase.contact import contact
-from ..narrow_phase.relation import Relation
 from ..note import NOTCH, Note
+from ..region.contact_curve import ContactCurve
+from ..region.merged_region import MergedRegion
+from ..result import Contact, Relation, Status
 from ..shapes.hull import ConvexHull
 from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY_UNIT, promised
 from ..types import FloatArray
 from .check import Check, Verification
-from .compound import verify_compound
+from .compound import check_compound
 from .form import first, is_array, is_number
 from .inside import Side, check_inside, distances, off_surface, parts_inside, turns
 
@@ -43,62 +45,80 @@ _CHUNK = 20_000
 """Pairs of triangles measured in one go."""
 
 
-def verify_mesh(told: MeshContact, a: Solid, b: Solid) -> Verification:
-    """Return what `verify` does, for a mesh and any other solid."""
+def check_mesh(told: Contact, a: Solid, b: Solid) -> Verification:
+    """Check a contact of a mesh and any other solid."""
     facets = solid_facets("a", a), solid_facets("b", b)
-    form = first("the contact is well-formed", _faults(told, facets[0].mesh, facets[1].mesh))
-    if not form.ok:
-        return Verification((form,), float("nan"))
-    return Verification((form, *_Pair(told, (a, b), facets).checks()), told.upper_bound - told.lower_bound)
+    form = (
+        first("the contact is well-formed", _faults(told)),
+        first("the certificate is well-formed", _certificate_faults(told.certificate, facets[0].mesh, facets[1].mesh)),
+    )
+    if not all(check.ok for check in form):
+        return Verification(form, float("nan"))
+    return Verification((*form, *_Pair(told, (a, b), facets).checks()), told.upper_bound - told.lower_bound)
 
 
-def _faults(c: MeshContact, a: Mesh, b: Mesh) -> Iterator[str]:
+def _faults(c: Contact) -> Iterator[str]:
     if not isinstance(c.relation, Relation):
         yield f"relation is {c.relation!r}"
-    for name in ("intersects", "a_solid", "b_solid", "compound_of_facets"):
-        if not isinstance(getattr(c, name), bool | np.bool_):
-            yield f"{name} is {getattr(c, name)!r}"
     for name in ("signed_distance", "upper_bound"):
         if not is_number(getattr(c, name)):
             yield f"{name} is {getattr(c, name)!r}"
     if not (is_number(c.lower_bound) or (isinstance(c.lower_bound, float) and c.lower_bound == -np.inf)):
         yield f"lower_bound is {c.lower_bound!r}"
-    for name in ("distance", "surface_distance", "slack_a", "slack_b", "clearance", "contact_tolerance"):
+    for name in ("clearance", "contact_tolerance"):
         if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
             yield f"{name} is {getattr(c, name)!r}"
-    for name in ("point_on_a", "point_on_b"):
+    for name in ("normal", "point_on_a", "point_on_b"):
         if not is_array(getattr(c, name), (3,)):
             yield f"{name} is not 3 finite numbers: {getattr(c, name)!r}"
-    if not is_array(c.normal, (3,)) and (c.normal is not None or c.signed_distance != 0.0):
+            return
+    if not c.normal.any() and abs(c.signed_distance) > LEAST_GAP:
         yield f"normal is {c.normal!r}"
-    if not isinstance(c.crossings, Crossings):
-        yield f"crossings are {c.crossings!r}"
-        return
-    pairs, ends = c.crossings.pairs, c.crossings.segments
-    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
-        yield f"pairs of triangles are {pairs!r}"
-    elif len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= [len(a.triangles), len(b.triangles)]).any()):
-        yield "a crossing is of a triangle that is not there"
-    elif not is_array(ends, (len(pairs), 2, 3)):
-        yield "segments are not two finite points for each pair of triangles"
+    if not (is_array(c.ties, (None, 3)) and np.array_equal(c.ties[:1], c.normal[None])):
+        yield f"ties are not finite vectors, the normal first: {c.ties!r}"
+    if not isinstance(c.status, Status) or (c.status is Status.NO_DEPTH and c.normal.any()):
+        yield f"status is {c.status!r}"
     if not (isinstance(c.curves, tuple) and all(isinstance(curve, ContactCurve) for curve in c.curves)):
         yield f"curves are {c.curves!r}"
     elif not all(is_array(curve.points, (None, 3)) for curve in c.curves):
         yield "a curve has points that are not finite"
-    for name, kind in (("compound", CompoundContact), ("pieces_a", Decomposition), ("pieces_b", Decomposition)):
-        if getattr(c, name) is not None and not isinstance(getattr(c, name), kind):
-            yield f"{name} is {getattr(c, name)!r}"
     if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
         yield f"notes are {c.notes!r}"
     if not isinstance(c.regions, tuple):
         yield f"regions are {c.regions!r}"
 
 
+def _certificate_faults(proof: object, a: Mesh, b: Mesh) -> Iterator[str]:
+    if not isinstance(proof, MeshCertificate):
+        yield f"it is a {type(proof).__name__}"
+        return
+    for name in ("a_solid", "b_solid", "compound_of_facets"):
+        if not isinstance(getattr(proof, name), bool | np.bool_):
+            yield f"{name} is {getattr(proof, name)!r}"
+    for name in ("surface_distance", "slack_a", "slack_b"):
+        if not (is_number(getattr(proof, name)) and getattr(proof, name) >= 0.0):
+            yield f"{name} is {getattr(proof, name)!r}"
+    for name, kind in (("compound", Contact), ("pieces_a", Decomposition), ("pieces_b", Decomposition)):
+        if getattr(proof, name) is not None and not isinstance(getattr(proof, name), kind):
+            yield f"{name} is {getattr(proof, name)!r}"
+    if not isinstance(proof.crossings, Crossings):
+        yield f"crossings are {proof.crossings!r}"
+        return
+    pairs, ends = proof.crossings.pairs, proof.crossings.segments
+    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
+        yield f"pairs of triangles are {pairs!r}"
+    elif len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= [len(a.triangles), len(b.triangles)]).any()):
+        yield "a crossing is of a triangle that is not there"
+    elif not is_array(ends, (len(pairs), 2, 3)):
+        yield "segments are not two finite points for each pair of triangles"
+
+
 class _Pair:
     """A mesh and another solid and what was told of them."""
 
-    def __init__(self, told: MeshContact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
-        self.told, self.solids, self.facets = told, solids, facets
+    def __init__(self, told: Contact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
+        assert isinstance(told.certificate, MeshCertificate)
+        self.told, self.proof, self.solids, self.facets = told, told.certificate, solids, facets
         self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
         a, b = solids
@@ -108,19 +128,19 @@ class _Pair:
         if self.curved:
             self.promise += CURVED_ROUNDING * EPS * self.magnitude
         self.band = max(told.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
-        self.fit = all(found is not None and found.exact for found in (told.pieces_a, told.pieces_b))
+        self.fit = all(found is not None and found.exact for found in (self.proof.pieces_a, self.proof.pieces_b))
 
     def checks(self) -> list[Check]:
         told = self.told
         checks = [
             Check(
                 "solids are closed meshes",
-                (bool(told.a_solid), bool(told.b_solid)) == (self.a.solid, self.b.solid),
+                (bool(self.proof.a_solid), bool(self.proof.b_solid)) == (self.a.solid, self.b.solid),
                 f"A {self.a.solid}, B {self.b.solid}",
             ),
             Check(
                 "the bounds hold the signed distance",
-                told.lower_bound <= told.signed_distance <= told.upper_bound,
+                told.lower_bound <= told.signed_distance <= told.upper_bound and self._status_fits(),
                 f"{told.lower_bound:.9g} to {told.upper_bound:.9g}, told {told.signed_distance:.9g}",
             ),
             *self._slack(),
@@ -140,17 +160,22 @@ class _Pair:
             checks += self._depth()
         return checks
 
+    def _status_fits(self) -> bool:
+        """Return whether bounds that are certified to meet do."""
+        meet = self.told.upper_bound - self.told.lower_bound <= BOUNDS_MEET * max(solid.extent for solid in self.solids)
+        return (self.told.status is Status.CERTIFIED) <= meet
+
     def _slack(self) -> list[Check]:
         """Facets of curved solids are made alike again, and their distance from the surface is certain."""
         if not self.curved:
             return []
-        told, found = (self.told.slack_a, self.told.slack_b), tuple(facets.slack for facets in self.facets)
-        unused = told == (0.0, 0.0) and not len(self.told.crossings) and self.told.depth == 0.0
+        told, found = (self.proof.slack_a, self.proof.slack_b), tuple(facets.slack for facets in self.facets)
+        unused = told == (0.0, 0.0) and not len(self.proof.crossings) and self.told.depth == 0.0
         ok = unused or told == found
         return [Check("facets are as far inside as told", ok, f"{told}, found {found}")]
 
     def _crossings(self) -> Check:
-        found = self.told.crossings
+        found = self.proof.crossings
         off = 0.0
         for side, mesh in ((0, self.a.mesh), (1, self.b.mesh)):
             corners = mesh.points[mesh.triangles[found.pairs[:, side]]]
@@ -160,7 +185,7 @@ class _Pair:
 
     def _curves(self) -> list[Check]:
         """Curves lie on both surfaces, and each segment in which triangles meet at an angle is on one of them."""
-        crossings = self.told.crossings
+        crossings = self.proof.crossings
         links = [np.zeros((0, 2, 3))]
         for curve in self.told.curves:
             follows = np.roll(curve.points, -1, axis=0)
@@ -203,12 +228,12 @@ class _Pair:
     def _meeting(self) -> Check:
         """Tell again whether they intersect: crossings are checked one by one, containment by solid angles."""
         held = any(parts_inside(self.a, self.b)) or any(parts_inside(self.b, self.a))
-        found = held or bool(len(self.told.crossings))
+        found = held or bool(len(self.proof.crossings))
         if self.curved and not found:
             # Facets do not tell of what is between them and the surface.
             gap = self._gap(np.zeros(3), 0.0)
             found = bool(self.told.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
-        same = bool(self.told.intersects) == found and (self.told.distance == 0.0 or not found)
+        same = self.told.intersects == found
         return Check("they intersect where they cross or one is inside", same, f"told {self.told.intersects}")
 
     def _witness(self) -> Check:
@@ -218,25 +243,30 @@ class _Pair:
             if facets.curved:
                 assert not isinstance(solid, Mesh)
                 spot = ConvexHull(point[None])
-                off = max(off, min(contact(spot, piece).signed_distance for piece in pieces_of(solid)))
+                off = max(off, min(convex_contact(spot, piece).signed_distance for piece in pieces_of(solid)))
             elif not (body.solid and abs(turns(point, body.mesh)) > 0.5):
                 off = max(off, off_surface(point, body.mesh))
-        limit = 2.0 * self.promise + self._spare() + (self.told.compound.tolerance if self.told.compound else 0.0)
+        limit = 2.0 * self.promise + self._spare() + self._tolerance
         return Check("witness points lie on their meshes", off <= limit, f"off by {off:.3g}, limit {limit:.3g}")
 
+    @property
+    def _tolerance(self) -> float:
+        """How deep inside each other pieces count as touching."""
+        return certificate_of(self.proof.compound).tolerance if self.proof.compound else 0.0
+
     def _spare(self) -> float:
-        return sum(found.distance for found in (self.told.pieces_a, self.told.pieces_b) if found is not None)
+        return sum(found.distance for found in (self.proof.pieces_a, self.proof.pieces_b) if found is not None)
 
     def _normal(self) -> list[Check]:
         told = self.told
-        if told.normal is None:
+        if not told.normal.any():
             return []
         error = abs(float(np.linalg.norm(told.normal)) - 1.0)
         checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
         if told.signed_distance > 0.0 or (self._of_pieces and told.depth > 0.0):
             between = told.point_on_b - told.point_on_a
             miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
-            limit = 2.0 * self.promise + (told.compound.tolerance if told.compound else 0.0)
+            limit = 2.0 * self.promise + self._tolerance
             checks.append(Check("witness points realise the signed distance", miss <= limit, f"off by {miss:.3g}"))
         return checks
 
@@ -259,24 +289,24 @@ class _Pair:
             for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
         )
         limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
-        return [*checks, *check_inside(told, one, other, self.band, limit)]
+        return [*checks, *check_inside(told, len(self.proof.crossings) > 0, one, other, self.band, limit)]
 
     def _surface_distance(self) -> Check:
         told = self.told
         name = "the surfaces are as far apart as told"
         if not told.intersects:
-            off = abs(told.surface_distance - told.distance)
+            off = abs(self.proof.surface_distance - told.signed_distance)
             return Check(name, off <= self.promise, f"off by {off:.3g} from the distance")
-        if len(told.crossings):
+        if len(self.proof.crossings):
             # A curved solid may be apart from what its facets, those inside of it, meet.
-            ok = told.surface_distance == 0.0 or self.curved
-            return Check(name, ok, f"they cross, told {told.surface_distance:.9g}")
+            ok = self.proof.surface_distance == 0.0 or self.curved
+            return Check(name, ok, f"they cross, told {self.proof.surface_distance:.9g}")
         found = self._least_and_most
-        if found is None or (self.curved and told.surface_distance == 0.0):
-            return Check("not checked: how far apart the surfaces are", True, f"told {told.surface_distance:.9g}")
+        if found is None or (self.curved and self.proof.surface_distance == 0.0):
+            return Check("not checked: how far apart the surfaces are", True, f"told {self.proof.surface_distance:.9g}")
         least = found[0] - max(facets.slack for facets in self.facets)
-        ok = least - self.promise <= told.surface_distance <= found[1] + self.promise
-        return Check(name, ok, f"told {told.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
+        ok = least - self.promise <= self.proof.surface_distance <= found[1] + self.promise
+        return Check(name, ok, f"told {self.proof.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
 
     @cached_property
     def _least_and_most(self) -> tuple[float, float] | None:
@@ -286,7 +316,7 @@ class _Pair:
 
     def _regions(self) -> list[Check]:
         """The regions are those of the pieces' contact, unless the depth told is another than that of the pieces."""
-        told, of_pieces = self.told, self.told.compound
+        told, of_pieces = self.told, self.proof.compound
         name = "the regions are those of the pieces"
         if of_pieces is None:
             return [Check(name, not told.regions, f"{len(told.regions)} without a contact of pieces")]
@@ -295,10 +325,10 @@ class _Pair:
                 map(_same_region, told.regions, of_pieces.regions)
             )
             return [Check(name, same, f"{len(told.regions)} and {len(of_pieces.regions)}")]
-        along = told.normal is not None and float(told.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
+        along = told.normal.any() and float(told.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
         if not of_pieces.regions or not along:
             return [Check(name, True, f"{len(of_pieces.regions)} of the pieces, along another normal")]
-        if self.fit and of_pieces.status is not CompoundStatus.UNVERIFIED:
+        if self.fit and of_pieces.status is not Status.UNVERIFIED:
             return [Check(name, False, f"{len(of_pieces.regions)} of the pieces are missing")]
         return [Check("not checked: that no region is missing", True, "the pieces are not the solids")]
 
@@ -309,7 +339,7 @@ class _Pair:
         checks = [
             Check(
                 "two points prove the upper bound",
-                told.upper_bound >= reach - self.promise and abs(told.distance - told.signed_distance) <= self.promise,
+                told.upper_bound >= reach - self.promise,
                 f"{reach:.9g}",
             )
         ]
@@ -336,17 +366,19 @@ class _Pair:
         told = self.told
         name = "the contact of the pieces holds"
         needed = self.a.solid and self.b.solid and told.signed_distance <= self.band
-        if told.compound is None and not needed:
+        if self.proof.compound is None and not needed:
             return []
-        if told.pieces_a is None or told.pieces_b is None:
+        if self.proof.pieces_a is None or self.proof.pieces_b is None:
             return [Check(name, False, "pieces are missing")]
-        if told.compound is None:
+        if self.proof.compound is None:
             return [Check("not checked: the contact of the pieces", True, "none was told, as of pieces of many edges")]
         one, other = (
-            Compound(pieces_of(solid) if facets.curved and not told.compound_of_facets else pieces.pieces)  # type: ignore
-            for solid, facets, pieces in zip(self.solids, self.facets, (told.pieces_a, told.pieces_b), strict=True)
+            Compound(pieces_of(solid) if facets.curved and not self.proof.compound_of_facets else pieces.pieces)  # type: ignore
+            for solid, facets, pieces in zip(
+                self.solids, self.facets, (self.proof.pieces_a, self.proof.pieces_b), strict=True
+            )
         )
-        found = verify_compound(told.compound, one, other)
+        found = check_compound(self.proof.compound, one, other)
         words = "; ".join(f"{check.name}: {check.detail}" for check in found.failed)
         if not found.failed:
             words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
@@ -357,8 +389,8 @@ class _Pair:
         checks = []
         if self.fit:
             for name, body, solid, pieces in (
-                ("A", self.a, self.solids[0], told.pieces_a),
-                ("B", self.b, self.solids[1], told.pieces_b),
+                ("A", self.a, self.solids[0], self.proof.pieces_a),
+                ("B", self.b, self.solids[1], self.proof.pieces_b),
             ):
                 assert pieces is not None
                 if not isinstance(solid, Mesh):
@@ -372,9 +404,9 @@ class _Pair:
                         f"{volume:.9g} and {wanted:.9g}",
                     )
                 )
-        of_pieces = told.compound
-        if of_pieces is not None and self.fit and not told.compound_of_facets:
-            slack = self._spare() + of_pieces.tolerance + self.promise
+        of_pieces = self.proof.compound
+        if of_pieces is not None and self.fit and not self.proof.compound_of_facets:
+            slack = self._spare() + self._tolerance + self.promise
             longer = told.depth - of_pieces.depth
             least = told.least_depth <= of_pieces.least_depth + slack
             checks.append(
@@ -395,7 +427,7 @@ class _Pair:
             words = "balls, pairs of triangles and inner pieces prove it; none of them is kept"
             checks.append(Check("not checked: that no shorter translation separates", True, words))
             over = told.least_depth * (1.0 - 1e-6) - self.promise
-            if over > 0.0 and told.normal is not None and not self.curved:
+            if over > 0.0 and told.normal.any() and not self.curved:
                 shorter = are_disjoint(self.a, self.b.translated(over * told.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
@@ -403,10 +435,10 @@ class _Pair:
     @cached_property
     def _of_pieces(self) -> bool:
         """Whether the translation told is that of exact pieces."""
-        told, of_pieces = self.told, self.told.compound
-        if of_pieces is None or told.normal is None or told.compound_of_facets or not self.fit:
+        told, of_pieces = self.told, self.proof.compound
+        if of_pieces is None or not told.normal.any() or self.proof.compound_of_facets or not self.fit:
             return False
-        slack = self._spare() + of_pieces.tolerance + self.promise
+        slack = self._spare() + self._tolerance + self.promise
         along = float(told.normal @ of_pieces.normal) > 1.0 - 1e-9
         return along and abs(of_pieces.signed_distance - told.signed_distance) <= 8.0 * slack
 
@@ -461,12 +493,12 @@ class _Pair:
             if count > _MOST_CURVED:
                 return None
             for k in near.tolist():
-                found = contact(piece, ConvexHull(corners[k]))
+                found = convex_contact(piece, ConvexHull(corners[k]))
                 least, most = min(least, found.lower_bound), min(most, found.upper_bound)
         return least, most
 
     def _way(self) -> FloatArray:
-        return np.zeros(3) if self.told.normal is None else self.told.normal
+        return self.told.normal
 
 
 def _volume(mesh: Mesh) -> float:

@@ -7,7 +7,7 @@ from math import pi
 
 import numpy as np
 
-from ..narrow_phase.certificate import Certificate
+from ..result import Certificate
 from ..shapes.polytope import Polytope
 from ..types import FloatArray, IntArray
 

@@ -18,10 +18,10 @@ from math import hypot, inf
 
 import numpy as np
 
-from ..narrow_phase.contact import Contact
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
+from ..result import Contact
 from ..shapes.feature import FeatureKind
 from ..shapes.polytope import Polytope, intervals
 from ..tolerance import EPS, REGION_SUPPORT, REGION_TILT, SUPPORT_ROUNDING, VERIFY_OUTLINE, VERIFY_REGION
@@ -88,10 +88,13 @@ def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding:
     """
     band = contact_band(a, b, contact.contact_tolerance)
     width = max(band, SUPPORT_ROUNDING * EPS * size_of_difference(a, b))
+    kinds: list[str] = []
     for name, shape, direction, feature in (
         ("A", a, contact.normal, contact.feature_a),
         ("B", b, -contact.normal, contact.feature_b),
     ):
+        assert feature is not None
+        kinds.append(str(feature.kind))
         below = _below(shape, direction)
         named = list(feature.vertices)
         low = float(below[named].max())
@@ -113,7 +116,7 @@ def check_support_features(contact: Contact, a: Polytope, b: Polytope, rounding:
         off = float(np.linalg.norm(away, axis=1).max(initial=0.0))
         if off > width + rounding:
             return Check(_SUPPORTED, False, f"{name}: the support feature is {off:.3g} wider than {feature}")
-    return Check(_SUPPORTED, True, f"{contact.feature_a.kind} and {contact.feature_b.kind}")
+    return Check(_SUPPORTED, True, " and ".join(kinds))
 
 
 _SUPPORTED = "the features that decided are the support features"

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..curved.curved_inside import spread
 from ..curved.curved_section import common_axis
-from ..narrow_phase.contact import Contact, TieKind
+from ..result import Contact, ConvexCertificate, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_AXIS, EPS, VERIFY_UNIT
@@ -31,7 +31,9 @@ _ALL = "all normals known to be equally good are told"
 
 def check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     """Return whether the told normals are unit vectors across which the pair is as far apart as is told."""
-    normals = np.vstack((contact.normal, contact.certificate.normal, contact.ties))
+    proof = contact.certificate
+    assert isinstance(proof, ConvexCertificate)
+    normals = np.vstack((contact.normal, proof.normal, contact.ties))
     error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
     worst = float(np.abs(overlap_along(a, b, normals) + contact.signed_distance).max())
     return [

@@ -10,24 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compounds.compound import CompoundContact, checked_compound
+from ..compounds.compound import Compound, as_compound
+from ..contact import validate_solids
 from ..meshes.mesh import Mesh
-from ..meshes.mesh_contact import MeshContact
 from ..meshes.solid_facets import Solid
-from ..narrow_phase.certificate import Certificate
-from ..narrow_phase.contact import Contact, Status
 from ..narrow_phase.gjk import size_of_difference
-from ..narrow_phase.relation import Relation, contact_band
-from ..shapes.curved_shape import validate_convex_shapes
+from ..narrow_phase.relation import contact_band
+from ..result import Certificate, Contact, PiecesCertificate, Relation, Status
 from ..shapes.polytope import Polytope, extreme_exponent, intervals
 from ..tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
 from ..types import FloatArray
 from .bounds import overlap_along, rounding_of
 from .check import Check, Verification
-from .compound import verify_compound
-from .curved import verify_curved
+from .compound import check_compound
+from .curved import check_curved
 from .form import check_form
-from .mesh import verify_mesh
+from .mesh import check_mesh
 from .polytope import proven_upper
 from .region import check_region, check_support_features
 from .ties import check_normals
@@ -37,11 +35,7 @@ __all__ = ["Check", "Verification", "verify"]
 _PRODUCTS = 1 << 18  # held in memory at a time
 
 
-def verify(
-    contact: Contact | CompoundContact | MeshContact,
-    a: Solid,
-    b: Solid,
-) -> Verification:
+def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     """Return, check by check, whether `contact` is a true statement about the shapes A and B.
 
     The shapes must be those the contact was computed from. A wrong sign, a tilted normal, a moved witness point, a
@@ -68,20 +62,19 @@ def verify(
 
     Raises ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
     """
-    if isinstance(contact, CompoundContact):
-        one, two = checked_compound("a", a), checked_compound("b", b)
-        if one.dim != two.dim:
-            raise ValueError(f"a and b must have the same dimension, but a has {one.dim} and b has {two.dim}")
-        return verify_compound(contact, one, two)
-    if isinstance(contact, MeshContact):
-        if not isinstance(a, Mesh) and not isinstance(b, Mesh):
-            raise ValueError(f"a or b must be a Mesh, not {type(a).__name__} and {type(b).__name__}")
-        return verify_mesh(contact, a, b)
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")
-    validate_convex_shapes(a, b)
+    validate_solids(a, b)
+    proof = contact.certificate
+    if isinstance(proof, PiecesCertificate):
+        of_both = verify(proof.surfaces, a, b).checks + verify(proof.pieces, *proof.solids).checks
+        return Verification(of_both, contact.upper_bound - contact.lower_bound)
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        return check_mesh(contact, a, b)
+    if isinstance(a, Compound) or isinstance(b, Compound):
+        return check_compound(contact, as_compound(a), as_compound(b))
     if not (isinstance(a, Polytope) and isinstance(b, Polytope)):
-        return verify_curved(contact, a, b)  # type: ignore[arg-type]
+        return check_curved(contact, a, b)
     form = check_form(contact, a, b)
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
@@ -138,7 +131,9 @@ def _mean(shape: Polytope, indices: tuple[int, ...], weights: FloatArray) -> Flo
 
 
 def _check_lower(contact: Contact, a: Polytope, b: Polytope, rounding: float) -> Check:
-    normals = np.vstack((contact.certificate.normal, contact.ties))
+    proof = contact.certificate
+    assert isinstance(proof, Certificate)
+    normals = np.vstack((proof.normal, contact.ties))
     unit = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     proven = -float(overlap_along(a, b, unit).min()) - rounding
     return Check(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from contact_lens.core import Mesh, mesh_contact
+from contact_lens.core import Mesh, contact
 
 from ..core.mesh_shapes import suzanne
 from .bench_mesh_pairs import assert_same_pairs, ours
@@ -94,7 +94,7 @@ def main(quick: bool = False) -> None:
     for name, (a, b) in pairs.items():
         one, other = Mesh(*a), Mesh(*b)
         start = perf_counter()
-        c = mesh_contact(one, other)
+        c = contact(one, other)
         time = perf_counter() - start
         kind = "solid" if c.a_solid and c.b_solid else "surface"
         depth = f", depth {c.least_depth:.4g} to {c.depth:.4g}" if c.normal is not None else ""

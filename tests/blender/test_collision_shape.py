@@ -454,7 +454,7 @@ def test_an_open_mesh_that_nobody_chose_has_the_depth_of_its_pieces(part: Part) 
     suzanne, b = bpy.context.object, cube("B", (1.5, 0.3, 0.8))
     inspect(suzanne, b)
     inspection = found(part)
-    assert inspection.contact.of_pieces
+    assert inspection.contact.status == "of_pieces"
     assert inspection.contact.depth > 0.0
     assert inspection.contact.curves
     assert inspection.verification.ok, inspection.verification

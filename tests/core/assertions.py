@@ -179,3 +179,12 @@ def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[
         if worst > slack:
             failures.append(f"region: a vertex is {worst:.3e} from {name}, allowed {slack:.1e}")
     return failures
+
+
+def changed(result: Contact, /, **changes) -> Contact:
+    """Return a contact with other fields; those that it does not have are of its certificate."""
+    own = {field.name for field in dataclasses.fields(result)}
+    proof = {name: value for name, value in changes.items() if name not in own}
+    if proof:
+        changes["certificate"] = dataclasses.replace(result.certificate, **proof)
+    return dataclasses.replace(result, **{name: value for name, value in changes.items() if name in own})

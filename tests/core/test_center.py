@@ -24,10 +24,8 @@ from contact_lens.core import (
     Relation,
     Sphere,
     Status,
-    compound_contact,
     contact,
     contacts,
-    mesh_contact,
     verify,
 )
 
@@ -151,7 +149,7 @@ def test_of_meshes_and_compounds_it_is_the_same_point(seed):
     p = pressed(seed)
     halves = [Compound([ConvexHull(half) for half in in_halves(points)]) for points in (p.a, p.b)]
     meshes = [Mesh(points, block()[1]) for points in (p.a, p.b)]
-    for c in (compound_contact(*halves), mesh_contact(*meshes), mesh_contact(meshes[0], halves[1])):
+    for c in (contact(*halves), contact(*meshes), contact(meshes[0], halves[1])):
         assert np.linalg.norm(c.center - p.center) < 1e-4
         assert np.array_equal(c.center, c.regions[0].centroid)
 
@@ -166,15 +164,15 @@ def test_of_several_regions_each_counts_by_its_area():
     # A bar of one piece on two posts, whose tops have the areas 1 and 3.
     bar = ConvexHull(box((10, 3, 1)) + (0, 0, 0.5))
     posts = Compound([ConvexHull(box((1, 1, 1)) + (-4, 0, -0.5)), ConvexHull(box((1, 3, 1)) + (4, 0, -0.5))])
-    c = compound_contact(bar, posts)
+    c = contact(bar, posts)
     assert c.center == pytest.approx([2, 0, 0], abs=1e-9)
     # On two edges each counts by its length, on corners alone all are alike.
     prism = np.array([(0, -0.5, 0), (0, 0.5, 0), (-0.2, -0.5, -1), (-0.2, 0.5, -1), (0.2, -0.5, -1), (0.2, 0.5, -1)])
     edges = Compound([ConvexHull(prism + (-4, 0, 0)), ConvexHull(prism * (1, 3, 1) + (4, 0, 0))])
-    assert compound_contact(bar, edges).center == pytest.approx([2, 0, 0], abs=1e-9)
+    assert contact(bar, edges).center == pytest.approx([2, 0, 0], abs=1e-9)
     tip = np.array([(0, 0, 0), (-0.2, -0.2, -1), (0.2, -0.2, -1), (0, 0.2, -1)])
     tips = Compound([ConvexHull(tip + (x, 0, 0)) for x in (-4, 0, 1)])
-    assert compound_contact(bar, tips).center == pytest.approx([-1, 0, 0], abs=1e-9)
+    assert contact(bar, tips).center == pytest.approx([-1, 0, 0], abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -264,23 +262,23 @@ def test_in_the_plane_it_is_the_middle_of_the_segment():
 def test_where_only_curves_are_known_it_is_in_the_middle_of_them():
     # A sheet goes right through a block, or ends in it: the curve is a rectangle, open at one side where it ends.
     solid, plane = Mesh(*block((2, 1, 1))), sheet(1, 6, (-2, -2, 0.25))
-    through = mesh_contact(solid, Mesh(*plane))
+    through = contact(solid, Mesh(*plane))
     assert not through.regions
     assert through.center == pytest.approx([1, 0.5, 0.25], abs=1e-9)
-    ends = mesh_contact(solid, Mesh(plane[0] - (3, 0, 0), plane[1]))  # at x = 1
+    ends = contact(solid, Mesh(plane[0] - (3, 0, 0), plane[1]))  # at x = 1
     assert [curve.is_closed for curve in ends.curves] == [False]
     # Sides of length 1 at y = 0 and y = 1 with their middles at x = 0.5, one of length 1 at x = 0.
     assert ends.center == pytest.approx([1 / 3, 0.5, 0.25], abs=1e-9)
-    assert mesh_contact(Mesh(plane[0] - (3, 0, 0), plane[1]), solid).center == pytest.approx(ends.center, abs=1e-12)
+    assert contact(Mesh(plane[0] - (3, 0, 0), plane[1]), solid).center == pytest.approx(ends.center, abs=1e-12)
 
 
 def test_of_curves_that_are_points_it_is_their_mean_and_without_any_the_middle_of_the_witness_points():
     solid = Mesh(*block((4, 4, 1)))
     tip = np.array([(0, 0, 0), (-0.2, -0.2, 1), (0.2, -0.2, 1)])
     open_tips = Mesh(np.vstack([tip + (1, 1, 1), tip + (2, 3, 1)]), np.array([(0, 1, 2), (3, 4, 5)]))
-    c = mesh_contact(solid, open_tips)
+    c = contact(solid, open_tips)
     assert c.center == pytest.approx([1.5, 2, 1], abs=1e-9)
-    apart = mesh_contact(solid, Mesh(tip + (1, 1, 3), np.array([(0, 1, 2)])))
+    apart = contact(solid, Mesh(tip + (1, 1, 3), np.array([(0, 1, 2)])))
     assert not apart.curves
     assert apart.center == pytest.approx([1, 1, 2], abs=1e-9)
 

@@ -124,7 +124,7 @@ def test_a_contact_cannot_be_changed(method):
 
 
 def test_methods_that_disagree_are_told(monkeypatch):
-    module = importlib.import_module("contact_lens.core.narrow_phase.contact")
+    module = importlib.import_module("contact_lens.core.narrow_phase.polytope_contact")
     honest = module.sat
     a, b = ConvexHull(CUBE), ConvexHull(CUBE + [0.75, 0.25, 0.125])
     assert contact(a, b, method="both").cross_check == 0.0

@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core.meshes.contact_curves import ContactCurve, contact_curves
+from contact_lens.core.meshes.contact_curves import contact_curves
 from contact_lens.core.meshes.coplanar_triangles import coplanar_segments
 from contact_lens.core.meshes.degenerate_triangles import degenerate_meeting
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.triangle_pairs import crossing_triangles, self_crossings
+from contact_lens.core.region.contact_curve import ContactCurve
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, joined, sheet, sphere, torus

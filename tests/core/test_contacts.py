@@ -278,7 +278,9 @@ def test_hulls_are_answered_together(count, room, monkeypatch):
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     asked: list = []
     monkeypatch.setattr(
-        sys.modules["contact_lens.core.batched.contacts"], "contact", lambda a, b, **_: asked.append(0) or contact(a, b)
+        sys.modules["contact_lens.core.batched.contacts"],
+        "convex_contact",
+        lambda a, b, **_: asked.append(0) or contact(a, b),
     )
     found = contacts(shapes, pairs, regions=False)
     apart = found.signed_distance > 0.0

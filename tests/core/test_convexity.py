@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from shapely.geometry import Polygon as Shape
 
+from contact_lens.core.contact import contact
 from contact_lens.core.decomposition.mesh_convexity import mesh_convexity
 from contact_lens.core.decomposition.polygon_convexity import polygon_convexity
 from contact_lens.core.meshes.mesh import Mesh
-from contact_lens.core.narrow_phase.contact import contact
 from contact_lens.core.shapes.hull import ConvexHull
 from contact_lens.core.shapes.polygon import Polygon
 

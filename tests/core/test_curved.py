@@ -27,8 +27,8 @@ from contact_lens.core import (
     contact,
     verify,
 )
-from contact_lens.core.narrow_phase.contact import Status, TieKind
 from contact_lens.core.region.region import Arc, RegionKind
+from contact_lens.core.result import Status, TieKind
 from contact_lens.core.shapes.feature import Feature, FeatureKind
 
 from .generators import rotation

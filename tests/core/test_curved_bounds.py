@@ -14,8 +14,7 @@ from contact_lens.core import Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Re
 from contact_lens.core.curved.direction_cover import cover, cover_axis
 from contact_lens.core.curved.ellipsoid_ball import nearest_on_ellipsoid, proven_depth
 from contact_lens.core.curved.ellipsoid_hull import lowest_nearby, pieces_of
-from contact_lens.core.narrow_phase.certificate import BallCertificate
-from contact_lens.core.narrow_phase.contact import Status, TieKind
+from contact_lens.core.result import BallCertificate, Status, TieKind
 from contact_lens.core.tolerance import promised
 
 from .test_curved import best_slab

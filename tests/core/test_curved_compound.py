@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from contact_lens.core import Circle, Compound, ConvexHull, Relation, Sphere, compound_contact, contact, verify
-from contact_lens.core.compounds.compound import CompoundStatus
+from contact_lens.core import Circle, Compound, ConvexHull, Relation, Sphere, Status, contact, verify
+from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.curved_difference import inner_difference
 from contact_lens.core.curved.curved_inside import spread, support_points
 
@@ -35,10 +35,10 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
     for k, at in enumerate(([0.5, 0.4, 0.3], [5.0, 1.0, 0.0])):
         rng = np.random.default_rng([2, k])
         b = Compound([Sphere(at, 0.4), ConvexHull(np.array(at) + rng.normal(size=(8, 3)) * 0.5)])
-        c = compound_contact(a, b, budget=300)
+        c = compound_contact(a, b, nodes=300)
         assert verify(c, a, b).ok, str(verify(c, a, b))
         assert c.lower_bound <= c.signed_distance <= c.upper_bound
-        assert c.status in (CompoundStatus.CERTIFIED, CompoundStatus.CURVED_BRACKET, CompoundStatus.BUDGET)
+        assert c.status in (Status.CERTIFIED, Status.CURVED_BRACKET, Status.BUDGET)
         assert overlap(a, b.translated(c.mtv)) <= c.tolerance
         nearest = min(contact(p, q).signed_distance for p in a.pieces for q in b.pieces)
         if not c.intersects:
@@ -55,7 +55,7 @@ def test_two_spheres_that_are_one_compound_by_the_closed_form():
     # A ball leaves two balls side by side across the seam: over the middle between them.
     a = Compound([Sphere((-0.5, 0, 0), 1), Sphere((0.5, 0, 0), 1)])
     b = Sphere((0, 0, 0), 0.5)
-    c = compound_contact(a, b)
+    c = contact(a, b)
     expected = np.sqrt(1.5**2 - 0.5**2)
     assert c.depth == pytest.approx(expected, abs=1e-8)
     assert c.relation is Relation.B_INSIDE_A
@@ -66,9 +66,9 @@ def test_two_spheres_that_are_one_compound_by_the_closed_form():
 
 def test_circles_in_the_plane():
     a = Compound([Circle((-1, 0), 1), Circle((1, 0), 1)])
-    c = compound_contact(a, Circle((0, 1.0), 0.5))
+    c = contact(a, Circle((0, 1.0), 0.5))
     assert c.depth == pytest.approx(np.sqrt(1.5**2 - 1) - 1.0, abs=1e-8)
-    assert c.status in (CompoundStatus.CERTIFIED, CompoundStatus.CURVED_BRACKET)
+    assert c.status in (Status.CERTIFIED, Status.CURVED_BRACKET)
     assert verify(c, a, Circle((0, 1.0), 0.5)).ok
 
 

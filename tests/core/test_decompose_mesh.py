@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from contact_lens.core.contact import contact
 from contact_lens.core.decomposition.decompose_mesh import decompose_mesh
 from contact_lens.core.decomposition.decompose_polygon import triangulated
 from contact_lens.core.decomposition.mesh_pieces import mesh_pieces
@@ -16,7 +17,6 @@ from contact_lens.core.decomposition.piece_distance import distance_from_mesh
 from contact_lens.core.decomposition.polygon_convexity import outline_of
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.surface import signed_volume
-from contact_lens.core.narrow_phase.contact import contact
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.shapes.hull import ConvexHull
 

@@ -15,17 +15,17 @@ import pytest
 from contact_lens.core import (
     Capsule,
     Compound,
-    CompoundStatus,
     ConvexHull,
     Mesh,
     Relation,
     Sphere,
-    compound_contact,
-    mesh_contact,
+    Status,
     mesh_pieces,
     verify,
 )
+from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.pair_frame import pair_frame
+from contact_lens.core.meshes.mesh_contact import mesh_contact
 from contact_lens.core.meshes.mesh_sweep import gaps_between
 
 from .generators import rotation
@@ -85,20 +85,20 @@ SWAPPED = {Relation.A_INSIDE_B: Relation.B_INSIDE_A, Relation.B_INSIDE_A: Relati
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_meshes(name):
     a, b, budget = PAIRS[name]
-    first = mesh_contact(Mesh(*a), Mesh(*b), budget=budget)
+    first = mesh_contact(Mesh(*a), Mesh(*b), nodes=budget)
     assert first.depth > 0.0
     if "budget" in name:
-        assert first.compound.status is CompoundStatus.BUDGET
+        assert first.certificate.compound.status is Status.BUDGET
     for turn, shift, size, swapped in motions():
         meshes = [Mesh((points @ turn.T + shift) * size, triangles) for points, triangles in (a, b)]
         if swapped:
             meshes.reverse()
-        c = mesh_contact(*meshes, budget=budget)
+        c = mesh_contact(*meshes, nodes=budget)
         assert c.relation is (SWAPPED.get(first.relation, first.relation) if swapped else first.relation)
         assert c.depth == pytest.approx(first.depth * size, rel=1e-9)
         assert c.least_depth == pytest.approx(first.least_depth * size, rel=1e-9)
         assert -c.lower_bound == pytest.approx(-first.lower_bound * size, rel=1e-9)
-        assert c.compound.nodes == first.compound.nodes
+        assert c.certificate.compound.iterations == first.certificate.compound.iterations
 
 
 def cloud(seed: int, count: int) -> Compound:
@@ -123,14 +123,14 @@ COMPOUNDS = {
 @pytest.mark.parametrize("name", COMPOUNDS)
 def test_of_compounds_whose_search_the_budget_ends(name):
     a, b, budget = COMPOUNDS[name]
-    first = compound_contact(a, b, budget=budget)
-    assert first.status is CompoundStatus.BUDGET
+    first = compound_contact(a, b, nodes=budget)
+    assert first.status is Status.BUDGET
     assert verify(first, a, b).ok
     for turn, shift, size, swapped in motions():
         pair = [Compound([ConvexHull((p.vertices @ turn.T + shift) * size) for p in shape.pieces]) for shape in (a, b)]
         if swapped:
             pair.reverse()
-        c = compound_contact(*pair, budget=budget)
+        c = compound_contact(*pair, nodes=budget)
         assert c.relation is (SWAPPED.get(first.relation, first.relation) if swapped else first.relation)
         assert c.status is first.status
         assert c.depth == pytest.approx(first.depth * size, rel=1e-9)
@@ -141,10 +141,10 @@ def test_of_compounds_whose_search_the_budget_ends(name):
 
 def test_the_order_of_pieces_and_corners_does_not_matter():
     a, b = cloud(1, 20), cloud(2, 20)
-    first = compound_contact(a, b, budget=200)
+    first = compound_contact(a, b, nodes=200)
     rng = np.random.default_rng(8)
     mixed = Compound([ConvexHull(piece.vertices[rng.permutation(len(piece.vertices))]) for piece in a.pieces[::-1]])
-    c = compound_contact(mixed, b, budget=200)
+    c = compound_contact(mixed, b, nodes=200)
     assert c.depth == pytest.approx(first.depth, rel=1e-9)
     assert c.least_depth == pytest.approx(first.least_depth, rel=1e-9)
 

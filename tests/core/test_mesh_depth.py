@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import Cancelled, ConvexHull, Mesh, MeshContact, Relation, mesh_contact, mesh_pieces
+from contact_lens.core import Cancelled, Contact, ConvexHull, Mesh, Relation, contact, mesh_pieces
 from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.decomposition import Decomposition
 from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between
@@ -46,23 +46,23 @@ PAIRS = pairs()
 @pytest.mark.parametrize("name", PAIRS)
 def test_depth_is_the_same_in_every_pose(name):
     a, b = PAIRS[name]
-    first = mesh_contact(Mesh(*a), Mesh(*b))
+    first = contact(Mesh(*a), Mesh(*b))
     assert first.intersects
-    assert first.pieces_a is not None
-    assert not first.pieces_a.exact
+    assert first.certificate.pieces_a is not None
+    assert not first.certificate.pieces_a.exact
     rng = np.random.default_rng(22)
     for k in range(3):
         turn, shift, size = rotation(rng), rng.normal(size=3) * 4.0, float(10.0 ** rng.uniform(-3, 3))
         if k == 0:
             turn, shift, size = np.eye(3), np.zeros(3), 1.0
         meshes = [Mesh((points @ turn.T + shift) * size, triangles) for points, triangles in (a, b)]
-        for c in (mesh_contact(*meshes), mesh_contact(*meshes[::-1])):
+        for c in (contact(*meshes), contact(*meshes[::-1])):
             assert c.relation is first.relation
             assert c.depth == pytest.approx(first.depth * size, rel=1e-9)
             assert c.least_depth == pytest.approx(first.least_depth * size, rel=1e-6)
 
 
-def tried(c: MeshContact, a: Mesh, b: Mesh, count: int = 300) -> None:
+def tried(c: Contact, a: Mesh, b: Mesh, count: int = 300) -> None:
     """No translation shorter than the least depth separates, and the one told does."""
     one, other = Body.of(a), Body.of(b)
     rng = np.random.default_rng(1)
@@ -77,7 +77,7 @@ def tried(c: MeshContact, a: Mesh, b: Mesh, count: int = 300) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_no_shorter_translation_separates(name):
     a, b = (Mesh(*surface) for surface in PAIRS[name])
-    tried(mesh_contact(a, b), a, b)
+    tried(contact(a, b), a, b)
 
 
 def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
@@ -86,10 +86,10 @@ def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
     (points, triangles), other = bumpy(rng, 10), bumpy(rng, 10)
     a, b = Mesh(points, triangles), Mesh(other[0] + [0.8, 0.2, 0.1], other[1])
     shares: list[float] = []
-    c = mesh_contact(a, b, progress=shares.append)
-    assert c.pieces_a is not None
-    assert c.pieces_b is not None
-    assert min(c.pieces_a.reflex_edges, c.pieces_b.reflex_edges) > 200
+    c = contact(a, b, progress=shares.append)
+    assert c.certificate.pieces_a is not None
+    assert c.certificate.pieces_b is not None
+    assert min(c.certificate.pieces_a.reflex_edges, c.certificate.pieces_b.reflex_edges) > 200
     assert len(triangles) > 300
     assert shares == sorted(shares)
     assert len(shares) > 100
@@ -101,14 +101,14 @@ def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
             return len(told) < most
 
         with pytest.raises(Cancelled):
-            mesh_contact(a, b, progress=progress)
+            contact(a, b, progress=progress)
         assert len(told) == left_off, "not asked again"
 
 
 def test_rings_part_by_a_little_though_they_stay_linked():
     """The shortest way is through the hole of each, far from that around the hulls."""
     a, b = PAIRS["linked rings"]
-    c = mesh_contact(Mesh(*a), Mesh(*b))
+    c = contact(Mesh(*a), Mesh(*b))
     assert c.depth < 2e-3
     assert c.depth == pytest.approx(c.least_depth, rel=1e-6)
 
@@ -132,10 +132,10 @@ def test_pieces_that_fit_but_are_not_exact_prove_nothing():
     assert slit.is_closed
     # In the slit, a tenth of a micrometre into the left wall: to be moved by as much to the right.
     blade = Mesh(*block((5e-7, 1.0, 2.0), (-1.1e-6, 0.0, 0.5)))
-    c = mesh_contact(slit, blade, pieces_a=halves)
-    assert c.pieces_a is halves
-    assert c.compound is not None
-    assert c.compound.least_depth > 0.1  # what the pieces tell
+    c = contact(slit, blade, pieces_a=halves)
+    assert c.certificate.pieces_a is halves
+    assert c.certificate.compound is not None
+    assert c.certificate.compound.least_depth > 0.1  # what the pieces tell
     assert c.least_depth <= 1.01e-7
     tried(c, slit, blade, 50)
     assert are_disjoint(Body.of(slit), Body.of(blade).translated(np.array([1.01e-7, 0.0, 0.0])))
@@ -150,7 +150,7 @@ def test_single_precision_pieces_keep_their_claims():
             points, triangles = block((2.0, 1.0, 1.0)) if rng.random() < 0.5 else sphere(5)
             points = (points @ rotation(rng).T + shift).astype(np.float32).astype(np.float64)
             meshes.append(Mesh(points, triangles))
-        c = mesh_contact(*meshes)
+        c = contact(*meshes)
         tried(c, *meshes, 60)
         assert c.depth - c.least_depth <= 1e-4 * c.depth
 
@@ -201,13 +201,11 @@ def test_large_meshes_tell_how_far_they_are_and_can_be_cancelled():
         shares.append(share)
         return True
 
-    c = mesh_contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=progress)
+    c = contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=progress)
     assert c.relation is Relation.PENETRATING
     assert 0.3 < c.least_depth < c.depth < 0.7
     assert shares == sorted(shares)
     assert len(shares) > 100
     for stop in (0.75, 0.95):
         with pytest.raises(Cancelled):
-            mesh_contact(
-                *meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda share, stop=stop: share < stop
-            )
+            contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda share, stop=stop: share < stop)

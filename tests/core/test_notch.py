@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contact_lens.core import Compound, ConvexHull, Mesh, compound_contact, contact, mesh_contact, verify
+from contact_lens.core import Compound, Contact, ConvexHull, Mesh, contact, verify
 from contact_lens.core.meshes.body import Body, are_disjoint
-from contact_lens.core.meshes.mesh_contact import MeshContact
+from contact_lens.core.meshes.mesh_contact import mesh_contact
 from contact_lens.core.meshes.separation import SeparationSearch
 from contact_lens.core.note import NOTCH
 
@@ -33,7 +33,7 @@ def stored() -> tuple[Surface, Surface]:
     return a, b
 
 
-def assert_stays_clear(c: MeshContact, a: Mesh, b: Mesh) -> None:
+def assert_stays_clear(c: Contact, a: Mesh, b: Mesh) -> None:
     """Moved by the translation and by up to the contact tolerance more, B shares nothing with A."""
     band = TOLERANCE * min(a.extent, b.extent)
     one, other = Body.of(a), Body.of(b)
@@ -50,7 +50,7 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
         shift = rng.normal(size=3) * 3.0 if k else np.zeros(3)
         meshes = [Mesh(points @ turn.T + shift, triangles) for points, triangles in (a, b)]
         for one, other in (meshes, meshes[::-1]):
-            c = mesh_contact(one, other)
+            c = contact(one, other)
             assert NOTCH not in c.notes
             assert_stays_clear(c, one, other)
             assert c.depth == pytest.approx(0.65628242, rel=1e-5), "hardly longer than into the notch"
@@ -59,7 +59,7 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
 
 def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     a, b = (Mesh(*surface) for surface in stored())
-    found = mesh_contact(a, b)
+    found = contact(a, b)
     search = SeparationSearch(Body.of(a), Body.of(b), 4, None)
     search.slide_to_minimum(found.mtv)
     into, length = search.best, float(np.linalg.norm(search.best))
@@ -89,7 +89,7 @@ def test_a_tooth_beside_a_slot_that_it_fits_exactly(room, swapped, turned):
     tooth = TOOTH.points * [1.0 - room, 1.0, 1.0] + [1.75, 0.0, 1.5]
     slot, tooth = Mesh(SLOT.points @ turn.T + shift, SLOT.triangles), Mesh(tooth @ turn.T + shift, TOOTH.triangles)
     a, b = (tooth, slot) if swapped else (slot, tooth)
-    c = mesh_contact(a, b)
+    c = contact(a, b)
     assert c.depth == pytest.approx(0.25, rel=1e-6)
     assert c.mtv == pytest.approx((-0.25 if swapped else 0.25) * turn[:, 0], abs=1e-6)
     assert (NOTCH in c.notes) == (room < 1e-3)
@@ -108,7 +108,7 @@ def test_compounds_say_it_too(swapped):
     for room in (0.0, 1e-2):
         tooth = ConvexHull(block((1.0 - room, 1.0, 4.0), (1.75, 0.0, 1.5))[0])
         a, b = (tooth, slot) if swapped else (slot, tooth)
-        c = compound_contact(a, b)
+        c = contact(a, b)
         assert c.depth == pytest.approx(0.25)
         assert (NOTCH in c.notes) == (room == 0.0)
         assert verify(c, a, b).ok, verify(c, a, b)
@@ -122,7 +122,7 @@ def test_of_translations_as_short_the_one_that_stays_clear_is_told():
     for mirrored in (1.0, -1.0):
         slot = Compound([ConvexHull(points * [mirrored, 1.0, 1.0]) for points in wall])
         tooth = ConvexHull(block((1.0, 3.0, 4.0), (0.0, 0.0, 0.0))[0] * [mirrored, 1.0, 1.0])
-        c = compound_contact(slot, tooth)
+        c = contact(slot, tooth)
         assert c.mtv == pytest.approx([-mirrored, 0.0, 0.0], abs=1e-9)
         assert NOTCH not in c.notes
         assert verify(c, slot, tooth).ok
@@ -153,7 +153,7 @@ def test_who_moves_by_a_little_more_stays_apart_or_is_told_and_no_depth_is_longe
         hulls = contact(ConvexHull(a.points), ConvexHull(b.points)).depth
         for one, two in ((a, b), (b, a)):
             for budget in (0, 400):
-                c = mesh_contact(one, two, budget=budget)
+                c = mesh_contact(one, two, nodes=budget)
                 if c.depth == 0.0:
                     continue
                 assert c.depth <= hulls * (1.0 + 1e-9) + 1e-12

@@ -76,7 +76,7 @@ def test_faces_that_are_not_quite_parallel_keep_the_points_that_realise_the_dist
 
 def test_for_large_faces_apart_no_common_part_is_looked_for(monkeypatch):
     looked = []
-    module = sys.modules["contact_lens.core.narrow_phase.contact"]  # the package's name for it is the function
+    module = sys.modules["contact_lens.core.narrow_phase.polytope_contact"]
     region_between = module.region_between
 
     def counted(*given):

@@ -252,7 +252,7 @@ class Window:
             raise AssertionError("the installed zip was not enabled")
 
     def part(self, name: str) -> ModuleType:
-        """A part of the installed add-on, such as "core.narrow_phase.contact"."""
+        """A part of the installed add-on, such as "core.contact"."""
         return importlib.import_module(f"{MODULE}.{name}")
 
     def show_tab(self, category: str = "Contact") -> Iterator[float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact of shapes of which at least one is curved.
+"""Contact of two convex shapes: polytopes, or shapes of which at least one is curved.
 
 The radii come off first: two shapes are as far apart as their cores, less both radii. Cores that are polytopes are
 solved as such, exactly. Of points and segments (spheres, capsules) and a sphere with a box or hull that is the closed
@@ -20,21 +20,21 @@ Objects, 2001 (the bracket).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..narrow_phase.certificate import BallCertificate, Certificate, SupportCertificate
-from ..narrow_phase.contact import Contact, Method, Status, TieKind, contact
 from ..narrow_phase.gjk import size_of_difference
+from ..narrow_phase.polytope_contact import polytope_contact
 from ..narrow_phase.relation import contact_band
+from ..result import BallCertificate, Certificate, Contact, Method, Status, SupportCertificate, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature, across
 from ..shapes.feature import Feature, support_feature
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import Polytope
+from ..shapes.polytope import Polytope, extreme_exponent
 from ..shapes.rounded import polytope_feature
 from ..tolerance import (
     CURVED_AXIS,
@@ -42,6 +42,7 @@ from ..tolerance import (
     CURVED_LEVEL,
     CURVED_RINGS,
     CURVED_ROUNDING,
+    DEFAULT_CONTACT_TOLERANCE,
     EPS,
     SUPPORT_ROUNDING,
     TIE_WIDTH,
@@ -147,10 +148,39 @@ def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:
     )
 
 
-def curved_contact(
+def at_ordinary_size(solve: Callable[[Any, Any, float], Contact], a: Any, b: Any, clearance: float) -> Contact:
+    """Return `solve(a, b, clearance)`; of a pair too large or too small for products of lengths in float64, scaled by
+    a power of two, which rounds nothing, and back."""
+    exponent = extreme_exponent(a, b)
+    if not exponent:
+        return solve(a, b, clearance)
+    found = solve(a.scaled(2.0**-exponent), b.scaled(2.0**-exponent), float(np.ldexp(clearance, -exponent)))
+    return found.scaled(exponent, clearance)
+
+
+def convex_contact(
+    a: ConvexShape,
+    b: ConvexShape,
+    *,
+    method: Method = "auto",
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    start: Contact | None = None,
+) -> Contact:
+    """Return the contact of two convex shapes: `contact` without its checks of the arguments."""
+
+    def solve(one: ConvexShape, other: ConvexShape, clear: float) -> Contact:
+        if isinstance(one, Polytope) and isinstance(other, Polytope):
+            return polytope_contact(one, other, method, clear, contact_tolerance, start)
+        return _curved_contact(one, other, method, clear, contact_tolerance)
+
+    return at_ordinary_size(solve, a, b, clearance)
+
+
+def _curved_contact(
     a: ConvexShape, b: ConvexShape, method: Method, clearance: float, contact_tolerance: float
 ) -> Contact:
-    """Return what `contact` does, for a pair of ordinary size of which at least one shape is curved."""
+    """Return the contact of a pair of ordinary size of which at least one shape is curved."""
     one, other = _Core.of(a), _Core.of(b)
     axis = common_axis(a, b)
     found = _solved(a, b, one, other, method, axis)
@@ -242,7 +272,7 @@ def _solved(
     a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, method: Method, axis: FloatArray | None
 ) -> _Solved:
     if not one.smooth and not other.smooth:
-        inner = contact(one.inner, other.inner, method=method)
+        inner = convex_contact(one.inner, other.inner, method=method)
         return _Solved(
             one,
             other,
@@ -293,7 +323,7 @@ def _by_sections(a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, plane
     first, second = section_of(a, plane), section_of(b, plane)
     if first is None or second is None:
         return None
-    inner = contact(first, second)
+    inner = convex_contact(first, second)
     ways = np.array([in_space(plane, way, False) for way in inner.ties])
     # Where smooth sections end on the axis, the normal is no more exact than the root of rounding.
     along = np.where(ways @ plane[1] > 0.0, 1.0, -1.0)[:, None] * plane[1]
@@ -418,7 +448,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
     iterations = 0
     before, last, idle = (0, 0), inf, 0
     while True:
-        inner = contact(one.inner, other.inner, contact_tolerance=0.0)
+        inner = convex_contact(one.inner, other.inner, contact_tolerance=0.0)
         iterations += inner.iterations
         ways = np.array([inner.normal, *(_polished(one, other, way) for way in inner.ties[:_TIES])])
         ways = np.concatenate([ways, *(_flat_directions(one, other, way) for way in ways)])
@@ -598,7 +628,7 @@ def _balanced(one: _Core, other: _Core, normal: FloatArray, slab: float) -> tupl
     """
     ways = np.concatenate([normal[None], rings(normal, _AROUND)])
     on_a, on_b = one.supports(ways), other.supports(-ways) - slab * normal
-    near = contact(ConvexHull(on_a), ConvexHull(on_b), contact_tolerance=0.0)
+    near = convex_contact(ConvexHull(on_a), ConvexHull(on_b), contact_tolerance=0.0)
     return near.point_on_a, near.point_on_b + slab * normal
 
 
@@ -619,7 +649,7 @@ def _holds(feature: FlatFeature, normal: FloatArray, place: FloatArray) -> bool:
         square = float(way @ way)
         share = min(max(float((foot - first) @ way) / square, 0.0), 1.0) if square > 0.0 else 0.0
         return float(np.linalg.norm(foot - first - share * way)) <= slack
-    return contact(ConvexHull(foot[None]), ConvexHull(feature.points)).signed_distance <= slack
+    return convex_contact(ConvexHull(foot[None]), ConvexHull(feature.points)).signed_distance <= slack
 
 
 def _named(shape: ConvexShape, feature: FlatFeature, direction: FloatArray, width: float) -> Feature:

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact of two compounds.
+
+Apart, two compounds are as far from each other as the nearest two pieces. When they penetrate, the smallest translation
+that separates them is no matter of single pairs: the pieces' own translations do not add up. It is the shortest one
+outside of the insides of all the Minkowski differences A_i - B_j; see `compound_depth.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, sqrt
+
+import numpy as np
+
+from ..broad_phase.candidate_pairs import candidate_pairs
+from ..curved.convex_contact import at_ordinary_size, convex_contact
+from ..curved.curved_inside import sticks_out
+from ..narrow_phase.gjk import gjk
+from ..narrow_phase.relation import contact_band
+from ..note import NOTCH, Note
+from ..progress import Progress, report_progress, subrange
+from ..region.center import middle
+from ..region.merged_region import Patch
+from ..result import CompoundCertificate, Contact, Relation, Status
+from ..shapes.polytope import Polytope
+from ..tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
+from ..types import FloatArray, positive_zero, read_only
+from .compound import Compound, pair_size, pair_tolerance
+from .compound_depth import Escape, shortest_escape
+from .compound_planes import Planes, difference_planes
+from .compound_region import merged_regions
+from .covered import is_covered
+from .curved_escape import curved_escape
+from .pair_frame import pair_frame
+
+_THICK = 16.0  # times the tolerance: translations of flat pieces up to this are a touch
+BEYOND = (1.0, 0.5)
+"""Fractions of the length beyond a translation at which pieces are checked for overlapping again."""
+DEFAULT_NODES = 4_000
+"""Nodes of the search: below a second for most pairs, some ten seconds for hundreds of pieces that overlap one
+another."""
+
+
+def compound_contact(
+    a: Compound,
+    b: Compound,
+    *,
+    nodes: int = DEFAULT_NODES,
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    progress: Progress | None = None,
+) -> Contact:
+    """Return the contact of two compounds: `contact` without its checks of the arguments.
+
+    `nodes` is how many nodes the search for the smallest separating translation may look at, >= 0: the result has a
+    translation that separates and a certified lower bound whatever it is.
+    """
+
+    def solve(one: Compound, other: Compound, clear: float) -> Contact:
+        return _Pair(one, other, clear, contact_tolerance, nodes, progress).contact()
+
+    return at_ordinary_size(solve, a, b, clearance)
+
+
+def contains_compound(outer: Compound, inner: Compound, slack: float) -> bool:
+    """Tell whether `inner` is inside the union of the pieces of `outer`, each grown by `slack`; world units.
+
+    A curved piece counts as inside when a single piece holds all of it.
+    """
+    (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
+    if not ((low >= outer_low - slack).all() and (high <= outer_high + slack).all()):
+        return False
+    holding = [piece for piece in outer.pieces if isinstance(piece, Polytope)]
+    flat = [piece for piece in inner.pieces if isinstance(piece, Polytope)]
+    if not outer.curved and not inner.curved:
+        return is_covered(flat, holding, slack)
+    for piece in inner.pieces:
+        if isinstance(piece, Polytope) and holding and is_covered([piece], holding, slack):
+            continue
+        if not any(sticks_out(piece, other, slack) <= slack for other in outer.pieces):
+            return False
+    return True
+
+
+class _Touching:
+    """The contacts of all pairs of pieces whose boxes are within the band."""
+
+    def __init__(self, pairs: list[tuple[int, int]], contacts: list[Contact]) -> None:
+        self.pairs, self.contacts = pairs, contacts
+
+    @property
+    def nearest(self) -> int:
+        """The place of the pair with the smallest signed distance."""
+        return min(range(len(self.contacts)), key=lambda k: self.contacts[k].signed_distance)
+
+    @property
+    def signed_distance(self) -> float:
+        return min((c.signed_distance for c in self.contacts), default=inf)
+
+
+class _Pair:
+    """Two compounds of ordinary size."""
+
+    def __init__(
+        self,
+        a: Compound,
+        b: Compound,
+        clearance: float,
+        contact_tolerance: float,
+        nodes: int,
+        progress: Progress | None,
+    ) -> None:
+        self.a, self.b = a, b
+        self.clearance, self.contact_tolerance = clearance, contact_tolerance
+        self.nodes, self.progress = nodes, progress
+        small, large = sorted((a.extent, b.extent))
+        self.small = small or large
+        self.size = pair_size(a, b)
+        self.tolerance = pair_tolerance(a, b)
+        self.band = contact_band(a, b, contact_tolerance)
+        self.curved = a.curved or b.curved
+        self.directions = np.zeros((0, a.dim))
+        self.notes: list[Note] = []
+
+    def contact(self) -> Contact:
+        report_progress(self.progress, 0.0)
+        near = self._contacts(self.b, subrange(self.progress, 0.0, 0.3))
+        if near.signed_distance > self.band:
+            found = self._apart()
+        else:
+            deep = None
+            if -near.signed_distance > self.tolerance or self._may_slip():
+                deep = self._penetrating(near)
+            found = self._touching(near) if deep is None else deep
+        report_progress(self.progress, 1.0)
+        return found
+
+    def _may_slip(self) -> bool:
+        """Tell whether a flat piece of one may be where pieces of the other meet: no pair alone tells its depth."""
+        for one, other in ((self.a, self.b), (self.b, self.a)):
+            if len(one.pieces) > 1 and any(
+                isinstance(piece, Polytope) and piece.rank < piece.dim for piece in other.pieces
+            ):
+                return True
+        return False
+
+    def _contacts(self, b: Compound, progress: Progress | None) -> _Touching:
+        a = self.a
+        pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=self.band).pairs.tolist()
+        contacts = []
+        for k, (i, j) in enumerate(pairs):
+            report_progress(progress, k, len(pairs))
+            contacts.append(self._contact(i, j, b))
+        return _Touching([(i, j) for i, j in pairs], contacts)
+
+    def _contact(self, i: int, j: int, b: Compound) -> Contact:
+        """Return the contact of two pieces, with the band of the compounds."""
+        one, two = self.a.pieces[i], b.pieces[j]
+        small, large = sorted((one.extent, two.extent))
+        small = small or large
+        relative = self.contact_tolerance * (self.small / small) if small > 0.0 else self.contact_tolerance
+        return convex_contact(one, two, clearance=self.clearance, contact_tolerance=relative)
+
+    def _apart(self) -> Contact:
+        """Find the nearest pair of pieces: pairs in the order of their boxes' gaps, until these are wider."""
+        a, b = self.a, self.b
+        low, high = b.bounds
+        i = int(_gaps(a.lows, a.highs, low, high).argmin())
+        j = int(_gaps(b.lows, b.highs, a.lows[i], a.highs[i]).argmin())
+        best, lower = self._gap(i, j)
+        chosen = i, j
+        reach = best * (1.0 + 8.0 * EPS) + self.tolerance
+        pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach).pairs
+        gaps = _gaps(a.lows[pairs[:, 0]], a.highs[pairs[:, 0]], b.lows[pairs[:, 1]], b.highs[pairs[:, 1]])
+        order = np.argsort(gaps, kind="stable")
+        for k, (gap, (i, j)) in enumerate(zip(gaps[order].tolist(), pairs[order].tolist(), strict=True)):
+            if gap > best:
+                break
+            if k % 64 == 0:
+                report_progress(self.progress, 0.3 + 0.7 * k / len(order))
+            if (i, j) != chosen:
+                distance, proved = self._gap(i, j)
+                lower = min(lower, proved)
+                if distance < best:
+                    best, chosen = distance, (i, j)
+        deciding = self._contact(*chosen, b)
+        return self._answer(
+            deciding,
+            chosen,
+            deciding.signed_distance,
+            min(lower, deciding.lower_bound),
+            deciding.upper_bound,
+            relation=Relation.WITHIN_CLEARANCE if deciding.signed_distance <= self.clearance else Relation.SEPARATED,
+        )
+
+    def _gap(self, i: int, j: int) -> tuple[float, float]:
+        """Return how far apart two pieces are that are apart, and what that is not below."""
+        one, other = self.a.pieces[i], self.b.pieces[j]
+        if isinstance(one, Polytope) and isinstance(other, Polytope):
+            gap = gjk(one, other).gap
+            return gap, gap - COMPOUND_PLANE * EPS * self.size  # what GJK can be wrong by
+        found = convex_contact(one, other)
+        return found.signed_distance, found.lower_bound
+
+    def _touching(self, near: _Touching) -> Contact:
+        k = near.nearest
+        deciding = near.contacts[k]
+        lower = min(c.lower_bound for c in near.contacts)
+        return self._answer(
+            deciding,
+            near.pairs[k],
+            deciding.signed_distance,
+            lower,
+            deciding.upper_bound,
+            relation=self._relation(deciding.signed_distance),
+            near=near,
+            patches=self._patches(near, None),
+        )
+
+    def _penetrating(self, near: _Touching) -> Contact | None:
+        """Find the smallest translation that separates; None when nothing but flat pieces' thickness overlaps."""
+        a, b, dim = self.a, self.b, self.a.dim
+        overlap = -near.signed_distance
+        start = np.zeros(3)
+        single = len(a.pieces) == len(b.pieces) == 1
+        outer = convex_contact(a.hull, b.hull)
+        start[:dim] = outer.mtv
+        if single:
+            # One body, and it is convex: its own contact tells all.
+            escape = Escape(outer.depth * outer.ties, max(0.0, -outer.upper_bound), 0, True, False)
+        elif self.curved:
+            found = curved_escape(
+                *(a.pieces, b.pieces, outer.mtv, near.contacts[near.nearest].mtv),
+                *(max(-c.upper_bound for c in near.contacts), self.tolerance),
+                *(self.nodes, subrange(self.progress, 0.4, 0.9)),
+            )
+            escape, self.directions = found.escape, found.directions
+        else:
+            bodies = self._bodies(outer.depth)
+            slack = 0.5 * self.tolerance
+            frame = pair_frame(a.pieces, b.pieces)
+            part = subrange(self.progress, 0.4, 0.9)
+            escape = shortest_escape(bodies, frame, start, slack, slack, self.nodes, part)
+        translations = [t[:dim] for t in escape.translations] + [start[:dim]]
+        translation, after = self._chosen(translations, single)
+        depth = sqrt(float(translation @ translation))
+        if overlap <= self.tolerance:
+            if depth <= _THICK * self.tolerance:
+                return None
+            overlap = depth  # no pair alone tells it
+        lower = min(escape.lower_bound, depth)
+        rounding = COMPOUND_PLANE * EPS * (self.size + max(a.magnitude, b.magnitude))
+        status = Status.CERTIFIED
+        if -after.signed_distance > self.tolerance:
+            status = Status.UNVERIFIED
+        elif depth - lower > self.tolerance:
+            status = Status.STALLED if escape.finished or escape.stalled else Status.BUDGET
+            if self.curved and status is Status.STALLED:
+                status = Status.BRACKET
+        normals = [t / sqrt(float(t @ t)) for t in [translation, *translations[:-1]]]
+        ties = [normals[0]]
+        ties += [n for n in normals[1:] if np.abs(n - normals[0]).max() > 1e-7]
+        k = after.nearest
+        deciding = after.contacts[k]
+        if overlap <= self.band:
+            patches = self._patches(near, None)
+        else:
+            patches = self._patches(after, translation)
+        shared = middle(deciding.point_on_a, deciding.point_on_b)
+        return self._answer(
+            deciding,
+            after.pairs[k],
+            0.0 - depth,
+            0.0 - depth - rounding,
+            0.0 - lower,
+            relation=self._relation(0.0 - overlap),
+            near=near,
+            patches=patches,
+            normal=normals[0],
+            points=(shared, shared - translation),
+            ties=np.array(ties),
+            nodes=escape.nodes,
+            status=status,
+        )
+
+    def _chosen(self, translations: list[FloatArray], convex: bool) -> tuple[FloatArray, _Touching]:
+        """Return the first translation that separates and stays clear beyond, of those that are as short as the first
+        that separates; else that one, with a note. And the contacts after it.
+
+        `convex`: both compounds are; what separates them stays clear.
+        """
+        first: tuple[FloatArray, _Touching] | None = None
+        for translation in translations:
+            length = sqrt(float(translation @ translation))
+            if first is not None and length > sqrt(float(first[0] @ first[0])) + self.tolerance:
+                break
+            after = self._after(translation)
+            if -after.signed_distance > self.tolerance:
+                continue
+            if convex or length <= self.band or self._stays_clear(translation, length):
+                return translation, after
+            first = first or (translation, after)
+        if first is None:
+            return translation, after
+        self.notes.append(NOTCH)
+        return first
+
+    def _stays_clear(self, translation: FloatArray, length: float) -> bool:
+        """Tell whether B, once moved by a translation that separates, stays so as it goes on in the same direction."""
+        more = translation * (max(self.band, self.contact_tolerance * length) / length)
+        return all(-self._after(translation + share * more).signed_distance <= self.tolerance for share in BEYOND)
+
+    def _after(self, translation: FloatArray) -> _Touching:
+        """Return the contacts once B is moved."""
+        return self._contacts(self.b.translated(translation), subrange(self.progress, 0.9, 0.9))
+
+    def _bodies(self, reach: float) -> list[Planes]:
+        """Return the Minkowski differences of all pairs that may matter to translations of B no longer than this."""
+        a, b = self.a, self.b
+        pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach + self.tolerance).pairs.tolist()
+        bodies = []
+        for k, (i, j) in enumerate(pairs):
+            if k % 16 == 0:
+                report_progress(self.progress, 0.3 + 0.1 * k / len(pairs))
+            one, other = a.pieces[i], b.pieces[j]
+            assert isinstance(one, Polytope)
+            assert isinstance(other, Polytope)
+            body = difference_planes(one, other, 0.5 * self.tolerance, self.tolerance)
+            if body is not None:
+                bodies.append(body)
+        return bodies
+
+    def _relation(self, deepest: float) -> Relation:
+        """Return the relation of compounds that are not apart, of which two pieces are that deep in each other."""
+        a, b, band = self.a, self.b, self.band
+        if len(a.pieces) == len(b.pieces) == 1:
+            return convex_contact(a.pieces[0], b.pieces[0], contact_tolerance=self.contact_tolerance).relation
+        a_in_b, b_in_a = contains_compound(b, a, band), contains_compound(a, b, band)
+        if a_in_b and b_in_a:
+            return Relation.COINCIDENT
+        if deepest >= -band:
+            return Relation.TOUCHING
+        if a_in_b:
+            return Relation.A_INSIDE_B
+        return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
+
+    def _patches(self, near: _Touching, translation: FloatArray | None) -> list[Patch]:
+        """Return the regions of the pairs that touch; of moved ones half-way back."""
+        patches = []
+        for (i, j), c in zip(near.pairs, near.contacts, strict=True):
+            region = c.region
+            if region is None:
+                continue
+            if translation is not None:
+                region = replace(
+                    region,
+                    vertices=read_only(region.vertices - 0.5 * translation),
+                    centroid=read_only(region.centroid - 0.5 * translation),
+                    depths=read_only(region.depths + float(c.normal @ translation)),
+                    arcs=tuple(replace(arc, center=read_only(arc.center - 0.5 * translation)) for arc in region.arcs),
+                )
+            patches.append(Patch(i, j, c.normal, region))
+        return patches
+
+    def _answer(
+        self,
+        deciding: Contact,
+        pieces: tuple[int, int],
+        signed_distance: float,
+        lower: float,
+        upper: float,
+        *,
+        relation: Relation,
+        near: _Touching | None = None,
+        patches: list[Patch] | None = None,
+        normal: FloatArray | None = None,
+        points: tuple[FloatArray, FloatArray] | None = None,
+        ties: FloatArray | None = None,
+        nodes: int = 0,
+        status: Status | None = None,
+    ) -> Contact:
+        pairs = []
+        overlap = 0.0
+        if near is not None:
+            pairs = [p for p, c in zip(near.pairs, near.contacts, strict=True) if c.signed_distance <= self.band]
+            overlap = max(0.0, -near.signed_distance)
+        if status is None:
+            tolerance = self.tolerance + promised(signed_distance, 0.0, 0.0)
+            status = Status.CERTIFIED if upper - lower <= tolerance else Status.STALLED
+        on_a, on_b = points or (deciding.point_on_a, deciding.point_on_b)
+        return Contact(
+            relation=relation,
+            signed_distance=signed_distance,
+            normal=read_only(positive_zero(deciding.normal if normal is None else normal)),
+            point_on_a=read_only(on_a),
+            point_on_b=read_only(on_b),
+            region=None,
+            regions=merged_regions(patches or [], self.band, self.tolerance),
+            lower_bound=min(lower, signed_distance),
+            upper_bound=max(upper, signed_distance),
+            ties=read_only(positive_zero(deciding.ties if ties is None else ties)),
+            method="compound",
+            iterations=nodes,
+            status=status,
+            notes=tuple(self.notes),
+            clearance=self.clearance,
+            contact_tolerance=self.contact_tolerance,
+            certificate=CompoundCertificate(
+                pieces=pieces,
+                contact=deciding,
+                pairs=read_only(np.array(pairs, dtype=np.intp).reshape(-1, 2)),
+                overlap=overlap,
+                tolerance=self.tolerance,
+                directions=read_only(self.directions),
+            ),
+        )
+
+
+def _gaps(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> FloatArray:
+    """Return the distances (n,) of boxes, a little less than they are."""
+    apart = np.maximum(np.maximum(other_low - high, low - other_high), 0.0)
+    return np.sqrt((apart * apart).sum(axis=1)) * (1.0 - 8.0 * EPS)

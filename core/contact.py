@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The front door for two shapes of any kind: checks the arguments and calls what solves such a pair."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from .arguments import as_length
+from .compounds.compound import Compound, as_compound
+from .compounds.compound_contact import compound_contact
+from .curved.convex_contact import convex_contact
+from .meshes.mesh import Mesh
+from .meshes.mesh_contact import mesh_contact
+from .meshes.mesh_pair import Pieces
+from .meshes.solid_facets import Solid
+from .progress import Progress
+from .result import Contact, Method
+from .shapes.curved_shape import CurvedShape
+from .tolerance import DEFAULT_CONTACT_TOLERANCE
+
+_METHODS = get_args(Method)
+
+
+def contact(
+    a: Solid,
+    b: Solid,
+    *,
+    method: Method = "auto",
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
+    start: Contact | None = None,
+    pieces_a: Pieces | None = None,
+    pieces_b: Pieces | None = None,
+    progress: Progress | None = None,
+) -> Contact:
+    """Return where, how deep and in which direction two shapes collide, or how far apart they are.
+
+    Args:
+        a, b: convex shapes such as `ConvexHull` or `Sphere`, a `Compound`, or a `Mesh`; of one dimension. A closed mesh
+            stands for the solid inside of it, any other for a bare surface; its faults are listed in `notes` and never
+            refused.
+        method: of two convex shapes. "gjk" is GJK and EPA, "sat" is SAT (whose gap is only a lower bound of the
+            distance, so a separated pair gets distance and witness points from GJK started at the separating axis) and
+            slow beyond some hundred vertices, "both" computes both and compares them in `cross_check`, "auto" picks the
+            fastest, which is GJK and EPA. Compounds and meshes take "auto" only.
+        clearance: a length in world units; gaps up to this are WITHIN_CLEARANCE.
+        contact_tolerance: relative to the smaller non-zero extent of the two shapes: the band of TOUCHING around 0 and
+            the width of the support features, neither less than rounding.
+        start: the last contact of two polytopes that have moved little since then, their vertices in the same order:
+            they are solved from the features that decided, faster. The result is as right whatever it is.
+        pieces_a, pieces_b: the result of `mesh_pieces` for a mesh as it is now, to save time, or a function that
+            returns it when it is needed; None: made when needed.
+        progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
+
+    Raises ValueError, naming the argument, when one is not a shape, the dimensions differ, or an option is not valid;
+    Cancelled when `progress` returns False. Source: S1.1 to S1.5, S2.1 to S2.6, S4.1, S4.2.
+
+    >>> from contact_lens.core import Box, contact
+    >>> c = contact(Box([0, 0, 0], [1, 1, 1]), Box([0.5, 0, 0], [1, 1, 1]))
+    >>> c.relation.value, c.depth, c.normal.tolist()
+    ('penetrating', 0.5, [1.0, 0.0, 0.0])
+    """
+    validate_solids(a, b)
+    if not (isinstance(method, str) and method in _METHODS):
+        raise ValueError(f'method must be "auto", "sat", "gjk" or "both", not {method!r}')
+    clearance = as_length("clearance", clearance)
+    contact_tolerance = as_length("contact_tolerance", contact_tolerance)
+    if start is not None and not isinstance(start, Contact):
+        raise ValueError(f"start must be what contact(a, b) returned, not {type(start).__name__}")
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        return mesh_contact(
+            a,
+            b,
+            clearance=clearance,
+            contact_tolerance=contact_tolerance,
+            pieces_a=pieces_a,
+            pieces_b=pieces_b,
+            progress=progress,
+        )
+    if pieces_a is not None or pieces_b is not None:
+        raise ValueError("pieces_a and pieces_b must be None: only a Mesh has pieces")
+    if isinstance(a, Compound) or isinstance(b, Compound):
+        return compound_contact(
+            as_compound(a),
+            as_compound(b),
+            clearance=clearance,
+            contact_tolerance=contact_tolerance,
+            progress=progress,
+        )
+    if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):
+        raise ValueError(
+            f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
+        )
+    return convex_contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance, start=start)
+
+
+def validate_solids(a: object, b: object) -> None:
+    """Raise ValueError unless both are shapes, called a and b, of one dimension."""
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Solid):
+            raise ValueError(
+                f"{name} must be a shape such as ConvexHull, Box or Sphere, a Compound or a Mesh, "
+                f"not {type(shape).__name__}"
+            )
+    dim_a, dim_b = (3 if isinstance(shape, Mesh) else shape.dim for shape in (a, b))  # type: ignore[attr-defined]
+    if dim_a != dim_b:
+        raise ValueError(f"a and b must have the same dimension, but a has {dim_a} and b has {dim_b}")

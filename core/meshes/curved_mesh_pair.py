@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a curved solid and a mesh meet.
+
+They are measured exactly while they are apart; where the solid enters the mesh, facets inside of it prove what no
+translation can do better, and the translation that is reported separates the curved shapes themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from math import inf
+
+import numpy as np
+
+from ..compounds.compound import Compound
+from ..compounds.compound_contact import BEYOND
+from ..compounds.covered import is_covered
+from ..curved.convex_contact import convex_contact
+from ..curved.curved_inside import sticks_out
+from ..note import NOTCH, Note
+from ..progress import report_progress, subrange
+from ..result import Contact, Relation, Status
+from ..shapes.curved_shape import ConvexShape
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import Polytope
+from ..tolerance import CURVED_ROUNDING, EPS, promised
+from ..types import FloatArray
+from .body import length_of
+from .contact_curves import contact_curves
+from .crossings import Crossings
+from .curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
+from .mesh import Mesh
+from .mesh_pair import NO_DEPTH, MeshPair
+from .mesh_result import MeshDraft
+from .solid_facets import pieces_of
+from .triangle_pairs import crossing_triangles
+
+_MOST_CURVED = 64
+"""Pairs of pieces of which one is curved: a second or two."""
+
+
+class CurvedPair:
+    """A solid of which pieces are curved, and a mesh."""
+
+    def __init__(self, solid: Compound | ConvexShape, mesh: Mesh, pair: MeshPair) -> None:
+        """Prepare; `pair` is of the mesh and of the solid's facets, in the order given."""
+        self.solid, self.pieces, self.pair = solid, pieces_of(solid), pair
+        self.of_a = pair.facets[0].curved > 0
+        self.mesh = pair.b if self.of_a else pair.a
+        self.slack = pair.facets[0 if self.of_a else 1].slack
+        small, large = sorted((solid.extent, mesh.extent))
+        magnitude = max(solid.magnitude, mesh.magnitude)
+        self.tolerance = promised(0.0, small, magnitude) + CURVED_ROUNDING * EPS * magnitude
+        self.band = max(pair.contact_tolerance * (small or large), self.tolerance)
+
+    def draft(self) -> MeshDraft:
+        """Return the results for the solid and the mesh."""
+        near = nearest_to_mesh(self.pieces, self.mesh, self.tolerance, progress=subrange(self.pair.progress, 0.0, 0.1))
+        if near.signed_distance >= -self.tolerance and not has_entered(self.pieces, self.mesh):
+            draft = self._apart(near)
+        else:
+            draft = self._by_pieces(near) or self._by_facets(near)
+        report_progress(self.pair.progress, 1.0)
+        return draft
+
+    def _signed(self, normal: FloatArray) -> FloatArray:
+        """Return a vector from the solid to the mesh as one from A to B, or the other way round."""
+        return normal if self.of_a else -normal
+
+    def _apart(self, near: Nearest) -> MeshDraft:
+        """Return the results for what shares no more than a touch: nothing in it is of facets."""
+        pair, gap = self.pair, max(near.signed_distance, 0.0)
+        if gap - near.lower_bound > 2.0 * self.tolerance:
+            pair.notes.append(Note("very many triangles are about as near, so only bounds of the distance are known"))
+        beside = self._compound() if gap <= self.band and self.mesh.solid else None
+        return MeshDraft(
+            relation=pair.apart_relation(gap, self.band),
+            intersects=near.signed_distance <= 0.0,
+            signed_distance=gap,
+            lower=near.lower_bound,
+            upper=near.upper_bound,
+            normal=self._signed(near.normal),
+            points=(near.on_piece, near.on_mesh) if self.of_a else (near.on_mesh, near.on_piece),
+            surface=gap,
+            crossings=Crossings.none(),
+            regions=() if beside is None else beside.regions,
+            notes=tuple(pair.notes),
+            compound=beside,
+        )
+
+    def _compound(self) -> Contact | None:
+        """Return the contact of the solid itself with the pieces of the mesh; None when these are not exact, or too
+        many."""
+        pair, k = self.pair, 1 if self.of_a else 0
+        pieces = pair.pieces_of(k, subrange(pair.progress, 0.1, 0.3))
+        if not pieces.exact or len(pieces.pieces) * len(self.pieces) > _MOST_CURVED:
+            return None
+        one, other = Compound(self.pieces), Compound(pieces.pieces)
+        if not self.of_a:
+            one, other = other, one
+        found = pair.compound_contact(one, other, subrange(pair.progress, 0.3, 0.9))
+        return None if found.status is Status.UNVERIFIED else found
+
+    def _by_pieces(self, near: Nearest) -> MeshDraft | None:
+        """Return the results for what has points in common with a solid of exact pieces; None for any other."""
+        pair = self.pair
+        found = self._compound() if self.mesh.solid else None
+        if found is None:
+            return None
+        crossings = crossing_triangles(pair.a.mesh, pair.b.mesh, subrange(pair.progress, 0.9, 0.95))
+        spare = max(0.0, *(pieces.distance for pieces in pair.pieces if pieces is not None))
+        of_mesh = pair.pieces[1 if self.of_a else 0]
+        assert of_mesh is not None
+        room, relation = max(near.signed_distance, 0.0), found.relation
+        if relation is Relation.PENETRATING and self._inside_all(near, of_mesh.pieces):
+            # It is in more than one of the mesh's pieces, or has more than one itself.
+            relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
+        if self._around and not len(crossings):
+            room = pair.surface_distance(subrange(pair.progress, 0.95, 1.0)).distance
+        return MeshDraft(
+            relation=relation,
+            intersects=True,
+            signed_distance=min(found.signed_distance, 0.0),
+            lower=min(found.lower_bound - spare, 0.0),
+            upper=min(found.upper_bound + spare, 0.0),
+            normal=found.normal,
+            points=(found.point_on_a, found.point_on_b),
+            surface=room,
+            crossings=crossings,
+            curves=tuple(contact_curves(crossings, pair.a.mesh, pair.b.mesh)),
+            regions=found.regions,
+            slacks=self._slacks,
+            notes=(*pair.notes, *found.notes),
+            compound=found,
+        )
+
+    @property
+    def _slacks(self) -> tuple[float, float]:
+        return (self.slack, 0.0) if self.of_a else (0.0, self.slack)
+
+    def _by_facets(self, near: Nearest) -> MeshDraft:
+        """Return the results for what has points in common, from that of the facets."""
+        found, letter = self.pair.draft(), "A" if self.of_a else "B"
+        note = Note(f"its surface is taken as {self._facets} facets, at most {{}} inside of it", (self.slack,), letter)
+        found = replace(
+            found,
+            intersects=True,
+            slacks=self._slacks,
+            surface=0.0 if near.signed_distance <= 0.0 and not self._around else found.surface,
+            notes=(*found.notes, note),
+        )
+        start = self._signed(-found.mtv) if found.depth > 0.0 else np.zeros(3)
+        out = find_separation(self.pieces, self.mesh, start, self.tolerance, subrange(self.pair.progress, 1.0, 1.0))
+        if not self.mesh.solid:
+            return self._of_surface(found, near, None if out is None else out.translation)
+        whole = self.solid.hull if isinstance(self.solid, Compound) else self.solid
+        over = convex_contact(whole, ConvexHull(self.mesh.mesh.points))
+        translation, touch = -over.mtv, None
+        if out is not None and 0.0 < length_of(out.translation) <= over.depth + self.tolerance:
+            translation, touch = out.translation, out.touch
+        length = length_of(translation)
+        notes = tuple(note for note in found.notes if note != NOTCH)
+        if length > self.band and not self._stays_clear(translation, length):
+            notes += (NOTCH,)
+        upper = found.upper if found.signed_distance < 0.0 else 0.0
+        if near.signed_distance > -inf:
+            upper = min(upper, near.upper_bound)
+        assert found.points is not None
+        a, b = found.points
+        if touch is not None:
+            a, b = (touch - translation, touch) if self.of_a else (touch, touch - translation)
+        elif found.depth > 0.0 or not np.array_equal(a, b):
+            a = b = near.on_piece if near.signed_distance > -inf else self._inside()
+        way = self._signed(-translation) / length if length > 0.0 else None
+        kept = way is not None and found.normal is not None and float(way @ found.normal) > 1.0 - EPS**0.5
+        return replace(
+            found,
+            relation=self._relation(found.relation, near, length, -upper),
+            signed_distance=-length,
+            lower=-length - self.tolerance,
+            upper=min(upper, 0.0),
+            normal=way,
+            points=(a, b),
+            regions=found.regions if kept else (),
+            notes=notes,
+        )
+
+    def _stays_clear(self, translation: FloatArray, length: float) -> bool:
+        """Return whether the solid, once moved by a translation that separates, stays so as it goes on."""
+        more = translation * (max(self.band, self.pair.contact_tolerance * length) / length)
+        return all(
+            nearest_to_mesh(
+                [piece.translated(translation + share * more) for piece in self.pieces], self.mesh, self.tolerance
+            ).signed_distance
+            >= -self.tolerance
+            for share in BEYOND
+        )
+
+    def _of_surface(self, found: MeshDraft, near: Nearest, translation: FloatArray | None) -> MeshDraft:
+        """Return the results for a mesh that is a bare surface."""
+        assert found.points is not None
+        point = near.on_mesh if near.signed_distance > -inf else found.points[0]
+        draft = replace(found, signed_distance=0.0, lower=0.0, upper=0.0, points=(point, point), regions=())
+        if translation is not None and 0.0 < length_of(translation) <= self.band:
+            direction = self._signed(-translation) / length_of(translation)
+            return replace(draft, relation=Relation.TOUCHING, normal=direction)
+        notes = (*(note for note in found.notes if note != NO_DEPTH), NO_DEPTH)
+        return replace(draft, relation=self._relation(found.relation, near, inf, inf), normal=None, notes=notes)
+
+    def _relation(self, of_facets: Relation, near: Nearest, length: float, least: float) -> Relation:
+        """Return the relation of a solid that is left after `length`, and after no less than `least`."""
+        if self._around:
+            return Relation.B_INSIDE_A if self.of_a else Relation.A_INSIDE_B
+        if of_facets is Relation.COINCIDENT:
+            return of_facets
+        if length <= self.band:
+            return Relation.TOUCHING
+        inside = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
+        if of_facets is inside and -inf < near.signed_distance < -self.band:
+            return Relation.PENETRATING  # it reaches beyond its facets, deeper into the surface than a touch
+        if of_facets is inside or self._inside_all(near):
+            return inside
+        return of_facets if of_facets in (Relation.A_INSIDE_B, Relation.B_INSIDE_A) else Relation.PENETRATING
+
+    def _inside_all(self, near: Nearest, holding: tuple[ConvexHull, ...] = ()) -> bool:
+        """Whether the mesh's solid holds all of the solid: no piece is deeper in its surface than a touch, and all are
+        on the inner side; or they are polytopes inside of exact pieces of the mesh, `holding`."""
+        pieces = [p for p in self.pieces if not (isinstance(p, Polytope) and is_covered([p], holding, self.band))]
+        if pieces and (len(pieces) < len(self.pieces) or -self.band <= near.signed_distance < -self.tolerance):
+            # Until now was looked no further than to the first that overlaps.
+            near = nearest_to_mesh(pieces, self.mesh, self.band)
+        proved = min(near.signed_distance, near.lower_bound) >= -self.band - self.tolerance
+        return not pieces or (proved and all_inside(pieces, self.mesh))
+
+    @cached_property
+    def _around(self) -> bool:
+        """Whether one piece holds all of the mesh, but for the contact tolerance."""
+        low, high = self.mesh.mesh.bounds
+        around = [
+            piece
+            for piece in self.pieces
+            if (piece.bounds[0] <= low + self.band).all() and (piece.bounds[1] >= high - self.band).all()
+        ]
+        if not around:
+            return False
+        corners = ConvexHull(self.mesh.mesh.points.take(np.unique(self.mesh.mesh.triangles), axis=0))
+        return any(sticks_out(corners, piece, self.band) <= self.band for piece in around)
+
+    @property
+    def _facets(self) -> int:
+        found = self.pair.facets[0 if self.of_a else 1].pieces
+        assert found is not None
+        return sum(len(hull.facets) for hull, piece in zip(found.pieces, self.pieces, strict=True) if hull is not piece)
+
+    def _inside(self) -> FloatArray:
+        """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
+        middles = np.array([piece.center for piece in self.pieces])
+        held = self.mesh.contains(middles)
+        return middles[held][0] if held.any() else self.mesh.starts[0]

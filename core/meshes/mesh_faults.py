@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Faults of a mesh that the user should know about, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..progress import Progress
+from .body import Body
+from .crossings import Meeting
+from .mesh import Mesh
+from .triangle_pairs import self_crossings
+
+
+def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:
+    """Return what there is to know about a mesh, in words."""
+    words = []
+    mesh = body.mesh
+    if mesh is not given and body.mesh.is_closed:
+        words.append("closed once points in the same place are made one")
+    if not mesh.is_closed:
+        reasons = [
+            f"{len(edges)} {one if len(edges) == 1 else many}"
+            for edges, one, many in (
+                (mesh.boundary_edges, "open edge", "open edges"),
+                (mesh.nonmanifold_edges, "edge of more than two faces", "edges of more than two faces"),
+                (
+                    mesh.flipped_edges,
+                    "edge whose faces are turned against each other",
+                    "edges whose faces are turned against each other",
+                ),
+            )
+            if len(edges)
+        ]
+        words.append(f"not closed, taken as a bare surface: {', '.join(reasons) or 'no face has edges'}")
+    elif not body.solid:
+        words.append("closed but encloses no volume, taken as a bare surface")
+    for faces, one, many in (
+        (mesh.duplicate_faces, "face is there twice", "faces are there more than once"),
+        (mesh.degenerate_faces, "triangle has no area", "triangles have no area"),
+    ):
+        if len(faces):
+            words.append(f"{len(faces)} {one if len(faces) == 1 else many}")
+    count = _own_crossings(mesh, progress)
+    if count:
+        words.append(f"crosses itself: {count} pair{'s' if count != 1 else ''} of triangles overlap")
+    return words
+
+
+def _own_crossings(mesh: Mesh, progress: Progress | None) -> int:
+    """Return how many pairs of a mesh's triangles cross or overlap; what has no area only touches, very often."""
+    if len(mesh.degenerate_faces) == len(mesh.triangles):
+        return 0
+    if len(mesh.degenerate_faces):
+        mesh = Mesh(mesh.points, np.delete(mesh.triangles, mesh.degenerate_faces, axis=0))
+    # Doubled points are no crossings.
+    itself = self_crossings(mesh.welded() if len(mesh.boundary_edges) else mesh, progress)
+    return len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR))

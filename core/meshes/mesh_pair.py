@@ -1,0 +1,507 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How two meshes meet: bare surfaces, or solids by convex pieces that stand for them.
+
+Pieces are only believed as far as they are the meshes: unless they are exact, both bounds of the depth are proved on
+the meshes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+
+from ..compounds.compound import Compound
+from ..compounds.compound_contact import compound_contact
+from ..decomposition.mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
+from ..note import NOTCH, Note
+from ..progress import Progress, report_progress, subrange
+from ..result import CompoundCertificate, Contact, Relation, Status
+from ..shapes.hull import ConvexHull
+from ..shapes.polytope import Polytope
+from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
+from ..types import FloatArray
+from .body import Body, are_disjoint, length_of
+from .contact_curves import contact_curves
+from .crossings import Crossings
+from .decomposition import Decomposition
+from .depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
+from .mesh import Mesh
+from .mesh_distance import MeshDistance, mesh_distance
+from .mesh_faults import mesh_faults
+from .mesh_result import MeshDraft
+from .separation import SeparationSearch, contact_directions, frame_directions
+from .solid_facets import SolidFacets
+from .triangle_pairs import crossing_triangles
+
+Pieces = Decomposition | Callable[[], Decomposition]
+"""Convex pieces of a mesh, or a function that makes them when they are needed."""
+NO_DEPTH = Note("a bare surface has no inside, so no depth is told")
+"""The note of contacts that have no depth."""
+
+_TRY = 50  # nodes of the budget that a translation of meshes counts for
+_MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
+_MOST_EDGES = 6_000  # of pieces that are made smaller
+_INNER_FRACTION = 4  # pieces without their rims get this part of the nodes
+
+
+class MeshPair:
+    """Two meshes, or the facets of another solid beside a mesh, and how they meet."""
+
+    def __init__(
+        self,
+        facets: tuple[SolidFacets, SolidFacets],
+        clearance: float,
+        contact_tolerance: float,
+        nodes: int,
+        pieces: list[Pieces | None],
+        size: float,
+        progress: Progress | None,
+    ) -> None:
+        self.facets = facets
+        a, b = facets[0].mesh, facets[1].mesh
+        self.a, self.b = Body.of(a), Body.of(b)
+        self.clearance, self.contact_tolerance, self.nodes, self.size = clearance, contact_tolerance, nodes, size
+        self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
+        self._makers = [None if isinstance(given, Decomposition) else given for given in pieces]
+        self.progress = progress
+        small, large = sorted((a.extent, b.extent))
+        self.magnitude = max(a.magnitude, b.magnitude)
+        self.promise = promised(0.0, small, self.magnitude)
+        self.band = max(contact_tolerance * (small or large), self.promise)
+        self.notes: list[Note] = []
+        self.crossings = Crossings.none()
+        self.surface = 0.0
+        self.a_in_b = self.b_in_a = np.zeros(0, dtype=np.bool_)
+        self.intersects = self.nested = False
+        for k, (name, given, body) in enumerate((("A", facets[0], self.a), ("B", facets[1], self.b))):
+            part = subrange(progress, 0.05 * k, 0.05 * (k + 1))
+            if given.pieces is None:
+                self.notes += [Note(words, about=name) for words in mesh_faults(given.mesh, body, part)]
+            elif not body.solid and not given.curved:
+                self.notes.append(Note("it is flat, taken as a bare surface", about=name))
+
+    def draft(self) -> MeshDraft:
+        """Return the results for the meshes."""
+        a, b = self.a, self.b
+        self.crossings = crossings = crossing_triangles(a.mesh, b.mesh, subrange(self.progress, 0.1, 0.2))
+        proved = 0.0
+        normal: FloatArray | None = None
+        if len(crossings):
+            ends = crossings.segments
+            longest = int(np.abs(ends[:, 1] - ends[:, 0]).max(axis=1).argmax())
+            on_a = on_b = 0.5 * ends[longest, 0] + 0.5 * ends[longest, 1]
+        else:
+            nearest = self.surface_distance(subrange(self.progress, 0.2, 0.3))
+            self.surface, proved = nearest.distance, nearest.lower_bound
+            on_a, on_b = nearest.point_on_a, nearest.point_on_b
+            self.a_in_b, self.b_in_a = b.contains(a.starts), a.contains(b.starts)
+            self.nested = bool(self.a_in_b.any() or self.b_in_a.any())
+            if self.nested:
+                on_a = on_b = a.starts[self.a_in_b][0] if self.a_in_b.any() else b.starts[self.b_in_a][0]
+            else:
+                apart = on_b - on_a
+                largest = float(np.abs(apart).max())
+                if largest > self._rounding:  # what rounding leaves of a touch has no direction
+                    normal = apart / largest / length_of(apart / largest)
+        self.intersects = self.nested or bool(len(crossings))
+        near = subrange(self.progress, 0.3, 1.0)
+        if not self.intersects and self.surface > self.band:
+            draft = self._apart(self.apart_relation(self.surface, self.band), proved, normal)
+        elif not (a.solid and b.solid):
+            draft = self._surfaces(proved, normal, near)
+        elif not self.intersects:
+            draft = self._beside(proved, normal, near)
+        else:
+            draft = self._solids(near)
+        report_progress(self.progress, 1.0)
+        return replace(
+            draft,
+            points=(on_a, on_b) if draft.points is None else draft.points,
+            lower=min(draft.lower, draft.signed_distance),
+            upper=max(draft.upper, draft.signed_distance),
+            intersects=self.intersects,
+            of_facets=any(facets.curved for facets in self.facets),
+            crossings=crossings,
+            curves=tuple(contact_curves(crossings, a.mesh, b.mesh)),
+            surface=self.surface,
+            notes=tuple(self.notes),
+        )
+
+    def contact(self, draft: MeshDraft) -> Contact:
+        """Return the contact that a draft of this pair describes."""
+        return draft.contact(
+            (self.a.solid, self.b.solid),
+            (self.pieces[0], self.pieces[1]),
+            self.size,
+            self.clearance,
+            self.contact_tolerance,
+        )
+
+    def apart_relation(self, gap: float, band: float) -> Relation:
+        """Return the relation of shapes that do not intersect."""
+        if gap <= band:
+            return Relation.TOUCHING
+        return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
+
+    def surface_distance(self, progress: Progress | None) -> MeshDistance:
+        """Return how far apart the surfaces are that do not cross."""
+        a, b = self.a.mesh, self.b.mesh
+        return mesh_distance(a, b, progress)
+
+    @property
+    def _rounding(self) -> float:
+        return MESH_GAP * EPS * self.magnitude
+
+    # Bare surfaces
+
+    def _apart(self, relation: Relation, proved: float, normal: FloatArray | None) -> MeshDraft:
+        """Return the results for surfaces at a distance of which `proved` is a lower bound."""
+        upper = self.surface + (self._rounding if not self.intersects else 0.0)
+        return self._draft(relation, self.surface, proved, upper, normal)
+
+    def _draft(
+        self,
+        relation: Relation,
+        signed_distance: float = 0.0,
+        lower: float = 0.0,
+        upper: float = 0.0,
+        normal: FloatArray | None = None,
+        found: Contact | None = None,
+        along_pieces: bool = True,
+    ) -> MeshDraft:
+        """Return results; `found` is the contact of the pieces, whose witness points and regions are those of the
+        meshes where the translation is along theirs."""
+        of = found if along_pieces else None
+        return MeshDraft(
+            relation=relation,
+            signed_distance=signed_distance,
+            lower=lower,
+            upper=upper,
+            normal=normal,
+            points=None if of is None else (of.point_on_a, of.point_on_b),
+            regions=() if of is None else of.regions,
+            compound=found,
+            crossings=self.crossings,
+        )
+
+    def _surfaces(self, proved: float, normal: FloatArray | None, progress: Progress | None) -> MeshDraft:
+        """Return the results for two meshes that meet, of which one at least is a bare surface."""
+        a, b, crossings = self.a, self.b, self.crossings
+        if self.nested:
+            self.notes.append(NO_DEPTH)
+            return self._draft(self._nested_relation(Relation.PENETRATING))
+        # What reaches beyond the other's box is neither the same surface nor inside: no samples, which take long.
+        a_within, b_within = self._within(a, b), self._within(b, a)
+        of_a = sample_surface(a, b, crossings, 0, self.band) if a_within and (b.solid or b_within) else None
+        of_b = sample_surface(b, a, crossings, 1, self.band) if b_within and (a.solid or a_within) else None
+        if of_a is not None and of_b is not None and self._coincide(of_a, of_b):
+            return self._apart(Relation.COINCIDENT, proved, normal)
+        if not len(crossings):
+            return self._apart(Relation.TOUCHING, proved, normal)
+        if b.solid and of_a is not None and of_a.farthest <= self.band < of_a.deepest:
+            relation = Relation.A_INSIDE_B
+        elif a.solid and of_b is not None and of_b.farthest <= self.band < of_b.deepest:
+            relation = Relation.B_INSIDE_A
+        else:
+            relation = Relation.PENETRATING
+            if triangle_depth(a.mesh, b.mesh, crossings, self.band) <= self.band:
+                leaving = self._leaving(progress)
+                if leaving is not None:
+                    return self._draft(Relation.TOUCHING, normal=leaving)
+                self.notes.append(Note("no translation as short as the contact tolerance was found that parts them"))
+        self.notes.append(NO_DEPTH)
+        return self._draft(relation)
+
+    def _within(self, one: Body, other: Body) -> bool:
+        """Return whether one is within the box of the other, but for the contact tolerance."""
+        (low, high), (other_low, other_high) = one.mesh.bounds, other.mesh.bounds
+        return bool((low >= other_low - self.band).all() and (high <= other_high + self.band).all())
+
+    def _leaving(self, progress: Progress | None) -> FloatArray | None:
+        """Return the way in which B leaves A within the contact tolerance, if one is found."""
+        ways = contact_directions(self.a, self.b, self.crossings)
+        for k, way in enumerate(ways):
+            report_progress(progress, k, len(ways))
+            if are_disjoint(self.a, self.b.translated(way * self.band)):
+                return way
+        return None
+
+    def _coincide(self, of_a: Samples, of_b: Samples) -> bool:
+        """Return whether the surfaces are one, by their samples, and what they hold."""
+        if max(float(of_a.distance.max()), float(of_b.distance.max())) > self.band:
+            return False
+        if self.a.solid != self.b.solid:
+            return False
+        if not self.a.solid:
+            return True
+        one, other = abs(self.a.mesh.volume), abs(self.b.mesh.volume)
+        return abs(one - other) <= 2.0 * self.band * self.a.mesh.area + CONVEX_COVERED * one
+
+    # Solids
+
+    def _decomposed(self, progress: Progress | None) -> tuple[Decomposition, Decomposition]:
+        """Return the pieces of both."""
+        found: list[Decomposition] = []
+        for k in (0, 1):
+            pieces = self.pieces_of(k, subrange(progress, 0.5 * k, 0.5 * k + 0.5))
+            found.append(pieces)
+            if not self._fit(pieces):
+                self.notes.append(note_of_pieces("AB"[k], pieces))
+        return found[0], found[1]
+
+    def pieces_of(self, k: int, progress: Progress | None) -> Decomposition:
+        """Return the pieces of A (0) or B (1)."""
+        pieces, make, other = self.pieces[k], self._makers[k], self.pieces[1 - k]
+        bodies = self.a, self.b
+        if pieces is None and make is not None:
+            pieces = check_given(f"pieces_{'ab'[k]}", self.facets[k].mesh, make())
+        elif pieces is None and other is not None and bodies[0].mesh is bodies[1].mesh:
+            pieces = other
+        elif pieces is None:
+            pieces = mesh_pieces(bodies[k].mesh, progress=progress)
+        self.pieces[k] = pieces
+        return pieces
+
+    def _fit(self, pieces: Decomposition) -> bool:
+        """Return whether what pieces are from the mesh is no matter."""
+        return pieces.exact or pieces.distance <= 0.25 * self.band
+
+    def _compound(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> Contact | None:
+        one, other = (Compound(found.pieces) for found in pieces)
+        if _work(one, other) > _MOST_WORK:
+            self.notes.append(Note("the pieces have too many edges: the depth is told by the meshes alone"))
+            return None
+        return self.compound_contact(one, other, progress)
+
+    def compound_contact(self, one: Compound, other: Compound, progress: Progress | None) -> Contact:
+        """Return the contact of pieces of A and B with the band of the meshes."""
+        small, large = sorted((one.extent, other.extent))
+        return compound_contact(
+            one,
+            other,
+            nodes=self.nodes,
+            clearance=self.clearance,
+            contact_tolerance=self.band / (small or large) if large > 0.0 else self.contact_tolerance,
+            progress=progress,
+        )
+
+    def _beside(self, proved: float, normal: FloatArray | None, progress: Progress | None) -> MeshDraft:
+        """Return the results for two solids that are apart, but no more than the contact tolerance."""
+        draft = self._apart(Relation.TOUCHING, proved, normal)
+        pieces = self._decomposed(subrange(progress, 0.0, 0.7))
+        found = draft.compound = self._compound(pieces, subrange(progress, 0.7, 1.0))
+        if found is not None and all(map(self._fit, pieces)):
+            draft.regions = found.regions
+            if normal is None:
+                draft.normal = found.normal
+        return draft
+
+    def _solids(self, progress: Progress | None) -> MeshDraft:
+        """Return the results for two solids that have points in common."""
+        pieces = self._decomposed(subrange(progress, 0.0, 0.3))
+        found = self._compound(pieces, subrange(progress, 0.3, 0.7))
+        spare = pieces[0].distance + pieces[1].distance
+        fit = all(map(self._fit, pieces))
+        rest = subrange(progress, 0.7, 1.0)
+        if found is None:
+            search = SeparationSearch(self.a, self.b, 4 + self.nodes // _TRY, subrange(rest, 0.0, 0.3))
+            return self._by_meshes(pieces, None, search, subrange(rest, 0.3, 1.0))
+        exact = pieces[0].exact and pieces[1].exact
+        tolerance = certificate_of(found).tolerance
+        touch = found.depth <= tolerance + spare and not self.nested
+        if exact and touch:
+            return self._touching(found, min(0.0, found.lower_bound) - spare - tolerance)
+        search = SeparationSearch(self.a, self.b, 4 + self.nodes // _TRY, subrange(rest, 0.0, 0.3))
+        ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
+        taken = search.try_all(ways[:8], tolerance, spare)
+        if fit and touch and search.proved and search.length <= self.band:
+            return self._touching(found, -search.length)
+        if fit and taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
+            length = length_of(taken)
+            if length <= found.depth + 8.0 * (tolerance + spare) + 64.0 * EPS * self.magnitude:
+                # What fills a gap closes a way out, however narrow: pieces that are not exact prove nothing, but what
+                # of them is inside the meshes does.
+                parts = subrange(rest, 0.3, 1.0)
+                least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
+                if search.length < found.depth - tolerance:
+                    return self._shorter(search, least, found)
+                upper = -min(max(0.0, least), found.depth)
+                lower = min(found.lower_bound - spare, -length)
+                chosen = taken / length
+                same = float(chosen @ found.normal) > 1.0 - 1e-9
+                if (NOTCH in found.notes) if exact and same else not self._stays_clear(search, taken):
+                    self.notes.append(NOTCH)
+                return self._draft(
+                    self._nested_relation(found.relation),
+                    found.signed_distance,
+                    lower,
+                    upper,
+                    found.normal if same else chosen,
+                    found,
+                    same,
+                )
+        if exact and found.status is not Status.UNVERIFIED:
+            if search.proved and search.length < found.depth - tolerance:
+                return self._shorter(search, found.least_depth - spare, found)
+            self.notes += found.notes
+            # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
+            # no overlap, though meshes cannot tell.
+            return self._draft(
+                self._nested_relation(found.relation),
+                found.signed_distance,
+                found.lower_bound - spare,
+                min(0.0, found.upper_bound + spare),
+                found.normal,
+                found,
+            )
+        return self._by_meshes(pieces, found, search, subrange(rest, 0.3, 1.0))
+
+    def _shorter(self, search: SeparationSearch, least: float, found: Contact) -> MeshDraft:
+        """Return the results for pieces that fit, whose search ended with a longer translation than separates the
+        meshes."""
+        chosen = self._clear(search)
+        length = length_of(chosen)
+        relation, upper = self._nested_relation(found.relation), -min(max(0.0, least), length)
+        return self._draft(relation, -length, -length, upper, chosen / length, found, False)
+
+    def _beyond(self, length: float) -> float:
+        """Return for how much more of a translation of that length the solids are to stay apart."""
+        return max(self.band, self.contact_tolerance * length)
+
+    def _stays_clear(self, search: SeparationSearch, translation: FloatArray) -> bool:
+        return search.stays_clear(translation, self._beyond(length_of(translation)))
+
+    def _clear(self, search: SeparationSearch) -> FloatArray:
+        """Return the translation that is reported: the best, or one about as short that stays clear beyond."""
+        clear = (
+            search.find_clear(self._beyond(search.length))
+            if search.proved and search.length > self.band
+            else search.best
+        )
+        if clear is None:
+            self.notes.append(NOTCH)
+            return search.best
+        return clear
+
+    def _touching(self, found: Contact, lower: float) -> MeshDraft:
+        """Return the results for a touch of pieces that fit: the signs of what is left are rounding."""
+        relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
+        return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
+
+    def _by_meshes(
+        self,
+        pieces: tuple[Decomposition, Decomposition],
+        found: Contact | None,
+        search: SeparationSearch,
+        progress: Progress | None,
+    ) -> MeshDraft:
+        """Return the results for two solids whose pieces are not the meshes: by the meshes themselves."""
+        a, b, crossings = self.a, self.b, self.crossings
+        least, of_a, of_b = self._proved(pieces, subrange(progress, 0.0, 0.5))
+        search.progress = subrange(progress, 0.5, 1.0)
+        if least <= self.band:
+            way = self._leaving(None)
+            if way is not None and self.band < search.length:
+                search.separates(way * self.band)
+        search.slide_to_minimum(search.best)
+        search.improve(contact_directions(a, b, crossings), least)
+        search.improve([*search.ties, *frame_directions(a, b)], least)
+        search.refine(least)
+        if not search.proved:
+            self.notes.append(Note("no translation was found that is known to separate the meshes"))
+        best = self._clear(search)
+        length = length_of(best)
+        chosen = best / length if length > 0.0 else None
+        lower, upper = -length if search.proved else -inf, -min(least, length)
+        deep = self._draft(Relation.PENETRATING, -length, lower, upper, chosen, found, False)
+        if length <= self.band:
+            deep.relation = Relation.TOUCHING
+            if length <= self.promise:
+                deep.signed_distance, deep.upper = 0.0, 0.0
+        elif self._coincide(of_a, of_b):
+            deep.relation = Relation.COINCIDENT
+        elif self.nested:
+            deep.relation = self._nested_relation(deep.relation)
+        elif least <= self.band and max(of_a.deepest, of_b.deepest) <= self.band:
+            # Nothing is known to be inside: a shape that fits into a hollow, for one.
+            deep.relation, deep.signed_distance, deep.normal = Relation.TOUCHING, 0.0, None
+            self.notes.append(Note("that they only touch is told by samples of their surfaces"))
+        elif of_a.farthest <= self.band and of_b.deepest <= self.band:
+            deep.relation = Relation.A_INSIDE_B
+            self.notes.append(Note("that A is inside B is told by samples of its surface"))
+        elif of_b.farthest <= self.band and of_a.deepest <= self.band:
+            deep.relation = Relation.B_INSIDE_A
+            self.notes.append(Note("that B is inside A is told by samples of its surface"))
+        return deep
+
+    def _proved(
+        self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None
+    ) -> tuple[float, Samples, Samples]:
+        """Return a certified lower bound of the depth, by the meshes themselves, and the samples of both."""
+        a, b, crossings = self.a, self.b, self.crossings
+        of_a = sample_surface(a, b, crossings, 0, self.band, subrange(progress, 0.0, 0.3))
+        of_b = sample_surface(b, a, crossings, 1, self.band, subrange(progress, 0.3, 0.6))
+        radius, _ = find_ball_inside(a, b, (of_a, of_b), subrange(progress, 0.6, 0.8))
+        least = max(2.0 * radius, triangle_depth(a.mesh, b.mesh, crossings))
+        return max(least, self._depth_of_inner(pieces, subrange(progress, 0.8, 1.0))), of_a, of_b
+
+    def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
+        """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
+        if max(sum(len(piece.edges) for piece in found.pieces) for found in pieces) > _MOST_EDGES:
+            return 0.0
+        # The larger first, whichever it is: so the answer is the same when A and B change places.
+        inner, bodies = [], sorted(zip((self.a, self.b), pieces, strict=True), key=lambda pair: -pair[0].size)
+        for k, (body, found) in enumerate(bodies):
+            report_progress(progress, 0.25 * k)
+            inner.append(inner_pieces(body.mesh, found))
+        if not (inner[0] and inner[1]):
+            return 0.0
+        one, other = map(Compound, inner)
+        if _work(one, other) > _MOST_WORK:
+            return 0.0
+        if len(one.pieces) > 1 or len(other.pieces) > 1:
+            # Looked at in the frame of the pair, a search that the budget ends comes equally far in every pose.
+            frame, bounds = bodies[0][0].frame, self.a.mesh.bounds
+            middle = 0.5 * bounds[0] + 0.5 * bounds[1]
+            one, other = (
+                Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in cores]) for cores in inner
+            )
+        report_progress(progress, 0.5)
+        nodes = self.nodes // _INNER_FRACTION
+        least = compound_contact(one, other, nodes=nodes, progress=subrange(progress, 0.5, 1.0)).least_depth
+        return max(0.0, least - self._rounding)
+
+    def _nested_relation(self, otherwise: Relation) -> Relation:
+        """Return the relation of shapes whose surfaces do not meet, of which parts of one are inside the other."""
+        if not self.nested or otherwise in (Relation.COINCIDENT, Relation.TOUCHING):
+            return otherwise
+        if self.a_in_b.all() and not self.b_in_a.any():
+            return Relation.A_INSIDE_B
+        if self.b_in_a.all() and not self.a_in_b.any():
+            return Relation.B_INSIDE_A
+        return Relation.PENETRATING
+
+
+def _work(one: Compound, other: Compound) -> int:
+    """Return how many pairs of edges a search for the smallest translation looks at."""
+    if len(one.pieces) == len(other.pieces) == 1:
+        return 0
+    edges = [sum(len(piece.edges) for piece in found.pieces if isinstance(piece, Polytope)) for found in (one, other)]
+    return edges[0] * edges[1]
+
+
+def check_given(name: str, mesh: Mesh, pieces: object) -> Decomposition:
+    """Return pieces that somebody gave for a mesh. Raises ValueError that begins with their name."""
+    if not (isinstance(pieces, Decomposition) and pieces.pieces):
+        raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
+    check_pieces(name, mesh, pieces)
+    return pieces
+
+
+def certificate_of(contact: Contact) -> CompoundCertificate:
+    """Return the certificate of a contact of compounds."""
+    assert isinstance(contact.certificate, CompoundCertificate)
+    return contact.certificate

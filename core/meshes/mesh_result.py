@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contact of a mesh and another solid as a record: its certificate, and what it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ulp
+
+import numpy as np
+
+from ..note import Note
+from ..region.contact_curve import ContactCurve
+from ..region.merged_region import MergedRegion
+from ..result import Contact, Proof, Relation, Status
+from ..types import FloatArray, positive_zero, read_only
+from .crossings import Crossings
+from .decomposition import Decomposition
+
+BOUNDS_MEET = 1e-6
+"""Times the size of the larger shape: bounds that differ by no more meet."""
+LEAST_GAP = ulp(0.0)
+"""The signed distance of meshes that are apart by less than rounding: its sign tells whether they intersect."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeshCertificate(Proof):
+    """Proof of a contact of which one shape at least is a mesh. World frame, the unit of the coordinates.
+
+    `crossings` and pieces are of meshes: of any other solid its facets stand for it. Of a curved one they are inside of
+    it by up to `slack_a` or `slack_b`; all else that is reported is valid for the solid itself.
+    """
+
+    crossings: Crossings
+    """The triangles that meet."""
+    surface_distance: float
+    """How far apart the two surfaces are, 0.0 when they meet: how much room a shape has that is inside the other."""
+    a_solid: bool
+    """Whether A is closed and stands for the solid inside."""
+    b_solid: bool
+    """Whether B is closed and stands for the solid inside."""
+    slack_a: float
+    """Certified: no point of A is farther from its facets, where they stood for it; 0.0 when they are A itself, and
+    when they were not needed."""
+    slack_b: float
+    """The same of B."""
+    compound: Contact | None
+    """The contact of the pieces, for two solids that are not apart, with the depth of the pieces. None when they have
+    too many edges for that. Of a curved solid's own pieces where those of the mesh are exact, else of its facets."""
+    compound_of_facets: bool
+    """Whether facets stand for a curved solid in `compound`."""
+    pieces_a: Decomposition | None
+    """The pieces of A in `compound`."""
+    pieces_b: Decomposition | None
+    """The pieces of B in `compound`."""
+
+
+@dataclass(kw_only=True)
+class MeshDraft:
+    """Results for a mesh and another solid on the way to a `Contact`; its fields, unless said otherwise."""
+
+    relation: Relation
+    signed_distance: float = 0.0
+    lower: float = 0.0
+    upper: float = 0.0
+    normal: FloatArray | None = None
+    """None where no direction is known."""
+    points: tuple[FloatArray, FloatArray] | None = None
+    """Witness points (3,) on A and B; None: those of the surfaces."""
+    intersects: bool = False
+    compound: Contact | None = None
+    of_facets: bool = False
+    """Whether facets stand for a curved solid in `compound`."""
+    regions: tuple[MergedRegion, ...] = ()
+    crossings: Crossings
+    curves: tuple[ContactCurve, ...] = ()
+    surface: float = 0.0
+    """How far apart the surfaces are."""
+    slacks: tuple[float, float] = (0.0, 0.0)
+    """Of the certificate, for A and B."""
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def depth(self) -> float:
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def mtv(self) -> FloatArray:
+        return np.zeros(3) if self.normal is None else self.depth * self.normal
+
+    def contact(
+        self,
+        solid: tuple[bool, bool],
+        pieces: tuple[Decomposition | None, Decomposition | None],
+        size: float,
+        clearance: float,
+        contact_tolerance: float,
+    ) -> Contact:
+        """Return the contact. `solid` and `pieces` are those of A and B, `size` is that of the larger one."""
+        assert self.points is not None
+        signed_distance = self.signed_distance
+        if not self.intersects and signed_distance <= 0.0:
+            signed_distance = LEAST_GAP
+        lower, upper = min(self.lower, signed_distance), max(self.upper, signed_distance)
+        normal = positive_zero(np.zeros(3) if self.normal is None else self.normal)
+        status = Status.CERTIFIED
+        if self.intersects and self.normal is None:
+            status = Status.NO_DEPTH
+        elif upper - lower > BOUNDS_MEET * size:
+            status = Status.BRACKET
+        compound = self.compound
+        same = compound is not None and signed_distance < 0.0 and np.array_equal(compound.normal, normal)
+        return Contact(
+            relation=self.relation,
+            signed_distance=signed_distance + 0.0,
+            normal=read_only(normal),
+            point_on_a=read_only(np.array(self.points[0])),
+            point_on_b=read_only(np.array(self.points[1])),
+            region=None,
+            regions=self.regions,
+            curves=self.curves,
+            lower_bound=lower + 0.0,
+            upper_bound=upper + 0.0,
+            ties=compound.ties if compound is not None and same else read_only(normal[None]),
+            method="mesh",
+            iterations=0 if compound is None else compound.iterations,
+            status=status,
+            notes=self.notes,
+            clearance=clearance,
+            contact_tolerance=contact_tolerance,
+            certificate=MeshCertificate(
+                crossings=self.crossings,
+                surface_distance=self.surface,
+                a_solid=solid[0],
+                b_solid=solid[1],
+                slack_a=self.slacks[0],
+                slack_b=self.slacks[1],
+                compound=compound,
+                compound_of_facets=self.of_facets,
+                pieces_a=pieces[0],
+                pieces_b=pieces[1],
+            ),
+        )

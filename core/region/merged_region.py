@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Contact regions of compounds and meshes as records: patches of pairs of pieces, and what they are merged to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..types import FloatArray, ReadOnlyArrays, read_only
+from .region import Region, RegionKind
+
+
+@dataclass(frozen=True, eq=False)
+class Patch(ReadOnlyArrays):
+    """The contact region of one pair of pieces."""
+
+    piece_a: int
+    """Index of the piece of A."""
+    piece_b: int
+    """Index of the piece of B."""
+    normal: FloatArray
+    """(dim,) unit vector from A to B of this pair."""
+    region: Region
+    """World frame."""
+
+    def scaled(self, exponent: int) -> Patch:
+        """Return the patch of pieces scaled by 2**exponent."""
+        return replace(self, region=self.region.scaled(exponent))
+
+
+@dataclass(frozen=True, eq=False)
+class MergedRegion(ReadOnlyArrays):
+    """Patches that lie in one plane (in the plane: on one line) and touch or overlap each other; world frame."""
+
+    kind: RegionKind
+    """That of the patches with most dimensions."""
+    normal: FloatArray
+    """(dim,) unit vector from A to B, of the largest patch."""
+    patches: tuple[Patch, ...]
+    """The largest first. Points and segments within a larger patch are among them."""
+    area: float
+    """Area of the union of the polygons, world units squared: where patches overlap it counts once."""
+    length: float
+    """Length of the union of the segments, or of the outline of the polygons; world units."""
+    centroid: FloatArray
+    """(dim,) centroid of the union's area, of its length, or the point."""
+    outline: FloatArray
+    """(s, 2, dim) sides of the union of the polygons, inner seams left out, counter-clockwise about the normal; or the
+    segments of the union of segments."""
+
+    def scaled(self, exponent: int) -> MergedRegion:
+        """Return the region of compounds scaled by 2**exponent; an area beyond float64 is infinite."""
+        with np.errstate(over="ignore"):
+            area = float(np.ldexp(self.area, 2 * exponent))
+        return replace(
+            self,
+            patches=tuple(patch.scaled(exponent) for patch in self.patches),
+            area=area,
+            length=float(np.ldexp(self.length, exponent)),
+            centroid=read_only(np.ldexp(self.centroid, exponent)),
+            outline=read_only(np.ldexp(self.outline, exponent)),
+        )

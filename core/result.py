@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The result of `contact`: one record for all kinds of shapes, with its proof. Imports no solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from math import isfinite
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from .note import Note
+from .region.center import middle, weighted_center
+from .region.contact_curve import ContactCurve, curves_center
+from .region.merged_region import MergedRegion
+from .region.region import Region, RegionKind
+from .shapes.feature import Feature
+from .types import FloatArray, IntArray, ReadOnlyArrays, read_only
+
+Method = Literal["auto", "sat", "gjk", "both"]
+"""How `contact` solves a pair of convex shapes."""
+
+DICT_VERSION = 1
+"""Version of the form of `Contact.to_dict()`: raised when a key changes its meaning or goes away."""
+
+_Lengths = TypeVar("_Lengths", FloatArray, float)
+
+
+class Relation(StrEnum):
+    """State of a pair, in the order in which the cases are tried; the first that fits is taken."""
+
+    COINCIDENT = "coincident"
+    TOUCHING = "touching"
+    A_INSIDE_B = "a_inside_b"
+    B_INSIDE_A = "b_inside_a"
+    PENETRATING = "penetrating"
+    WITHIN_CLEARANCE = "within_clearance"
+    SEPARATED = "separated"
+
+
+class Status(StrEnum):
+    """Whether the bounds of the signed distance meet, and if not, why. Both bounds are valid whatever the status."""
+
+    CERTIFIED = "certified"
+    """`lower_bound` and `upper_bound` meet within the promised tolerance."""
+    GJK_STALLED = "gjk_stalled"
+    """Rounding ended the search for the nearest points before the bounds met."""
+    EPA_STALLED = "epa_stalled"
+    """Rounding ended the growth of the polytope before the bounds met."""
+    CURVED_BRACKET = "curved_bracket"
+    """The search around a curved surface ended with this bracket: a curved pair converges, it does not terminate."""
+    METHODS_DISAGREE = "methods_disagree"
+    """SAT and GJK with EPA differ by more than the promised tolerance."""
+    BOUNDS_ONLY = "bounds_only"
+    """The pair is apart, and only bounds were requested: only of `contacts` without distances."""
+    BUDGET = "budget"
+    """The budget ended the search for the smallest translation of compounds."""
+    STALLED = "stalled"
+    """Rounding ended the search for the smallest translation of compounds before the bounds met."""
+    BRACKET = "bracket"
+    """The search for the smallest translation (apart: for the nearest points) of meshes or curved pieces ended with
+    this bracket."""
+    UNVERIFIED = "unverified"
+    """After the translation, pieces of compounds are still deeper inside each other than rounding: only the upper bound
+    is proved."""
+    NO_DEPTH = "no_depth"
+    """Surfaces meet and no depth is known: an open mesh has no inside. `normal` is zero and both bounds are 0."""
+    OF_PIECES = "of_pieces"
+    """An open mesh has no depth: signed distance, normal and bounds are those of convex pieces that stand for it."""
+
+    @property
+    def reason(self) -> str:
+        """Why the bounds do not meet, in words; empty when they do."""
+        return _REASONS.get(self, "")
+
+
+_REASONS = {
+    Status.GJK_STALLED: "rounding ended GJK's search for the nearest points",
+    Status.EPA_STALLED: "rounding ended the growth of EPA's polytope",
+    Status.CURVED_BRACKET: "the search around the curved surfaces ended before the bounds met",
+    Status.METHODS_DISAGREE: "SAT and GJK with EPA found different distances",
+    Status.BOUNDS_ONLY: "the distance was not asked for",
+    Status.BUDGET: "the budget ended the search for the smallest translation that separates",
+    Status.STALLED: "rounding ended the search before the bounds met",
+    Status.BRACKET: "the smallest translation that separates was not found, only bounds of it",
+    Status.UNVERIFIED: "pieces still overlap after the translation, by more than rounding",
+    Status.NO_DEPTH: "an open surface has no inside, so there is no depth",
+    Status.OF_PIECES: "an open surface has no inside: the depth is that of the convex hulls of its loose parts",
+}
+
+
+class TieKind(StrEnum):
+    """What the equally good normals of a contact are."""
+
+    FINITE = "finite"
+    """Those listed, or the corners of a fan of which every normal is as good."""
+    CIRCLE = "circle"
+    """All of a circle; four of them are listed."""
+    SPHERE = "sphere"
+    """All directions; six of them are listed."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Proofs: small, made of vertex indices or directions, checked without the solver
+
+
+class Proof(ReadOnlyArrays):
+    """What `verify` checks the bounds of a contact by. Each kind of shape has its own."""
+
+    def scaled(self, exponent: int) -> Proof:
+        """Return the proof for the shapes scaled by 2**exponent; itself where it is always kept at ordinary size."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate(Proof):
+    """Proof of the bounds of the signed distance of two polytopes.
+
+    The lower bound is the width of the empty slab across `normal` (negative when the shapes overlap along it). The
+    upper bound is the distance of the two witness points; for shapes that penetrate, minus the radius of a ball around
+    the origin inside the polytope, which is inside the Minkowski difference A - B.
+    """
+
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    index_a: tuple[int, ...]
+    """Vertices of A whose weighted mean is `point_on_a`."""
+    index_b: tuple[int, ...]
+    """Vertices of B whose weighted mean is `point_on_b`."""
+    weights: tuple[float, ...]
+    """The weights of both: none negative, sum 1."""
+    pairs: tuple[tuple[int, int], ...]
+    """Corners of the polytope: corner k is vertex `pairs[k][0]` of A minus vertex `pairs[k][1]` of B. Empty when the
+    shapes do not penetrate."""
+    facets: tuple[tuple[int, ...], ...]
+    """Outward triangles of the polytope (in the plane: sides, counter-clockwise) as indices into `pairs`."""
+
+
+@dataclass(frozen=True, eq=False)
+class SupportCertificate(Proof):
+    """Proof of the bounds of a signed distance when a shape is curved.
+
+    The lower bound is the width of the empty slab across `normal`, measured by the shapes' support points. The upper
+    bound is that of `inner`, the contact of two polytopes inside the cores, less the radii.
+    """
+
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    directions_a: FloatArray
+    """(k, dim) the polytope inside A's core is the hull of its points for these directions; none: the core itself."""
+    directions_b: FloatArray
+    """(k, dim) the same for B."""
+    inner: Contact
+    """The contact of these polytopes, with its own certificate."""
+    section: FloatArray | None = None
+    """(3, 3) rows origin, axis and a direction across it: `inner` is then the contact, in the plane, of the sections of
+    two bodies of revolution about axes in this plane, which is as good: see `curved_section`."""
+    depth: float | None = None
+    """World units, > 0: the cores overlap by at least as much in every direction, which cells of directions show that
+    are made anew, see `direction_cover`; minus this is then an upper bound as well. None where it is not needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class BallCertificate(Proof):
+    """Proof of the bounds of a signed distance when the cores are an ellipsoid and a point.
+
+    The lower bound is the width of the empty slab across `normal`, measured by the shapes' support points. The upper
+    bound is the distance of the ellipsoid's support point from the point; inside minus the radius of a ball about the
+    point, which is in the ellipsoid: see `ellipsoid_ball`.
+    """
+
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    gap: float | None
+    """How much less than the smallest semi-axis the root of the multiplier is that proves the radius; world units. None
+    where the point is outside."""
+
+
+ConvexCertificate = Certificate | SupportCertificate | BallCertificate
+"""Every proof of a contact of two convex shapes."""
+
+
+@dataclass(frozen=True, eq=False)
+class CompoundCertificate(Proof):
+    """Proof of the bounds of the signed distance of two compounds: the pairs of pieces that decide.
+
+    Apart, no pair is nearer than the lower bound. Penetrating, no pair overlaps after the translation, and all shorter
+    translations are covered by the differences of pieces.
+    """
+
+    pieces: tuple[int, int]
+    """The piece of A and the piece of B that decide: the nearest, or those that `point_on_a` and `point_on_b` are
+    on."""
+    contact: Contact
+    """The contact of these two with its own certificate: as they are, or with B moved by `mtv` when penetrating."""
+    pairs: IntArray
+    """(p, 2) pieces of A and of B that touch or penetrate, in ascending order."""
+    overlap: float
+    """How deep the two pieces that are deepest in each other are, 0.0 when none are. Not more than the depth."""
+    tolerance: float
+    """How deep inside each other pieces count as touching, and how near bounds meet; world units."""
+    directions: FloatArray
+    """(k, dim) what proves the upper bound where pieces are curved: the differences of pieces were taken as polytopes
+    inside of them that reach their surfaces in these directions. None for polytopes."""
+
+    def scaled(self, exponent: int) -> CompoundCertificate:
+        return replace(
+            self,
+            contact=self.contact.scaled(exponent),
+            overlap=_scaled(self.overlap, exponent),
+            tolerance=_scaled(self.tolerance, exponent),
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The contact
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contact(ReadOnlyArrays):
+    """Where, how deep and in which direction two shapes A and B collide, with the proof.
+
+    World frame, the unit of the input's coordinates, float64. The shapes are convex, compounds or meshes; a field that
+    a kind of shape does not have is None or ().
+
+    A closed mesh is the solid inside of it; an open one is a bare surface and has no depth. Where such a surface meets
+    the other shape, `intersects` is True, `status` is `Status.NO_DEPTH`, `has_depth` is False, signed distance, depth
+    and both bounds are 0.0, and `normal` and `mtv` are zero.
+
+    Compounds: "separated" means that no piece of A and piece of B share more than a touch. Pieces that overlap by at
+    most the certificate's `tolerance`, which is the rounding of their coordinates, count as touching. A flat piece, a
+    segment or a point counts as `tolerance` thick to either side, so that it does not slip out between two pieces that
+    meet.
+    """
+
+    relation: Relation
+    """What the user would call it, with the contact tolerance. Certain between exact pieces of meshes; otherwise
+    `notes` say what was decided by samples."""
+    signed_distance: float
+    """> 0 gap, 0 touching, < 0 minus the length of the smallest translation (of compounds and meshes: the smallest
+    known) that separates. Of meshes it may be longer by MESH_DEPTH_STEP of it to stay clear beyond it. 0.0 where
+    `has_depth` is False."""
+    normal: FloatArray
+    """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair; so does moving
+    compounds and meshes farther along the normal by up to the contact tolerance, unless `NOTCH` is among the notes. A
+    separated pair has an empty slab of width `signed_distance` across it. Zero where `has_depth` is False, and where
+    meshes are so near that rounding leaves no direction."""
+    point_on_a: FloatArray
+    """(dim,) witness point on A. Where faces or parallel edges meet, many pairs of points are as good: then the one at
+    the middle of the contact region, if it realises the signed distance to rounding. Of penetrating compounds, where B
+    touches A once it is moved; of meshes whose pieces are not exact, a point in common."""
+    point_on_b: FloatArray
+    """(dim,) witness point on B: `point_on_b - point_on_a = signed_distance * normal`; of meshes when they are apart or
+    their pieces are exact."""
+    region: Region | None
+    """Where the support features of two convex shapes meet; None when the gap is wider than the contact tolerance's
+    band, and for compounds and meshes, which have `regions`."""
+    regions: tuple[MergedRegion, ...] = ()
+    """Where compounds and meshes touch (penetrating: where they do once B is moved, drawn half-way back), patches of
+    coplanar and adjacent pairs of pieces merged; the largest first. Of meshes where their pieces fit. Empty when apart,
+    and for convex shapes."""
+    curves: tuple[ContactCurve, ...] = ()
+    """Where the surfaces of meshes meet; empty for all else. Of a curved shape its facets stand for it."""
+    lower_bound: float
+    """Certified: the true signed distance is not below. -inf where no translation is known to separate meshes."""
+    upper_bound: float
+    """Certified: the true signed distance is not above."""
+    ties: FloatArray
+    """(m, dim) equally good normals, within half the promised tolerance; the chosen one first. For flat shapes in one
+    plane, the two normals of that plane. Of compounds and meshes those that the search met; there may be others."""
+    tie_kind: TieKind = TieKind.FINITE
+    """Whether `ties` are all equally good normals, or stand for a circle or a sphere of them."""
+    feature_a: Feature | None = None
+    """The support feature of A that decided: its vertices within the contact tolerance of its support plane. None for
+    compounds and meshes."""
+    feature_b: Feature | None = None
+    """The support feature of B that decided. Face against vertex: the face's plane decides; two edges: their cross."""
+    method: str
+    """The algorithms that were used: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for both; with
+    ", curved" where a shape is, and "secular, curved" of an ellipsoid and a ball; "compound" and "mesh"."""
+    iterations: int
+    """How many support points GJK and EPA asked for, steps the root of the secular equation took, or nodes the search
+    for the smallest translation of compounds looked at."""
+    status: Status
+    """`CERTIFIED` when the bounds meet; else why they do not."""
+    cross_check: float | None = None
+    """Under method "both", by how much SAT and GJK with EPA contradict each other: the difference of the signed
+    distances when the shapes intersect; when they are apart, how far SAT's gap, a lower bound, exceeds the distance.
+    None under the other methods."""
+    notes: tuple[Note, ...] = ()
+    """What to know about compounds and meshes and about the result, in words: faults of meshes, facets that stand for
+    curved shapes, notches. Empty for convex shapes."""
+    clearance: float
+    """As given: gaps up to this are WITHIN_CLEARANCE."""
+    contact_tolerance: float
+    """As given: relative to the smaller shape's extent."""
+    certificate: Proof
+    """What `verify` checks the bounds by: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
+    `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`; `PiecesCertificate` where
+    the status is OF_PIECES."""
+
+    @property
+    def intersects(self) -> bool:
+        """The bare truth, no tolerance: `signed_distance <= 0`. Of meshes decided exactly: triangles have a common
+        point, or a part of one is inside the other's solid."""
+        return self.signed_distance <= 0.0
+
+    @property
+    def has_depth(self) -> bool:
+        """False where surfaces meet of which one is open, see `Status.NO_DEPTH`."""
+        return self.status is not Status.NO_DEPTH
+
+    @property
+    def depth(self) -> float:
+        """Length of the smallest translation known to separate, 0.0 when apart and where there is no depth."""
+        return max(0.0, -self.signed_distance)
+
+    @property
+    def least_depth(self) -> float:
+        """Certified: no shorter translation separates; 0.0 when apart."""
+        return max(0.0, -self.upper_bound)
+
+    @property
+    def mtv(self) -> FloatArray:
+        """(dim,) minimum translation vector `depth * normal`: moving B by it separates the pair; zero when apart."""
+        return self.depth * self.normal  # mutant: contact-mtv-of-a
+
+    @property
+    def reason(self) -> str:
+        """Why the bounds do not meet or there is no depth, in words; empty when they do."""
+        if self.status is Status.BRACKET and self.signed_distance > 0.0:
+            return "only bounds of the distance were found"
+        return self.status.reason
+
+    @cached_property
+    def center(self) -> FloatArray:
+        """(dim,) contact centre: the centroid of the region, of all regions by area, or of all curves by length; the
+        middle of the witness points where there is none. Always valid; the same in either order of the shapes, and
+        steady where witness points are not unique."""
+        if self.region is not None:
+            return self.region.centroid
+        if self.regions:
+            parts = [(r.centroid, r.area, r.length) for r in self.regions]
+            return weighted_center(*zip(*parts, strict=True))
+        return curves_center(self.curves) if self.curves else read_only(middle(self.point_on_a, self.point_on_b))
+
+    @property
+    def area(self) -> float:
+        """Total area of the region or the regions, world units squared."""
+        return float(sum(region.area for region in self.regions)) if self.region is None else self.region.area
+
+    @property
+    def length(self) -> float:
+        """Total length of those regions that are segments, world units."""
+        regions = self.regions if self.region is None else (self.region,)
+        return float(sum(region.length for region in regions if region.kind is RegionKind.SEGMENT))
+
+    def scaled(self, exponent: int, clearance: float | None = None) -> Contact:
+        """Return the contact of the shapes scaled by 2**exponent; so is the clearance where none is given. Not for
+        meshes."""
+        result = replace(
+            self,
+            signed_distance=_scaled(self.signed_distance, exponent),
+            point_on_a=_scaled(self.point_on_a, exponent),
+            point_on_b=_scaled(self.point_on_b, exponent),
+            region=None if self.region is None else self.region.scaled(exponent),
+            regions=tuple(region.scaled(exponent) for region in self.regions),
+            lower_bound=_scaled(self.lower_bound, exponent),
+            upper_bound=_scaled(self.upper_bound, exponent),
+            cross_check=None if self.cross_check is None else _scaled(self.cross_check, exponent),
+            clearance=_scaled(self.clearance, exponent) if clearance is None else clearance,
+            certificate=self.certificate.scaled(exponent),
+        )
+        # The areas that weigh the regions may be beyond float64 now.
+        result.__dict__["center"] = _scaled(self.center, exponent)
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contact without its certificate as plain numbers, lists and words, ready for `json.dumps`.
+
+        `version` is that of the form; what is not finite is None, and so are depth, normal, `mtv` and bounds where
+        there is no depth.
+
+        >>> from contact_lens.core import Sphere, contact
+        >>> c = contact(Sphere([0, 0, 0], 1), Sphere([3, 0, 0], 1)).to_dict()
+        >>> c["relation"], c["signed_distance"], c["normal"]
+        ('separated', 1.0, [1.0, 0.0, 0.0])
+        """
+        derived = ("intersects", "has_depth", "depth", "mtv", "reason", "center", "area", "length")
+        names = [field.name for field in fields(self) if field.name != "certificate"]
+        result = {"version": DICT_VERSION, **{name: plain(getattr(self, name)) for name in (*names, *derived)}}
+        if not self.has_depth:
+            result |= dict.fromkeys(("signed_distance", "depth", "normal", "mtv", "lower_bound", "upper_bound"))
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class PiecesCertificate(Proof):
+    """Proof of a contact with `Status.OF_PIECES`: two contacts with their own proofs."""
+
+    surfaces: Contact
+    """The contact of the meshes, which has no depth."""
+    pieces: Contact
+    """The contact of the compounds of convex pieces that stand for them."""
+    solids: tuple[Any, Any]
+    """These two: a Compound, or the convex shape itself, for A and for B."""
+
+
+def plain(value: Any) -> Any:
+    """Return records, arrays and enumerations as dictionaries, lists, numbers and words; None for what is not
+    finite."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def _scaled(value: _Lengths, exponent: int) -> _Lengths:
+    """Return a length or lengths times 2**exponent."""
+    if isinstance(value, np.ndarray):
+        return read_only(np.ldexp(value, exponent))
+    return float(np.ldexp(value, exponent))
