@@ -31,9 +31,10 @@ _IMPERIAL = {
     "INCHES": ("in", 0.0254),
     "THOU": ("thou", 0.0000254),
 }
+_SYSTEMS = {"METRIC": _METRIC, "IMPERIAL": _IMPERIAL}
 _PLAIN = "BU"
 """What a Blender unit is called where the scene has no units."""
-_METRES = {symbol: metres for units in (_METRIC, _IMPERIAL) for symbol, metres in units.values()}
+_METRES = {symbol: metres for units in _SYSTEMS.values() for symbol, metres in units.values()}
 _METRES["um"] = _METRES["µm"]
 WRITTEN_UNITS = (*_METRES, _PLAIN)
 """The symbols that `written_length` takes."""
@@ -106,25 +107,24 @@ class UnitFormat:
         """Return the settings as plain data, with the unit and the frame of the numbers beside them."""
         return {**asdict(self), "numbers_in": "blender_units", "frame": "world"}
 
-    def _unit(self, largest: float) -> tuple[str, float]:
-        """Symbol of the unit that suits `largest` Blender units, and how many of it make one Blender unit."""
-        units = {"METRIC": _METRIC, "IMPERIAL": _IMPERIAL}.get(self.system)
-        if units is None:
-            return "", 1.0
-        if self.length_unit in units:
-            symbol, metres = units[self.length_unit]
-            return symbol, self.scale_length / metres
+    def _name(self, largest: float) -> str:
+        """Return the identifier of the unit that suits `largest` Blender units; empty without units."""
+        units = _SYSTEMS.get(self.system, {})
+        if self.length_unit in units or not units:
+            return self.length_unit if units else ""
         size = _rounded(abs(largest) * self.scale_length)
         if size == 0.0:
-            symbol, metres = units["METERS" if self.system == "METRIC" else "FEET"]
-            return symbol, self.scale_length / metres
-        # The largest unit of which there is at least one; kilometres and miles only for long ways.
-        chosen = list(units.values())[-1]
-        for symbol, metres in units.values():
-            if size >= metres:
-                chosen = (symbol, metres)
-                break
-        return chosen[0], self.scale_length / chosen[1]
+            return "METERS" if self.system == "METRIC" else "FEET"
+        # The largest unit of which there is at least one; kilometres and miles only for long distances.
+        return next((name for name, (_, metres) in units.items() if size >= metres), list(units)[-1])
+
+    def _unit(self, largest: float) -> tuple[str, float]:
+        """Return the symbol of the unit that suits `largest` Blender units, and how many make one Blender unit."""
+        name = self._name(largest)
+        if not name:
+            return "", 1.0
+        symbol, metres = _SYSTEMS[self.system][name]
+        return symbol, self.scale_length / metres
 
     def fixed(self) -> Unit:
         """The unit of files, the same whatever the lengths: metres or feet where it adapts to them."""
@@ -157,12 +157,8 @@ class UnitFormat:
 
     def for_table(self, lengths: Iterable[float]) -> UnitFormat:
         """This format with the one unit that suits the largest of some lengths, for a column of numbers."""
-        units = {"METRIC": _METRIC, "IMPERIAL": _IMPERIAL}.get(self.system)
-        if units is None or self.length_unit in units:
-            return self
-        symbol, _ = self._unit(max(lengths, default=0.0))
-        chosen = next(name for name, (known, _) in units.items() if known == symbol)
-        return UnitFormat(self.system, self.scale_length, chosen)
+        name = self._name(max(lengths, default=0.0))
+        return UnitFormat(self.system, self.scale_length, name) if name else self
 
     def symbol(self) -> str:
         """The unit's symbol, when it is one for all lengths; empty without units."""
