@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...core.result import Contact
+from ..check.scene import Clash
 from ..data.units import UnitFormat, counted
 
 UNKNOWN = frozenset({"bracket", "budget", "stalled"})
@@ -50,31 +53,22 @@ def is_at_most(row: Mapping[str, Any]) -> bool:
     return not row.get("of_pieces") and between(row["exactness"], row["depth"], row["lower_bound"])
 
 
-def reason_words(
-    reason: str,
-    status: str,
-    has_depth: bool,
-    of_pieces: bool,
-    depth: float | None,
-    bounds: tuple[float | None, float | None],
-    units: UnitFormat,
-) -> str:
-    """Why the bounds of an answer do not meet and what is known instead, as a sentence; empty when they do.
-
-    depth and bounds of the signed distance: Blender units; None where there are none.
-    """
+def reason_words(contact: Contact | Clash, units: UnitFormat) -> str:
+    """Return why the bounds of a contact do not meet and what is known instead, as a sentence; empty when they do."""
+    reason, upper = contact.reason, contact.upper_bound
+    lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
     if not reason:
         return ""
-    lower, upper = bounds
-    if not has_depth or of_pieces:
+    of_pieces = contact.status == "of_pieces"
+    if not contact.has_depth or of_pieces:
         more = ". Moved by it the meshes share nothing; a shorter way may do too" if of_pieces else ""
         return f"{reason[0].upper()}{reason[1:]}{more}"
-    if depth is not None and upper is not None and between(status, depth, lower):
+    if between(contact.status, contact.depth, lower):
         return (
-            f"The depth is not known exactly: {reason}. Moving by {units.length(depth)} parts them, no way "
+            f"The depth is not known exactly: {reason}. Moving by {units.length(contact.depth)} parts them, no way "
             f"shorter than {units.length(max(0.0, -upper))} does"
         )
-    if lower is None or upper is None:
+    if lower is None:
         return f"Less exact than promised: {reason}"
     return f"Less exact than promised: {reason}; the signed distance is known to {units.rough(upper - lower)}"
 

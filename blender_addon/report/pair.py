@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One inspection as plain data, and that data as lines for people.
-
-The panel, the clipboard, the JSON file and scripts all read the same report.
-"""
+"""An inspection as lines for the panel and the clipboard, and as plain data for the JSON file and for scripts."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -19,8 +15,8 @@ from ... import __version__
 from ...core.compounds.compound import Compound
 from ...core.meshes.mesh import Mesh
 from ...core.meshes.solid_facets import Solid
-from ...core.region.region import Region
-from ...core.result import Contact, Status
+from ...core.region.region import Region, RegionKind
+from ...core.result import Contact, Relation, Status
 from ...core.shapes.cylinder import Cone, Cylinder
 from ...core.shapes.feature import Feature
 from ...core.shapes.polytope import Polytope
@@ -28,7 +24,7 @@ from ...core.shapes.rounded import Rounded
 from ..check import session
 from ..check.inspection import CollisionProxy, Inspection
 from ..check.pair_contact import center_of, curve_length, curves, is_convex
-from ..data.collision_kinds import WORDS
+from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
 from ..data.units import UnitFormat, counted, direction
 from ..read.collision_shape import OPEN_SHARE
 from . import messages as answer_words
@@ -48,6 +44,8 @@ TOO_COARSE = 0.1
 Report = dict[str, Any]
 Lines = list[tuple[str, str]]
 
+_KINDS = (RegionKind.POLYGON, RegionKind.SEGMENT, RegionKind.POINT)
+"""The kinds of regions, in the order in which they are counted."""
 _RELATIONS = {
     "coincident": "Coincident",
     "touching": "Touching",
@@ -59,89 +57,95 @@ _RELATIONS = {
 }
 
 
-def report(context: bpy.types.Context) -> Report:
-    """The scene's current result as plain, JSON-ready data: world space, lengths in Blender units.
+class _Side(NamedTuple):
+    """A or B of an inspection."""
 
-    Raises LookupError when there is no result.
-    """
+    letter: str
+    """"a" or "b"."""
+    name: str
+    shape: Solid
+    proxy: CollisionProxy
+
+
+def _sides(inspection: Inspection) -> tuple[_Side, _Side]:
+    return (
+        _Side("a", inspection.name_a, inspection.shape_a, inspection.proxy_a),
+        _Side("b", inspection.name_b, inspection.shape_b, inspection.proxy_b),
+    )
+
+
+def _is_convex(proxy: CollisionProxy, resolution: float) -> bool:
+    """Return whether a mesh is its convex hull, as exactly as its coordinates are known."""
+    return proxy.concavity.depth <= resolution and proxy.concavity.open_fraction <= OPEN_SHARE
+
+
+def inspected(context: bpy.types.Context) -> Inspection:
+    """Return the scene's current result. Raises LookupError when there is none."""
     inspection = session.current(context)
     if inspection is None:
         raise LookupError("there is no inspected pair: run Inspect Contact first")
+    return inspection
+
+
+def report(context: bpy.types.Context) -> Report:
+    """Return the scene's current result as plain, JSON-ready data: world space, lengths in Blender units.
+
+    Raises LookupError when there is no result.
+    """
+    inspection = inspected(context)
     stale = session.stale_reason(context)
     frame = session.frame_of_result(context.scene) if stale else context.scene.frame_current_final
     # A result that is not out of date holds at the frame of today, whenever it was found.
     return {
-        **build(inspection, stale),
+        **_build(inspection, stale),
         "file": Path(bpy.data.filepath).name or None,
         "frame": int(frame) if float(frame).is_integer() else frame,
     }
 
 
-_built: WeakKeyDictionary[Inspection, Report] = WeakKeyDictionary()
+def _build(inspection: Inspection, stale: str) -> Report:
+    contact, verification = inspection.contact, inspection.verification
 
+    def deep(value: object) -> object:
+        return value if contact.has_depth else None
 
-def build(inspection: Inspection, stale: str = "") -> Report:
-    """An inspection as plain data, not to be changed. `stale` says why it may no longer hold."""
-    data = _built.get(inspection)
-    if data is None:
-        data = _built[inspection] = _build(inspection)  # the panel asks at every redraw
-    return {**data, "stale": stale or None}
-
-
-def _build(inspection: Inspection) -> Report:
-    found = inspection.contact
-    deep = found.has_depth
-    verification = inspection.verification
     return _plain(
         {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
             "contact_lens": __version__,
             "blender": bpy.app.version_string,
-            "stale": None,
+            "stale": stale or None,
             "units": inspection.units.record(),
-            "objects": {
-                "a": _object(
-                    inspection.name_a,
-                    inspection.shape_a,
-                    inspection.proxy_a,
-                    inspection.resolution,
-                ),
-                "b": _object(
-                    inspection.name_b,
-                    inspection.shape_b,
-                    inspection.proxy_b,
-                    inspection.resolution,
-                ),
-            },
+            "objects": {side.letter: _object(side, inspection.resolution) for side in _sides(inspection)},
             "settings": asdict(inspection.settings),
             "resolution": inspection.resolution,
             "contact": {
-                "relation": found.relation,
-                "intersects": found.intersects,
-                "has_depth": deep,
-                "signed_distance": found.signed_distance if deep else None,
-                "depth": found.depth if deep else None,
-                "normal": found.normal if deep else None,
-                "mtv": found.mtv if deep else None,
-                "point_on_a": found.point_on_a,
-                "point_on_b": found.point_on_b,
-                "center": found.center,
-                "lower_bound": found.lower_bound if deep else None,
-                "upper_bound": found.upper_bound if deep else None,
-                "ties": found.ties,
-                "feature_a": _feature(found.feature_a, inspection.shape_a),
-                "feature_b": _feature(found.feature_b, inspection.shape_b),
-                **_of_pieces(found, inspection.units),
-                "method": found.method,
-                "iterations": found.iterations,
-                "status": found.status,
-                "status_reason": found.reason or None,
+                "relation": contact.relation,
+                "intersects": contact.intersects,
+                "has_depth": contact.has_depth,
+                "signed_distance": deep(contact.signed_distance),
+                "depth": deep(contact.depth),
+                "normal": deep(contact.normal),
+                "mtv": deep(contact.mtv),
+                "point_on_a": contact.point_on_a,
+                "point_on_b": contact.point_on_b,
+                "center": contact.center,
+                "lower_bound": deep(contact.lower_bound),
+                "upper_bound": deep(contact.upper_bound),
+                "ties": contact.ties,
+                "feature_a": _feature(contact.feature_a, inspection.shape_a),
+                "feature_b": _feature(contact.feature_b, inspection.shape_b),
+                **_of_pieces(contact, inspection.units),
+                "method": contact.method,
+                "iterations": contact.iterations,
+                "status": contact.status,
+                "status_reason": contact.reason or None,
                 "plane": _plane(inspection),
-                "cross_check": found.cross_check,
-                "clearance": found.clearance,
-                "contact_tolerance": found.contact_tolerance,
-                "region": None if found.region is None else _region(found.region),
+                "cross_check": contact.cross_check,
+                "clearance": contact.clearance,
+                "contact_tolerance": contact.contact_tolerance,
+                "region": None if contact.region is None else _region(contact.region),
             },
             "verify": {
                 "ok": verification.ok,
@@ -191,16 +195,16 @@ def to_json(data: Report) -> str:
     return json_text(data, indent=2) + "\n"
 
 
-def _object(name: str, shape: Solid, proxy: CollisionProxy, resolution: float) -> Report:
-    hull, dent = proxy.hull, proxy.concavity
+def _object(side: _Side, resolution: float) -> Report:
+    proxy, hull, concavity = side.proxy, side.proxy.hull, side.proxy.concavity
     return {
-        "name": name,
+        "name": side.name,
         "inspected_as": proxy.kind.lower(),
         "collision_shape": {
             "asked_for": proxy.choice.kind.lower(),
             "source": proxy.choice.source,
             "note": proxy.choice.note or None,
-            **_measures(shape),
+            **_measures(side.shape),
             "mesh_sticks_out": None if proxy.fit is None else proxy.fit.sticks_out,
             "reaches_beyond_mesh": None if proxy.fit is None else proxy.fit.reaches_beyond,
             "stand_ins": None if proxy.pieces is None else len(proxy.pieces.pieces),
@@ -216,13 +220,13 @@ def _object(name: str, shape: Solid, proxy: CollisionProxy, resolution: float) -
             "rank": hull.rank,
             "extent": hull.extent,
         },
-        "convex": dent.depth <= resolution and dent.open_fraction <= OPEN_SHARE,
+        "convex": _is_convex(proxy, resolution),
         "dent": {
-            "depth": dent.depth,
-            "point": dent.point,
-            "mesh_closed": dent.is_closed,
-            "missing_share": dent.missing_fraction,
-            "open_share": dent.open_fraction,
+            "depth": concavity.depth,
+            "point": concavity.point,
+            "mesh_closed": concavity.is_closed,
+            "missing_share": concavity.missing_fraction,
+            "open_share": concavity.open_fraction,
         },
     }
 
@@ -289,268 +293,245 @@ def _plain(value: Any) -> Any:
     return value
 
 
-# --- lines for people -----------------------------------------------------------------------------------------------
+# --- lines for the user ---------------------------------------------------------------------------------------------
 
 
-def _units(data: Report) -> UnitFormat:
-    units = data["units"]
-    return UnitFormat(units["system"], units["scale_length"], units["length_unit"])
+def relation_words(inspection: Inspection) -> str:
+    """Return what the two do, such as 'Cube inside Sphere'."""
+    return _RELATIONS[inspection.contact.relation].format(a=inspection.name_a, b=inspection.name_b)
 
 
-def relation_words(data: Report) -> str:
-    """What a person would say, such as 'Cube inside Sphere'."""
-    objects = data["objects"]
-    return _RELATIONS[data["contact"]["relation"]].format(a=objects["a"]["name"], b=objects["b"]["name"])
-
-
-def distance_line(data: Report) -> tuple[str, str]:
-    """The one number: depth when they intersect, else distance."""
-    found, units = data["contact"], _units(data)
-    if not found["has_depth"]:
+def distance_line(inspection: Inspection) -> tuple[str, str]:
+    """Return the one number: the depth when they intersect, else the distance."""
+    contact, units = inspection.contact, inspection.units
+    if not contact.has_depth:
         return "Depth", f"none: {answer_words.NO_DEPTH}"
-    if found["of_pieces"]:
-        return "Depth of Pieces", units.length(found["depth"])
-    if between(data):
-        least, most = units.length(max(0.0, -found["upper_bound"])), units.length(found["depth"])
+    if contact.status is Status.OF_PIECES:
+        return "Depth of Pieces", units.length(contact.depth)
+    if _is_between(contact):
+        least, most = units.length(contact.least_depth), units.length(contact.depth)
         return "Depth", most if least == most else f"{least} to {most}"
-    if found["intersects"]:
-        return "Depth", units.length(found["depth"])
-    return "Distance", units.length(found["signed_distance"])
+    if contact.intersects:
+        return "Depth", units.length(contact.depth)
+    return "Distance", units.length(contact.signed_distance)
 
 
-def between(data: Report) -> bool:
-    """Whether of a depth only is known between which two lengths it is."""
-    found = data["contact"]
-    return answer_words.between(found["status"], found["depth"], found["lower_bound"])
+def _is_between(contact: Contact) -> bool:
+    """Return whether only bounds of the depth are known."""
+    return answer_words.between(contact.status, contact.depth, _lower_bound(contact))
 
 
-def one_line(data: Report) -> str:
-    """The answer in one line, for the status bar."""
-    objects = data["objects"]
-    name, value = distance_line(data)
-    line = f"{objects['a']['name']} and {objects['b']['name']}: {relation_words(data).lower()}"
-    if data["contact"]["relation"] in ("a_inside_b", "b_inside_a"):
-        line = relation_words(data)
+def _lower_bound(contact: Contact) -> float | None:
+    return contact.lower_bound if math.isfinite(contact.lower_bound) else None
+
+
+def one_line(inspection: Inspection) -> str:
+    """Return the result in one line, for the status bar."""
+    contact, sides = inspection.contact, _sides(inspection)
+    name, value = distance_line(inspection)
+    line = f"{inspection.name_a} and {inspection.name_b}: {relation_words(inspection).lower()}"
+    if contact.relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
+        line = relation_words(inspection)
     line += f", {name.lower()} {value}"
-    kinds = [objects[letter]["inspected_as"] for letter in "ab"]
-    if any(kind != "convex_hull" for kind in kinds):
-        line += f" (as {WORDS[kinds[0].upper()]} and {WORDS[kinds[1].upper()]})"
-    elif not (objects["a"]["convex"] and objects["b"]["convex"]):
+    if any(side.proxy.kind != CONVEX_HULL for side in sides):
+        line += f" (as {' and '.join(WORDS[side.proxy.kind] for side in sides)})"
+    elif not all(_is_convex(side.proxy, inspection.resolution) for side in sides):
         line += " (of their convex hulls)"
-    if data["contact"]["plane"] is not None:
+    if inspection.flat is not None:
         line += " (2D)"
-    if too_coarse(data):
+    if _is_too_coarse(inspection):
         line += " (coordinates too coarse to tell)"
     return line
 
 
-def main_lines(data: Report) -> Lines:
-    """Distance, directions, region, and how exact they are proved to be."""
-    found, units = data["contact"], _units(data)
+def main_lines(inspection: Inspection) -> Lines:
+    """Return distance, directions and region, and how exact they are proved to be."""
+    contact, units = inspection.contact, inspection.units
     lines = []
-    if found["has_depth"]:
-        if found["of_pieces"]:
-            lines.append(("Depth of Pieces", units.length(found["depth"])))
-        elif between(data):
-            lines.append(("Depth", distance_line(data)[1]))
-        else:
-            lines.append(("Signed Distance", units.length(found["signed_distance"])))
-        lines += [
-            ("Normal", direction(found["normal"])),
-            ("MTV", units.vector(found["mtv"])),
-        ]
-    region = found["region"]
+    if contact.has_depth:
+        distance = "Signed Distance", units.length(contact.signed_distance)
+        if contact.status is Status.OF_PIECES or _is_between(contact):
+            distance = distance_line(inspection)
+        lines = [distance, ("Normal", direction(contact.normal)), ("MTV", units.vector(contact.mtv))]
+    region = contact.region
     if region is not None:
-        polygon = region["kind"] == "polygon"
-        corners = f", {counted(len(region['vertices']), 'point')}" if polygon else ""
-        if region["arcs"]:
-            corners = f", {counted(len(region['arcs']), 'arc')}" if region["sides"] > len(region["arcs"]) else ", round"
-        lines.append(("Region", f"{region['kind'].capitalize()}{corners}"))
-        if polygon:
-            lines.append(("Area", units.area(region["area"])))
-        elif region["kind"] == "segment":
-            lines.append(("Length", units.length(region["length"])))
-    lines.append(("Center", units.vector(found["center"])))
-    if found["plane"] is not None:
-        lines.append(("In 2D, Normal of Plane", direction(found["plane"]["normal"])))
-    lines += [(f"{letter.upper()} as", shape_words(data["objects"][letter])) for letter in "ab"]
-    if found["regions"]:
-        kinds = [r["kind"] for r in found["regions"]]
-        words = [counted(kinds.count(kind), kind) for kind in ("polygon", "segment", "point") if kind in kinds]
-        lines.append(("Regions", ", ".join(words)))
-        if found["regions_area"] > 0.0:
-            lines.append(("Area", units.area(found["regions_area"])))
-        elif "segment" in kinds:
-            lines.append(("Length", units.length(sum(r["length"] for r in found["regions"]))))
-    if found["curves"]:
-        lines.append(("Contact Curves", f"{len(found['curves'])}, {units.length(found['curves_length'])}"))
-    if not found["has_depth"]:
-        lines.append(("Point in Common", units.vector(found["point_on_a"])))
-        return lines
-    lines.append(("Point on A", units.vector(found["point_on_a"])))
-    lines.append(("Point on B", units.vector(found["point_on_b"])))
-    known = found["lower_bound"] is not None and not _failed_checks(data)
-    width = units.rough(found["upper_bound"] - found["lower_bound"]) if known else ""
-    lines.append(("Verified", f"to {width}" if known else "no"))
-    return lines
+        is_polygon = region.kind is RegionKind.POLYGON
+        corners = f", {counted(len(region.vertices), 'point')}" if is_polygon else ""
+        if region.arcs:
+            sides = len(region.vertices) if is_polygon else 0
+            corners = f", {counted(len(region.arcs), 'arc')}" if sides > len(region.arcs) else ", round"
+        lines.append(("Region", f"{region.kind.capitalize()}{corners}"))
+        if is_polygon:
+            lines.append(("Area", units.area(region.area)))
+        elif region.kind is RegionKind.SEGMENT:
+            lines.append(("Length", units.length(region.length)))
+    lines.append(("Center", units.vector(contact.center)))
+    if inspection.flat is not None:
+        lines.append(("In 2D, Normal of Plane", direction(inspection.flat.plane.normal)))
+    lines += [(f"{side.letter.upper()} as", _shape_words(side)) for side in _sides(inspection)]
+    if contact.regions:
+        kinds = [region.kind for region in contact.regions]
+        lines.append(("Regions", ", ".join(counted(kinds.count(kind), kind) for kind in _KINDS if kind in kinds)))
+        if contact.area > 0.0:
+            lines.append(("Area", units.area(contact.area)))
+        elif RegionKind.SEGMENT in kinds:
+            lines.append(("Length", units.length(sum(region.length for region in contact.regions))))
+    if contact.curves:
+        lines.append(("Contact Curves", f"{len(contact.curves)}, {units.length(curve_length(contact))}"))
+    if not contact.has_depth:
+        return [*lines, ("Point in Common", units.vector(contact.point_on_a))]
+    is_known = math.isfinite(contact.lower_bound) and not _failed_checks(inspection)
+    width = f"to {units.rough(contact.upper_bound - contact.lower_bound)}" if is_known else "no"
+    points = [(f"Point on {k}", units.vector(p)) for k, p in (("A", contact.point_on_a), ("B", contact.point_on_b))]
+    return [*lines, *points, ("Verified", width)]
 
 
-def shape_words(thing: Report) -> str:
-    """What an object was inspected as and why, such as 'capsule, fitted'."""
-    how = {"rigid_body": "as its rigid body", "automatic": "automatic"}.get(thing["collision_shape"]["source"], "")
-    shape = thing["collision_shape"]
+def _shape_words(side: _Side) -> str:
+    """Return the collision shape of an object and where it comes from, such as 'capsule, fitted'."""
+    proxy, shape = side.proxy, side.shape
     more = ""
-    if shape["mesh_sticks_out"] is not None:
-        more = "at its origin" if shape["source"] == "rigid_body" else "fitted"
-    if "pieces" in shape:
-        more = f"{counted(shape['pieces'], 'piece')}{', exact' if shape['exact'] else ''}"
-    elif "triangles" in shape:
-        more = "solid" if shape["closed"] else "surface"
-    return ", ".join(part for part in (WORDS[thing["inspected_as"].upper()], more, how) if part)
+    if proxy.fit is not None:
+        more = "at its origin" if proxy.choice.source == "rigid_body" else "fitted"
+    if isinstance(shape, Compound):
+        is_exact = proxy.pieces is not None and proxy.pieces.exact
+        more = f"{counted(len(shape.pieces), 'piece')}{', exact' if is_exact else ''}"
+    elif isinstance(shape, Mesh):
+        more = "solid" if shape.is_closed else "surface"
+    source = {"rigid_body": "as its rigid body", "automatic": "automatic"}.get(proxy.choice.source, "")
+    return ", ".join(part for part in (WORDS[proxy.kind], more, source) if part)
 
 
-def _failed_checks(data: Report) -> list[str]:
-    """The checks that the answer fails."""
-    checks = [(check["name"], check["ok"]) for check in data["verify"]["checks"]]
-    return answer_words.failed_checks(checks, data["contact"]["status_reason"])
+def _failed_checks(inspection: Inspection) -> list[str]:
+    checks = [(check.name, check.ok) for check in inspection.verification.checks]
+    return answer_words.failed_checks(checks, inspection.contact.reason)
 
 
-def method_ignored(data: Report) -> str:
-    """That the method set is not the one that was used, as a sentence; empty when it is, or none was set."""
-    wanted, used = data["settings"]["method"], data["contact"]["method"]
+def method_ignored(inspection: Inspection) -> str:
+    """Return a sentence where the method set is not the one that was used; empty when it is, or none was set."""
+    wanted, used = inspection.settings.method, inspection.contact.method
     if wanted == "auto" or used not in OWN_WAYS:
         return ""
     return f"Method {METHOD_NAMES[wanted]} is for convex shapes: {OWN_WAYS[used]}"
 
 
-def detail_lines(data: Report) -> Lines:
-    """How the answer was found and how far it can be trusted."""
-    found, units, objects = data["contact"], _units(data), data["objects"]
-    lower, upper = found["lower_bound"], found["upper_bound"]
-    features = found["feature_a"], found["feature_b"]
-    lines = [] if None in features else [("Decided By", f"{features[0]['kind']} of A, {features[1]['kind']} of B")]
-    if found["has_depth"]:
-        lines += [
-            ("Lower Bound", "none" if lower is None else units.length(lower)),
-            ("Upper Bound", units.length(upper)),
-        ]
+def detail_lines(inspection: Inspection) -> Lines:
+    """Return how the result was found and how far it can be trusted."""
+    contact, units = inspection.contact, inspection.units
+    lines: Lines = []
+    if contact.feature_a is not None and contact.feature_b is not None:
+        lines.append(("Decided By", f"{contact.feature_a.kind} of A, {contact.feature_b.kind} of B"))
+    if contact.has_depth:
+        lower, upper = _lower_bound(contact), contact.upper_bound
+        lines.append(("Lower Bound", "none" if lower is None else units.length(lower)))
+        lines.append(("Upper Bound", units.length(upper)))
         if lower is not None:
             lines.append(("Bounds Differ By", units.rough(upper - lower)))
-    lines += [
-        ("Method", f"{found['method'].upper().replace('+', ' + ')}, {counted(found['iterations'], 'step')}"),
-        ("Status", found["status"].replace("_", " ").capitalize()),
-    ]
-    if found["cross_check"] is not None:
-        lines.append(("Methods Differ By", units.rough(found["cross_check"])))
-    failed = _failed_checks(data)
-    held = sum(check["ok"] for check in data["verify"]["checks"])
-    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{held} hold"))
-    if len(found["ties"]) > 1:
-        lines.append(("Equally Short Ways", str(len(found["ties"]))))
-    lines.append(("Contact Tolerance", f"{found['contact_tolerance']:.3g} of the smaller object"))
-    lines.append(("Input Resolution", units.rough(data["resolution"])))
-    for letter in "ab":
-        hull = objects[letter]["hull"]
-        parts = [counted(hull["vertices"], "vertex", "vertices")]
-        parts += [counted(hull[key], noun) for key, noun in (("edges", "edge"), ("facets", "face")) if hull[key]]
-        lines.append((f"Hull of {letter.upper()}", ", ".join(parts)))
-        shape = objects[letter]["collision_shape"]
-        if shape["mesh_sticks_out"] is not None:
-            lines.append((f"Mesh of {letter.upper()} Sticks Out", units.rough(shape["mesh_sticks_out"])))
-            lines.append((f"Shape of {letter.upper()} Reaches Beyond", units.rough(shape["reaches_beyond_mesh"])))
+    method = contact.method.upper().replace("+", " + ")
+    lines.append(("Method", f"{method}, {counted(contact.iterations, 'step')}"))
+    lines.append(("Status", contact.status.replace("_", " ").capitalize()))
+    if contact.cross_check is not None:
+        lines.append(("Methods Differ By", units.rough(contact.cross_check)))
+    failed = _failed_checks(inspection)
+    passed = sum(check.ok for check in inspection.verification.checks)
+    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{passed} hold"))
+    if len(contact.ties) > 1:
+        lines.append(("Equally Short Ways", str(len(contact.ties))))
+    lines.append(("Contact Tolerance", f"{contact.contact_tolerance:.3g} of the smaller object"))
+    lines.append(("Input Resolution", units.rough(inspection.resolution)))
+    for side in _sides(inspection):
+        hull, fit, letter = side.proxy.hull, side.proxy.fit, side.letter.upper()
+        parts = [counted(len(hull.vertices), "vertex", "vertices")]
+        parts += [
+            counted(len(found), noun) for found, noun in ((hull.edges, "edge"), (hull.facets, "face")) if len(found)
+        ]
+        lines.append((f"Hull of {letter}", ", ".join(parts)))
+        if fit is not None:
+            lines.append((f"Mesh of {letter} Sticks Out", units.rough(fit.sticks_out)))
+            lines.append((f"Shape of {letter} Reaches Beyond", units.rough(fit.reaches_beyond)))
     return lines
 
 
-def warnings(data: Report) -> list[str]:
-    """What a person must know to read the numbers right."""
-    units = _units(data)
-    lines = []
-    if data["stale"]:
-        lines.append(f"Out of date: {data['stale']}")
-    for thing in (data["objects"]["a"], data["objects"]["b"]):
-        dent, shape = thing["dent"], thing["collision_shape"]
-        if shape["note"]:
-            instead = f": its {WORDS[thing['inspected_as'].upper()]} is inspected"
-            followed = shape["source"] == "rigid_body"
-            lines.append(f"'{thing['name']}' {shape['note']}{'' if followed else instead}")
-        if shape["mesh_sticks_out"] is not None:
-            if shape["mesh_sticks_out"] > data["resolution"]:
-                words = WORDS[thing["inspected_as"].upper()]
-                lines.append(answer_words.sticks_out_words(thing["name"], words, shape["mesh_sticks_out"], units))
-            continue
-        if shape["exact"] is False and thing["inspected_as"] == "compound":  # of a mesh the notes tell
-            why = shape["why_not_exact"] or shape["how"]
-            lines.append(
-                answer_words.pieces_words(thing["name"], shape["stand_ins"], why, shape["distance_from_mesh"], units)
-            )
-        if thing["inspected_as"] in ("compound", "mesh"):
-            continue
-        if dent["open_share"] == 1.0:
-            lines.append(f"'{thing['name']}' has no faces: its convex hull is inspected")
-        elif dent["depth"] <= data["resolution"] and dent["open_share"] > OPEN_SHARE:
-            lines.append(
-                f"'{thing['name']}' has no surface on {percent(dent['open_share'])} of its hull: the hull is inspected"
-            )
-        elif not thing["convex"]:
-            text = f"'{thing['name']}' is not convex: its hull is inspected, deepest dent {units.length(dent['depth'])}"
-            flat = thing["hull"]["rank"] == 2  # the hole of a washer is no dent
-            missing = dent["open_share"] if flat else dent["missing_share"]
-            if missing is not None and missing > OPEN_SHARE:
-                text += f", {percent(missing)} of the hull is not in it"
-            lines.append(text)
-        elif thing["hull"]["rank"] == 3 and not dent["mesh_closed"]:
-            lines.append(f"'{thing['name']}' is not closed: it is inspected as a solid")
-    if method_ignored(data):
-        lines.append(method_ignored(data))
-    if too_coarse(data):
-        smaller = min(data["objects"].values(), key=lambda thing: thing["hull"]["extent"] or math.inf)
+def warnings(inspection: Inspection, stale: str = "") -> list[str]:
+    """Return what the user must know to read the numbers right; stale: why they may no longer be valid."""
+    contact, units, resolution = inspection.contact, inspection.units, inspection.resolution
+    sides = _sides(inspection)
+    lines = [f"Out of date: {stale}"] if stale else []
+    for side in sides:
+        lines += _shape_warnings(side, inspection)
+    if ignored := method_ignored(inspection):
+        lines.append(ignored)
+    if _is_too_coarse(inspection):
+        smaller = min(sides, key=lambda side: side.proxy.hull.extent or math.inf)
         lines.append(
-            f"Coordinates too coarse for the size of '{smaller['name']}': Blender holds them to "
-            f"{units.rough(data['resolution'])} so far from an origin, and the answer means little"
+            f"Coordinates too coarse for the size of '{smaller.name}': Blender holds them to "
+            f"{units.rough(resolution)} so far from an origin, and the answer means little"
         )
-    elif data["contact"]["contact_tolerance"] > data["settings"]["contact_tolerance"]:
-        lines.append(
-            f"Blender holds these coordinates to {units.rough(data['resolution'])}: that is the contact tolerance"
-        )
-    found = data["contact"]
-    names = data["objects"]["a"]["name"], data["objects"]["b"]["name"]
-    lines += [answer_words.named(note, names) for note in found["notes"]]
-    bounds = found["lower_bound"], found["upper_bound"]
-    why = answer_words.reason_words(
-        found["status_reason"] or "",
-        found["status"],
-        found["has_depth"],
-        found["of_pieces"],
-        found["depth"],
-        bounds,
-        units,
-    )
-    if why:
-        lines.append(why)
-    if _failed_checks(data):
+    elif contact.contact_tolerance > inspection.settings.contact_tolerance:
+        lines.append(f"Blender holds these coordinates to {units.rough(resolution)}: that is the contact tolerance")
+    names = inspection.name_a, inspection.name_b
+    lines += [answer_words.named(note.words(units.length), names) for note in contact.notes]
+    if reason := answer_words.reason_words(contact, units):
+        lines.append(reason)
+    if _failed_checks(inspection):
         lines.append("The answer did not pass its own check: see the details, and please report it")
     return lines
 
 
-def too_coarse(data: Report) -> bool:
-    """Whether the coordinates are too coarse to tell anything about objects of this size."""
-    return bool(data["contact"]["contact_tolerance"] > max(TOO_COARSE, data["settings"]["contact_tolerance"]))
+def _shape_warnings(side: _Side, inspection: Inspection) -> list[str]:
+    """Return what to know of the collision shape of an object."""
+    name, proxy, units = side.name, side.proxy, inspection.units
+    words, concavity = WORDS[proxy.kind], proxy.concavity
+    lines = []
+    if proxy.choice.note:
+        instead = "" if proxy.choice.source == "rigid_body" else f": its {words} is inspected"
+        lines.append(f"'{name}' {proxy.choice.note}{instead}")
+    if proxy.fit is not None:
+        if proxy.fit.sticks_out > inspection.resolution:
+            lines.append(answer_words.sticks_out_words(name, words, proxy.fit.sticks_out, units))
+    elif proxy.kind == COMPOUND:
+        if proxy.pieces is not None and not proxy.pieces.exact:
+            pieces = proxy.pieces
+            why = pieces.reason or pieces.message
+            lines.append(answer_words.pieces_words(name, len(pieces.pieces), why, pieces.distance, units))
+    elif proxy.kind != CONVEX_HULL:
+        return lines  # the contact of a mesh has notes about it
+    elif concavity.open_fraction == 1.0:
+        lines.append(f"'{name}' has no faces: its convex hull is inspected")
+    elif not _is_convex(proxy, inspection.resolution) and concavity.depth <= inspection.resolution:
+        lines.append(
+            f"'{name}' has no surface on {percent(concavity.open_fraction)} of its hull: the hull is inspected"
+        )
+    elif not _is_convex(proxy, inspection.resolution):
+        text = f"'{name}' is not convex: its hull is inspected, deepest dent {units.length(concavity.depth)}"
+        # The hole of a washer is no concavity.
+        missing = concavity.open_fraction if proxy.hull.rank == 2 else concavity.missing_fraction
+        if missing is not None and missing > OPEN_SHARE:
+            text += f", {percent(missing)} of the hull is not in it"
+        lines.append(text)
+    elif proxy.hull.rank == 3 and not concavity.is_closed:
+        lines.append(f"'{name}' is not closed: it is inspected as a solid")
+    return lines
 
 
-def percent(share: float) -> str:
-    """A share as text; a little is not called nothing."""
-    return "less than 0.1 %" if 0.0 < share < 0.001 else f"{100.0 * share:.1f} %"
+def _is_too_coarse(inspection: Inspection) -> bool:
+    """Return whether coordinates are too coarse for objects of this size."""
+    return inspection.contact.contact_tolerance > max(TOO_COARSE, inspection.settings.contact_tolerance)
 
 
-def report_lines(data: Report) -> Lines:
-    """The whole report as rows of a name and a text, in the scene's units."""
-    objects = data["objects"]
+def percent(fraction: float) -> str:
+    """Return a fraction as text; a little is not called nothing."""
+    return "less than 0.1 %" if 0.0 < fraction < 0.001 else f"{100.0 * fraction:.1f} %"
+
+
+def report_lines(inspection: Inspection, stale: str = "") -> Lines:
+    """Return the whole report as rows of a name and a text, in the scene's units."""
+    main, distance = main_lines(inspection), distance_line(inspection)
     return [
-        ("A", objects["a"]["name"]),
-        ("B", objects["b"]["name"]),
-        ("Relation", relation_words(data)),
-        *([distance_line(data)] if distance_line(data) not in main_lines(data) else []),
-        *main_lines(data),
-        *detail_lines(data),
-        *(("Warning", text) for text in warnings(data)),
+        ("A", inspection.name_a),
+        ("B", inspection.name_b),
+        ("Relation", relation_words(inspection)),
+        *([] if distance in main else [distance]),
+        *main,
+        *detail_lines(inspection),
+        *(("Warning", text) for text in warnings(inspection, stale)),
     ]

@@ -87,11 +87,7 @@ def _shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list
 def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], units: UnitFormat) -> list[str]:
     """Return notes about a contact."""
     notes = [messages.named(note.words(units.length), names) for note in clash.notes]
-    bounds = clash.lower_bound, clash.upper_bound
-    reason = messages.reason_words(
-        clash.reason, clash.status, clash.has_depth, clash.of_pieces, clash.depth, bounds, units
-    )
-    if reason:
+    if reason := messages.reason_words(clash, units):
         notes.append(reason)
     if failed:
         notes.append(f"The answer did not pass its own check ({', '.join(failed)}): please report it")

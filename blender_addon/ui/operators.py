@@ -112,7 +112,7 @@ def inspect(work: Inspection | Work[Inspection]) -> Generator[Work[Inspection], 
 def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspection: Inspection) -> set[str]:
     """Make an inspection the scene's result."""
     session.store(context.scene, inspection)
-    operator.report({"INFO"}, report.one_line(report.build(inspection)))
+    operator.report({"INFO"}, report.one_line(inspection))
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), inspection):
         follow_pair.request(context.scene, reason=follow_pair.OVERTAKEN)
     return {"FINISHED"}
@@ -142,7 +142,7 @@ def separate_steps(
         else:
             after = yield from inspect(read_pair(context, keys))
             session.store(context.scene, after)
-            outlook = report.one_line(report.build(after))
+            outlook = report.one_line(after)
     except Cancelled:
         session.mark_stale(context.scene, follow_pair.CANCELLED)
         outlook = "The inspection after it was cancelled"
@@ -208,7 +208,7 @@ class CONTACT_LENS_OT_inspect(BackgroundOperator, bpy.types.Operator):
         for name in (*SETTINGS, "swap"):
             layout.prop(self, name)
         inspection = session.current(context)
-        if inspection is not None and (ignored := report.method_ignored(report.build(inspection))):
+        if inspection is not None and (ignored := report.method_ignored(inspection)):
             layout.label(text=ignored, icon="INFO")
 
 
@@ -329,7 +329,7 @@ class CONTACT_LENS_OT_copy(bpy.types.Operator):
         return _poll_result(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        lines = report.report_lines(report.report(context))
+        lines = report.report_lines(report.inspected(context), session.stale_reason(context))
         context.window_manager.clipboard = "".join(f"{name}\t{text}\n" for name, text in lines)
         self.report({"INFO"}, f"{len(lines)} lines copied")
         return {"FINISHED"}

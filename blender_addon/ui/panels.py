@@ -83,16 +83,15 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
             return
         # What changes its height comes last: no button moves while the result does.
         inspection = session.current(context)
-        data = None if inspection is None else report.build(inspection)
         is_outdated = bool(follow_pair.outdated(context))
         box = panel.box()
         row = box.row()
         row.active = not is_outdated
-        if data is None:
+        if inspection is None:
             row.label(text="No Result", icon="REMOVE")
         else:
-            words = report.relation_words(data)
-            icon = layout.RELATION_ICONS[data["contact"]["relation"]]
+            words = report.relation_words(inspection)
+            icon = layout.RELATION_ICONS[inspection.contact.relation]
             row.label(text=f"Outdated: {words}" if is_outdated else words, icon=icon)
         _draw_status(box, context)
 
@@ -110,11 +109,11 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
 
         if problem := session.error(context):
             layout.sentence(panel, context, problem, "ERROR")
-        if data is not None:
+        if inspection is not None:
             box = panel.box()
             box.active = not is_outdated
-            layout.rows(box, context, report.main_lines(data))
-            for text in report.warnings(data):
+            layout.rows(box, context, report.main_lines(inspection))
+            for text in report.warnings(inspection):
                 layout.sentence(box, context, text, "ERROR")
         if viewport.error():
             layout.sentence(panel, context, viewport.error(), "ERROR")
@@ -146,7 +145,7 @@ class CONTACT_LENS_PT_details(Tab, bpy.types.Panel):
         inspection = session.current(context)
         if inspection is not None:
             self.layout.active = not follow_pair.outdated(context)
-            layout.rows(self.layout, context, report.detail_lines(report.build(inspection)))
+            layout.rows(self.layout, context, report.detail_lines(inspection))
 
 
 def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None:

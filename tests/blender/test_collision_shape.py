@@ -48,12 +48,12 @@ def found(part: Part) -> object:
 
 def lines(part: Part) -> dict[str, str]:
     report = part("blender_addon.report.pair")
-    return dict(report.report_lines(report.report(bpy.context)))
+    return dict(report.report_lines(report.inspected(bpy.context)))
 
 
 def warnings(part: Part) -> list[str]:
     report = part("blender_addon.report.pair")
-    return report.warnings(report.report(bpy.context))
+    return report.warnings(report.inspected(bpy.context))
 
 
 # --- how primitives are fitted ----------------------------------------------------------------------------------------
@@ -284,9 +284,7 @@ def test_what_sticks_out_is_warned_about(part: Part) -> None:
     assert warnings(part) == ["'A' sticks out of its cylinder by up to 41.421 cm"] or warnings(part) == [
         "'A' sticks out of its cylinder by up to 0.41421 m"
     ]
-    assert "(as cylinder and convex hull)" in part("blender_addon.report.pair").one_line(
-        part("blender_addon.report.pair").report(bpy.context)
-    )
+    assert "(as cylinder and convex hull)" in part("blender_addon.report.pair").one_line(found(part))
 
 
 def rigid(obj: bpy.types.Object, shape: str) -> None:
@@ -610,9 +608,7 @@ def test_linked_rings_are_apart_as_meshes(part: Part) -> None:
     inspect(a, b)
     assert found(part).contact.relation == "separated"
     assert not warnings(part)
-    assert "(as mesh and mesh)" in part("blender_addon.report.pair").one_line(
-        part("blender_addon.report.pair").report(bpy.context)
-    )
+    assert "(as mesh and mesh)" in part("blender_addon.report.pair").one_line(found(part))
 
 
 def test_crossing_meshes_show_the_curves_in_which_they_meet(part: Part) -> None:
@@ -679,11 +675,13 @@ def test_where_a_surface_is_open_there_is_no_depth_and_nothing_says_so_in_zeros(
     assert data["contact"]["intersects"]
     assert data["contact"]["has_depth"] is False
     assert [data["contact"][key] for key in ("signed_distance", "depth", "normal", "mtv", "lower_bound")] == [None] * 5
-    lines = dict(report.main_lines(data)) | dict(report.detail_lines(data))
+    lines = dict(report.main_lines(report.inspected(bpy.context))) | dict(
+        report.detail_lines(report.inspected(bpy.context))
+    )
     assert lines["Status"] == "No depth"
     assert not {"Signed Distance", "MTV", "Verified", "Lower Bound"} & set(lines)
-    assert "depth none: a surface is open" in report.one_line(data)
-    assert any("has no inside" in line for line in report.warnings(data))
+    assert "depth none: a surface is open" in report.one_line(report.inspected(bpy.context))
+    assert any("has no inside" in line for line in report.warnings(report.inspected(bpy.context)))
     assert not bpy.ops.contact_lens.separate.poll()
 
 
@@ -831,7 +829,7 @@ def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting(part: Part)
     inspect(a, b, flat=True)
     assert lines(part)["In 2D, Normal of Plane"] == "(0.00000, 0.00000, 1.00000)"
     report, session = part("blender_addon.report.pair"), part("blender_addon.check.session")
-    assert report.one_line(report.report(bpy.context)).endswith("(2D)")
+    assert report.one_line(report.inspected(bpy.context)).endswith("(2D)")
     inspect(a, b)  # the same pair stays in its plane
     assert found(part).flat is not None
     b.location.z = 0.25

@@ -146,9 +146,9 @@ def test_what_cannot_be_read_is_named_and_the_last_result_stays(part: Part) -> N
 def test_one_line_report(part: Part) -> None:
     report = part("blender_addon.report.pair")
     inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    assert report.one_line(report.report(bpy.context)) == "A and B: penetrating, depth 0.50000 m"
+    assert report.one_line(report.inspected(bpy.context)) == "A and B: penetrating, depth 0.50000 m"
     inspect(bpy.data.objects["A"], cube("Small", (0.5, 0.0, 0.0), 0.5))
-    assert report.one_line(report.report(bpy.context)) == "Small inside A, depth 0.75000 m"
+    assert report.one_line(report.inspected(bpy.context)) == "Small inside A, depth 0.75000 m"
 
 
 def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
@@ -159,7 +159,7 @@ def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
     assert inspection.contact_tolerance == pytest.approx(inspection.resolution / np.sqrt(12.0))
     assert inspection.contact.relation == "touching"
     report = part("blender_addon.report.pair")
-    assert any("Blender holds these coordinates to" in text for text in report.warnings(report.report(bpy.context)))
+    assert any("Blender holds these coordinates to" in text for text in report.warnings(report.inspected(bpy.context)))
 
 
 def test_tilted_cube_over_suzanne(part: Part) -> None:
@@ -175,19 +175,18 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     assert not inspection.proxy_a.concavity.is_closed  # Suzanne's eyes are holes
     assert inspection.proxy_b.concavity.depth == 0.0
     report = part("blender_addon.report.pair")
-    data = report.report(bpy.context)
-    warnings = report.warnings(data)
+    warnings = report.warnings(inspection)
     assert any(
         text.startswith("'Suzanne': 1 convex piece stands for it (the mesh is not closed): ") for text in warnings
     )
     assert any("the depth is that of the convex hulls of its loose parts" in text for text in warnings)
-    assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(data)
+    assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(inspection)
     assert inspection.contact.curves
     b.location.z = 3.0
     bpy.context.view_layer.update()
     inspect(suzanne, b)  # apart, the distance is that of the mesh itself, and nothing stands for it
     assert found(part).contact.status == "certified"
-    assert not any("piece" in text for text in report.warnings(report.report(bpy.context)))
+    assert not any("piece" in text for text in report.warnings(report.inspected(bpy.context)))
 
 
 def test_instances_are_inspected_by_opening_their_clash(part: Part) -> None:
@@ -206,7 +205,7 @@ def test_instances_are_inspected_by_opening_their_clash(part: Part) -> None:
     assert (inspection.name_a, inspection.name_b) == ("Part [0] of One", "Part [0] of Two")
     assert inspection.verification.ok
     assert [clash.row()["verified"] for clash in check.findings] == [True], "as it was verified when it was opened"
-    assert report.one_line(report.report(bpy.context)).endswith("penetrating, depth 0.50000 m")
+    assert report.one_line(report.inspected(bpy.context)).endswith("penetrating, depth 0.50000 m")
     bpy.data.objects["Two"].location.x = 11.75
     bpy.context.view_layer.update()
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}

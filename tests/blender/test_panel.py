@@ -134,7 +134,7 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     assert re.fullmatch(r"\d+ hold", shown["Checks"])
     assert shown["Input Resolution"]
     report = part("blender_addon.report.pair")
-    written = dict(report.report_lines(report.report(bpy.context)))
+    written = dict(report.report_lines(report.inspected(bpy.context)))
     assert all(shown.get(name, text) == text for name, text in written.items())
     assert set(layout.operators) == {
         f"contact_lens.{name}" for name in ("inspect", "refresh", "frame", "clear", "separate", "copy", "save_json")
@@ -190,7 +190,7 @@ def test_an_outdated_answer_is_greyed_the_reason_is_not(draw: Callable[..., Layo
     inspect(a, b)
     assert draw().greyed == []
     report = part("blender_addon.report.pair")
-    told = {word for line in report.main_lines(report.report(bpy.context)) for word in line}
+    told = {word for line in report.main_lines(report.inspected(bpy.context)) for word in line}
     b.location.x = 1.75
     bpy.context.view_layer.update()
     layout = draw()

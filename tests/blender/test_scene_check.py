@@ -236,7 +236,7 @@ def test_what_it_finds_of_dented_meshes_and_rigid_bodies_is_what_inspect_finds(p
         assert row["verified"] is None, pair
         if single["has_depth"]:
             assert row["depth"] == pytest.approx(single["depth"], abs=1e-6), pair
-        said = report.warnings(data)
+        said = report.warnings(report.inspected(bpy.context))
         assert [note.replace("is checked", "is inspected") for note in row["notes"]] == said, pair
     assert seen == set(rows)
     assert len(seen) > 8

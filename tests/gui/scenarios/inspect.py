@@ -155,4 +155,4 @@ def steps(window: Any) -> Iterator[float]:
 def report_lines(window: Any) -> Any:
     """The rows that the panel's box is made of."""
     report = window.part("blender_addon.report.pair")
-    return report.main_lines(report.report(bpy.context))
+    return report.main_lines(report.inspected(bpy.context))

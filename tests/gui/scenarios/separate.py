@@ -95,7 +95,7 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: "\t" in bpy.context.window_manager.clipboard, "Copy fills the clipboard")
     numbers["clipboard"] = bpy.context.window_manager.clipboard
     report = window.part("blender_addon.report.pair")
-    numbers["report"] = [list(line) for line in report.report_lines(report.report(bpy.context))]
+    numbers["report"] = [list(line) for line in report.report_lines(report.inspected(bpy.context))]
 
     start = {obj.name: obj.location.copy() for obj in (ramp, crate)}
 
