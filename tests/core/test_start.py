@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers that start from the last one are those from cold."""
+"""Answers that start from the last one agree with those from cold."""
 
 from __future__ import annotations
 
@@ -27,74 +27,75 @@ from contact_lens.core.batched.hull_table import HullTable
 from contact_lens.core.batched.portals import APART, MEET, OPEN
 from contact_lens.core.narrow_phase.epa import epa_again
 
-from .generators import CLASSES, pair, rotation
-from .oracles import EPS
+from .generators import CLASSES, CUBE, direction, disc, pair, rotation, rotation_about, sphere_points
+from .oracles import tolerance
 
 
-def promised(a, b, signed_distance: float) -> float:
-    extent, magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
-    return 1e-9 * abs(signed_distance) + 1e-10 * extent + 64 * EPS * magnitude
+def numbers(answer: Contact) -> tuple:
+    """The fields of an answer that `verify` reads, besides those that follow from them."""
+    arrays = answer.normal, answer.ties, answer.point_on_a, answer.point_on_b
+    proof = answer.certificate
+    names = proof.index_a, proof.index_b, proof.weights, proof.pairs, proof.facets
+    return answer.status, answer.signed_distance, *(array.tobytes() for array in arrays), *names
 
 
-def same(warm: Contact, cold: Contact, a, b) -> None:
-    tol = 2.0 * promised(a, b, cold.signed_distance)
-    assert warm.relation == cold.relation
+def assert_same(warm: Contact, cold: Contact, a, b) -> None:
+    """An answer from a start is verified and agrees with the one from cold."""
+    tol = 2e-10 * min(a.extent, b.extent) + 2.0 * tolerance([a.magnitude], [b.magnitude], cold.signed_distance)
+    assert (warm.relation, warm.status) == (cold.relation, cold.status)
     assert warm.intersects == cold.intersects or abs(cold.signed_distance) <= tol
     assert abs(warm.signed_distance - cold.signed_distance) <= tol
     assert warm.lower_bound <= cold.upper_bound
     assert warm.upper_bound >= cold.lower_bound
-    assert warm.status == cold.status
     assert (warm.region is None) == (cold.region is None)
     if len(cold.ties) == 1 and abs(cold.signed_distance) > 1e-4 * a.extent:
         assert np.allclose(warm.normal, cold.normal, rtol=0, atol=1e-6)
 
 
-def axis_turn(axis: np.ndarray, angle: float) -> np.ndarray:
-    x, y, z = axis / np.linalg.norm(axis)
-    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + np.sin(angle) * across + (1 - np.cos(angle)) * across @ across
-
-
 def shape_of(rng: np.random.Generator, kind: int) -> np.ndarray:
-    cube = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    if kind == 0:
-        return cube * rng.uniform(0.5, 1.5, 3)
-    if kind == 1:
-        points = rng.normal(size=(int(rng.integers(4, 60)), 3))
-        return points / np.linalg.norm(points, axis=1)[:, None]
-    if kind == 2:
-        return rng.normal(size=(5, 3)) * 0.7
-    return cube[:4] * rng.uniform(0.5, 1.5, 3)  # flat
+    """A box, a round hull, a simplex or a square in space."""
+    size = rng.uniform(0.5, 1.5, 3)
+    return (
+        CUBE * size if kind == 0
+        else sphere_points(rng, int(rng.integers(4, 60))) if kind == 1
+        else rng.normal(size=(5, 3)) * 0.7 if kind == 2
+        else CUBE[:4] * size
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(5))
+def few_points(rng: np.random.Generator, dim: int, lattice: bool) -> np.ndarray:
+    """One point and more; on the lattice doubled, in one plane or on one line too."""
+    count = int(rng.choice([1, 2, 3, 4, 6, 10, 20]))
+    if not lattice:
+        return rng.normal(size=(count, dim))
+    points = rng.integers(-2, 3, (count, dim)).astype(float)
+    points[:, int(rng.integers(2, dim + 2)) :] = 0.0
+    return points
+
+
+@pytest.mark.fast_cases(1)
+@pytest.mark.parametrize("seed", range(3))
 def test_along_random_paths_through_contact_and_back(seed):
     """Pairs pass through each other with steps of all sizes, some of which are none."""
     rng = np.random.default_rng(seed)
     met = 0
-    for _ in range(40):
+    for _ in range(15):
         local = [shape_of(rng, int(rng.integers(4))) for _ in range(2)]
-        way = rng.normal(size=3)
-        way /= np.linalg.norm(way)
-        axis, speed = rng.normal(size=3), 10.0 ** rng.uniform(-4, 0)
+        along, axis, speed = direction(rng), rng.normal(size=3), 10.0 ** rng.uniform(-4, 0)
         turn = rotation(rng) if rng.integers(2) else np.eye(3)
-        a = ConvexHull(local[0])
-        last = None
+        a, last = ConvexHull(local[0]), None
         for place in np.sin(np.linspace(0.0, np.pi, int(rng.integers(4, 16)))) * 3.0 - 3.2 + rng.uniform(0, 1):
-            turn = axis_turn(axis, speed) @ turn
+            turn = rotation_about(axis, speed) @ turn
             # The last time's answer may be of a step that is tiny, or none at all.
             for shift in (0.0, 0.0, 10.0 ** rng.uniform(-12, -2)):
-                b = ConvexHull(local[1] @ turn.T + (place + shift) * way)
+                b = ConvexHull(local[1] @ turn.T + (place + shift) * along)
                 cold = contact(a, b, clearance=0.1)
-                if last is not None and len(b.vertices) == len(local[1]):
-                    warm = contact(a, b, clearance=0.1, start=last)
-                    same(warm, cold, a, b)
-                    assert verify(warm, a, b).ok
-                    met += cold.intersects
-                    last = warm
-                else:
-                    last = cold
-    assert met > 200
+                warm = contact(a, b, clearance=0.1, start=last)
+                assert_same(warm, cold, a, b)
+                assert verify(warm, a, b).ok
+                met += cold.intersects and last is not None
+                last = warm
+    assert met > 60
 
 
 @pytest.mark.parametrize("offset", range(3))
@@ -107,128 +108,94 @@ def test_any_start_will_do(offset):
         cold = contact(a, b)
         for start in (last, cold, contact(b, a)):
             if start is not None:
-                same(contact(a, b, start=start), cold, a, b)
+                assert_same(contact(a, b, start=start), cold, a, b)
         last = cold
-
-
-def numbers(answer: Contact) -> tuple:
-    """What of an answer `verify` looks at, besides what follows from it."""
-    arrays = answer.normal, answer.ties, answer.point_on_a, answer.point_on_b
-    proof = answer.certificate
-    names = proof.index_a, proof.index_b, proof.weights, proof.pairs, proof.facets
-    return answer.status, answer.signed_distance, *(array.tobytes() for array in arrays), *names
-
-
-def few_or_many_points(rng: np.random.Generator, dim: int, lattice: bool) -> np.ndarray:
-    """One point and more; on the lattice doubled, in one plane or on one line too."""
-    count = int(rng.choice([1, 2, 3, 4, 6, 10, 20]))
-    if not lattice:
-        return rng.normal(size=(count, dim))
-    points = rng.integers(-2, 3, (count, dim)).astype(float)
-    points[:, int(rng.integers(2, dim + 2)) :] = 0.0
-    return points
-
-
-def turned(rng: np.random.Generator, dim: int, lattice: bool) -> np.ndarray:
-    """A turn, or a mirror image, that the lattice has too."""
-    if lattice:
-        return np.eye(dim)[rng.permutation(dim)] * rng.choice([-1.0, 1.0], dim)
-    return np.linalg.qr(rng.normal(size=(dim, dim)))[0]
 
 
 @pytest.mark.parametrize("lattice", [True, False])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_foreign_and_stale_starts_change_no_answer(dim, lattice):
-    """5,000 times each the answer of another pair, of the same pair the other way round, and of the same pair as it was
+    """1,000 times each the answer of another pair, of the same pair the other way round, and of the same pair as it was
     before a turn that gives its vertices other numbers. Hulls of one, two or few points have not all the vertices
     named, and a start of the plane says nothing about space."""
     rng = np.random.default_rng((dim, lattice))
-    points = [few_or_many_points(rng, dim, lattice) for _ in range(60)]
-    shapes = [ConvexHull(p) for p in points]
+    points = [few_points(rng, dim, lattice) for _ in range(60)]
     pairs, starts = [], []
-    for _ in range(250):
-        i, j = rng.integers(0, len(points), 2)
-        shift = rng.integers(-2, 3, dim) if lattice else rng.normal(size=dim)
-        turn = turned(rng, dim, lattice)
-        a, b = shapes[i], ConvexHull(points[j] + shift)
+    for _ in range(50):
+        p, q = (points[k] for k in rng.integers(0, len(points), 2))
+        q = q + (rng.integers(-2, 3, dim) if lattice else rng.normal(size=dim))
+        a, b = ConvexHull(p), ConvexHull(q)
+        # A turn, or a mirror image, that the lattice has too.
+        turn = np.linalg.qr(rng.normal(size=(dim, dim)))[0]
+        if lattice:
+            turn = np.eye(dim)[rng.permutation(dim)] * rng.choice([-1.0, 1.0], dim)
         pairs.append((a, b, contact(a, b)))
-        before = ConvexHull(rng.permutation(points[i] @ turn)), ConvexHull(rng.permutation((points[j] + shift) @ turn))
+        before = ConvexHull(rng.permutation(p @ turn)), ConvexHull(rng.permutation(q @ turn))
         starts.append((contact(*before), contact(b, a)))
-    other_dim = [contact(*(ConvexHull(rng.integers(-2, 3, (8, 5 - dim))) for _ in range(2))) for _ in range(20)]
-    foreign = [cold for _, _, cold in pairs] + other_dim
-    assert {cold.relation for cold in foreign} >= {Relation.SEPARATED, Relation.TOUCHING, Relation.PENETRATING} or (
-        not lattice
-    )
-    count = 0
+    foreign = [cold for _, _, cold in pairs]
+    foreign += [contact(*(ConvexHull(rng.integers(-2, 3, (8, 5 - dim))) for _ in range(2))) for _ in range(10)]
+    assert {Relation.SEPARATED, Relation.PENETRATING} <= {cold.relation for cold in foreign}
     for (a, b, cold), own in zip(pairs, starts, strict=True):
         assert verify(cold, a, b).ok
         verified = {numbers(cold)}
         for start in (*own, *(foreign[k] for k in rng.integers(0, len(foreign), 18))):
             warm = contact(a, b, start=start)
-            same(warm, cold, a, b)
+            assert_same(warm, cold, a, b)
             if numbers(warm) not in verified:
                 assert verify(warm, a, b).ok
                 verified.add(numbers(warm))
-            count += 1
-    assert count == 5_000
 
 
 def test_a_polytope_that_goes_round_twice_is_not_grown():
     """A five-sided bipyramid whose vertices got other numbers, so that its facets follow a pentagram: bent outward
     everywhere, all facing away from the origin, and yet no polytope."""
-    turn = 2.0 * np.pi * np.arange(5) / 5.0
-    ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(5)], axis=1)
-    a, b = ConvexHull([*ring, [0, 0, 1.1], [0, 0, -1.2]]), ConvexHull([[0.0, 0.0, 0.0]])
-    named = [int(np.linalg.norm(a.vertices - p, axis=1).argmin()) for p in (*ring, [0, 0, 1.1], [0, 0, -1.2])]
+    points = np.concatenate([disc(5), [[0, 0, 1.1], [0, 0, -1.2]]])
+    a, b = ConvexHull(points), ConvexHull([[0.0, 0.0, 0.0]])
+    named = np.linalg.norm(a.vertices[None] - points[:, None], axis=2).argmin(axis=1).tolist()
     pairs = [(k, 0) for k in named]
     for step, found in ((1, True), (2, False)):
         sides = [(step * k % 5, step * (k + 1) % 5) for k in range(5)]
         facets = [(i, j, 5) for i, j in sides] + [(j, i, 6) for i, j in sides]
         assert (epa_again(a, b, pairs, facets) is not None) == found
-
-
-def test_a_polytope_with_corners_on_one_line_is_not_grown():
+    # Nor one with corners on one line.
     line = ConvexHull([[-1, 0, 0], [1, 0, 0]])
     pairs, facets = [(0, 0), (1, 0), (0, 1), (1, 1)], [(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)]
     assert epa_again(line, line, pairs, facets) is None
 
 
 def test_answers_of_other_kinds_of_shapes_are_starts_too():
-    """Boxes, hulls and spheres in space, and polygons: each pair from the answers of all others."""
+    """Boxes, hulls and spheres in space, and polygons: each pair from the answers of many others."""
     solid = [Box((0, 0, 0), (2, 2, 2)), Box((1, 1, 1), (1, 1, 1)), ConvexHull(np.eye(3)), Sphere((1, 0, 0), 0.5)]
     solid += [Box((5, 0, 0), (1, 1, 1)), ConvexHull([[0.5, 0.5, 1.0]])]
     square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]])
     flat = [ConvexHull(square), ConvexHull(square + [1, 2]), ConvexHull(square[:1]), ConvexHull(square[:2] + 0.5)]
     pairs = [(a, b) for shapes in (solid, flat) for a in shapes for b in shapes]
     answers = [contact(a, b) for a, b in pairs]
-    for (a, b), cold in zip(pairs, answers, strict=True):
-        for start in answers:
-            same(contact(a, b, start=start), cold, a, b)
+    for k, ((a, b), cold) in enumerate(zip(pairs, answers, strict=True)):
+        for start in answers[k % 4 :: 4]:
+            assert_same(contact(a, b, start=start), cold, a, b)
 
 
 def test_boxes_that_slide_rest_and_turn_on_each_other():
     rng = np.random.default_rng(3)
     a, last = Box((0, 0, 0), (2, 2, 1)), None
-    for k in range(200):
-        turn = (np.cos(0.01 * k), 0, 0, np.sin(0.01 * k)) if k > 50 else (1, 0, 0, 0)
+    for k in range(100):
+        turn = (np.cos(0.01 * k), 0, 0, np.sin(0.01 * k)) if k > 25 else (1, 0, 0, 0)
         b = Box((0.01 * k, 0.3, 1.0 - 0.002 * rng.integers(-1, 3)), (1, 1, 1), turn)
         cold = contact(a, b)
-        same(contact(a, b, start=last), cold, a, b)
+        assert_same(contact(a, b, start=last), cold, a, b)
         last = contact(a, b, start=last)
 
 
 def test_one_support_point_settles_what_stands_still():
     rng = np.random.default_rng(5)
-    for _ in range(60):
-        points = rng.normal(size=(2, 30, 3))
-        points /= np.linalg.norm(points, axis=2)[:, :, None]
-        a, b = ConvexHull(points[0]), ConvexHull(points[1] + rng.uniform(0.3, 2.0, 3))
+    for _ in range(40):
+        a, b = ConvexHull(sphere_points(rng, 30)), ConvexHull(sphere_points(rng, 30) + rng.uniform(0.3, 2.0, 3))
         cold = contact(a, b)
         warm = contact(a, b, start=cold)
         assert warm.iterations <= 2
-        same(warm, cold, a, b)
-        direction = cold.normal
-        assert gjk_intersects(a, b, direction) == cold.intersects
+        assert_same(warm, cold, a, b)
+        assert gjk_intersects(a, b, cold.normal) == cold.intersects
 
 
 def test_epa_goes_on_only_where_its_polytope_still_is_one():
@@ -238,15 +205,13 @@ def test_epa_goes_on_only_where_its_polytope_still_is_one():
         a, b = ConvexHull(rng.normal(size=(20, 3))), ConvexHull(rng.normal(size=(20, 3)) + rng.normal(size=3))
         proof = contact(a, b).certificate
         for size in (0.0, 1e-3, 0.3):
-            moved = ConvexHull(b.vertices @ axis_turn(rng.normal(size=3), size).T + size * rng.normal(size=3))
-            if len(moved.vertices) != len(b.vertices):
-                continue
-            found = epa_again(a, moved, proof.pairs, proof.facets)
-            simplex = gjk(a, moved)
+            image = ConvexHull(b.vertices @ rotation_about(rng.normal(size=3), size).T + size * rng.normal(size=3))
+            found = epa_again(a, image, proof.pairs, proof.facets) if len(image.vertices) == len(b.vertices) else None
             if found is not None:
                 again += 1
+                simplex = gjk(a, image)
                 assert simplex.intersects
-                assert np.isclose(found.depth, epa(a, moved, simplex).depth, rtol=1e-12, atol=1e-12)
+                assert np.isclose(found.depth, epa(a, image, simplex).depth, rtol=1e-12, atol=1e-12)
     assert again > 40
 
 
@@ -273,6 +238,20 @@ def test_curved_shapes_take_a_start_too():
 # Many pairs
 
 
+def assert_same_scene(warm, cold) -> None:
+    assert np.array_equal(warm.pairs, cold.pairs)
+    assert warm.relations == cold.relations
+    # A pair known to be apart without its distance has no witness points.
+    known = ~(np.isnan(cold.point_on_a) | np.isnan(warm.point_on_a)).any(axis=1)
+    assert np.allclose(warm.signed_distance[known], cold.signed_distance[known], rtol=1e-9, atol=1e-9)
+    assert (warm.lower_bound <= cold.upper_bound).all()
+    assert (cold.lower_bound <= warm.upper_bound).all()
+    assert (warm.region is None) == (cold.region is None)
+    if warm.region is not None:
+        assert known.all()
+        assert [r is None for r in warm.region] == [r is None for r in cold.region]
+
+
 def scene(rng: np.random.Generator, count: int) -> list:
     shapes: list = []
     for k in range(count):
@@ -286,40 +265,20 @@ def scene(rng: np.random.Generator, count: int) -> list:
     return shapes
 
 
-def moved(shape, way: np.ndarray):
-    if isinstance(shape, Sphere):
-        return Sphere(shape.center + way, shape.radius)
-    if isinstance(shape, Box):
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = shape.axes.T, shape.center + way
-        return Box.from_matrix(matrix, -shape.half, shape.half)
-    return ConvexHull(shape.vertices + way)
-
-
 @pytest.mark.parametrize("options", [{}, {"distances": False, "regions": False}])
-@pytest.mark.parametrize(("count", "pairs"), [(12, 40), (30, 1_000), (40, 20_000), (80, None)])
-def test_scenes_in_which_some_move_say_what_they_say_from_cold(options, count, pairs):
-    if pairs is not None and pairs > 2_000 and not options:
-        pairs = 2_000
+@pytest.mark.parametrize(
+    ("count", "pairs"), [(12, 40), (30, 1_000), pytest.param(40, 20_000, marks=pytest.mark.slow), (80, None)]
+)
+def test_scenes_in_which_some_move_have_the_answers_from_cold(options, count, pairs):
     rng = np.random.default_rng(count)
     shapes, last = scene(rng, count), None
-    numbers = None if pairs is None else rng.integers(0, count, (pairs, 2))
+    numbers = None if pairs is None else rng.integers(0, count, (pairs if options else min(pairs, 2_000), 2))
     for frame in range(4):
         cold = contacts(shapes, numbers, clearance=0.2, **options)
-        warm = contacts(shapes, numbers, clearance=0.2, start=last, **options)
-        assert np.array_equal(warm.pairs, cold.pairs)
-        assert warm.relations == cold.relations
-        bounds = np.isnan(cold.point_on_a).any(axis=1) | np.isnan(warm.point_on_a).any(axis=1)
-        assert not (bounds.any() and not options)
-        assert np.allclose(warm.signed_distance[~bounds], cold.signed_distance[~bounds], rtol=1e-9, atol=1e-9)
-        assert (warm.lower_bound <= cold.upper_bound).all()
-        assert (cold.lower_bound <= warm.upper_bound).all()
-        assert (warm.region is None) == (cold.region is None)
-        if warm.region is not None and cold.region is not None:
-            assert [r is None for r in warm.region] == [r is None for r in cold.region]
-        last = warm
+        last = contacts(shapes, numbers, clearance=0.2, start=last, **options)
+        assert_same_scene(last, cold)
         for k in rng.choice(count, count // 3, replace=False).tolist():
-            shapes[k] = moved(shapes[k], rng.normal(size=3) * 10.0 ** rng.uniform(-6, -0.5))
+            shapes[k] = shapes[k].translated(rng.normal(size=3) * 10.0 ** rng.uniform(-6, -0.5))
         if frame == 2:  # others come and go: numbers say nothing any more
             shapes[0], shapes[5], shapes[7] = shapes[7], shapes[0], shapes[5]
 
@@ -329,7 +288,7 @@ def test_answers_of_other_shapes_are_starts_of_many_pairs_too(dim):
     """Other shapes and other numbers of them, the same ones in another order, in the plane and in space, light ones."""
     rng = np.random.default_rng(dim)
     sets = [
-        [ConvexHull(few_or_many_points(rng, d, True) + rng.integers(-2, 3, d)) for _ in range(count)]
+        [ConvexHull(few_points(rng, d, True) + rng.integers(-2, 3, d)) for _ in range(count)]
         for d, count in ((dim, 12), (dim, 5), (dim, 30), (5 - dim, 12))
     ]
     sets.append(sets[0][::-1])
@@ -338,13 +297,11 @@ def test_answers_of_other_shapes_are_starts_of_many_pairs_too(dim):
     starts += [contacts(sets[2], distances=False, regions=False), contacts(sets[0], others=sets[1])]
     for start in starts:
         warm = contacts(sets[0], start=start)
-        assert np.array_equal(warm.pairs, cold.pairs)
-        assert warm.relations == cold.relations
-        assert np.allclose(warm.signed_distance, cold.signed_distance, rtol=1e-9, atol=1e-9)
+        assert_same_scene(warm, cold)
         assert np.array_equal(warm.status, cold.status)
 
 
-def test_what_did_not_move_is_not_looked_at_again(monkeypatch):
+def test_pairs_that_did_not_move_are_not_tested_again(monkeypatch):
     shapes = scene(np.random.default_rng(1), 30)
     last = contacts(shapes)
     asked: list = []
@@ -369,11 +326,9 @@ def test_two_sets_start_from_the_last_answer_too():
     rng = np.random.default_rng(2)
     first, second = scene(rng, 25), scene(rng, 20)
     last = contacts(first, others=second)
-    first[3] = moved(first[3], np.full(3, 1e-3))
-    warm, cold = contacts(first, others=second, start=last), contacts(first, others=second)
-    assert np.array_equal(warm.pairs, cold.pairs)
-    assert warm.relations == cold.relations
-    assert np.allclose(warm.signed_distance, cold.signed_distance, rtol=1e-9, atol=1e-9)
+    first[3] = first[3].translated(np.full(3, 1e-3))
+    cold = contacts(first, others=second)
+    assert_same_scene(contacts(first, others=second, start=last), cold)
     light = contacts(first, others=second, certificates=False)
     assert contacts(first, others=second, start=light).relations == cold.relations
     assert contacts(first, start=last).relations == contacts(first).relations
@@ -381,9 +336,9 @@ def test_two_sets_start_from_the_last_answer_too():
         contacts(first, start=contact(first[0], second[0]))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("count", [1, 40, 1_000, 20_000])
-def test_hulls_that_move_little_are_known_without_a_look(count):
-    """Thousands of pairs along random paths: what is said is what is said from cold."""
+@pytest.mark.parametrize("count", [1, 40, 1_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_hulls_that_move_little_are_known_without_a_test(count):
+    """Thousands of pairs along random paths have the states from cold."""
     rng = np.random.default_rng(count)
     local = [ConvexHull(shape_of(rng, int(rng.integers(3)))) for _ in range(60)]
     table = HullTable.of(local)
@@ -392,7 +347,7 @@ def test_hulls_that_move_little_are_known_without_a_look(count):
     last, before = None, table.posed(axes, centers)
     kept = 0
     for speed in (0.0, 1e-12, 1e-3, 1e-2, 1e-4, 0.3, 1e-3, 0.05):
-        axes = np.array([a @ axis_turn(rng.normal(size=3), speed * rng.random()) for a in axes])
+        axes = np.array([a @ rotation_about(rng.normal(size=3), speed * rng.random()) for a in axes])
         centers = centers + speed * rng.normal(size=(60, 3))
         now = table.posed(axes, centers)
         motion = motion_bounds(before, now)
@@ -402,8 +357,8 @@ def test_hulls_that_move_little_are_known_without_a_look(count):
         both = (warm.state != OPEN) & (cold != OPEN)
         assert both.mean() > 0.9 or count < 1_000
         assert np.array_equal(warm.state[both], cold[both])
-        some = rng.choice(count, min(count, 40), replace=False).tolist()
-        for k in some:  # the margin is no more than the distance or the depth
+        # The margin is no more than the distance or the depth.
+        for k in rng.choice(count, min(count, 40), replace=False).tolist():
             a, b = (ConvexHull(local[n].vertices @ axes[n] + centers[n]) for n in (i[k], j[k]))
             true = contact(a, b).signed_distance
             assert warm.margin[k] <= abs(true) + 1e-12
@@ -412,30 +367,17 @@ def test_hulls_that_move_little_are_known_without_a_look(count):
     assert kept > 2 * count or count < 1_000
 
 
-def test_tables_are_moved_again():
+def test_a_table_posed_twice_and_the_bounds_of_its_motion():
     rng = np.random.default_rng(5)
-    local = [ConvexHull(rng.normal(size=(9, 3))) for _ in range(40)]
-    one, other = (np.array([rotation(rng) for _ in local]) for _ in range(2))
+    local = [ConvexHull(rng.normal(size=(int(rng.integers(5, 40)), 3))) for _ in range(40)]
     table = HullTable.of(local)
+    first, second = np.array([[rotation(rng) for _ in local] for _ in range(2)])
     centers = rng.uniform(-1.5, 1.5, (40, 3))
-    twice = table.posed(one, np.zeros((40, 3))).posed(other, centers)
-    at_once = table.posed(one @ other, centers)
+    twice, at_once = table.posed(first, 0.0 * centers).posed(second, centers), table.posed(first @ second, centers)
     numbers, points = rng.integers(0, 40, 2_000), rng.normal(size=(3, 2_000))
     assert np.allclose(twice.gauge(numbers, points), at_once.gauge(numbers, points), rtol=1e-6)
     assert motion_bounds(twice, at_once).max() <= 1e-12
-
-
-def test_motions_are_those_of_the_corners():
-    rng = np.random.default_rng(4)
-    local = [ConvexHull(rng.normal(size=(n, 3))) for n in (5, 9, 40)]
-    table = HullTable.of(local)
-    axes, centers = np.array([rotation(rng) for _ in local]), rng.normal(size=(3, 3))
-    moved_table = table.posed(axes, centers)
-    true = [
-        np.linalg.norm(h.vertices @ a + c - h.vertices, axis=1).max()
-        for h, a, c in zip(local, axes, centers, strict=True)
-    ]
-    assert (motion_bounds(table, moved_table) >= true).all()
-    assert (
-        motion_bounds(table, table.posed(np.array([np.eye(3)] * 3), centers)) <= np.linalg.norm(centers, axis=1) + 1e-12
-    ).all()
+    steps = [h.vertices @ (a @ b) + c - h.vertices for h, a, b, c in zip(local, first, second, centers, strict=True)]
+    assert (motion_bounds(table, at_once) >= [np.linalg.norm(step, axis=1).max() for step in steps]).all()
+    translated = motion_bounds(table, table.posed(np.tile(np.eye(3), (40, 1, 1)), centers))
+    assert np.allclose(translated, np.linalg.norm(centers, axis=1), rtol=0, atol=1e-12)
