@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..meshes.surface import Surface, signed_volume
 from ..progress import Progress, report_progress
 from ..shapes.polytope import Polytope
 from ..tolerance import CONCAVITY_RELATIVE, EPS
@@ -62,15 +63,14 @@ def max_concavity(
     `progress` is called with the fraction done, 0 to 1; False cancels. Raise Cancelled then.
     """
     triangles = np.asarray(triangles, dtype=np.intp).reshape(-1, 3)
-    closed = _is_closed(triangles)
-    if hull.rank == 3:
-        normals, offsets = hull.normals, hull.offsets
-        pieces = triangles
-    elif hull.rank == 2:
-        normals, offsets = _sides(hull)
-        pieces = _outline(triangles)
-    else:
+    surface = Surface(points, triangles) if len(triangles) else None
+    closed = surface is not None and surface.is_closed
+    normals, offsets, pieces = hull.normals, hull.offsets, triangles
+    if hull.rank < 2:
         return Concavity(0.0, np.array(hull.vertices[0]), False, None, 0.0)
+    if hull.rank == 2:
+        normals, offsets = _sides(hull)
+        pieces = np.empty((0, 2), dtype=np.intp) if surface is None else surface.boundary_edges
     on_hull = np.full(len(points), -1, dtype=np.intp)
     on_hull[corner_ids] = np.arange(len(corner_ids))
     loose = on_hull < 0
@@ -81,31 +81,16 @@ def max_concavity(
     start = _bounds_at_corners(hull, normals, offsets, on_hull, local, pieces)
     depth, point = _deepest(normals, offsets, local[pieces], start, hull.extent, progress)
     floor = _FLOOR * EPS * max(hull.magnitude, hull.extent)
-    missing = None
     # Volumes and areas in a unit of about the hull's size: products of lengths neither overflow nor vanish.
     exponent = -int(np.frexp(hull.extent)[1])
-    own, whole = np.ldexp(local, exponent), np.ldexp(hull.centred, exponent)
-    if closed and hull.rank == 3:
-        missing = min(1.0, max(0.0, 1.0 - abs(_volume(own, triangles)) / _volume(whole, _fans(hull))))
-    whole_area = _area(whole, _fans(hull)) / (2.0 if hull.rank == 2 else 1.0)
-    open_fraction = min(1.0, max(0.0, 1.0 - _area(own, triangles) / whole_area))
+    own, whole = np.ldexp(local, exponent), hull.scaled(2.0**exponent)
+    volume = abs(signed_volume(own, triangles)) / whole.volume if closed and hull.rank == 3 else None
+    missing = None if volume is None else min(1.0, max(0.0, 1.0 - volume))
+    start = own[triangles[:, 0]]
+    products = np.cross(own[triangles[:, 1]] - start, own[triangles[:, 2]] - start)
+    area = 0.5 * float(np.linalg.norm(products, axis=1).sum())
+    open_fraction = min(1.0, max(0.0, 1.0 - area / whole.area))
     return Concavity(depth if depth > floor else 0.0, point + hull.center, closed, missing, open_fraction)
-
-
-def _is_closed(triangles: IntArray) -> bool:
-    if len(triangles) == 0:
-        return False
-    count = int(triangles.max()) + 1
-    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    forward = np.sort(start * count + end)
-    return bool((forward[1:] != forward[:-1]).all()) and np.array_equal(forward, np.sort(end * count + start))
-
-
-def _outline(triangles: IntArray) -> IntArray:
-    """Return (k, 2) the edges that only one triangle uses."""
-    edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
-    unique, count = np.unique(edges, axis=0, return_counts=True)
-    return unique[count == 1].reshape(-1, 2)
 
 
 def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
@@ -239,25 +224,3 @@ def _split(piece: FloatArray) -> FloatArray:
     first, second = piece.copy(), piece.copy()
     first[i], second[j] = middle, middle
     return np.stack([first, second])
-
-
-def _volume(points: FloatArray, triangles: IntArray) -> float:
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    return float((a * np.cross(b, c)).sum() / 6.0)
-
-
-def _area(points: FloatArray, triangles: IntArray) -> float:
-    start = points[triangles[:, 0]]
-    products = np.cross(points[triangles[:, 1]] - start, points[triangles[:, 2]] - start)
-    return 0.5 * float(np.linalg.norm(products, axis=1).sum())
-
-
-def _fans(hull: Polytope) -> IntArray:
-    """Return (m, 3) the facets of a hull in space as triangles, with some of no area."""
-    sizes = np.array([len(loop) for loop in hull.facets])
-    start = np.concatenate(hull.facets)
-    ends = np.cumsum(sizes)
-    end = np.roll(start, -1)
-    end[ends - 1] = start[ends - sizes]
-    apex = np.repeat(start[ends - sizes], sizes)
-    return np.stack([apex, start, end], axis=1)

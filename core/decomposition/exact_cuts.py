@@ -13,9 +13,9 @@ yields polyhedral set operations" (1990).
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import product
 from math import gcd, isqrt
+from operator import mul
 
 import numpy as np
 
@@ -35,19 +35,25 @@ _CANDIDATES = 48
 """Planes that are compared closely before a cell is cut."""
 _MOST_CELLS = 20_000
 
+_BOX_FACES = (
+    ((-1, 0, 0), (1, 3, 2, 0)),
+    ((1, 0, 0), (4, 6, 7, 5)),
+    ((0, -1, 0), (4, 5, 1, 0)),
+    ((0, 1, 0), (2, 3, 7, 6)),
+    ((0, 0, -1), (2, 6, 4, 0)),
+    ((0, 0, 1), (1, 5, 7, 3)),
+)
+"""Normals of the faces of a box, and their corners, number 4 x + 2 y + z with 0 for low and 1 for high."""
+
 _Point = tuple[int, int, int, int]
 _Plane = tuple[int, int, int, int]
 _Ring = list[int]
+_Faces = list[tuple[int, _Ring]]
+"""The plane and the ring of corners of each face: of a cell, a convex polyhedron, or of the surface in it."""
 
 
-@dataclass
-class _Cell:
-    """A convex polyhedron: the plane and the ring of corners of each face."""
-
-    faces: list[tuple[int, _Ring]]
-
-    def corners(self) -> list[int]:
-        return sorted({v for _, ring in self.faces for v in ring})
+def _corners_of(faces: _Faces) -> list[int]:
+    return sorted({v for _, ring in faces for v in ring})
 
 
 class ExactCuts:
@@ -79,7 +85,7 @@ class ExactCuts:
         self._sides: dict[tuple[int, int], int] = {}
         self._values: dict[int, int] = {}
         corner_ids = [self._point((x, y, z, 1)) for x, y, z in whole]
-        self._fragments: list[tuple[int, _Ring]] = []
+        self._fragments: _Faces = []
         for a, b, c in inverse.reshape(-1, 3).tolist():
             plane = self._plane_through(whole[a], whole[b], whole[c])
             if plane is not None:
@@ -188,26 +194,15 @@ class ExactCuts:
         (ax, ay, az, aw), (bx, by, bz, bw) = self._points[v], self._points[w]
         return self._point((ax * q - bx * p, ay * q - by * p, az * q - bz * p, aw * q - bw * p))
 
-    def _box(self, whole: list[tuple[int, ...]]) -> _Cell:
-        low = [min(p[k] for p in whole) for k in range(3)]
-        high = [max(p[k] for p in whole) for k in range(3)]
-        spare = self._unit
-        ends = [(a - spare, b + spare) for a, b in zip(low, high, strict=True)]
-        ids = {s: self._point((ends[0][s[0]], ends[1][s[1]], ends[2][s[2]], 1)) for s in product((0, 1), repeat=3)}
-        faces: list[tuple[int, _Ring]] = []
-        for axis in range(3):
-            u, v = (axis + 1) % 3, (axis + 2) % 3
-            for end in (0, 1):
-                ring = []
-                for i, j in ((0, 0), (1, 0), (1, 1), (0, 1)):
-                    s = [0, 0, 0]
-                    s[axis], s[u], s[v] = end, i, j
-                    ring.append(ids[s[0], s[1], s[2]])
-                normal = [0, 0, 0]
-                normal[axis] = 1 if end else -1
-                plane = self._plane((normal[0], normal[1], normal[2], ends[axis][end] * normal[axis]))
-                faces.append((plane, ring if end else ring[::-1]))
-        return _Cell(faces)
+    def _box(self, whole: list[tuple[int, ...]]) -> _Faces:
+        """Return a box around points, with room to spare."""
+        ends = [(min(column) - self._unit, max(column) + self._unit) for column in zip(*whole, strict=True)]
+        corners = list(product(*ends))
+        ids = [self._point((x, y, z, 1)) for x, y, z in corners]
+        planes = [(a, b, c, sum(map(mul, (a, b, c), corners[ring[0]]))) for (a, b, c), ring in _BOX_FACES]
+        return [
+            (self._plane(plane), [ids[v] for v in ring]) for plane, (_, ring) in zip(planes, _BOX_FACES, strict=True)
+        ]
 
     # Cutting
 
@@ -232,9 +227,9 @@ class ExactCuts:
             above = []
         return below, above
 
-    def _split_cell(self, cell: _Cell, plane: int) -> tuple[_Cell | None, _Cell | None]:
+    def _split_cell(self, cell: _Faces, plane: int) -> tuple[_Faces | None, _Faces | None]:
         """Return the parts of a cell under and above a plane, None for a part thinner than the tolerance."""
-        corners = cell.corners()
+        corners = _corners_of(cell)
         heights = self._heights([plane], corners)[0]
         highest, lowest = float(heights.max()), float(heights.min())
         if highest <= self._width:
@@ -244,9 +239,9 @@ class ExactCuts:
             self._moved = max(self._moved, -lowest)
             return None, cell
         sign = self._signs(plane, corners)
-        halves: list[list[tuple[int, _Ring]]] = [[], []]
+        halves: list[_Faces] = [[], []]
         rims: list[dict[int, int]] = [{}, {}]
-        for face, ring in cell.faces:
+        for face, ring in cell:
             for side, part in enumerate(self._split_ring(ring, plane, sign)):
                 if not part:
                     continue
@@ -261,11 +256,11 @@ class ExactCuts:
             while (following := rim[ring[-1]]) != start:
                 ring.append(following)
             halves[side].append((self._flipped(plane) if side else plane, ring))
-        return _Cell(halves[0]), _Cell(halves[1])
+        return halves[0], halves[1]
 
     def pieces(self, progress: Progress | None) -> list[ConvexHull]:
         """Return the convex pieces of the solid."""
-        found: list[_Cell] = []
+        found: list[_Faces] = []
         stack = [(self._start, self._fragments, 0.0, 1.0)]
         cells = 0
         while stack:
@@ -297,34 +292,30 @@ class ExactCuts:
             hull for vertices in self._merge(found, progress) if (hull := ConvexHull(self._world(vertices))).rank == 3
         ]
 
-    def _split_fragments(
-        self, fragments: list[tuple[int, _Ring]], plane: int
-    ) -> tuple[list[tuple[int, _Ring]], list[tuple[int, _Ring]]]:
+    def _split_fragments(self, fragments: _Faces, plane: int) -> tuple[_Faces, _Faces]:
         """Return the parts of fragments under and above a plane. Corners within the tolerance are on it."""
-        corners = sorted({v for _, ring in fragments for v in ring})
+        corners = _corners_of(fragments)
         heights = self._heights([plane], corners)[0].tolist()
         sign = {
             v: 0 if abs(h) <= self._width else (1 if h > 0.0 else -1) for v, h in zip(corners, heights, strict=True)
         }
         self._moved = max(self._moved, max((abs(h) for h in heights if abs(h) <= self._width), default=0.0))
-        lower: list[tuple[int, _Ring]] = []
-        upper: list[tuple[int, _Ring]] = []
+        lower: _Faces = []
+        upper: _Faces = []
         for face, ring in fragments:
             below, above = self._split_ring(ring, plane, sign)
-            if below:
-                lower.append((face, below))
-            if above:
-                upper.append((face, above))
+            lower += [(face, below)] if below else []
+            upper += [(face, above)] if above else []
         return lower, upper
 
-    def _choose_plane(self, fragments: list[tuple[int, _Ring]]) -> int | None:
+    def _choose_plane(self, fragments: _Faces) -> int | None:
         """Return the plane to cut a cell in; None when its fragments bound a convex solid.
 
         Two fragments conflict when one rises above the plane of the other; the plane that leaves the fewest conflicts
         within its two sides is taken, and of those the one that cuts the fewest fragments.
         """
         planes = list(dict.fromkeys(face for face, _ in fragments))
-        corners = sorted({v for _, ring in fragments for v in ring})
+        corners = _corners_of(fragments)
         place = {v: k for k, v in enumerate(corners)}
         flat = np.array([place[v] for _, ring in fragments for v in ring])
         starts = np.cumsum([0, *(len(ring) for _, ring in fragments)])[:-1]
@@ -353,10 +344,10 @@ class ExactCuts:
         best = int(np.lexsort((cut, left))[0])
         return planes[int(cutting[best])]
 
-    def _merge(self, cells: list[_Cell], progress: Progress | None) -> list[list[int]]:
+    def _merge(self, cells: list[_Faces], progress: Progress | None) -> list[list[int]]:
         """Return the corners of pieces: cells merged while the union of two is convex."""
-        planes = {k: {face for face, _ in cell.faces} for k, cell in enumerate(cells)}
-        corners = {k: set(cell.corners()) for k, cell in enumerate(cells)}
+        planes = {k: {face for face, _ in cell} for k, cell in enumerate(cells)}
+        corners = {k: set(_corners_of(cell)) for k, cell in enumerate(cells)}
         rejected: set[tuple[int, int, int]] = set()
         while (found := self._mergeable(planes, corners, rejected)) is not None:
             k, j, plane = found

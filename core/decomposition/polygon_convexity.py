@@ -87,42 +87,45 @@ def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
     whole, hull = WholePoints(points), ConvexHull(points)
     loop = np.arange(len(points))
     loop = loop[(points != np.roll(points, 1, axis=0)).any(axis=1)]
-    none, no_depths = read_only(np.empty(0, dtype=np.intp)), read_only(np.empty(0))
-    if hull.rank < 2:
-        flat = Convexity(True, none, no_depths, 0.0, True)
-        return Outline(points, whole, hull, loop, np.zeros(len(loop), dtype=np.int8), flat)
-    turns = whole.turns(np.roll(loop, 1), loop, np.roll(loop, -1))
-    left = _is_left(points, whole, hull, loop)
-    if not left:
-        loop, turns = loop[::-1], -turns[::-1]
-    least = HULL_STRAIGHT * EPS * hull.magnitude
-    if (turns >= 0).all() and _goes_round_once(points[loop]):
-        depths, _ = _under_lids(points, hull, loop)
-        depth = float(depths.max()) if depths is not None else 0.0
-        convexity = Convexity(True, none, no_depths, depth if depth > least else 0.0, left)
-        return Outline(points, whole, hull, loop, turns, convexity)
+    dents, depths, depth, left, turns = loop[:0], np.empty(0), 0.0, True, np.zeros(len(loop), dtype=np.int8)
+    if hull.rank == 2:
+        turns = whole.turns(np.roll(loop, 1), loop, np.roll(loop, -1))
+        left = _is_left(points, whole, hull, loop)
+        if not left:
+            loop, turns = loop[::-1], -turns[::-1]
+        dents, depths, depth = _find_dents(points, whole, hull, loop, turns, tolerance)
+    convexity = Convexity(not len(dents), read_only(loop[dents]), read_only(depths), depth, left)
+    return Outline(points, whole, hull, loop, turns, convexity)
+
+
+def _find_dents(
+    points: FloatArray, whole: WholePoints, hull: ConvexHull, loop: IntArray, turns: NDArray[np.int8], tolerance: float
+) -> tuple[IntArray, FloatArray, float]:
+    """Return where a counter-clockwise loop is concave, how deep there, and how deep at most."""
+    rounding = HULL_STRAIGHT * EPS * hull.magnitude
     depths, back = _under_lids(points, hull, loop)
-    if depths is not None and depths.max() <= least and back <= least:
-        # Whatever its turns are, they are rounding.
-        return Outline(points, whole, hull, loop, turns, Convexity(True, none, no_depths, 0.0, left))
+    depth = 0.0 if depths is None else float(depths.max())
+    none = np.empty(0, dtype=np.intp), np.empty(0)
+    # Whatever the turns are where all is within rounding, they are rounding.
+    if ((turns >= 0).all() and _goes_round_once(points[loop])) or (depths is not None and max(depth, back) <= rounding):
+        return *none, depth if depth > rounding else 0.0
     _refuse_crossings(points, whole, loop, turns)
     if depths is None:  # rounding has hidden which corners of the hull follow each other
         depths = (hull.offsets - (points[loop] - hull.center) @ hull.normals.T).min(axis=1)
-    depth = float(depths.max())
-    least = max(least, tolerance * hull.extent)
+        depth = float(depths.max())
+    least = max(rounding, tolerance * hull.extent)
     if depth <= least:
-        return Outline(points, whole, hull, loop, turns, Convexity(True, none, no_depths, depth, left))
+        return *none, depth
     dents = np.flatnonzero((turns < 0) & (depths > least))
     p = points[loop]
     before, after = np.roll(p, 1, axis=0)[dents], np.roll(p, -1, axis=0)[dents]
-    standing = _distance_to_line(p[dents], before, after) > HULL_STRAIGHT * EPS * hull.magnitude
+    standing = _distance_to_line(p[dents], before, after) > rounding
     if standing.any():
         dents = dents[standing]
     elif not len(dents):
         dents = np.array([int(depths.argmax())])
     dents = dents[np.argsort(loop[dents])]
-    convexity = Convexity(False, read_only(loop[dents]), read_only(depths[dents]), depth, left)
-    return Outline(points, whole, hull, loop, turns, convexity)
+    return dents, depths[dents], depth
 
 
 def _is_left(points: FloatArray, whole: WholePoints, hull: ConvexHull, loop: IntArray) -> bool:
