@@ -26,6 +26,7 @@ from .decomposition.decompose_mesh import decompose_mesh
 from .decomposition.decompose_polygon import decompose_polygon
 from .decomposition.mesh_convexity import MeshConvexity, mesh_convexity
 from .decomposition.mesh_pieces import mesh_pieces
+from .decomposition.polygon import Polygon
 from .decomposition.polygon_convexity import Convexity, polygon_convexity
 from .hierarchy.bvh import Bvh
 from .hierarchy.tree_pairs import TreePairs
@@ -64,7 +65,6 @@ from .shapes.cylinder import Cone, Cylinder
 from .shapes.ellipsoid import Ellipsoid
 from .shapes.feature import Feature, FeatureKind
 from .shapes.hull import ConvexHull
-from .shapes.polygon import Polygon
 from .shapes.polytope import Polytope
 from .shapes.rounded import Capsule, Circle, Rounded, Sphere
 from .shapes.support import MinkowskiPoints, minkowski_difference, minkowski_sum, minkowski_supports, support

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is dented, and the convex pieces it consists of."""
+"""Convexity of polygons and meshes, and their convex pieces."""

@@ -137,7 +137,7 @@ def _turn_of(outline: Outline) -> _Turn:
 
 
 def _merged(outline: Outline, triangles: list[tuple[int, int, int]], least: float) -> list[list[int]]:
-    """Return convex pieces: the triangles, joined where that is convex, across cuts that end no dent first."""
+    """Return convex pieces: triangles, joined where that is convex, first across cuts that end no concave corner."""
     turn = _turn_of(outline)
     p = outline.points
     rows = p.tolist()
@@ -146,14 +146,14 @@ def _merged(outline: Outline, triangles: list[tuple[int, int, int]], least: floa
     cuts = [(a, b) for a, b in owner if a < b and (b, a) in owner]
     loop = outline.loop.tolist()
     around = {v: (loop[k - 1], loop[(k + 1) % len(loop)]) for k, v in enumerate(loop)}
-    dents = {v for v, t in zip(loop, outline.turns.tolist(), strict=True) if t < 0}
+    concave = {v for v, t in zip(loop, outline.turns.tolist(), strict=True) if t < 0}
 
     def worth(cut: tuple[int, int]) -> tuple[int, float]:
-        """Return how many dents the cut ends by itself, and minus its length."""
+        """Return how many concave corners the cut ends by itself, and minus its length."""
         ended = 0
         for v, w in (cut, cut[::-1]):
             u, x = around[v]
-            ended += v in dents and turn(u, v, w) >= 0 and turn(w, v, x) >= 0
+            ended += v in concave and turn(u, v, w) >= 0 and turn(w, v, x) >= 0
         (ax, ay), (bx, by) = rows[cut[0]], rows[cut[1]]
         return ended, -max(abs(ax - bx), abs(ay - by))
 

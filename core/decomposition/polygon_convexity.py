@@ -25,16 +25,16 @@ _NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class Convexity(ReadOnlyArrays):
-    """Whether a polygon is convex, and the corners that are dents. Source: S1.1."""
+    """Whether a polygon is convex, and its concave corners. Source: S1.1."""
 
     convex: bool
     """No corner lies deeper under the hull's outline than rounding, or than the tolerance."""
     corners: IntArray
     """(k,) numbers of the points at which the outline turns inward, ascending; empty when convex."""
     depths: FloatArray
-    """(k,) how far each of them is from the side of the hull that closes its dent, unit of the coordinates."""
+    """(k,) how far each of them is from the side of the hull that spans it, unit of the coordinates."""
     depth: float
-    """The deepest dent, unit of the coordinates: the largest distance of a point from the side of the hull above it.
+    """The deepest concavity, unit of the coordinates: largest distance of a point from the side of the hull above it.
     0.0 when the outline is that of its hull."""
     counter_clockwise: bool
     """How the points are wound; True for points on one line."""
@@ -87,18 +87,18 @@ def outline_of(points: FloatArray, tolerance: float = 0.0) -> Outline:
     whole, hull = WholePoints(points), ConvexHull(points)
     loop = np.arange(len(points))
     loop = loop[(points != np.roll(points, 1, axis=0)).any(axis=1)]
-    dents, depths, depth, left, turns = loop[:0], np.empty(0), 0.0, True, np.zeros(len(loop), dtype=np.int8)
+    concave, depths, depth, left, turns = loop[:0], np.empty(0), 0.0, True, np.zeros(len(loop), dtype=np.int8)
     if hull.rank == 2:
         turns = whole.turns(np.roll(loop, 1), loop, np.roll(loop, -1))
         left = _is_left(points, whole, hull, loop)
         if not left:
             loop, turns = loop[::-1], -turns[::-1]
-        dents, depths, depth = _find_dents(points, whole, hull, loop, turns, tolerance)
-    convexity = Convexity(not len(dents), read_only(loop[dents]), read_only(depths), depth, left)
+        concave, depths, depth = _find_concave(points, whole, hull, loop, turns, tolerance)
+    convexity = Convexity(not len(concave), read_only(loop[concave]), read_only(depths), depth, left)
     return Outline(points, whole, hull, loop, turns, convexity)
 
 
-def _find_dents(
+def _find_concave(
     points: FloatArray, whole: WholePoints, hull: ConvexHull, loop: IntArray, turns: NDArray[np.int8], tolerance: float
 ) -> tuple[IntArray, FloatArray, float]:
     """Return where a counter-clockwise loop is concave, how deep there, and how deep at most."""
@@ -116,16 +116,16 @@ def _find_dents(
     least = max(rounding, tolerance * hull.extent)
     if depth <= least:
         return *none, depth
-    dents = np.flatnonzero((turns < 0) & (depths > least))
+    concave = np.flatnonzero((turns < 0) & (depths > least))
     p = points[loop]
-    before, after = np.roll(p, 1, axis=0)[dents], np.roll(p, -1, axis=0)[dents]
-    standing = _distance_to_line(p[dents], before, after) > rounding
+    before, after = np.roll(p, 1, axis=0)[concave], np.roll(p, -1, axis=0)[concave]
+    standing = _distance_to_line(p[concave], before, after) > rounding
     if standing.any():
-        dents = dents[standing]
-    elif not len(dents):
-        dents = np.array([int(depths.argmax())])
-    dents = dents[np.argsort(loop[dents])]
-    return dents, depths[dents], depth
+        concave = concave[standing]
+    elif not len(concave):
+        concave = np.array([int(depths.argmax())])
+    concave = concave[np.argsort(loop[concave])]
+    return concave, depths[concave], depth
 
 
 def _is_left(points: FloatArray, whole: WholePoints, hull: ConvexHull, loop: IntArray) -> bool:

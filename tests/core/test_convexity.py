@@ -12,10 +12,10 @@ from shapely.geometry import Polygon as Shape
 
 from contact_lens.core.contact import contact
 from contact_lens.core.decomposition.mesh_convexity import mesh_convexity
+from contact_lens.core.decomposition.polygon import Polygon
 from contact_lens.core.decomposition.polygon_convexity import polygon_convexity
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.shapes.hull import ConvexHull
-from contact_lens.core.shapes.polygon import Polygon
 
 from .test_decompose_mesh import box, extruded, icosphere, rotation, torus
 from .test_decompose_polygon import L, polygons
@@ -93,7 +93,7 @@ def test_a_polygon_is_the_hull_of_its_outline():
         assert np.array_equal(p.vertices, a.vertices)
         assert q.area == pytest.approx(b.area)
         assert contact(p, q).signed_distance == pytest.approx(contact(a, b).signed_distance, abs=1e-14)
-    with pytest.raises(ValueError, match=r"^points: not convex: corner 3 at \(1, 1\) is a dent 0.707 deep; decompose"):
+    with pytest.raises(ValueError, match=r"^points: not convex: corner 3 at \(1, 1\) is concave, 0.707 deep;"):
         Polygon(L)
     assert Polygon([[0, 0], [1, 1]]).rank == 1
 

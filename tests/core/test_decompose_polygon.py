@@ -10,9 +10,9 @@ from shapely.geometry import Polygon as Shape
 from shapely.ops import unary_union
 
 from contact_lens.core.decomposition.decompose_polygon import decompose_polygon
+from contact_lens.core.decomposition.polygon import Polygon
 from contact_lens.core.decomposition.polygon_convexity import polygon_convexity
 from contact_lens.core.shapes.hull import ConvexHull
-from contact_lens.core.shapes.polygon import Polygon
 
 EPS = 2.0**-52
 L = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)

@@ -60,7 +60,6 @@ UNSWEPT = {
     "core/meshes/mesh_pair.py",
     "core/meshes/mesh_distance.py",
     "core/shapes/box.py",
-    "core/shapes/polygon.py",
     "core/verify/compound.py",
     "core/verify/curved_region.py",
     "core/verify/form.py",

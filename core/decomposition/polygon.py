@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from ..decomposition.polygon_convexity import as_polygon, outline_of
-from .hull import ConvexHull
+from ..shapes.hull import ConvexHull
+from .polygon_convexity import as_polygon, outline_of
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -16,7 +16,7 @@ class Polygon(ConvexHull):
     """A convex polygon given by its outline; of any rank, for points on one line are a segment or a point.
 
     Unlike `ConvexHull` it takes no other points than corners in order, wound either way, and refuses an outline that
-    is dented: what comes out is what went in. Its vertices are in the order of `ConvexHull`, counter-clockwise from
+    is concave: what comes out is what went in. Its vertices are in the order of `ConvexHull`, counter-clockwise from
     the lowest number, without repetitions and without points on straight sides; `vertex_ids` tells which they are.
     Source: S1.1.
     """
@@ -25,7 +25,7 @@ class Polygon(ConvexHull):
         """Build the polygon with corners `points` (n, 2), n >= 1, world frame.
 
         Raises ValueError, naming the argument, when the points are not such an array of finite real numbers, when
-        sides cross or touch, or when the outline is not convex by more than rounding: the deepest dent is named.
+        sides cross or touch, or when the outline is not convex by more than rounding: the deepest corner is named.
         """
         array = as_polygon(points)
         convexity = outline_of(array).convexity
@@ -36,7 +36,7 @@ class Polygon(ConvexHull):
             more = len(convexity.corners) - 1
             others = "" if more == 0 else f" (and {more} more)"
             raise ValueError(
-                f"points: not convex: corner {corner} at ({x:.6g}, {y:.6g}) is a dent {convexity.depths[worst]:.3g} "
-                f"deep{others}; decompose_polygon(points) makes convex pieces, ConvexHull(points) fills the dents"
+                f"points: not convex: corner {corner} at ({x:.6g}, {y:.6g}) is concave, {convexity.depths[worst]:.3g} "
+                f"deep{others}; decompose_polygon(points) makes convex pieces, ConvexHull(points) fills concavities"
             )
         super().__init__(array)
