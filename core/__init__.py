@@ -30,12 +30,12 @@ from .decomposition.polygon import Polygon
 from .decomposition.polygon_convexity import Convexity, polygon_convexity
 from .hierarchy.bvh import Bvh
 from .hierarchy.tree_pairs import TreePairs
+from .mesh_contact.mesh_result import MeshCertificate
 from .meshes.contact_curves import contact_curves
 from .meshes.crossings import Crossings, Meeting
 from .meshes.decomposition import Decomposition
 from .meshes.mesh import Mesh
 from .meshes.mesh_distance import MeshDistance, mesh_distance
-from .meshes.mesh_result import MeshCertificate
 from .meshes.point_distance import MeshPoints, points_to_mesh
 from .meshes.triangle_pairs import crossing_triangles, self_crossings
 from .meshes.winding import Winding, contains, winding_numbers

@@ -9,9 +9,9 @@ from .arguments import as_length
 from .compounds.compound import Compound, as_compound
 from .compounds.compound_contact import compound_contact
 from .curved.convex_contact import convex_contact
+from .mesh_contact.mesh_contact import mesh_contact
+from .mesh_contact.mesh_pair import Pieces
 from .meshes.mesh import Mesh
-from .meshes.mesh_contact import mesh_contact
-from .meshes.mesh_pair import Pieces
 from .meshes.solid_facets import Solid
 from .progress import Progress
 from .result import Contact, Method

@@ -12,10 +12,10 @@ import numpy as np
 from ...core.compounds.compound import Compound, as_compound
 from ...core.contact import contact
 from ...core.decomposition.mesh_pieces import mesh_pieces, note_of_pieces
+from ...core.mesh_contact.mesh_pair import NO_DEPTH
+from ...core.mesh_contact.mesh_result import MeshCertificate
 from ...core.meshes.decomposition import Decomposition
 from ...core.meshes.mesh import Mesh
-from ...core.meshes.mesh_pair import NO_DEPTH
-from ...core.meshes.mesh_result import MeshCertificate
 from ...core.meshes.solid_facets import Solid
 from ...core.progress import Progress
 from ...core.result import Contact, PiecesCertificate, Status

@@ -17,12 +17,12 @@ from ..compounds.compound import Compound
 from ..compounds.compound_contact import BEYOND
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import support_points
+from ..mesh_contact.mesh_pair import certificate_of
+from ..mesh_contact.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
 from ..meshes.body import Body, are_disjoint
 from ..meshes.crossings import Crossings, Meeting
 from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
-from ..meshes.mesh_pair import certificate_of
-from ..meshes.mesh_result import BOUNDS_MEET, LEAST_GAP, MeshCertificate
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_distance import triangle_distances
 from ..note import NOTCH, Note

@@ -25,7 +25,7 @@ from contact_lens.core import (
 )
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.pair_frame import pair_frame
-from contact_lens.core.meshes.mesh_contact import mesh_contact
+from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.mesh_sweep import gaps_between
 
 from .generators import rotation

@@ -357,7 +357,7 @@ def test_the_pieces_do_not_make_a_depth_longer_though_their_search_ends_early(mo
         longer = replace(found, signed_distance=-1.5, lower_bound=-1.5, normal=np.array([0.0, 0.0, 1.0]))
         return replace(longer, ties=np.array([[0.0, 0.0, 1.0]]), status=Status.BUDGET)
 
-    module = importlib.import_module("contact_lens.core.meshes.mesh_pair")
+    module = importlib.import_module("contact_lens.core.mesh_contact.mesh_pair")
     monkeypatch.setattr(module, "compound_contact", ended)
     c = met(BOX, moved(BOX, [0.7, 0.1, 0.2]))
     assert c.mtv == pytest.approx([0.3, 0.0, 0.0], abs=1e-9)
@@ -492,7 +492,7 @@ def test_surfaces_that_stick_out_of_each_other_are_not_sampled(monkeypatch):
     def sampled(*_: object) -> None:
         raise AssertionError("sampled")
 
-    monkeypatch.setattr(importlib.import_module("contact_lens.core.meshes.mesh_pair"), "sample_surface", sampled)
+    monkeypatch.setattr(importlib.import_module("contact_lens.core.mesh_contact.mesh_pair"), "sample_surface", sampled)
     assert expected.relation is met(sheet(6), surface).relation is Relation.PENETRATING
     with pytest.raises(AssertionError, match="sampled"):
         met(sheet(6), sheet(6))

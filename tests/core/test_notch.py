@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Compound, Contact, ConvexHull, Mesh, contact, verify
+from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.body import Body, are_disjoint
-from contact_lens.core.meshes.mesh_contact import mesh_contact
 from contact_lens.core.meshes.separation import SeparationSearch
 from contact_lens.core.note import NOTCH
 

@@ -57,7 +57,7 @@ UNSWEPT = {
     "core/bounding/volumes.py",
     "core/decomposition/convexity.py",
     "core/meshes/mesh.py",
-    "core/meshes/mesh_pair.py",
+    "core/mesh_contact/mesh_pair.py",
     "core/meshes/mesh_distance.py",
     "core/shapes/box.py",
     "core/verify/compound.py",

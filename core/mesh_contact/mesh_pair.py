@@ -16,6 +16,16 @@ import numpy as np
 from ..compounds.compound import Compound
 from ..compounds.compound_contact import compound_contact
 from ..decomposition.mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
+from ..meshes.body import Body, are_disjoint, length_of
+from ..meshes.contact_curves import contact_curves
+from ..meshes.crossings import Crossings
+from ..meshes.decomposition import Decomposition
+from ..meshes.depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
+from ..meshes.mesh import Mesh
+from ..meshes.mesh_distance import MeshDistance, mesh_distance
+from ..meshes.separation import SeparationSearch, contact_directions, frame_directions
+from ..meshes.solid_facets import SolidFacets
+from ..meshes.triangle_pairs import crossing_triangles
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange
 from ..result import CompoundCertificate, Contact, Relation, Status
@@ -23,18 +33,8 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CONVEX_COVERED, EPS, MESH_DEPTH_STEP, MESH_GAP, promised
 from ..types import FloatArray
-from .body import Body, are_disjoint, length_of
-from .contact_curves import contact_curves
-from .crossings import Crossings
-from .decomposition import Decomposition
-from .depth_bounds import Samples, find_ball_inside, sample_surface, triangle_depth
-from .mesh import Mesh
-from .mesh_distance import MeshDistance, mesh_distance
 from .mesh_faults import mesh_faults
 from .mesh_result import MeshDraft
-from .separation import SeparationSearch, contact_directions, frame_directions
-from .solid_facets import SolidFacets
-from .triangle_pairs import crossing_triangles
 
 Pieces = Decomposition | Callable[[], Decomposition]
 """Convex pieces of a mesh, or a function that makes them when they are needed."""

@@ -11,13 +11,13 @@ see `curved_mesh_pair`.
 from __future__ import annotations
 
 from ..compounds.compound_contact import DEFAULT_NODES
+from ..meshes.mesh import Mesh
+from ..meshes.solid_facets import Solid, solid_facets
 from ..progress import Progress, subrange
 from ..result import Contact
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE
 from .curved_mesh_pair import CurvedPair
-from .mesh import Mesh
 from .mesh_pair import MeshPair, Pieces, check_given
-from .solid_facets import Solid, solid_facets
 
 
 def mesh_contact(

@@ -8,13 +8,13 @@ from math import ulp
 
 import numpy as np
 
+from ..meshes.crossings import Crossings
+from ..meshes.decomposition import Decomposition
 from ..note import Note
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
 from ..result import Contact, Proof, Relation, Status
 from ..types import FloatArray, positive_zero, read_only
-from .crossings import Crossings
-from .decomposition import Decomposition
 
 BOUNDS_MEET = 1e-6
 """Times the size of the larger shape: bounds that differ by no more meet."""

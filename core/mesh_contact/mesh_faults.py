@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..meshes.body import Body
+from ..meshes.crossings import Meeting
+from ..meshes.mesh import Mesh
+from ..meshes.triangle_pairs import self_crossings
 from ..progress import Progress
-from .body import Body
-from .crossings import Meeting
-from .mesh import Mesh
-from .triangle_pairs import self_crossings
 
 
 def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:

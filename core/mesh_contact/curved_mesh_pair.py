@@ -18,6 +18,13 @@ from ..compounds.compound_contact import BEYOND
 from ..compounds.covered import is_covered
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import sticks_out
+from ..meshes.body import length_of
+from ..meshes.contact_curves import contact_curves
+from ..meshes.crossings import Crossings
+from ..meshes.curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
+from ..meshes.mesh import Mesh
+from ..meshes.solid_facets import pieces_of
+from ..meshes.triangle_pairs import crossing_triangles
 from ..note import NOTCH, Note
 from ..progress import report_progress, subrange
 from ..result import Contact, Relation, Status
@@ -26,15 +33,8 @@ from ..shapes.hull import ConvexHull
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, EPS, promised
 from ..types import FloatArray
-from .body import length_of
-from .contact_curves import contact_curves
-from .crossings import Crossings
-from .curved_nearest import Nearest, all_inside, find_separation, has_entered, nearest_to_mesh
-from .mesh import Mesh
 from .mesh_pair import NO_DEPTH, MeshPair
 from .mesh_result import MeshDraft
-from .solid_facets import pieces_of
-from .triangle_pairs import crossing_triangles
 
 _MOST_CURVED = 64
 """Pairs of pieces of which one is curved: a second or two."""
