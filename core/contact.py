@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import get_args
 
 from .arguments import as_length
+from .budget import Budget
 from .compounds.compound import Compound, as_compound
 from .compounds.compound_contact import compound_contact
 from .curved.convex_contact import convex_contact
@@ -29,6 +30,7 @@ def contact(
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     start: Contact | None = None,
+    budget: float | None = None,
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
     progress: Progress | None = None,
@@ -48,6 +50,8 @@ def contact(
             the width of the support features, neither less than rounding.
         start: the last contact of two polytopes that have moved little since then, their vertices in the same order:
             they are solved from the features that decided, faster. The result is as right whatever it is.
+        budget: seconds for refining the depth of compounds and meshes, until its bounds meet; 0 gives the first answer,
+            whose translation separates; None ends the search after as many steps on every machine.
         pieces_a, pieces_b: the result of `mesh_pieces` for a mesh as it is now, to save time, or a function that
             returns it when it is needed; None: made when needed.
         progress: called with the fraction done, 0 to 1, of compounds and meshes; False cancels.
@@ -67,12 +71,14 @@ def contact(
     contact_tolerance = as_length("contact_tolerance", contact_tolerance)
     if start is not None and not isinstance(start, Contact):
         raise ValueError(f"start must be what contact(a, b) returned, not {type(start).__name__}")
+    spending = Budget.of_seconds(None if budget is None else as_length("budget", budget))
     if isinstance(a, Mesh) or isinstance(b, Mesh):
         return mesh_contact(
             a,
             b,
             clearance=clearance,
             contact_tolerance=contact_tolerance,
+            budget=spending,
             pieces_a=pieces_a,
             pieces_b=pieces_b,
             progress=progress,
@@ -85,6 +91,7 @@ def contact(
             as_compound(b),
             clearance=clearance,
             contact_tolerance=contact_tolerance,
+            budget=spending,
             progress=progress,
         )
     if method in ("sat", "both") and any(isinstance(s, CurvedShape) and s.skeleton is None for s in (a, b)):

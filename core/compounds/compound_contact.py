@@ -14,6 +14,7 @@ from math import inf, sqrt
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
+from ..budget import Budget
 from ..curved.convex_contact import at_ordinary_size, convex_contact
 from ..curved.curved_inside import sticks_out
 from ..narrow_phase.gjk import gjk
@@ -37,28 +38,25 @@ from .pair_frame import pair_frame
 _THICK = 16.0  # times the tolerance: translations of flat pieces up to this are a touch
 BEYOND = (1.0, 0.5)
 """Fractions of the length beyond a translation at which pieces are checked for overlapping again."""
-DEFAULT_NODES = 4_000
-"""Nodes of the search: below a second for most pairs, some ten seconds for hundreds of pieces that overlap one
-another."""
 
 
 def compound_contact(
     a: Compound,
     b: Compound,
     *,
-    nodes: int = DEFAULT_NODES,
+    budget: Budget | None = None,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     progress: Progress | None = None,
 ) -> Contact:
     """Return the contact of two compounds: `contact` without its checks of the arguments.
 
-    `nodes` is how many nodes the search for the smallest separating translation may look at, >= 0: the result has a
-    translation that separates and a certified lower bound whatever it is.
+    `budget` is what the search for the smallest separating translation may spend: the result has a translation that
+    separates and a certified lower bound whatever it is.
     """
 
     def solve(one: Compound, other: Compound, clear: float) -> Contact:
-        return _Pair(one, other, clear, contact_tolerance, nodes, progress).contact()
+        return _Pair(one, other, clear, contact_tolerance, budget or Budget(), progress).contact()
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -108,12 +106,12 @@ class _Pair:
         b: Compound,
         clearance: float,
         contact_tolerance: float,
-        nodes: int,
+        budget: Budget,
         progress: Progress | None,
     ) -> None:
         self.a, self.b = a, b
         self.clearance, self.contact_tolerance = clearance, contact_tolerance
-        self.nodes, self.progress = nodes, progress
+        self.budget, self.progress = budget, progress
         small, large = sorted((a.extent, b.extent))
         self.small = small or large
         self.size = pair_size(a, b)
@@ -233,7 +231,7 @@ class _Pair:
             found = curved_escape(
                 *(a.pieces, b.pieces, outer.mtv, near.contacts[near.nearest].mtv),
                 *(max(-c.upper_bound for c in near.contacts), self.tolerance),
-                *(self.nodes, subrange(self.progress, 0.4, 0.9)),
+                *(self.budget, subrange(self.progress, 0.4, 0.9)),
             )
             escape, self.directions = found.escape, found.directions
         else:
@@ -241,7 +239,7 @@ class _Pair:
             slack = 0.5 * self.tolerance
             frame = pair_frame(a.pieces, b.pieces)
             part = subrange(self.progress, 0.4, 0.9)
-            escape = shortest_escape(bodies, frame, start, slack, slack, self.nodes, part)
+            escape = shortest_escape(bodies, frame, start, slack, slack, self.budget, part)
         translations = [t[:dim] for t in escape.translations] + [start[:dim]]
         translation, after = self._chosen(translations, single)
         depth = sqrt(float(translation @ translation))

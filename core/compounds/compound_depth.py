@@ -13,11 +13,13 @@ It holds for whatever weights were found, so rounding cannot make it wrong, only
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from ..budget import Budget
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import COMPOUND_DUAL, EPS
 from ..types import FloatArray, IntArray
@@ -162,14 +164,14 @@ def shortest_escape(
     start: FloatArray,
     slack: float,
     tie_width: float,
-    budget: int,
+    budget: Budget,
     progress: Progress | None,
 ) -> Escape:
     """Return the shortest translations that are inside none of the bodies by more than `slack`.
 
     `frame` (3, 3) are orthogonal unit vectors, as rows, along which is searched: where they turn with the bodies, a
     search that the budget ends comes equally far in every pose. `start` (3,) is a translation that is not inside any.
-    At most `budget` nodes are looked at. Raises Cancelled when `progress` says so.
+    `budget` bounds how many nodes are looked at and for how long. Raises Cancelled when `progress` says so.
     """
     found = _shortest_escape(bodies, frame, frame @ start, slack, tie_width, budget, progress)
     lower = found.lower_bound * (1.0 - _COMPOUND_TURN * EPS)
@@ -182,7 +184,7 @@ def _shortest_escape(
     start: FloatArray,
     slack: float,
     tie_width: float,
-    budget: int,
+    budget: Budget,
     progress: Progress | None,
 ) -> Escape:
     """Do the same along the axes of the frame, in which `start` and the result are."""
@@ -203,13 +205,15 @@ def _shortest_escape(
             return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
         table = _Bodies(bodies, frame, longest + tie_width, slack)
     search = _Search(table, best, longest, slack, tie_width)
-    search.run(_boxes(longest, flat), min(budget, _WITHOUT_BOXES), subrange(progress, 0.0, 0.2))
+    search.run(
+        _boxes(longest, flat), replace(budget, nodes=min(budget.nodes, _WITHOUT_BOXES)), subrange(progress, 0.0, 0.2)
+    )
     found = search.result()
-    if found.finished or budget <= _WITHOUT_BOXES:
+    if found.finished or budget.spent(_WITHOUT_BOXES) == 1.0:
         return found
     # Many bodies that overlap: most of the ball about the origin is inside of single ones, and boxes show it faster.
     boxes = _uncovered(table, _boxes(search.longest, flat), budget, subrange(progress, 0.2, 0.6))
-    search.run(boxes, budget - search.nodes, subrange(progress, 0.6, 1.0))
+    search.run(boxes, budget, subrange(progress, 0.6, 1.0))
     again = search.result()
     return again._replace(lower_bound=max(found.lower_bound, again.lower_bound))
 
@@ -231,7 +235,7 @@ def _boxes(longest: float, flat: bool) -> _Boxes:
     return _Boxes(np.zeros((1, 3)), half, np.zeros(1))
 
 
-def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: int, progress: Progress | None) -> _Boxes:
+def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progress | None) -> _Boxes:
     """Return boxes that hold all translations in the given ones that are inside of no body.
 
     Boxes, the nearest first, are halved until each is inside of one body.
@@ -240,8 +244,8 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: int, progress: Progress |
     middles, halves, gaps = boxes
     rounding = float((bodies.offsets - bodies.least).max())
     seen = 0
-    while len(gaps) and seen < budget:
-        report_progress(progress, seen, budget)
+    while len(gaps) and (spent := budget.spent(seen)) < 1.0:
+        report_progress(progress, spent)
         chosen = _least(gaps, max(1, min(_CELLS, len(gaps) // 4)), longest)
         rest = np.ones(len(gaps), dtype=bool)
         rest[chosen] = False
@@ -273,10 +277,10 @@ class _Search:
         self.longest = longest
         self.found = best[None]
         self.nodes = 0
-        self.run(_boxes(longest, False), 0, None)
+        self.run(_boxes(longest, False), Budget(0), None)
 
-    def run(self, boxes: _Boxes, budget: int, progress: Progress | None) -> None:
-        """Start anew from some boxes that hold all translations sought, and look at so many nodes."""
+    def run(self, boxes: _Boxes, budget: Budget, progress: Progress | None) -> None:
+        """Start again from boxes that contain all translations sought, until `budget` is spent."""
         count = len(boxes.gaps)
         self.boxes = boxes
         self.points = np.zeros((count, 3))
@@ -286,13 +290,10 @@ class _Search:
         self.bounds = boxes.gaps.copy()  # what facets and box prove
         self.known: dict[tuple[int, ...], float] = {}
         self.unresolved = self.closed = inf
-        budget += self.nodes
         self._keep((self.bounds < self.longest + self.tie_width).nonzero()[0])
-        while len(self.keys) and self.nodes < budget:
-            report_progress(
-                progress, max(self.nodes / budget, min(self.lower / self.longest, 0.99) if self.longest else 1.0)
-            )
-            count = max(1, min(_BATCH, len(self.keys) // 4, budget - self.nodes))
+        while len(self.keys) and (spent := budget.spent(self.nodes)) < 1.0:
+            report_progress(progress, max(spent, min(self.lower / self.longest, 0.99) if self.longest else 1.0))
+            count = max(1, min(_BATCH, len(self.keys) // 4, budget.nodes - self.nodes))
             chosen = _least(self.bounds, count, self.longest)
             points, active = self.points[chosen], self.active[chosen]
             keys, bounds = self.keys[chosen], self.bounds[chosen]

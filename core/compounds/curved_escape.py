@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
+from ..budget import Budget
 from ..curved.convex_contact import convex_contact, rings
 from ..curved.curved_inside import spread
 from ..progress import Progress, report_progress, subrange
@@ -81,7 +82,7 @@ def curved_escape(
     deepest: FloatArray,
     least: float,
     tolerance: float,
-    budget: int,
+    budget: Budget,
     progress: Progress | None,
 ) -> CurvedEscape:
     """Return a short translation (dim,) of B that separates, and a certified lower bound.
@@ -111,7 +112,7 @@ def curved_escape(
         known = np.zeros(3)
         known[:dim] = best
         part = subrange(progress, k / _ROUNDS, 1.0)
-        found = shortest_escape(planes, frame, known, slack, slack, max(0, budget - nodes), part)
+        found = shortest_escape(planes, frame, known, slack, slack, budget.without(nodes), part)
         nodes += found.nodes
         finished = found.finished
         if found.lower_bound > lower:
@@ -124,14 +125,14 @@ def curved_escape(
                 best, shortest = pushed, length
         width = shortest - lower
         slow = slow + 1 if width > _SLOWER * before else 0
-        if width <= slack or nodes > budget or slow > 2 or not normals or len(ways) > _MOST_DIRECTIONS:
+        if width <= slack or nodes > budget.nodes or slow > 2 or not normals or len(ways) > _MOST_DIRECTIONS:
             break
         before = width
         new = [np.concatenate((n[None], rings(n, _RINGS))) for n in _distinct(normals, ways)]
         if not new:
             break
         ways = np.concatenate((ways, *new))
-    return CurvedEscape(_told(best, lower, nodes, finished and nodes <= budget), used)
+    return CurvedEscape(_told(best, lower, nodes, finished and nodes <= budget.nodes), used)
 
 
 def _told(translation: FloatArray, lower: float, nodes: int, finished: bool) -> Escape:

@@ -10,7 +10,7 @@ see `curved_mesh_pair`.
 
 from __future__ import annotations
 
-from ..compounds.compound_contact import DEFAULT_NODES
+from ..budget import Budget
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, solid_facets
 from ..progress import Progress, subrange
@@ -26,7 +26,7 @@ def mesh_contact(
     *,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
-    nodes: int = DEFAULT_NODES,
+    budget: Budget | None = None,
     pieces_a: Pieces | None = None,
     pieces_b: Pieces | None = None,
     progress: Progress | None = None,
@@ -44,7 +44,7 @@ def mesh_contact(
     facets = solid_facets("a", a), solid_facets("b", b)
     known = [given or found.pieces for given, found in zip((pieces_a, pieces_b), facets, strict=True)]
     size = max(a.extent, b.extent)
-    pair = MeshPair(facets, clearance, contact_tolerance, nodes, known, size, subrange(progress, 0.0, 1.0))
+    pair = MeshPair(facets, clearance, contact_tolerance, budget or Budget(), known, size, subrange(progress, 0.0, 1.0))
     for of_facets, solid, mesh in ((facets[0], a, b), (facets[1], b, a)):
         if of_facets.curved and not isinstance(solid, Mesh) and isinstance(mesh, Mesh):
             return pair.contact(CurvedPair(solid, mesh, pair).draft())

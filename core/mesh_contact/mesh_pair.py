@@ -13,6 +13,7 @@ from math import inf
 
 import numpy as np
 
+from ..budget import Budget
 from ..compounds.compound import Compound
 from ..compounds.compound_contact import compound_contact
 from ..decomposition.mesh_pieces import check_pieces, inner_pieces, mesh_pieces, note_of_pieces
@@ -41,7 +42,6 @@ Pieces = Decomposition | Callable[[], Decomposition]
 NO_DEPTH = Note("a bare surface has no inside, so no depth is told")
 """The note of contacts that have no depth."""
 
-_TRY = 50  # nodes of the budget that a translation of meshes counts for
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
 _MOST_EDGES = 6_000  # of pieces that are made smaller
 _INNER_FRACTION = 4  # pieces without their rims get this part of the nodes
@@ -55,7 +55,7 @@ class MeshPair:
         facets: tuple[SolidFacets, SolidFacets],
         clearance: float,
         contact_tolerance: float,
-        nodes: int,
+        budget: Budget,
         pieces: list[Pieces | None],
         size: float,
         progress: Progress | None,
@@ -63,7 +63,7 @@ class MeshPair:
         self.facets = facets
         a, b = facets[0].mesh, facets[1].mesh
         self.a, self.b = Body.of(a), Body.of(b)
-        self.clearance, self.contact_tolerance, self.nodes, self.size = clearance, contact_tolerance, nodes, size
+        self.clearance, self.contact_tolerance, self.budget, self.size = clearance, contact_tolerance, budget, size
         self.pieces = [given if isinstance(given, Decomposition) else None for given in pieces]
         self._makers = [None if isinstance(given, Decomposition) else given for given in pieces]
         self.progress = progress
@@ -282,7 +282,7 @@ class MeshPair:
         return compound_contact(
             one,
             other,
-            nodes=self.nodes,
+            budget=self.budget,
             clearance=self.clearance,
             contact_tolerance=self.band / (small or large) if large > 0.0 else self.contact_tolerance,
             progress=progress,
@@ -307,14 +307,14 @@ class MeshPair:
         fit = all(map(self._fit, pieces))
         rest = subrange(progress, 0.7, 1.0)
         if found is None:
-            search = SeparationSearch(self.a, self.b, 4 + self.nodes // _TRY, subrange(rest, 0.0, 0.3))
+            search = SeparationSearch(self.a, self.b, self.budget, subrange(rest, 0.0, 0.3))
             return self._by_meshes(pieces, None, search, subrange(rest, 0.3, 1.0))
         exact = pieces[0].exact and pieces[1].exact
         tolerance = certificate_of(found).tolerance
         touch = found.depth <= tolerance + spare and not self.nested
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - tolerance)
-        search = SeparationSearch(self.a, self.b, 4 + self.nodes // _TRY, subrange(rest, 0.0, 0.3))
+        search = SeparationSearch(self.a, self.b, self.budget, subrange(rest, 0.0, 0.3))
         ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
         taken = search.try_all(ways[:8], tolerance, spare)
         if fit and touch and search.proved and search.length <= self.band:
@@ -470,8 +470,9 @@ class MeshPair:
                 Compound([ConvexHull((piece.vertices - middle) @ frame.T) for piece in cores]) for cores in inner
             )
         report_progress(progress, 0.5)
-        nodes = self.nodes // _INNER_FRACTION
-        least = compound_contact(one, other, nodes=nodes, progress=subrange(progress, 0.5, 1.0)).least_depth
+        least = compound_contact(
+            one, other, budget=self.budget.part(_INNER_FRACTION), progress=subrange(progress, 0.5, 1.0)
+        ).least_depth
         return max(0.0, least - self._rounding)
 
     def _nested_relation(self, otherwise: Relation) -> Relation:

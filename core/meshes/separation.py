@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..budget import Budget
 from ..compounds.compound_depth import nearest_beyond
 from ..curved.convex_contact import convex_contact
 from ..progress import Progress, report_progress
@@ -43,6 +44,8 @@ _PROBED = 0.05
 """Relative: how nearly the shortest length along a direction is found before the slide."""
 _LEAST_SINE = 1e-3
 """Sine between directions that are tried beside each other."""
+_NODES_OF_A_TRY = 50
+"""Nodes of the budget that one translation of meshes counts for."""
 _MOST_SWEPT = 32_000
 """Pairs of triangles that meet along all swept directions; along one an eighth of it."""
 _GAPS = 4
@@ -60,10 +63,11 @@ class SeparationSearch:
     minima is found, rounding may turn.
     """
 
-    def __init__(self, a: Body, b: Body, tries: int, progress: Progress | None) -> None:
+    def __init__(self, a: Body, b: Body, budget: Budget, progress: Progress | None) -> None:
         """Start with a translation that separates the convex hulls."""
         self.a, self.b, self.progress = a, b, progress
-        self.tries_left = self.tries = tries
+        self.budget = budget
+        self.tries_left = self.tries = 4 + budget.nodes // _NODES_OF_A_TRY
         self.pairs_swept = 0
         self.magnitude = max(a.mesh.magnitude, b.mesh.magnitude)
         self.frames = (a.frame, b.frame)
@@ -112,6 +116,11 @@ class SeparationSearch:
             for begin in range(0, len(mesh.points), _ROWS):
                 np.maximum(out, (mesh.points[begin : begin + _ROWS] @ (sign * rows)).max(axis=0), out=out)
         return np.maximum(most[0] + most[1], 0.0)
+
+    @property
+    def can_try(self) -> bool:
+        """Whether the budget is not spent."""
+        return self.tries_left > 0 and not self.budget.is_late
 
     @property
     def clearance(self) -> float:
@@ -206,7 +215,7 @@ class SeparationSearch:
             return
         order = np.argsort(np.round(self.widths(normals) / (self.length or 1.0), 6), kind="stable")
         for k in order.tolist():
-            if self.tries_left <= 0 or self.length * (1.0 - MESH_DEPTH_STEP) <= least:
+            if not self.can_try or self.length * (1.0 - MESH_DEPTH_STEP) <= least:
                 return
             self.try_direction(normals[k], least)
 
@@ -233,7 +242,7 @@ class SeparationSearch:
     def _bisect(self, normal: FloatArray, least: float, length: float) -> FloatArray:
         """Return a shorter translation along one that separates, if there is one behind what stops it, too."""
         below = least
-        while self.tries_left > 0 and length - below > _PROBED * length:
+        while self.can_try and length - below > _PROBED * length:
             middle = 0.5 * (below + length)
             if self.separates(normal * middle):
                 length = middle
@@ -244,7 +253,7 @@ class SeparationSearch:
     def refine(self, least: float) -> None:
         """Look for shorter translations beside the best, closer and closer."""
         wide = 0.4
-        while wide > 0.04 and self.tries_left > 0 and self.length * (1.0 - MESH_DEPTH_STEP) > least:
+        while wide > 0.04 and self.can_try and self.length * (1.0 - MESH_DEPTH_STEP) > least:
             before, normal = self.length, self.best / self.length
             frame = self.frames[0]
             axis = frame[int(np.round(np.abs(frame @ normal), 6).argmin())]

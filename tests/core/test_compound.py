@@ -15,6 +15,7 @@ import shapely
 from scipy.spatial import ConvexHull as QHull
 
 from contact_lens.core import Cancelled, Contact, ConvexHull, Relation, Status, contact, gjk_intersects
+from contact_lens.core.budget import Budget
 from contact_lens.core.compounds.compound import Compound
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.compound_planes import difference_planes
@@ -402,10 +403,10 @@ def test_the_budget_ends_the_search_with_honest_bounds():
     a, b = cloud(rng, 12), cloud(rng, 12)
     best = contact(a, b)
     before = -np.inf
-    for budget in (0, 5, 300, 1200):
-        c = compound_contact(a, b, nodes=budget)
+    for nodes in (0, 5, 300, 1200):
+        c = compound_contact(a, b, budget=Budget(nodes))
         check(c, a, b)
-        assert c.iterations <= budget
+        assert c.iterations <= nodes
         assert c.lower_bound <= best.upper_bound
         assert c.upper_bound >= best.lower_bound
         if c.status is not Status.CERTIFIED:
@@ -444,7 +445,7 @@ def test_cutting_shapes_of_every_class_to_pieces_does_not_matter(index):
     rng = np.random.default_rng(index)
     a, b = ConvexHull(points_a), ConvexHull(points_b)
     whole = contact(a, b)
-    c = compound_contact(Compound(halved(a, rng)), Compound(halved(b, rng)), nodes=1000)
+    c = compound_contact(Compound(halved(a, rng)), Compound(halved(b, rng)), budget=Budget(1000))
     assert c.signed_distance == pytest.approx(
         whole.signed_distance, abs=1e-8 * whole.depth + 32 * c.certificate.tolerance
     )

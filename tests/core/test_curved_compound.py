@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Circle, Compound, ConvexHull, Relation, Sphere, Status, contact, verify
+from contact_lens.core.budget import Budget
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.curved_difference import inner_difference
 from contact_lens.core.curved.curved_inside import spread, support_points
@@ -35,7 +36,7 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
     for k, at in enumerate(([0.5, 0.4, 0.3], [5.0, 1.0, 0.0])):
         rng = np.random.default_rng([2, k])
         b = Compound([Sphere(at, 0.4), ConvexHull(np.array(at) + rng.normal(size=(8, 3)) * 0.5)])
-        c = compound_contact(a, b, nodes=300)
+        c = compound_contact(a, b, budget=Budget(300))
         assert verify(c, a, b).ok, str(verify(c, a, b))
         assert c.lower_bound <= c.signed_distance <= c.upper_bound
         assert c.status in (Status.CERTIFIED, Status.CURVED_BRACKET, Status.BUDGET)

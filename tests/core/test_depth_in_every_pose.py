@@ -23,6 +23,7 @@ from contact_lens.core import (
     mesh_pieces,
     verify,
 )
+from contact_lens.core.budget import Budget
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.pair_frame import pair_frame
 from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
@@ -84,8 +85,8 @@ SWAPPED = {Relation.A_INSIDE_B: Relation.B_INSIDE_A, Relation.B_INSIDE_A: Relati
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_meshes(name):
-    a, b, budget = PAIRS[name]
-    first = mesh_contact(Mesh(*a), Mesh(*b), nodes=budget)
+    a, b, nodes = PAIRS[name]
+    first = mesh_contact(Mesh(*a), Mesh(*b), budget=Budget(nodes))
     assert first.depth > 0.0
     if "budget" in name:
         assert first.certificate.compound.status is Status.BUDGET
@@ -93,7 +94,7 @@ def test_of_meshes(name):
         meshes = [Mesh((points @ turn.T + shift) * size, triangles) for points, triangles in (a, b)]
         if swapped:
             meshes.reverse()
-        c = mesh_contact(*meshes, nodes=budget)
+        c = mesh_contact(*meshes, budget=Budget(nodes))
         assert c.relation is (SWAPPED.get(first.relation, first.relation) if swapped else first.relation)
         assert c.depth == pytest.approx(first.depth * size, rel=1e-9)
         assert c.least_depth == pytest.approx(first.least_depth * size, rel=1e-9)
@@ -122,15 +123,15 @@ COMPOUNDS = {
 
 @pytest.mark.parametrize("name", COMPOUNDS)
 def test_of_compounds_whose_search_the_budget_ends(name):
-    a, b, budget = COMPOUNDS[name]
-    first = compound_contact(a, b, nodes=budget)
+    a, b, nodes = COMPOUNDS[name]
+    first = compound_contact(a, b, budget=Budget(nodes))
     assert first.status is Status.BUDGET
     assert verify(first, a, b).ok
     for turn, shift, size, swapped in motions():
         pair = [Compound([ConvexHull((p.vertices @ turn.T + shift) * size) for p in shape.pieces]) for shape in (a, b)]
         if swapped:
             pair.reverse()
-        c = compound_contact(*pair, nodes=budget)
+        c = compound_contact(*pair, budget=Budget(nodes))
         assert c.relation is (SWAPPED.get(first.relation, first.relation) if swapped else first.relation)
         assert c.status is first.status
         assert c.depth == pytest.approx(first.depth * size, rel=1e-9)
@@ -141,10 +142,10 @@ def test_of_compounds_whose_search_the_budget_ends(name):
 
 def test_the_order_of_pieces_and_corners_does_not_matter():
     a, b = cloud(1, 20), cloud(2, 20)
-    first = compound_contact(a, b, nodes=200)
+    first = compound_contact(a, b, budget=Budget(200))
     rng = np.random.default_rng(8)
     mixed = Compound([ConvexHull(piece.vertices[rng.permutation(len(piece.vertices))]) for piece in a.pieces[::-1]])
-    c = compound_contact(mixed, b, nodes=200)
+    c = compound_contact(mixed, b, budget=Budget(200))
     assert c.depth == pytest.approx(first.depth, rel=1e-9)
     assert c.least_depth == pytest.approx(first.least_depth, rel=1e-9)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from contact_lens.core import Compound, Contact, ConvexHull, Mesh, contact, verify
+from contact_lens.core.budget import Budget
 from contact_lens.core.mesh_contact.mesh_contact import mesh_contact
 from contact_lens.core.meshes.body import Body, are_disjoint
 from contact_lens.core.meshes.separation import SeparationSearch
@@ -60,7 +61,7 @@ def test_a_translation_out_of_a_notch_is_preferred_and_verified():
 def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     a, b = (Mesh(*surface) for surface in stored())
     found = contact(a, b)
-    search = SeparationSearch(Body.of(a), Body.of(b), 4, None)
+    search = SeparationSearch(Body.of(a), Body.of(b), Budget(0), None)
     search.slide_to_minimum(found.mtv)
     into, length = search.best, float(np.linalg.norm(search.best))
     assert 0.0 < found.depth - length < 1e-5 * length
@@ -152,8 +153,8 @@ def test_who_moves_by_a_little_more_stays_apart_or_is_told_and_no_depth_is_longe
         b = Mesh(other[0] @ rotation(rng).T + rng.normal(size=3) * 0.4, other[1])
         hulls = contact(ConvexHull(a.points), ConvexHull(b.points)).depth
         for one, two in ((a, b), (b, a)):
-            for budget in (0, 400):
-                c = mesh_contact(one, two, nodes=budget)
+            for nodes in (0, 400):
+                c = mesh_contact(one, two, budget=Budget(nodes))
                 if c.depth == 0.0:
                     continue
                 assert c.depth <= hulls * (1.0 + 1e-9) + 1e-12

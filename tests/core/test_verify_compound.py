@@ -20,6 +20,7 @@ from contact_lens.core import (
     contact,
     verify,
 )
+from contact_lens.core.budget import Budget
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.compound_planes import Planes
 from contact_lens.core.verify.escape import covered
@@ -190,8 +191,8 @@ def test_a_shorter_translation_that_separates_is_shown():
 def test_what_a_budget_cut_short_is_still_true():
     pieces = [box([k, 0, 0], [k + 1.2, 3, 3]) for k in range(5)] + [box([0, k, 0], [6, k + 0.7, 4]) for k in range(3)]
     a, b = Compound(pieces), turned(Compound(pieces), 5, [2, 1, 1])
-    for budget in (0, 3, 4000):
-        c = compound_contact(a, b, nodes=budget)
+    for nodes in (0, 3, 4000):
+        c = compound_contact(a, b, budget=Budget(nodes))
         assert verify(c, a, b).ok, str(verify(c, a, b))
 
 
