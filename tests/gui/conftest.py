@@ -29,7 +29,7 @@ SECONDS = 360
 
 
 class Played(NamedTuple):
-    """What a scenario in the window brought home."""
+    """The result of a scenario in the window."""
 
     numbers: dict[str, Any]
     """What the scenario put in `window.numbers`."""
@@ -102,6 +102,18 @@ def play(blender: str, packed: Path, profile: Path) -> Callable[[str], Played]:
         return Played(answer["numbers"], {path.stem: path for path in sorted(folder.glob("*.png"))})
 
     return played
+
+
+@pytest.fixture(scope="module")
+def played(play: Callable[[str], Played], request: pytest.FixtureRequest) -> Played:
+    """The scenario of the module's name, played once: every test of the module reads from it."""
+    return play(request.path.stem.removeprefix("test_"))
+
+
+@pytest.fixture(scope="module")
+def seen(played: Played) -> dict[str, Any]:
+    """The numbers of that scenario."""
+    return played.numbers
 
 
 def _end_of(log: Path) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plays a scenario in a real Blender window, the way a person would: with mouse and keyboard.
+"""Plays a scenario in a real Blender window, with mouse and keyboard, as a user would.
 
 blender --enable-event-simulate -P tests/gui/drive.py -- SCENARIO ZIP FOLDER
 
@@ -38,10 +38,10 @@ PATIENCE = 60.0
 STEP = 8
 """Pixels between two places where a button is looked for; buttons are about 20 high."""
 EDGE = 3
-"""Pixels from there to where a button is clicked: not on its edge, and in it where Blender told one step late."""
+"""Pixels from there to where a button is clicked: not on its edge, and in it where Blender reported one step late."""
 
 
-class Heard:
+class RecordedLayout:
     """A layout that passes everything on to Blender's own and remembers the texts."""
 
     def __init__(self, layout: Any, texts: list[str]) -> None:
@@ -56,13 +56,13 @@ class Heard:
         if name not in ("label", "progress", "row", "column", "box", "split"):
             return given
 
-        def heard(*arguments: Any, **options: Any) -> Any:
+        def record(*arguments: Any, **options: Any) -> Any:
             if name in ("label", "progress"):
                 self._texts.append(options.get("text", ""))
                 return given(*arguments, **options)
-            return Heard(given(*arguments, **options), self._texts)
+            return RecordedLayout(given(*arguments, **options), self._texts)
 
-        return heard
+        return record
 
 
 class Window:
@@ -182,7 +182,7 @@ class Window:
     def click_button(self, command: str, kind: str = "UI") -> Iterator[float]:
         """Click the button that runs `bpy.ops.COMMAND`, wherever it is in a region.
 
-        Found the way a person would copy its command: the mouse goes down the region, and Blender tells what it is on.
+        The mouse goes down the region, and Blender reports the command of what it is on, as for a user who copies it.
         """
         region = self.region(kind)
         wanted, seen = f"bpy.ops.{command}", set()
@@ -234,15 +234,12 @@ class Window:
         x, y = self._mouse
         self.window.event_simulate(type=kind, value=value, x=x, y=y, **details)
 
-    # what a person sees -------------------------------------------------------------------------------------------
+    # what a user sees ---------------------------------------------------------------------------------------------
 
-    def close_splash(self) -> Iterator[float]:
-        """A click beside the splash screen ends it."""
+    def start(self) -> Iterator[float]:
+        """Click the splash screen away, install and enable the zip, empty the scene."""
         region = self.region("WINDOW")
         yield from self.click(region.x + 5, region.y + 5)
-
-    def install(self) -> Iterator[float]:
-        """Install and enable the zip."""
         with self.context():
             bpy.ops.extensions.package_install_files(
                 filepath=str(self.packed), repo="user_default", enable_on_install=True
@@ -250,6 +247,37 @@ class Window:
         yield 2 * TICK
         if MODULE not in bpy.context.preferences.addons:
             raise AssertionError("the installed zip was not enabled")
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+
+    def select(self, *selected: bpy.types.Object, message: str = "Scene") -> None:
+        """Select some objects, the first as the active one, evaluate the scene and push an undo step."""
+        with self.context():
+            bpy.ops.object.select_all(action="DESELECT")
+            for obj in selected:
+                obj.select_set(True)
+            bpy.context.view_layer.objects.active = selected[0] if selected else None
+            bpy.context.view_layer.update()
+            bpy.ops.ed.undo_push(message=message)
+
+    def inspection(self) -> Any:
+        """The inspection of the scene, None without one."""
+        with self.context():
+            return self.part("blender_addon.check.session").current(bpy.context)
+
+    def stale_reason(self) -> str:
+        """Why the inspection is not of the scene as it is now; empty when it is."""
+        with self.context():
+            return str(self.part("blender_addon.check.session").stale_reason(bpy.context))
+
+    def until_fresh(self, what: str = "it is inspected again") -> Iterator[float]:
+        """Wait until the inspection is of the scene as it is now."""
+        yield from self.until(lambda: self.inspection() is not None and not self.stale_reason(), what)
+
+    def undo(self, **modifiers: bool) -> Iterator[float]:
+        """Press Ctrl+Z, or with shift=True redo, the mouse over the 3D view."""
+        yield from self.rest()
+        yield from self.key("Z", ctrl=True, **modifiers)
 
     def part(self, name: str) -> ModuleType:
         """A part of the installed add-on, such as "core.contact"."""
@@ -307,17 +335,17 @@ class Window:
         draw = panel.draw
         texts: list[str] = []
 
-        def heard(self: Any, context: bpy.types.Context) -> None:
+        def record(self: Any, context: bpy.types.Context) -> None:
             texts.clear()
-            draw(SimpleNamespace(layout=Heard(self.layout, texts)), context)
+            draw(SimpleNamespace(layout=RecordedLayout(self.layout, texts)), context)
 
-        panel.draw = heard
+        panel.draw = record
         return texts
 
-    def until(self, holds: Callable[[], Any], what: str) -> Iterator[float]:
-        """Wait until something holds and the screen shows it."""
+    def until(self, condition: Callable[[], Any], what: str) -> Iterator[float]:
+        """Wait until a condition is true and the screen shows it."""
         deadline = time.monotonic() + PATIENCE
-        while not holds():
+        while not condition():
             if time.monotonic() > deadline:
                 raise AssertionError(f"waited {PATIENCE:.0f} s in vain: {what}")
             yield TICK
@@ -325,20 +353,18 @@ class Window:
         yield TICK
 
     @contextmanager
-    def held(self, share: float) -> Iterator[None]:
-        """Work in threads pauses once this share of it is done, until it is cancelled or this context ends.
+    def held(self, fraction: float) -> Iterator[None]:
+        """Work in threads pauses once this fraction of it is done, until it is cancelled or this context ends.
 
-        However fast the machine is, the work is still going on when Esc is pressed.
+        However fast the machine is, the work is still running when Esc is pressed.
         """
         task = self.part("blender_addon.ui.background").Task
         report, is_held = task._report, True
 
         def held_report(self: Any, done: float) -> bool:
-            goes_on: bool = report(self, done)
-            while goes_on and is_held and done >= share:
+            while (continues := report(self, done)) and is_held and done >= fraction:
                 time.sleep(TICK / 10)
-                goes_on = report(self, done)
-            return goes_on
+            return bool(continues)
 
         task._report = held_report
         try:

@@ -3,37 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 
-@pytest.fixture(scope="module")
-def seen(play: Callable[[str], Any]) -> Any:
-    return play("follow").numbers
-
-
-def test_what_will_be_inspected_is_told_before(seen: Any) -> None:
+def test_what_will_be_inspected_is_shown_before(seen: Any) -> None:
     assert seen["selected"] == ["A will be 'Shelf'", "B will be 'Crate'"]
+
+
+def assert_drawn_as_it_is(drawn: list[Any]) -> None:
+    """The answer is of the place that is drawn; two cubes of side 2, so many units apart along x."""
+    for d in drawn:
+        assert d["answer"] == d["view"], d
+        assert d["distance"] == pytest.approx(d["view"] - 2.0, abs=1e-6), d
+        assert not d["outdated"]
 
 
 def test_every_drawn_frame_of_a_playback_shows_the_answer_of_that_frame(seen: Any) -> None:
     drawn = seen["playback"]
     assert len({d["frame"] for d in drawn}) > 60
-    for d in drawn:
-        assert d["view"] == pytest.approx(1.0 + 0.04 * d["frame"], abs=1e-5)
-        assert d["answer"] == d["view"], d
-        assert not d["outdated"]
+    assert [d["view"] for d in drawn] == pytest.approx([1.0 + 0.04 * d["frame"] for d in drawn], abs=1e-5)
+    assert_drawn_as_it_is(drawn)
 
 
 def test_every_drawn_place_of_a_drag_shows_the_answer_of_that_place(seen: Any) -> None:
-    drawn = seen["dragged"]
-    assert len({d["view"] for d in drawn}) >= 6
-    for d in drawn:
-        assert d["answer"] == d["view"], d
-        assert not d["outdated"]
+    assert len({d["view"] for d in seen["dragged"]}) >= 6
+    assert_drawn_as_it_is(seen["dragged"])
     dragged, undone = seen["undo"]
     assert dragged > 1.6
     assert undone == pytest.approx(1.5), "undo is followed"
@@ -49,7 +46,7 @@ def test_a_slow_pair_is_marked_once_and_does_not_flash(seen: Any) -> None:
     assert seen["slow_panel"][0] == "Outdated: Penetrating"
 
 
-def test_what_is_slow_goes_on_when_the_mouse_is_released(seen: Any) -> None:
+def test_a_slow_inspection_continues_when_the_mouse_is_released(seen: Any) -> None:
     assert seen["after_an_hour"]
     assert seen["slow"][-1]["answer"] == seen["left"]
     assert seen["left"] > 1.6

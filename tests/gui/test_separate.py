@@ -6,19 +6,12 @@ docs/images/window.png is build/gui/separate/contact.png, reduced to a palette.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 FLOAT32 = 1e-6
 """Blender holds the crate's place and turn in single precision."""
-
-
-@pytest.fixture(scope="module")
-def seen(play: Callable[[str], Any]) -> Any:
-    """What one run of the scenario brought home: every test here reads from it."""
-    return play("separate").numbers
 
 
 def test_the_contact_is_the_one_that_was_built(seen: Any) -> None:
@@ -47,9 +40,9 @@ def test_copy_fills_the_clipboard_with_the_report(seen: Any) -> None:
 
 def test_separate_moves_b_out_by_the_mtv(seen: Any) -> None:
     separated, asked = seen["separated"], seen["asked"]
-    way = [asked["depth"] * x for x in asked["normal"]]
+    mtv = [asked["depth"] * x for x in asked["normal"]]
     assert separated["moved"]["Ramp"] == [0.0, 0.0, 0.0]
-    assert separated["moved"]["Crate"] == pytest.approx(way, abs=FLOAT32)
+    assert separated["moved"]["Crate"] == pytest.approx(mtv, abs=FLOAT32)
     assert separated["moved"]["Crate"] == pytest.approx(seen["contact"]["mtv"], abs=FLOAT32)
     assert separated["relation"] == "touching"
     assert abs(separated["signed_distance"]) <= separated["resolution"]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,6 @@ import pytest
 
 SATURATED = 90
 """Of 255: the difference of two channels from which a pixel has a colour."""
-
-
-@pytest.fixture(scope="module")
-def played(play: Callable[[str], Any]) -> Any:
-    """What one run of the scenario brought home: every test here reads from it."""
-    return play("volumes")
 
 
 def coloured(picture: Path) -> int:
@@ -33,16 +26,15 @@ def coloured(picture: Path) -> int:
     return int((purple | yellow).sum())
 
 
-def test_the_panel_tells_of_one_and_then_of_two(played: Any) -> None:
-    seen = played.numbers
+def test_the_panel_reports_one_and_then_two(seen: Any) -> None:
     assert [name for name, _ in seen["of one"]] == ["Suzanne.001"]
     assert {name for name, _ in seen["of two"][:2]} == {"Suzanne", "Suzanne.001"}
     assert seen["of two"][2] == ["Volumes", "overlap: the objects may collide"]
     assert seen["moved by"] == pytest.approx([1.0, 1.0], abs=1e-5)
 
 
-def test_the_tree_of_two_meshes_leaves_few_pairs(played: Any) -> None:
-    lines = dict(played.numbers["of triangles"])
+def test_the_tree_of_two_meshes_leaves_few_pairs(seen: Any) -> None:
+    lines = dict(seen["of triangles"])
     left, possible = (int(word.replace(",", "")) for word in lines["Pairs of triangles left"].split(" of "))
     assert possible == 968 * 968
     assert 0 < left < 3000
@@ -55,9 +47,8 @@ def test_the_volumes_are_seen_and_gone_when_turned_off(played: Any) -> None:
     assert coloured(played.pictures["off"]) < 50
 
 
-def test_a_long_build_shows_its_progress_and_esc_ends_it(played: Any) -> None:
-    seen = played.numbers
-    assert 0.0 <= seen["share"] < 1.0
-    assert seen["after Esc"] == {"share": None, "outdated": True, "lines": seen["of triangles"]}
+def test_a_long_build_shows_its_progress_and_esc_ends_it(seen: Any) -> None:
+    assert 0.0 <= seen["fraction"] < 1.0
+    assert seen["after Esc"] == {"fraction": None, "outdated": True, "lines": seen["of triangles"]}
     assert seen["in the end"]["outdated"] is False
     assert seen["in the end"]["lines"][0][1].startswith("524,288 triangles")

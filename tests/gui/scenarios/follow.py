@@ -19,24 +19,20 @@ def place_at(frame: int) -> float:
 
 def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
-    yield from window.close_splash()
-    yield from window.install()
+    yield from window.start()
     session, refresh, overlay = (
         window.part(f"blender_addon.{name}") for name in ("check.session", "ui.follow_pair", "draw.overlay")
     )
     with window.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
         bpy.ops.mesh.primitive_cube_add(size=2.0, location=(place_at(0), 0.3, 0.2))
         b = bpy.context.object
         b.name = "Crate"
         bpy.ops.mesh.primitive_cube_add(size=2.0)
-        bpy.context.object.name = "Shelf"
-        b.select_set(True)
-        bpy.ops.ed.undo_push(message="Scene")
+        shelf = bpy.context.object
+        shelf.name = "Shelf"
+        window.select(shelf, b)
     window.look_at((1.0, 0.0, 0.0), 12.0, (65.0, 0.0, 25.0))
     scene = bpy.context.scene
-    yield from window.until(lambda: b.matrix_world.translation.y > 0.2, "the scene is evaluated")
 
     drawn: list[dict[str, Any]] = []
     draw = overlay.draw
@@ -49,7 +45,8 @@ def steps(window: Any) -> Iterator[float]:
                 {
                     "frame": bpy.context.scene.frame_current,
                     "view": shown,
-                    "answer": inspection.state_b.matrix[3],
+                    "answer": inspection.object_b.owner_matrix[3],
+                    "distance": inspection.contact.signed_distance,
                     "outdated": bool(stale),
                 }
             )
@@ -59,9 +56,7 @@ def steps(window: Any) -> Iterator[float]:
     texts = window.listen()
     yield from window.show_tab("Contact")
     numbers["width"] = window.region("UI").width
-    with window.context():
-        bpy.context.view_layer.objects.active = scene.objects["Shelf"]
-    yield from window.until(lambda: "B will be 'Crate'" in texts, "the panel tells what will be inspected")
+    yield from window.until(lambda: "B will be 'Crate'" in texts, "the panel shows what will be inspected")
     numbers["selected"] = list(texts)
     yield from window.screenshot("selected")
     yield from window.search("Inspect Contact")
@@ -93,7 +88,7 @@ def steps(window: Any) -> Iterator[float]:
     scene.frame_start, scene.frame_end, scene.sync_mode = 1, 2 * FRAMES, "NONE"
     scene.frame_set(1)
     yield from window.rest()
-    yield from window.until(lambda: not session.is_stale(bpy.context), "the first frame is inspected")
+    yield from window.until_fresh("the first frame is inspected")
     drawn.clear()
     with window.context():
         bpy.ops.screen.animation_play()
@@ -106,12 +101,11 @@ def steps(window: Any) -> Iterator[float]:
 
     b.animation_data_clear()
     b.location.x = 1.5
-    with window.context():
-        bpy.ops.object.select_all(action="DESELECT")
-        b.select_set(True)
-        bpy.context.view_layer.objects.active = b
-        bpy.ops.ed.undo_push(message="Select the crate")
+    window.select(b, message="Select the crate")
     yield from window.rest()
+
+    def is_inspecting() -> bool:
+        return refresh.progress_of(bpy.context.scene) is not None
 
     def drag(pixels: int) -> Iterator[float]:
         """Drag B sideways; each place is drawn."""
@@ -133,11 +127,11 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.key("RET")
     yield from window.until(lambda: not window.window.modal_operators, "Return ends the drag")
     numbers["dragged"] = list(drawn)
-    numbers["undo"] = [session.current(bpy.context).state_b.matrix[3]]
+    numbers["undo"] = [window.inspection().object_b.owner_matrix[3]]
     yield from window.key("Z", ctrl=True)
     yield from window.until(lambda: abs(bpy.data.objects["Crate"].location.x - 1.5) < 1e-6, "Ctrl+Z takes it back")
-    yield from window.until(lambda: not session.is_stale(bpy.context), "the result follows undo")
-    numbers["undo"].append(session.current(bpy.context).state_b.matrix[3])
+    yield from window.until_fresh("the result follows undo")
+    numbers["undo"].append(window.inspection().object_b.owner_matrix[3])
     yield from window.screenshot("before")
 
     # A slow pair: it takes until it is let go.
@@ -154,17 +148,17 @@ def steps(window: Any) -> Iterator[float]:
         yield from window.key("RET")
         yield from window.until(lambda: not window.window.modal_operators, "Return ends the drag")
         now[0] += 1.0
-        yield from window.until(lambda: refresh.progress_of(scene) is not None, "it is inspected beside Blender")
-        yield from window.until(lambda: any("Inspecting" in text for text in texts), "the panel tells")
+        yield from window.until(is_inspecting, "it is inspected beside Blender")
+        yield from window.until(lambda: any("Inspecting" in text for text in texts), "the panel shows it")
         yield from window.screenshot("slow_released")
         now[0] += 3600.0
         yield 1.0
-        numbers["after_an_hour"] = refresh.progress_of(scene) is not None
+        numbers["after_an_hour"] = is_inspecting()
         numbers["buttons"].append((yield from button()))
         yield from window.screenshot("slow_hour")
         yield from window.rest()
-    yield from window.until(lambda: not session.is_stale(bpy.context), "the result is of where it was left")
-    yield from window.until(lambda: "Up to Date" in texts, "the panel tells")
+    yield from window.until_fresh("the result is of where it was left")
+    yield from window.until(lambda: "Up to Date" in texts, "the panel shows it")
     numbers["slow"] = list(drawn)
     numbers["left"] = bpy.data.objects["Crate"].matrix_world.translation.x
     numbers["buttons"].append((yield from button()))
@@ -176,19 +170,19 @@ def steps(window: Any) -> Iterator[float]:
             bpy.data.objects["Crate"].location.x = x
             yield 1.0
             now[0] += 1.0
-            yield from window.until(lambda: refresh.progress_of(scene) is not None, "it is inspected beside Blender")
+            yield from window.until(is_inspecting, "it is inspected beside Blender")
             now[0] += 5.0
             yield 1.0  # from now on Esc is heard
             yield from window.rest()
             yield from end
-            yield from window.until(lambda: refresh.progress_of(scene) is None, "it is cancelled")
-            yield from window.until(lambda: "Inspection cancelled" in texts, "the panel tells")
+            yield from window.until(lambda: not is_inspecting(), "it is cancelled")
+            yield from window.until(lambda: "Inspection cancelled" in texts, "the panel shows it")
             numbers.setdefault("cancelled", []).append(list(texts[:2]))
         numbers["buttons"].append((yield from button()))
         yield from window.screenshot("cancelled")
     yield from window.click_button("contact_lens.refresh()")
     yield from window.until(lambda: "Up to Date" in texts, "it is inspected again")
-    numbers["refreshed"] = session.current(bpy.context).state_b.matrix[3]
+    numbers["refreshed"] = window.inspection().object_b.owner_matrix[3]
     refresh.clock = clock
 
     # A stroke in Sculpt Mode changes the mesh itself, which Blender evaluates when the mode is left.
@@ -205,8 +199,8 @@ def steps(window: Any) -> Iterator[float]:
     numbers["sculpted"] = {
         "at": crate.matrix_world.translation.x,
         "half": max(vertex.co.x for vertex in crate.data.vertices),
-        "answer": session.current(bpy.context).contact.signed_distance,
-        "stale": session.stale_reason(bpy.context),
+        "answer": window.inspection().contact.signed_distance,
+        "stale": window.stale_reason(),
     }
     yield from window.screenshot("sculpted")
     with window.context():

@@ -38,25 +38,15 @@ def ramp_and_crate() -> tuple[bpy.types.Object, bpy.types.Object]:
 
 def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
-    yield from window.close_splash()
-    yield from window.install()
-    session = window.part("blender_addon.check.session")
-
-    def now() -> Any:
-        return session.current(bpy.context)
+    yield from window.start()
 
     def relation() -> str:
-        return "" if now() is None or session.is_stale(bpy.context) else str(now().contact.relation)
+        found = window.inspection()
+        return "" if found is None or window.stale_reason() else str(found.contact.relation)
 
     with window.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
         ramp, crate = ramp_and_crate()
-        bpy.ops.object.select_all(action="DESELECT")
-        ramp.select_set(True)
-        crate.select_set(True)
-        bpy.context.view_layer.objects.active = ramp
-        bpy.ops.ed.undo_push(message="Scene")
+        window.select(ramp, crate)
     numbers["asked"] = {
         "depth": DEPTH,
         "normal": [-sin(SLOPE), 0.0, cos(SLOPE)],
@@ -71,16 +61,15 @@ def steps(window: Any) -> Iterator[float]:
     space.overlay.show_cursor = False
     window.look_at((0.6, -0.12, 0.4), 4.9, (60.0, 0.0, -24.0))
     yield from window.search("Inspect Contact")
-    yield from window.until(now, "F3 ran Inspect Contact")
+    yield from window.until(window.inspection, "F3 ran Inspect Contact")
     texts = window.listen()
     yield from window.show_tab("Contact")
     yield from window.widen_sidebar(60)
-    with window.context():
-        bpy.ops.object.select_all(action="DESELECT")
+    window.select()
     yield from window.rest()
     yield from window.until(lambda: "Area" in texts, "the panel shows the result")
     yield from window.screenshot("contact")
-    found = now().contact
+    found = window.inspection().contact
     numbers["contact"] = {
         "relation": relation(),
         "depth": found.depth,
@@ -108,19 +97,15 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.until(lambda: "Penetrating" not in texts, "the panel follows")
     numbers["separated"] = {
         "relation": relation(),
-        "signed_distance": now().contact.signed_distance,
-        "resolution": now().resolution,
+        "signed_distance": window.inspection().contact.signed_distance,
+        "resolution": window.inspection().resolution,
         "moved": moved(),
         "panel": list(texts),
     }
     yield from window.screenshot("separated")
 
-    yield from window.rest()
-    yield from window.key("Z", ctrl=True)
+    yield from window.undo()
     yield from window.until(lambda: relation() == "penetrating", "Ctrl+Z puts the crate back")
     yield from window.until(lambda: "Penetrating" in texts, "the panel follows undo")
-    numbers["undone"] = {
-        "depth": now().contact.depth,
-        "moved": moved(),
-    }
+    numbers["undone"] = {"depth": window.inspection().contact.depth, "moved": moved()}
     yield from window.screenshot("undone")

@@ -12,8 +12,7 @@ import numpy as np
 
 def steps(window: Any) -> Iterator[float]:
     numbers = window.numbers
-    yield from window.close_splash()
-    yield from window.install()
+    yield from window.start()
     yield from window.close_others()
     follow = window.part("blender_addon.ui.follow_volumes")
 
@@ -25,18 +24,13 @@ def steps(window: Any) -> Iterator[float]:
         return np.array([points.min(axis=0), points.max(axis=0)])
 
     with window.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
         bpy.ops.mesh.primitive_monkey_add(location=(1.9, 0.3, 0.0))
         right = bpy.context.object
         bpy.ops.mesh.primitive_monkey_add()
         left = bpy.context.object
-        bpy.ops.object.select_all(action="DESELECT")
-        left.select_set(True)
-        bpy.ops.ed.undo_push(message="Scene")
+        window.select(left)
     window.look_at((1.1, 0.0, 0.0), 7.5, (68.0, 0.0, 20.0))
     yield from window.show_tab()
-    yield from window.until(lambda: right.matrix_world.translation.x > 1.8, "the scene is evaluated")
 
     yield from window.search("Show Bounding Volumes")
     yield from window.until(view, "F3 ran Show Bounding Volumes")
@@ -54,8 +48,7 @@ def steps(window: Any) -> Iterator[float]:
         bpy.ops.ed.undo_push(message="Move")
     yield from window.until(lambda: abs(bounds() - before).max() > 0.5, "the volumes follow a move")
     numbers["moved by"] = (bounds() - before)[:, 2].tolist()
-    yield from window.rest()
-    yield from window.key("Z", ctrl=True)
+    yield from window.undo()
     yield from window.until(lambda: abs(bounds() - before).max() < 1e-5, "the volumes follow undo")
 
     settings = bpy.context.scene.contact_lens  # type: ignore[attr-defined]
@@ -64,7 +57,7 @@ def steps(window: Any) -> Iterator[float]:
     numbers["of triangles"] = view().lines
     yield from window.screenshot("triangles")
 
-    # A build that takes long leaves Blender usable, tells how far it is, and ends with Esc or by itself.
+    # A build that takes long leaves Blender usable, shows its progress, and ends with Esc or by itself.
     scene = bpy.context.scene
     yield from window.click(1075, 514)  # unfolds the section of the panel
     with window.held(0.1):
@@ -74,13 +67,13 @@ def steps(window: Any) -> Iterator[float]:
         yield from window.rest()
         numbers["of triangles"] = view().lines
         settings.tree_method, settings.tree_split = "TOP_DOWN", "SAH"
-        yield from window.until(lambda: follow.progress_of(scene) is not None, "the build goes on")
+        yield from window.until(lambda: follow.progress_of(scene) is not None, "the build runs")
         yield from window.screenshot("building")
-        numbers["share"] = follow.progress_of(scene)
+        numbers["fraction"] = follow.progress_of(scene)
         yield from window.key("ESC")
         yield from window.until(lambda: follow.progress_of(scene) is None, "Esc ends it")
     outdated = follow.is_outdated(bpy.context.scene)
-    numbers["after Esc"] = {"share": follow.progress_of(scene), "outdated": outdated, "lines": view().lines}
+    numbers["after Esc"] = {"fraction": follow.progress_of(scene), "outdated": outdated, "lines": view().lines}
     yield from window.screenshot("cancelled")
     yield from window.search("Show Bounding Volumes")
     yield from window.until(lambda: view().lines != numbers["of triangles"], "it is built when asked again")
