@@ -6,6 +6,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,6 +23,7 @@ if importlib.util.find_spec("hypothesis"):  # an installed Blender has none, and
     settings.load_profile("contact_lens")
 
 
+ROOT = Path(__file__).resolve().parents[1]
 FRESH_SEED = int(os.environ.setdefault("CONTACT_LENS_SEED", str(secrets.randbelow(10**9))))
 """Of the generated pairs that are new in every run; the workers of pytest-xdist inherit it."""
 
@@ -42,6 +47,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_report_header() -> str:
     return f"contact_lens: CONTACT_LENS_SEED={FRESH_SEED} gives the same new pairs again"
+
+
+@pytest.fixture(scope="session")
+def load_build() -> Callable[[], ModuleType]:
+    """Imports build.py, which is no part of the package, as a new module each time."""
+
+    def load() -> ModuleType:
+        spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def packed(tmp_path_factory: pytest.TempPathFactory, load_build: Callable[[], ModuleType]) -> Path:
+    """The extension's zip: the one build.py made for this run, else built now."""
+    made = os.environ.get("CONTACT_LENS_ZIP")
+    return Path(made) if made else load_build().write_zip(tmp_path_factory.mktemp("dist") / "contact_lens.zip")
 
 
 @pytest.fixture(scope="session")

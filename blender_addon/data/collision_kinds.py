@@ -29,7 +29,7 @@ ITEMS = (
     (CYLINDER, "Cylinder", "A cylinder along local Z, fitted to the local bounding box"),
     (CONE, "Cone", "A cone along local Z, its apex up, fitted to the local bounding box"),
     (COMPOUND, "Compound", "Exact convex pieces of a closed mesh with few edges that bend inward"),
-    (MESH, "Mesh", "The mesh itself with all its dents: a solid where it is closed, else a bare surface"),
+    (MESH, "Mesh", "The mesh itself with all its concavities: a solid where it is closed, else a bare surface"),
 )
 WORDS = {
     CONVEX_HULL: "convex hull",

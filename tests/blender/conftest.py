@@ -61,25 +61,6 @@ MODULE = "bl_ext.user_default.contact_lens"
 """The name under which the extension system imports the add-on."""
 
 
-def build_zip(folder: Path) -> Path:
-    """Build the zip as build.py does, without validating it."""
-    spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    build = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = build
-    spec.loader.exec_module(build)
-    packed: Path = build.write_zip(folder / "contact_lens.zip")
-    return packed
-
-
-@pytest.fixture(scope="session")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The extension's zip: the one build.py made for this run, else built now."""
-    made = os.environ.get("CONTACT_LENS_ZIP")
-    return Path(made) if made else build_zip(tmp_path_factory.mktemp("dist"))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def addon(packed: Path) -> Iterator[ModuleType]:
     """The installed and enabled add-on's package; `addon.core` and `addon.blender_addon` are its parts."""

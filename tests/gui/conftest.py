@@ -7,12 +7,10 @@ else the display of $DISPLAY. The screenshots stay in build/gui.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,21 +33,6 @@ class Played(NamedTuple):
     """What the scenario put in `window.numbers`."""
     pictures: dict[str, Path]
     """Screenshots by the name the scenario gave them."""
-
-
-@pytest.fixture(scope="session")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The extension's zip: the one build.py made for this run, else built now."""
-    if made := os.environ.get("CONTACT_LENS_ZIP"):
-        return Path(made)
-    spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    build = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = build
-    spec.loader.exec_module(build)
-    built: Path = build.write_zip(tmp_path_factory.mktemp("dist") / "contact_lens.zip")
-    return built
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -20,14 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def build(load_build: Callable[[], ModuleType]) -> ModuleType:
+    return load_build()
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +56,7 @@ def test_the_zip_has_the_files_that_blenders_builder_takes(build: ModuleType, tm
     assert names[0] == names[1], "the zip and the manifest's paths_exclude_pattern disagree"
 
 
+@pytest.mark.slow
 def test_the_wheel_is_the_package_without_its_tools(build: ModuleType, distributions: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(distributions[0]) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -72,6 +68,7 @@ def test_the_wheel_is_the_package_without_its_tools(build: ModuleType, distribut
     assert "Requires-Dist: numpy>=1.24\n" in metadata
 
 
+@pytest.mark.slow
 def test_the_source_distribution_has_tests_and_documents(distributions: tuple[Path, Path]) -> None:
     with tarfile.open(distributions[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -31,6 +31,7 @@ WORDS = {
     r"look(s|ed)? at anew|ma[dk]e anew|made anew": "again, update",
 }
 """Private words and phrases, each with what to write instead."""
+ANY_WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 
 UNSWEPT = {
     "blender_addon/check/pair_contact.py",
@@ -91,13 +92,19 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
         yield from enumerate(prose.splitlines(), 1)
 
 
+def private_words(text: str) -> list[str]:
+    """Return what is wrong with a text."""
+    if not ANY_WORD.search(text):
+        return []
+    found = {better: re.search(rf"\b(?:{word})\b", text, re.IGNORECASE) for word, better in WORDS.items()}
+    return [f"{match[0]!r}; write {better}" for better, match in found.items() if match]
+
+
 def findings(path: Path) -> list[str]:
     return [
-        f"{path.relative_to(ROOT)}:{line}: {found[0]!r} in {text.strip()[:100]!r}; write {better}"
+        f"{path.relative_to(ROOT)}:{line}: in {text.strip()[:100]!r}: {found}"
         for line, text in texts(path)
-        for word, better in WORDS.items()
-        for found in [re.search(rf"\b(?:{word})\b", text, re.IGNORECASE)]
-        if found
+        for found in private_words(text)
     ]
 
 
@@ -122,6 +129,6 @@ def test_private_words_are_found_and_code_is_not_read() -> None:
     source = '"""It is told."""\nlabel = "Pairs are told too"\nkey = "told"\nfield = told(f"{a} is no mesh")\n'
     assert [text for _, text in constants(source)] == ["Pairs are told too", "told", " is no mesh"]
     for text in ("The other way", "Pairs are told too", "It is no mesh", "what is not closed", "It holds the names"):
-        assert any(re.search(rf"\b(?:{word})\b", text, re.IGNORECASE) for word in WORDS), text
+        assert private_words(text), text
     for text in ("half-way", "always", "It is no longer there", "share a mesh", "students", "every check holds"):
-        assert not any(re.search(rf"\b(?:{word})\b", text, re.IGNORECASE) for word in WORDS), text
+        assert not private_words(text), text
