@@ -139,6 +139,7 @@ def hard_scenes() -> dict[str, Boxes]:
 HARD = hard_scenes()
 
 
+@pytest.mark.fast_cases(10)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.usefixtures("method")
 def test_hard_scenes(name):
@@ -152,6 +153,7 @@ def test_hard_scenes(name):
         assert candidate_pairs(*plane).pairs.tolist() == brute_force(plane, None, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("method")
 def test_more_boxes_than_one_chunk():
     rng = np.random.default_rng(8)

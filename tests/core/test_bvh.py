@@ -153,6 +153,7 @@ def assert_right(tree_a: Bvh, tree_b: Bvh | None, margin: float = 0.0) -> None:
     assert tree_a.overlapping_pairs(tree_b, margin).pairs.tolist() == [list(pair) for pair in wanted]
 
 
+@pytest.mark.fast_cases(3)
 @every_build
 def test_every_build_finds_what_testing_all_pairs_finds(method, split):
     rng = np.random.default_rng(7)
@@ -175,6 +176,7 @@ def test_trees_of_different_builds_against_each_other():
         assert_right(Bvh.build(a, *one, int(rng.integers(1, 9))), Bvh.build(b, *other, int(rng.integers(1, 9))))
 
 
+@pytest.mark.fast_cases(2)
 @every_kind
 def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
     """Whether two items that just touch overlap is a matter of rounding: that of the items, not of the nodes."""
@@ -230,6 +232,7 @@ def test_a_refitted_tree_is_right_about_items_that_moved(method, split):
     assert Bvh.build(a, method, split).cost < tree.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
 def test_thousands_of_insertions_and_refits_keep_the_tree_valid(dim):
     rng = np.random.default_rng(8)

@@ -222,6 +222,7 @@ def test_of_curved_shapes_it_is_the_centroid_of_a_region_with_arcs():
     assert contact(table, lying).center == pytest.approx([-0.5, 0, -0.005], abs=1e-6)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("shape", [Capsule, Cylinder])
 @pytest.mark.parametrize("depth", [0.0, 0.02])
 def test_of_pipes_along_each_other_it_is_in_the_middle_of_what_they_share(shape, depth):

@@ -176,6 +176,7 @@ def test_smallest_translation_in_space_is_that_of_all_candidates(seed):
     assert abs(max(0.0, exact_depth(a, b)) - c.depth) < 1e-6
 
 
+@pytest.mark.fast_cases(50)
 @pytest.mark.parametrize("seed", range(150))
 def test_signed_distance_in_the_plane_is_that_of_shapely(seed):
     rng = np.random.default_rng(seed)

@@ -315,6 +315,7 @@ def test_normals_a_ten_thousandth_apart_are_two(method):
     assert sorted(np.round(c.ties, 6).tolist()) == [[-1e-4, 0.0, 1.0], [1e-4, 0.0, 1.0]]
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -402,6 +403,7 @@ def test_region_of_two_polygons_in_the_plane():
 # The same every time
 
 
+@pytest.mark.fast_cases(8)
 @pytest.mark.parametrize("name", CLASSES)
 def test_called_twice_gives_the_same_bytes(name):
     place = list(CLASSES).index(name)

@@ -195,6 +195,7 @@ def test_pairs_of_every_class_say_what_the_single_call_says(dim):
     check(contacts(shapes, many, clearance=0.05, distances=False, regions=False), shapes, singles)
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("count", SIZES)
 @pytest.mark.parametrize("distances", [True, False])
 def test_hulls_in_batches_of_any_size(count, distances):
@@ -216,6 +217,7 @@ def test_boxes_in_batches_of_any_size(count):
     check(found, shapes, singles_of(shapes, pairs, rows))
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("regions", [True, False])
 def test_boxes_of_every_kind(kind, regions):
@@ -549,6 +551,7 @@ def regions_of_boxes(shapes: list[Box], found: Contacts, swapped: bool = False) 
     return box_regions(table, a, b, (-found.normal if swapped else found.normal).T, width, extents, magnitude, *points)
 
 
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize("kind", [*KINDS, "turned faces", "aligned", "flush", "beside", "corner", "contained"])
 def test_regions_of_many_boxes_are_those_of_one_pair(kind):
     shapes, pairs = pairs_of_kind(kind)
@@ -759,6 +762,7 @@ def test_nothing_to_do():
 # Two sets, and the nearest of each
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(("count", "other"), [(1, 1), (7, 1), (30, 40), (150, 100)])
 def test_a_set_against_another_says_what_the_single_call_says(count, other):
     first = [*boxes(count, "turned", seed=1), *shapes_of_classes(3)[: count // 2]]
@@ -849,6 +853,7 @@ def test_the_nearest_neighbour_in_the_plane_on_a_lattice_and_of_none():
 # Yes or no
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("count", SIZES)
 @pytest.mark.parametrize("what", ["hulls", "boxes", "all"])
 def test_yes_or_no_is_that_of_the_single_call(count, what):
@@ -1095,6 +1100,7 @@ def many_hulls(count: int, corners: int, side: float) -> tuple[ConvexHull, ...]:
     return tuple(ConvexHull(p + rng.uniform(0.0, side, 3)) for p in points)
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("options", [{}, {"distances": False}, {"regions": False}, {"clearance": 0.3}])
 @pytest.mark.parametrize(("count", "corners", "side"), [(400, 60, 9.0), (400, 20, 18.0), (150, 300, 5.0)])
 def test_progress_of_many_hulls_goes_in_small_steps(count, corners, side, options):

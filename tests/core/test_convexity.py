@@ -48,6 +48,7 @@ def test_dents_of_random_polygons():
             )
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("far", [0.0, 1e6])
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e5])
 def test_convex_polygons_are_convex_wherever_they_are(far, size):

@@ -160,6 +160,7 @@ BRACKET = 1e-10
 STATES = ["separated", "penetrating", "contained"]
 
 
+@pytest.mark.fast_cases(50)
 @pytest.mark.parametrize("seed", [1, 13])
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
@@ -183,6 +184,7 @@ def test_every_pair_of_kinds_as_an_independent_search_finds_it(names, state, see
         assert c.relation is Relation.B_INSIDE_A
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(
     ("a", "b"),
     [
@@ -254,6 +256,7 @@ def moved_by(shape: Any, way: np.ndarray, turn: np.ndarray | None = None, size: 
     return ConvexHull(shape.vertices @ m.T + way), m
 
 
+@pytest.mark.fast_cases(10)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_order_place_and_size_do_not_matter(names):
     rng = np.random.default_rng(3)

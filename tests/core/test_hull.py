@@ -160,6 +160,7 @@ def scattered(rng: np.random.Generator) -> np.ndarray:
 # Every input
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("block", range(8))
 def test_every_promise_holds_for_every_class_of_points(block):
@@ -203,6 +204,7 @@ def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(size, di
         np.testing.assert_allclose(hull.offsets, np.abs(points).max() * size)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("count", [1000, 10_000, 50_000])
 def test_points_in_a_ball_give_the_hull_that_qhull_finds(count):
     points = ball(np.random.default_rng(count), count)
@@ -424,6 +426,7 @@ def test_centroids_that_are_known():
     assert np.allclose(ConvexHull([[7, 8, 9]]).centroid, [7.0, 8.0, 9.0])
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("kind", ["ball", "sphere", "cube", "circle", "flat circle", "few"])
 def test_progress_rises_from_0_to_1_and_cancels(kind):
     rng = np.random.default_rng(51)
@@ -526,6 +529,7 @@ def test_a_wrong_matrix_is_refused(matrix):
         ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).transformed(np.eye(4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sphere", "single precision", "quads", "cone", "circles across"])
 def test_time_grows_in_step_with_the_corners(kind):
     """Five times the corners take twenty-five times as long where it grows with the square.
@@ -558,6 +562,7 @@ def test_time_grows_in_step_with_the_corners(kind):
     assert seconds(30_000) < 12 * seconds(6_000)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("height", [1e-13, 1e-12, 1e-11])
 def test_exact_decisions_about_a_nearly_flat_disc_grow_in_step_with_its_corners(monkeypatch, height):
     """All its planes are within rounding of all its points, so floats decide next to nothing."""

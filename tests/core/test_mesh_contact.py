@@ -102,6 +102,7 @@ PANE = sheet(4, 1.0, [-0.5, -0.5, 0.0])
 STANDING = PANE[0][:, [2, 0, 1]], PANE[1]
 
 
+@pytest.mark.fast_cases(10)
 @pytest.mark.parametrize(
     ("a", "b", "relation", "signed_distance"),
     [
@@ -168,6 +169,7 @@ def test_convex_meshes_are_their_hulls():
         assert c.lower_bound - 1e-9 <= expected.signed_distance <= c.upper_bound + 1e-9
 
 
+@pytest.mark.slow
 def test_prisms_collide_as_their_outlines_do():
     rng = np.random.default_rng(2)
     ell = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [(3, 4, 5), (3, 5, 0), (3, 0, 1), (3, 1, 2)]
@@ -198,6 +200,7 @@ def test_prisms_collide_as_their_outlines_do():
             assert c.signed_distance == pytest.approx(one.distance(other), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_bumpy_solids_agree_with_fcl():
     rng = np.random.default_rng(3)
     for _ in range(12):
@@ -217,6 +220,7 @@ def test_bumpy_solids_agree_with_fcl():
         claims_hold(c, a, b)
 
 
+@pytest.mark.slow
 def test_depth_of_large_meshes_is_bounded_by_the_meshes():
     """A fine ring and a ball: no exact pieces, so both bounds are of the meshes."""
     ring, ball = torus(40, 20), sphere(10, [1.2, 0.3, 0.1])
@@ -457,6 +461,7 @@ def test_pieces_of_another_mesh_are_refused_by_name(part):
         check_pieces("pieces_a", same, mesh_pieces(same))
 
 
+@pytest.mark.slow
 def test_pieces_are_asked_for_when_they_are_needed():
     """Making them may take long: not for what is apart, nor for an open surface, which has no depth."""
     ring, asked = Mesh(*torus(16, 8)), []

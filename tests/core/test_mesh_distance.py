@@ -199,6 +199,7 @@ def test_where_whole_faces_touch_one_pair_of_triangles_is_enough():
         assert found.lower_bound == pytest.approx(gap, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_nearest_points_are_the_least_of_all_triangles():
     rng = np.random.default_rng(5)
     for _ in range(30):
@@ -225,6 +226,7 @@ def test_nearest_points_agree_with_trimesh():
     assert len(points_to_mesh(np.zeros((0, 3)), Mesh(*mesh)).distance) == 0
 
 
+@pytest.mark.slow
 def test_of_linked_rings_few_triangles_are_measured():
     # All around the hole of one the other is as near: boxes say little about that.
     a = torus(64, 32)

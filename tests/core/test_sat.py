@@ -145,6 +145,7 @@ def test_depth_is_the_distance_to_the_minkowski_difference_of_qhull():
     assert compared > 30
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("first", SIZES)
 @pytest.mark.parametrize("second", SIZES)
 def test_octahedral_orientations_with_small_turns(first, second):

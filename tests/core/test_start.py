@@ -112,6 +112,7 @@ def test_any_start_will_do(offset):
         last = cold
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("lattice", [True, False])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_foreign_and_stale_starts_change_no_answer(dim, lattice):

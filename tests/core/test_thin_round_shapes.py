@@ -101,6 +101,7 @@ def test_a_plate_that_lies_on_a_face_by_a_sliver_of_its_disk_is_verified(overlap
     assert said.ok, [check for check in said.checks if not check.ok]
 
 
+@pytest.mark.fast_cases(9)
 @pytest.mark.parametrize("size", [1e-6, 1e-9, 1e-12])
 @pytest.mark.parametrize("kind", [Cylinder, Cone])
 @pytest.mark.parametrize(

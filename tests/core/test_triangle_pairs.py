@@ -149,6 +149,7 @@ def check_ends(found: Crossings, a: Mesh, b: Mesh) -> None:
                 assert from_feature(point, corners[k][pair[k]], int(named[k])) <= tolerance
 
 
+@pytest.mark.slow
 def test_pairs_are_those_of_an_exact_search() -> None:
     """Of triangles with an area, whatever rounding would make of them."""
     for kind, p, q in soups(1, 160):

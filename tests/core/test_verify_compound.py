@@ -165,6 +165,7 @@ def lies(c):
             yield CERTIFICATE, {name: bad}
 
 
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_lie_fails_the_check_that_looks_for_it(kind):
     a, b = PAIRS[kind]

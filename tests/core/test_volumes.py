@@ -152,6 +152,7 @@ def test_one_call_for_many_groups_gives_what_many_calls_give(kind, k, dim):
         np.testing.assert_allclose(alone.surface_area, one.surface_area, rtol=1e-9, atol=tolerance(points))
 
 
+@pytest.mark.fast_cases(12)
 @every_kind
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_ten_thousand_groups_of_one_size_are_the_same_as_the_same_groups_among_others(kind, k, dim, size):
@@ -299,6 +300,7 @@ def test_pairs_within_the_margin_overlap_when_one_is_grown(kind, k, dim):
 # Overlap and gap
 
 
+@pytest.mark.fast_cases(3)
 @every_kind
 def test_no_pair_that_touches_is_told_apart_and_no_gap_is_wider_than_the_distance(kind, k, dim):
     """Against GJK and EPA with their certified bounds, on pairs of every class that is hard to collide."""
@@ -320,6 +322,7 @@ def test_no_pair_that_touches_is_told_apart_and_no_gap_is_wider_than_the_distanc
     assert not together[far > 2.0].any()  # and a volume is no larger than it has to be
 
 
+@pytest.mark.fast_cases(4)
 @every_kind
 def test_volumes_that_share_a_point_overlap(kind, k, dim):
     """The hardest case: hulls that have nothing in common but one point, exactly."""
@@ -416,6 +419,7 @@ def test_a_moved_volume_is_the_volume_of_the_moved_points(kind, k, dim):
         np.testing.assert_allclose(turned.volume, before.volume, rtol=1e-9)
 
 
+@pytest.mark.fast_cases(4)
 @every_kind
 def test_contents_and_surfaces_are_those_of_the_polytope(kind, k, dim):
     if kind == "sphere":
@@ -581,6 +585,7 @@ def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
         assert each.merged(volumes).contains(points[::3]).all()
 
 
+@pytest.mark.fast_cases(15)
 @every_kind
 @pytest.mark.parametrize("size", [1e-308, 1e-312, 1e-316, 1e-320, 1e-322])
 def test_near_the_least_float_every_point_is_still_in_its_volume(kind, k, dim, size):
