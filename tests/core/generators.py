@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import permutations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -32,6 +33,11 @@ SHALLOW = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Shapes
+
+
+def any_of(rng: Generator, *makes: Callable[[], Any]) -> Any:
+    """The result of one of the functions."""
+    return makes[rng.integers(len(makes))]()
 
 
 def rotation(rng: Generator) -> np.ndarray:
@@ -70,26 +76,21 @@ def sphere_points(rng: Generator, count: int) -> np.ndarray:
 def cloud(rng: Generator, count: int) -> np.ndarray:
     """Points of a random blob: on an ellipsoid, in a ball, or in a box."""
     points = rng.normal(size=(count, 3))
-    kind = rng.integers(3)
-    if kind == 0:
-        return points / np.linalg.norm(points, axis=1, keepdims=True) * rng.uniform(0.3, 1.0, 3)
-    if kind == 1:
-        return points / np.linalg.norm(points, axis=1, keepdims=True) * rng.uniform(0, 1, (count, 1)) ** (1 / 3)
-    return rng.uniform(-1, 1, (count, 3))
+    sphere = points / np.linalg.norm(points, axis=1, keepdims=True)
+    return any_of(
+        rng,
+        lambda: sphere * rng.uniform(0.3, 1.0, 3),
+        lambda: sphere * rng.uniform(0, 1, (count, 1)) ** (1 / 3),
+        lambda: rng.uniform(-1, 1, (count, 3)),
+    )
 
 
 def sphere(rings: int, segments: int, radius: float = 1.0) -> np.ndarray:
     """A sphere of rings x segments + 2 vertices, poles on z."""
     polar = np.pi * np.arange(1, rings + 1) / (rings + 1)
     turn = 2 * np.pi * np.arange(segments) / segments
-    side = np.stack(
-        [
-            np.outer(np.sin(polar), np.cos(turn)),
-            np.outer(np.sin(polar), np.sin(turn)),
-            np.outer(np.cos(polar), np.ones(segments)),
-        ],
-        axis=-1,
-    )
+    circles = [np.outer(np.sin(polar), np.cos(turn)), np.outer(np.sin(polar), np.sin(turn))]
+    side = np.stack([*circles, np.outer(np.cos(polar), np.ones(segments))], axis=-1)
     return radius * np.concatenate([[[0, 0, 1.0]], side.reshape(-1, 3), [[0, 0, -1.0]]])
 
 
@@ -111,26 +112,28 @@ def cone(segments: int, radius: float = 1.0, height: float = 1.0) -> np.ndarray:
 
 def round_shape(rng: Generator, most: int = 300) -> np.ndarray:
     """A sphere, cylinder or cone of up to `most` vertices."""
-    kind = rng.integers(3)
-    if kind == 0:
+
+    def ball() -> np.ndarray:
         segments = int(rng.integers(4, max(5, int(np.sqrt(most)))))
-        rings = int(rng.integers(2, max(3, most // segments - 1)))
-        return sphere(rings, segments) * rng.uniform(0.5, 2)
-    if kind == 1:
-        return cylinder(int(rng.integers(3, most // 2)), rng.uniform(0.3, 2), rng.uniform(0.3, 2))
-    return cone(int(rng.integers(3, most - 1)), rng.uniform(0.3, 2), rng.uniform(0.3, 2))
+        return sphere(int(rng.integers(2, max(3, most // segments - 1))), segments) * rng.uniform(0.5, 2)
+
+    return any_of(
+        rng,
+        ball,
+        lambda: cylinder(int(rng.integers(3, most // 2)), rng.uniform(0.3, 2), rng.uniform(0.3, 2)),
+        lambda: cone(int(rng.integers(3, most - 1)), rng.uniform(0.3, 2), rng.uniform(0.3, 2)),
+    )
 
 
 def solid(rng: Generator) -> np.ndarray:
     """A small solid of about unit size: box, blob, prism, cone."""
-    kind = rng.integers(4)
-    if kind == 0:
-        return box(rng.uniform(0.3, 2, 3))
-    if kind == 1:
-        return cloud(rng, int(rng.integers(4, 30)))
-    if kind == 2:
-        return cylinder(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2))
-    return cone(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2))
+    return any_of(
+        rng,
+        lambda: box(rng.uniform(0.3, 2, 3)),
+        lambda: cloud(rng, int(rng.integers(4, 30))),
+        lambda: cylinder(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2)),
+        lambda: cone(int(rng.integers(3, 12)), rng.uniform(0.3, 1), rng.uniform(0.3, 2)),
+    )
 
 
 def flat_shape(rng: Generator, rank: int | None = None) -> np.ndarray:
@@ -143,11 +146,8 @@ def flat_shape(rng: Generator, rank: int | None = None) -> np.ndarray:
         return ends if rng.random() < 0.5 else np.concatenate([ends, 0.5 * ends])
     if rng.random() < 0.5:
         return disc(int(rng.integers(3, 12)), rng.uniform(0.3, 2), turn=rng.uniform(0, 7))
-    return _in_plane(rng.uniform(-1, 1, (int(rng.integers(3, 12)), 2)))
-
-
-def _in_plane(points: np.ndarray) -> np.ndarray:
-    return np.column_stack([points, np.zeros(len(points))])
+    points = rng.uniform(-1, 1, (int(rng.integers(3, 12)), 2))
+    return np.c_[points, np.zeros(len(points))]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -156,16 +156,14 @@ def _in_plane(points: np.ndarray) -> np.ndarray:
 
 def signed_gap(rng: Generator) -> float:
     """Deep, shallow down to 1e-6, exact touch, small gaps down to 1e-6 or a wide gap: for shapes of unit size."""
-    kind = rng.integers(5)
-    if kind == 0:
-        return -rng.uniform(0.1, 1.5)
-    if kind == 1:
-        return -float(rng.choice(SHALLOW))
-    if kind == 2:
-        return 0.0
-    if kind == 3:
-        return float(rng.choice(SHALLOW))
-    return float(rng.uniform(0.1, 3))
+    return any_of(
+        rng,
+        lambda: -rng.uniform(0.1, 1.5),
+        lambda: -float(rng.choice(SHALLOW)),
+        lambda: 0.0,
+        lambda: float(rng.choice(SHALLOW)),
+        lambda: float(rng.uniform(0.1, 3)),
+    )
 
 
 def apart_along(a: np.ndarray, b: np.ndarray, normal: np.ndarray, gap: float) -> Pair:
@@ -207,10 +205,7 @@ def random_hulls(rng: Generator) -> Pair:
 
 def large_hulls(rng: Generator) -> Pair:
     """Random hulls of 60 to 200 vertices."""
-    a, b = (
-        cloud(rng, int(rng.integers(60, 201))),
-        cloud(rng, int(rng.integers(60, 201))),
-    )
+    a, b = (cloud(rng, int(rng.integers(60, 201))) for _ in range(2))
     return meet_along(a, b, direction(rng), signed_gap(rng))
 
 
@@ -257,15 +252,17 @@ def turned_stack(rng: Generator) -> Pair:
 
 
 def _stackable(rng: Generator) -> np.ndarray:
-    kind = rng.integers(4)
-    if kind == 0:
-        return box(rng.choice([0.5, 1.0, 2.0], 3))
-    if kind == 1:
-        return cylinder(int(rng.integers(3, 17)), 0.75, 1.0)
-    if kind == 2:
-        grid = np.linspace(-0.5, 0.5, int(rng.integers(2, 6)))
-        return np.array(list(product(grid, grid, (-0.5, 0.5)))) * rng.choice([0.5, 1.0, 2.0], 3)
-    return cone(int(rng.integers(3, 17)), 0.75, 1.0) * [1, 1, rng.choice([-1.0, 1.0])]
+    def grid() -> np.ndarray:
+        steps = np.linspace(-0.5, 0.5, int(rng.integers(2, 6)))
+        return np.array(list(product(steps, steps, (-0.5, 0.5)))) * rng.choice([0.5, 1.0, 2.0], 3)
+
+    return any_of(
+        rng,
+        lambda: box(rng.choice([0.5, 1.0, 2.0], 3)),
+        lambda: cylinder(int(rng.integers(3, 17)), 0.75, 1.0),
+        grid,
+        lambda: cone(int(rng.integers(3, 17)), 0.75, 1.0) * [1, 1, rng.choice([-1.0, 1.0])],
+    )
 
 
 def parallel_edges(rng: Generator) -> Pair:
@@ -274,16 +271,7 @@ def parallel_edges(rng: Generator) -> Pair:
     Overlapping by less than the angle, they are nearest to being apart across both ridges; where the eaves are level
     too, across a face.
     """
-    roof = np.array(
-        [
-            [-1, 0, 0.5],
-            [1, 0, 0.5],
-            [-1, -0.7, 0],
-            [-1, 0.7, 0],
-            [1, -0.7, 0],
-            [1, 0.7, 0],
-        ]
-    )
+    roof = np.array([[-1, 0, 0.5], [1, 0, 0.5], [-1, -0.7, 0], [-1, 0.7, 0], [1, -0.7, 0], [1, 0.7, 0]])
     if rng.random() < 0.5:
         roof[2:] += rng.uniform(-0.2, 0.2, (4, 3))
     other = (roof * [1, 1, -1]) * rng.uniform(0.3, 2, 3)
@@ -336,12 +324,12 @@ def slabs_and_needles(rng: Generator) -> Pair:
         return shape if rng.random() < 0.3 else shape @ rotation(rng).T
 
     a, b = stretched(), stretched() if rng.random() < 0.6 else solid(rng)
-    kind = rng.integers(3)
-    if kind == 0:
-        return a, b + direction(rng) * rng.uniform(0, 0.5)
-    if kind == 1:
-        return meet_along(a, b, direction(rng), signed_gap(rng))
-    return meet_along(a, b, face_normal(rng, a), float(rng.choice([-1e-7, -1e-5, 0.0, 1e-7, 1e-5])))
+    return any_of(
+        rng,
+        lambda: (a, b + direction(rng) * rng.uniform(0, 0.5)),
+        lambda: meet_along(a, b, direction(rng), signed_gap(rng)),
+        lambda: meet_along(a, b, face_normal(rng, a), float(rng.choice([-1e-7, -1e-5, 0.0, 1e-7, 1e-5]))),
+    )
 
 
 def sizes(rng: Generator) -> Pair:
@@ -392,40 +380,40 @@ def duplicates(rng: Generator) -> Pair:
 
 
 def _cluttered(rng: Generator, points: np.ndarray) -> np.ndarray:
-    parts = [points]
     count = len(points)
-    for _ in range(int(rng.integers(1, 4))):
-        kind = rng.integers(5)
-        if kind == 0:
-            parts.append(points[rng.integers(0, count, 5)])
-        elif kind == 1:
-            near = float(rng.choice([1e-10, 1e-13]))
-            parts.append(points[rng.integers(0, count, 8)] + near * rng.normal(size=(8, points.shape[1])))
-        elif kind == 2:
-            weights = rng.dirichlet(np.ones(count), 6)
-            parts.append(weights @ points)
-        elif kind == 3:
-            i, j = rng.integers(0, count, (2, 6))
-            parts.append(0.5 * points[i] + 0.5 * points[j])
-        else:
-            i, j, k = rng.integers(0, count, (3, 6))
-            parts.append((points[i] + points[j] + points[k]) / 3)
-    joined = np.concatenate(parts)
-    return joined[rng.permutation(len(joined))]
+
+    def nearly_repeated() -> np.ndarray:
+        near = float(rng.choice([1e-10, 1e-13]))
+        return points[rng.integers(0, count, 8)] + near * rng.normal(size=(8, points.shape[1]))
+
+    def middles(corners: int) -> np.ndarray:
+        chosen = points[rng.integers(0, count, (corners, 6))]
+        return 0.5 * chosen[0] + 0.5 * chosen[1] if corners == 2 else (chosen[0] + chosen[1] + chosen[2]) / 3
+
+    added = [
+        any_of(
+            rng,
+            lambda: points[rng.integers(0, count, 5)],
+            nearly_repeated,
+            lambda: rng.dirichlet(np.ones(count), 6) @ points,
+            lambda: middles(2),
+            lambda: middles(3),
+        )
+        for _ in range(int(rng.integers(1, 4)))
+    ]
+    return rng.permutation(np.concatenate([points, *added]))
 
 
 def flat_and_solid(rng: Generator) -> Pair:
     """Polygons, segments and points against solids: through, on, beside, inside."""
     a, b = solid(rng), flat_shape(rng)
-    kind = rng.integers(4)
-    if kind == 0:
-        b = b * rng.uniform(0.05, 2) @ rotation(rng).T + direction(rng) * rng.uniform(0, 0.5)
-    elif kind == 1:
-        a, b = meet_along(a, b @ rotation(rng).T, direction(rng), signed_gap(rng))
-    elif kind == 2:
-        b = b + [0, 0, a[:, 2].max()] + [*rng.choice([0.0, 0.25, 0.5], 2), 0]
-    else:
-        b = a[: 1 + rng.integers(min(3, len(a)))]
+    a, b = any_of(
+        rng,
+        lambda: (a, b * rng.uniform(0.05, 2) @ rotation(rng).T + direction(rng) * rng.uniform(0, 0.5)),
+        lambda: meet_along(a, b @ rotation(rng).T, direction(rng), signed_gap(rng)),
+        lambda: (a, b + [0, 0, a[:, 2].max()] + [*rng.choice([0.0, 0.25, 0.5], 2), 0]),
+        lambda: (a, a[: 1 + rng.integers(min(3, len(a)))]),
+    )
     if rng.random() < 0.4:
         turn = rotation(rng)
         a, b = a @ turn.T, b @ turn.T
@@ -435,21 +423,19 @@ def flat_and_solid(rng: Generator) -> Pair:
 def flat_and_flat(rng: Generator) -> Pair:
     """Polygons, segments and points against each other: in one plane or line, crossing, parallel, beside."""
     a, b = flat_shape(rng), flat_shape(rng)
-    kind = rng.integers(5)
-    if kind == 0:
-        b = b @ rotation(rng).T + direction(rng) * rng.uniform(0, 1.5)
-    elif kind == 1:
-        b = b @ rotation_about([0, 0, 1], rng.uniform(0, 7)).T + [
-            *rng.uniform(-2, 2, 2),
-            0,
-        ]
-    elif kind == 2:
-        b = b + [*rng.choice([0.0, 0.5, 1.0, 2.0], 2), 0.0]
-    elif kind == 3:
-        b = b + [*rng.uniform(-1, 1, 2), signed_gap(rng)]
-    else:
+
+    def tilted() -> np.ndarray:
         tilt = rotation_about([*rng.normal(size=2), 0.0], 10.0 ** -rng.uniform(1, 15))
-        b = b @ tilt.T + [*rng.uniform(-1, 1, 2), 0.0]
+        return b @ tilt.T + [*rng.uniform(-1, 1, 2), 0.0]
+
+    b = any_of(
+        rng,
+        lambda: b @ rotation(rng).T + direction(rng) * rng.uniform(0, 1.5),
+        lambda: b @ rotation_about([0, 0, 1], rng.uniform(0, 7)).T + [*rng.uniform(-2, 2, 2), 0],
+        lambda: b + [*rng.choice([0.0, 0.5, 1.0, 2.0], 2), 0.0],
+        lambda: b + [*rng.uniform(-1, 1, 2), signed_gap(rng)],
+        tilted,
+    )
     if rng.random() < 0.5:
         turn, move = rotation(rng), rng.normal(size=3)
         a, b = a @ turn.T + move, b @ turn.T + move
@@ -534,26 +520,25 @@ def polygons_2d(rng: Generator) -> Pair:
     """Polygons, segments and points in the plane."""
 
     def polygon() -> np.ndarray:
-        kind = rng.integers(6)
-        if kind == 0:
-            return rng.uniform(-1, 1, (1, 2))
-        if kind == 1:
-            return rng.uniform(-1, 1, (2, 2))
-        if kind == 2:
-            return rng.integers(-3, 4, (int(rng.integers(3, 9)), 2)).astype(float)
-        if kind == 3:
-            return np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]]) * rng.choice([0.25, 0.5, 1.0], 2)
-        return disc(int(rng.integers(3, 40)), rng.uniform(0.2, 2), turn=rng.uniform(0, 7))[:, :2]
+        def regular() -> np.ndarray:
+            return disc(int(rng.integers(3, 40)), rng.uniform(0.2, 2), turn=rng.uniform(0, 7))[:, :2]
+
+        return any_of(
+            rng,
+            lambda: rng.uniform(-1, 1, (1, 2)),
+            lambda: rng.uniform(-1, 1, (2, 2)),
+            lambda: rng.integers(-3, 4, (int(rng.integers(3, 9)), 2)).astype(float),
+            lambda: np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]]) * rng.choice([0.25, 0.5, 1.0], 2),
+            regular,
+            regular,
+        )
 
     a, b = polygon(), polygon()
     if rng.random() < 0.5:
         a, b = meet_along(a, b, direction(rng, 2), signed_gap(rng))
     elif rng.random() < 0.5:
         b = b + rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], 2)
-    size, move = (
-        float(rng.choice([1.0, 1.0, 1e-9, 1e-4, 1e5])),
-        float(rng.choice([0.0, 0.0, 1e4, 1e6])),
-    )
+    size, move = float(rng.choice([1.0, 1.0, 1e-9, 1e-4, 1e5])), float(rng.choice([0.0, 0.0, 1e4, 1e6]))
     shift = move * size * direction(rng, 2)
     return a * size + shift, b * size + shift
 
@@ -561,32 +546,45 @@ def polygons_2d(rng: Generator) -> Pair:
 def composed(rng: Generator) -> Pair:
     """A pair of any class squeezed, turned, moved, rounded or joined at a few points: several troubles at once."""
     classes = [f for f in CLASSES.values() if f is not polygons_2d]
-    a, b = classes[int(rng.integers(len(classes)))](rng)
+    pair = classes[int(rng.integers(len(classes)))](rng)
     for _ in range(int(rng.integers(1, 4))):
-        size = max(np.ptp(a, axis=0).max(), np.ptp(b, axis=0).max())
-        kind = rng.integers(8)
-        if kind == 0:
-            squeeze = 10.0 ** (-rng.uniform(0, 8) * (rng.random(3) < 0.5))
-            a, b = a * squeeze, b * squeeze
-        elif kind == 1:
-            turn = rotation(rng)
-            a, b = a @ turn.T, b @ turn.T
-        elif kind == 2:
-            move = direction(rng) * size * 10.0 ** rng.uniform(0, 8)
-            a, b = a + move, b + move
-        elif kind == 3:
-            a, b = a.astype(np.float32).astype(float), b.astype(np.float32).astype(float)
-        elif kind == 4:
-            a = _cluttered(rng, a)
-        elif kind == 5:
-            b = np.concatenate([b, a[rng.integers(0, len(a), int(rng.integers(1, 4)))]])
-        elif kind == 6:
-            a = a + size * 10.0 ** -rng.uniform(9, 17) * rng.normal(size=a.shape)
-        else:
-            step = size * 2.0 ** -float(rng.integers(2, 40))
-            if step > 0:
-                a, b = np.round(a / step) * step, np.round(b / step) * step
-    return a, b
+        pair = _troubled(rng, *pair)
+    return pair
+
+
+def _troubled(rng: Generator, a: np.ndarray, b: np.ndarray) -> Pair:
+    size = max(np.ptp(a, axis=0).max(), np.ptp(b, axis=0).max())
+
+    def both(change: Callable[[np.ndarray], np.ndarray]) -> Pair:
+        return change(a), change(b)
+
+    def squeezed() -> Pair:
+        squeeze = 10.0 ** (-rng.uniform(0, 8) * (rng.random(3) < 0.5))
+        return both(lambda p: p * squeeze)
+
+    def turned() -> Pair:
+        turn = rotation(rng)
+        return both(lambda p: p @ turn.T)
+
+    def moved() -> Pair:
+        move = direction(rng) * size * 10.0 ** rng.uniform(0, 8)
+        return both(lambda p: p + move)
+
+    def snapped() -> Pair:
+        step = size * 2.0 ** -float(rng.integers(2, 40))
+        return both(lambda p: np.round(p / step) * step if step > 0 else p)
+
+    return any_of(
+        rng,
+        squeezed,
+        turned,
+        moved,
+        lambda: both(lambda p: p.astype(np.float32).astype(float)),
+        lambda: (_cluttered(rng, a), b),
+        lambda: (a, np.concatenate([b, a[rng.integers(0, len(a), int(rng.integers(1, 4)))]])),
+        lambda: (a + size * 10.0 ** -rng.uniform(9, 17) * rng.normal(size=a.shape), b),
+        snapped,
+    )
 
 
 def slivers(rng: Generator) -> Pair:
@@ -600,30 +598,18 @@ def slivers(rng: Generator) -> Pair:
         return points if rng.random() < 0.3 else points @ rotation(rng).T
 
     a, b = thin(), thin() if rng.random() < 0.6 else solid(rng)
-    kind = rng.integers(3)
-    if kind == 0:
-        b = b + direction(rng) * 10.0 ** -rng.uniform(0, 17)
-    elif kind == 1:
-        b = b + a[0] - b[0]
-    else:
-        a, b = meet_along(a, b, direction(rng), signed_gap(rng))
-    return a, b
+    return any_of(
+        rng,
+        lambda: (a, b + direction(rng) * 10.0 ** -rng.uniform(0, 17)),
+        lambda: (a, b + a[0] - b[0]),
+        lambda: meet_along(a, b, direction(rng), signed_gap(rng)),
+    )
 
 
 def _ordinary(rng: Generator) -> Pair:
     """A pair of one of the common classes."""
-    classes = (
-        random_hulls,
-        face_contact,
-        aligned_stack,
-        tilted_stack,
-        edge_contact,
-        contained,
-        coincident,
-        flat_and_solid,
-    )
-    a, b = classes[int(rng.integers(len(classes)))](rng)
-    return a, b
+    common = (random_hulls, face_contact, aligned_stack, tilted_stack)
+    return any_of(rng, *(lambda f=f: f(rng) for f in (*common, edge_contact, contained, coincident, flat_and_solid)))
 
 
 CLASSES: dict[str, Callable[[Generator], Pair]] = {
@@ -668,14 +654,11 @@ COMPOSED: dict[str, Callable[[Generator], Pair]] = {f.__name__: f for f in (comp
 
 def pair(seed: int, index: int) -> tuple[str, np.ndarray, np.ndarray]:
     """Pair number `index` of the sequence with this seed."""
-    names = list(CLASSES)
-    cycle, place = divmod(index, len(names))
-    name = names[place]
-    make = CLASSES[name]
+    cycle, place = divmod(index, len(CLASSES))
+    name = list(CLASSES)[place]
     if name == "random_hulls" and cycle % 3 == 2:
         name = list(LARGE)[(cycle // 3) % len(LARGE)]
-        make = LARGE[name]
-    a, b = make(np.random.default_rng([seed, index]))
+    a, b = (CLASSES | LARGE)[name](np.random.default_rng([seed, index]))
     return name, np.ascontiguousarray(a), np.ascontiguousarray(b)
 
 
