@@ -20,6 +20,7 @@ min n.b - max n.a. The float ones first move the origin to the middle of the pai
 from __future__ import annotations
 
 import heapq
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, count
@@ -31,6 +32,7 @@ from scipy.spatial import ConvexHull as Qhull
 from scipy.spatial import QhullError
 
 EPS = 2.0**-52
+AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,7 @@ def tolerance(a, b, signed_distance) -> float:
 def sign_tolerance(a, b) -> float:
     """How near to touching the sign is allowed to be wrong: 1e-10 L + 64 eps M."""
     a, b = np.asarray(a, float), np.asarray(b, float)
-    small = min(
-        float(np.linalg.norm(np.ptp(a, axis=0))),
-        float(np.linalg.norm(np.ptp(b, axis=0))),
-    )
+    small = min(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (a, b))
     return 1e-10 * small + 64 * EPS * max(float(np.abs(a).max()), float(np.abs(b).max()))
 
 
@@ -72,35 +71,40 @@ def gap_along(a, b, normal) -> float:
 
 def exact(a, b) -> Answer:
     """Signed distance in integer arithmetic: coordinates are dyadic rationals, so one power of two makes them whole."""
+    dim = np.shape(a)[1]
     a, b, shift = _as_integers(a, b)
-    dim = len(a[0])
     nearest = _exact_nearest(a, b)
     if any(nearest):
-        square = sum(x * x for x in nearest)
-        distance = root(square, 1) / (1 << shift)
-        return Answer(float(distance), as_unit([-x for x in nearest]), distance)
-    plane = _exact_facet_plane(a, b) if dim == 3 else _exact_facet_line(a, b)
-    if plane is None or plane[1] == 0:
-        normal = _exact_flat_normal(a, b) if plane is None else plane[0]
-        return Answer(0.0, as_unit(normal), Fraction(0))
-    normal, offset = plane
-    depth = root(offset * offset, sum(x * x for x in normal)) / (1 << shift)
-    return Answer(-float(depth), as_unit(normal), -depth)
+        distance = root(dot(nearest, nearest), 1) / (1 << shift)
+        return Answer(float(distance), as_unit([-x for x in nearest])[:dim], distance)
+    points = _spanning_points(a, b)
+    if len(points) < 4:
+        normal, offset = _across(points), 0
+    else:
+        normal, offset = _exact_facet_plane(a, b, points)
+    depth = root(offset * offset, dot(normal, normal)) / (1 << shift)
+    return Answer(0.0 - float(depth), as_unit(normal)[:dim], -depth)
 
 
 def exact_distance_to_point(points, point) -> float:
     """Distance of a point from the convex hull of points, exact before the last rounding."""
     a, b, shift = _as_integers(points, [point])
     nearest = _exact_nearest(a, b)
-    return float(root(sum(x * x for x in nearest), 1) / (1 << shift)) if any(nearest) else 0.0
+    return float(root(dot(nearest, nearest), 1) / (1 << shift))
 
 
 def _as_integers(a, b) -> tuple[list, list, int]:
-    """Both point sets times one power of two, duplicates dropped; and the power."""
+    """Both point sets times one power of two, duplicates dropped; and the power.
+
+    Polygons of the plane become prisms so long that their nearest or deepest direction is within the plane.
+    """
     rows = [np.unique(np.asarray(points, dtype=np.float64) + 0.0, axis=0) for points in (a, b)]
     ratios = [[[float(x).as_integer_ratio() for x in row] for row in points] for points in rows]
     shift = max(d.bit_length() - 1 for points in ratios for row in points for _, d in row)
     whole = [[tuple(n << (shift - d.bit_length() + 1) for n, d in row) for row in points] for points in ratios]
+    if rows[0].shape[1] == 2:
+        far = 4 * max(abs(x) for points in whole for row in points for x in row)
+        whole = [[(*row, z) for row in points for z in {-far, far}] for points in whole]
     return whole[0], whole[1], shift
 
 
@@ -127,23 +131,14 @@ def minus(p, q):
 
 
 def cross(p, q):
-    return (
-        p[1] * q[2] - p[2] * q[1],
-        p[2] * q[0] - p[0] * q[2],
-        p[0] * q[1] - p[1] * q[0],
-    )
+    return [p[k - 2] * q[k - 1] - p[k - 1] * q[k - 2] for k in range(3)]
 
 
 def _farthest(a, b, d):
     """The point of A - B farthest along d, and how far."""
-    if len(d) == 3:
-        x, y, z = d
-        high, p = max((x * q[0] + y * q[1] + z * q[2], q) for q in a)
-        low, r = min((x * q[0] + y * q[1] + z * q[2], q) for q in b)
-    else:
-        x, y = d
-        high, p = max((x * q[0] + y * q[1], q) for q in a)
-        low, r = min((x * q[0] + y * q[1], q) for q in b)
+    x, y, z = d
+    high, p = max((x * q[0] + y * q[1] + z * q[2], q) for q in a)
+    low, r = min((x * q[0] + y * q[1] + z * q[2], q) for q in b)
     return minus(p, r), high - low
 
 
@@ -197,101 +192,40 @@ def _exact_nearest(a, b):
     return x
 
 
-def _spanning_points(a, b, dim):
-    """Up to dim + 1 affinely independent points of A - B: as many as its rank plus one."""
-    axes = [tuple(int(i == k) for i in range(dim)) for k in range(dim)]
-
-    def other(direction, level):
-        for d in (direction, tuple(-c for c in direction)):
-            w, reach = _farthest(a, b, d)
-            if reach != (level if d == direction else -level):
-                return w
-        return None
-
-    points = [_farthest(a, b, axes[0])[0]]
-    for _ in range(dim):
+def _spanning_points(a, b):
+    """Up to 4 affinely independent points of A - B: as many as its rank plus one."""
+    points = [_farthest(a, b, (1, 0, 0))[0]]
+    while len(points) < 4:
         edges = [minus(p, points[0]) for p in points[1:]]
-        if not edges:
-            directions = axes
-        elif len(edges) == 1 and dim == 3:
-            directions = [d for d in (cross(edges[0], axis) for axis in axes) if any(d)]
-        elif len(edges) == 1:
-            directions = [(-edges[0][1], edges[0][0])]
+        if len(edges) == 2:
+            directions = [cross(*edges)]
         else:
-            directions = [cross(edges[0], edges[1])]
-        found = next(
-            (w for d in directions if (w := other(d, dot(d, points[0]))) is not None),
-            None,
-        )
-        if found is None:
-            break
-        points.append(found)
+            directions = [cross(edges[0], axis) for axis in AXES] if edges else AXES
+        for d in directions:
+            level = dot(d, points[0])
+            (w, high), (v, low) = _farthest(a, b, d), _farthest(a, b, [-x for x in d])
+            if high != level or low != -level:
+                points.append(w if high != level else v)
+                break
+        else:
+            return points
     return points
 
 
-def _exact_flat_normal(a, b):
-    """Some direction across a flat A - B."""
-    dim = len(a[0])
-    points = _spanning_points(a, b, dim)
+def _across(points):
+    """A direction across a flat A - B, given the points that span it."""
     edges = [minus(p, points[0]) for p in points[1:]]
-    if not edges:
-        return (1,) + (0,) * (dim - 1)
-    if dim == 2:
-        return (-edges[0][1], edges[0][0])
     if len(edges) == 2:
-        return cross(edges[0], edges[1])
-    return next(d for d in (cross(edges[0], tuple(int(i == k) for i in range(3))) for k in range(3)) if any(d))
+        return cross(*edges)
+    return next(d for d in (cross(edges[0], axis) for axis in AXES) if any(d)) if edges else AXES[0]
 
 
-def _exact_facet_line(a, b):
-    """(normal, offset) of the side of A - B nearest to the origin in the plane; None when A - B is flat."""
-    if len(_spanning_points(a, b, 2)) < 3:
-        return None
-    best = None
-    for shape, sign in ((a, 1), (b, -1)):
-        loop = _exact_loop(shape)
-        for p, q in zip(loop, loop[1:] + loop[:1], strict=True):
-            e = minus(q, p)
-            if not any(e):
-                continue
-            normal = (sign * e[1], -sign * e[0])
-            _, offset = _farthest(a, b, normal)
-            length = dot(normal, normal)
-            if best is None or offset * offset * best[2] < best[1] * best[1] * length:
-                best = (normal, offset, length)
-    return best[:2]
-
-
-def _exact_loop(points):
-    """Corners of a polygon counter-clockwise (Andrew's chain); a segment as both ends, so that it has two sides."""
-    ordered = sorted(points)
-    if len(ordered) <= 2:
-        return ordered
-
-    def chain(sequence):
-        out = []
-        for p in sequence:
-            while len(out) > 1 and _turn(out[-2], out[-1], p) <= 0:
-                out.pop()
-            out.append(p)
-        return out[:-1]
-
-    return chain(ordered) + chain(ordered[::-1])
-
-
-def _turn(p, q, r):
-    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
-
-
-def _exact_facet_plane(a, b):
-    """(normal, offset) of the facet of A - B nearest to the origin, which is inside; None when A - B is flat.
+def _exact_facet_plane(a, b, points):
+    """(normal, offset) of the facet of A - B nearest to the origin, which is inside; `points`: 4 that span A - B.
 
     Grows a polytope inside A - B at its facet nearest to the origin. All tests are exact, so the facet at which it
     stops is a facet of A - B and no other is nearer.
     """
-    points = _spanning_points(a, b, 3)
-    if len(points) < 4:
-        return None
     faces: dict[int, tuple] = {}
     edges: dict[tuple[int, int], int] = {}
     heap: list[tuple[int, int]] = []
@@ -302,7 +236,7 @@ def _exact_facet_plane(a, b):
         offset = dot(normal, p)
         common = gcd(*normal, offset)
         if common > 1:
-            normal, offset = tuple(c // common for c in normal), offset // common
+            normal, offset = [c // common for c in normal], offset // common
         level = isqrt((offset * offset << 128) // dot(normal, normal))
         name = next(names)
         faces[name] = (i, j, k, normal, offset)
@@ -310,13 +244,8 @@ def _exact_facet_plane(a, b):
         heapq.heappush(heap, (level if offset >= 0 else -level, name))
 
     names = count()
-    if (
-        dot(
-            cross(minus(points[1], points[0]), minus(points[2], points[0])),
-            minus(points[3], points[0]),
-        )
-        > 0
-    ):
+    u, v, w = (minus(p, points[0]) for p in points[1:])
+    if dot(cross(u, v), w) > 0:
         points[1], points[2] = points[2], points[1]
     for face in ((0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)):
         add(*face)
@@ -369,33 +298,27 @@ def hull_parts(points):
     points = np.unique(np.asarray(points, float), axis=0)
     n = len(points)
     if n <= 12:
-        triples = np.array(list(combinations(range(n), 3)), dtype=int).reshape(-1, 3)
-        pairs = np.array(list(combinations(range(n), 2)), dtype=int).reshape(-1, 2)
+        triples, pairs = (np.array(list(combinations(range(n), k)), dtype=int).reshape(-1, k) for k in (3, 2))
         return points, triples, pairs
     offsets = points - points.mean(axis=0)
     _, sizes, axes = np.linalg.svd(offsets, full_matrices=False)
     if sizes[2] > 1e-9 * sizes[0]:
-        try:
-            hull = Qhull(points)
-        except QhullError:
-            hull = None
-        if hull is not None:
-            keep, where = np.unique(hull.simplices, return_inverse=True)
-            triangles = where.reshape(-1, 3)
+        with suppress(QhullError):
+            keep, corners = np.unique(Qhull(points).simplices, return_inverse=True)
+            triangles = corners.reshape(-1, 3)
             sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
             return points[keep], triangles, np.unique(sides, axis=0)
     if sizes[1] > 1e-9 * sizes[0]:
         loop = Qhull(offsets @ axes[:2].T).vertices
-        corners = points[loop]
         k = np.arange(len(loop))
         fan = np.column_stack([np.zeros(len(k), int), k, np.roll(k, -1)])[1:-1]
-        return corners, fan, np.column_stack([k, np.roll(k, -1)])
-    along = offsets @ axes[0]
-    return (
-        points[[along.argmin(), along.argmax()]],
-        np.zeros((0, 3), int),
-        np.array([[0, 1]]),
-    )
+        return points[loop], fan, np.column_stack([k, np.roll(k, -1)])
+    return _ends(points, axes[0]), np.zeros((0, 3), int), np.array([[0, 1]])
+
+
+def _ends(points, axis):
+    along = points @ axis
+    return points[[along.argmin(), along.argmax()]]
 
 
 def _reduce(a, b):
@@ -412,9 +335,7 @@ def _polygon(points):
     try:
         return points[Qhull(points).vertices]
     except QhullError:
-        axis = np.linalg.svd(points - points.mean(axis=0))[2][0]
-        along = points @ axis
-        return points[[along.argmin(), along.argmax()]]
+        return _ends(points, np.linalg.svd(points - points.mean(axis=0))[2][0])
 
 
 def sat(a, b) -> Answer:
@@ -429,23 +350,13 @@ def sat_axes(a, b) -> tuple[np.ndarray, np.ndarray]:
     a, b, scale = _normalised(a, b)
     if a.shape[1] == 2:
         a, b = _polygon(a), _polygon(b)
-        axes = np.concatenate([_sides(a), _sides(b)])
-        axes = np.concatenate([axes[:, ::-1] * [1, -1], axes, (a[0] - b[0])[None]])
+        sides = np.concatenate([np.roll(loop, -1, axis=0) - loop for loop in (a, b)])
+        axes = np.concatenate([sides[:, ::-1] * [1, -1], sides, (a[0] - b[0])[None]])
     else:
         (a, faces_a, edges_a), (b, faces_b, edges_b) = hull_parts(a), hull_parts(b)
-        normals_a, normals_b = (
-            _triangle_normals(a, faces_a),
-            _triangle_normals(b, faces_b),
-        )
-        sides_a, sides_b = (
-            a[edges_a[:, 1]] - a[edges_a[:, 0]],
-            b[edges_b[:, 1]] - b[edges_b[:, 0]],
-        )
-        parts = [
-            normals_a,
-            normals_b,
-            np.cross(sides_a[:, None], sides_b[None]).reshape(-1, 3),
-        ]
+        sides_a, sides_b = (p[edges[:, 1]] - p[edges[:, 0]] for p, edges in ((a, edges_a), (b, edges_b)))
+        across = np.cross(sides_a[:, None], sides_b[None]).reshape(-1, 3)
+        parts = [_triangle_normals(a[faces_a]), _triangle_normals(b[faces_b]), across]
         flat_a, flat_b = _flat_normal(a), _flat_normal(b)
         between = (a.mean(axis=0) - b.mean(axis=0))[None]
         # Flat shapes in one plane, or along one line, are separated by axes within it.
@@ -466,14 +377,6 @@ def sat_axes(a, b) -> tuple[np.ndarray, np.ndarray]:
         part = axes[k : k + 20_000]
         gaps[k : k + 20_000] = (part @ b.T).min(axis=1) - (part @ a.T).max(axis=1)
     return axes, gaps * scale
-
-
-def _sides(loop):
-    return np.roll(loop, -1, axis=0) - loop
-
-
-def _triangle_normals(points, triangles):
-    return _triangle_normals_of(points[triangles])
 
 
 def _flat_normal(points):
@@ -509,7 +412,7 @@ def minkowski(a, b) -> Answer | None:
         best = np.argsort(offsets)[::-1][:64]
         normals = hull.equations[best, :-1]
         corners = difference[hull.simplices[best]]
-        polished = _triangle_normals_of(corners) if dim == 3 else _line_normals(corners)
+        polished = _triangle_normals(corners) if dim == 3 else _line_normals(corners)
         lengths = np.linalg.norm(polished, axis=1)
         ok = lengths > 1e-18
         polished = polished[ok] / lengths[ok, None]
@@ -528,7 +431,7 @@ def minkowski(a, b) -> Answer | None:
     return Answer(float(distances[k]) * scale, normal)
 
 
-def _triangle_normals_of(corners):
+def _triangle_normals(corners):
     """Normals of triangles (n, 3, 3), each from its two shorter sides: the most exact product."""
     sides = corners[:, [1, 2, 0]] - corners
     longest = (sides**2).sum(axis=2).argmax(axis=1)
@@ -556,7 +459,7 @@ def _nearest_on_triangles(corners):
         _nearest_on_segments(q, r),
         _nearest_on_segments(r, p),
     ]
-    normal = _triangle_normals_of(corners)
+    normal = _triangle_normals(corners)
     square = (normal**2).sum(axis=1)
     ok = square > 1e-36
     foot = normal * ((normal * p).sum(axis=1) / np.where(ok, square, 1.0))[:, None]
