@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must hold for every contact, measured without the engine's own code; and `verify` has to agree."""
+"""The promises of every contact, measured without the engine's own code; and `verify` has to agree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HULL_SLACK = 16.0
 def promise_failures(
     contact: Contact, a: Polytope, b: Polytope, points_a, points_b, expected: Answer | None = None
 ) -> list[str]:
-    """Every promise that `contact` breaks, in words; empty when all hold.
+    """Return every promise that `contact` breaks, in words; empty when it keeps all.
 
     `points_a` and `points_b` are the vertex arrays the shapes were made from; the truth is theirs, not the hulls'.
     """
@@ -70,7 +70,7 @@ def promise_failures(
     check(miss <= tol, f"witness points: point_on_b - point_on_a misses sd * normal by {miss:.3e}, tol {tol:.1e}")
 
     low, high = contact.lower_bound, contact.upper_bound
-    check(low <= sd <= high, f"bounds {low!r} .. {high!r} do not hold the answer {sd!r}")
+    check(low <= sd <= high, f"bounds {low!r} .. {high!r} do not enclose the answer {sd!r}")
     if truth.exact is not None:
         # The bounds are of the shapes; a hull may leave out input points within HULL_SLACK of it.
         slack = HULL_SLACK * EPS * max(float(np.abs(pa).max()), float(np.abs(pb).max()))
@@ -102,7 +102,7 @@ def promise_failures(
 
 
 def fingerprint(value: object) -> object:
-    """All that a contact holds, to the last bit."""
+    """Return all values of a contact, to the last bit."""
     if isinstance(value, Feature):
         return value.kind, value.vertices
     if dataclasses.is_dataclass(value):
@@ -128,57 +128,44 @@ def contact_band(a: Polytope, b: Polytope, contact_tolerance: float) -> float:
 
 def _relation_failures(contact: Contact, true_sd: float, tol: float, band: float) -> list[str]:
     """The relation agrees with the signed distance, where it is clear of the band's edges."""
-    relation = contact.relation
-    apart = (Relation.SEPARATED, Relation.WITHIN_CLEARANCE)
-    failures = []
-    if true_sd > band + tol and relation not in apart:
-        failures.append(f"relation: {relation} at a gap of {true_sd!r}, band {band!r}")
-    if true_sd < band - tol and relation in apart:
-        failures.append(f"relation: {relation} at signed distance {true_sd!r}, band {band!r}")
-    deep = (Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A, Relation.COINCIDENT)
-    if true_sd < -band - tol and relation not in deep:
-        failures.append(f"relation: {relation} at signed distance {true_sd!r}, band {band!r}")
-    if abs(true_sd) < band - tol and relation not in (Relation.TOUCHING, Relation.COINCIDENT):
-        failures.append(f"relation: {relation} at signed distance {true_sd!r}, band {band!r}")
-    return failures
+    apart = contact.relation in (Relation.SEPARATED, Relation.WITHIN_CLEARANCE)
+    touching = contact.relation in (Relation.TOUCHING, Relation.COINCIDENT)
+    wrong = (
+        (true_sd > band + tol and not apart)
+        or (true_sd < band - tol and apart)
+        or (true_sd < -band - tol and contact.relation == Relation.TOUCHING)
+        or (abs(true_sd) < band - tol and not touching)
+    )
+    return [f"relation: {contact.relation} at signed distance {true_sd!r}, band {band!r}"] if wrong else []
 
 
 def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[str]:
     """A region when touching or deeper, never empty, in the contact plane, on both shapes within the tolerance."""
-    region = contact.region
+    region, normal, at = contact.region, contact.normal, f"at {contact.signed_distance!r}, band {band!r}"
     if region is None:
-        return (
-            [f"region: none at {contact.signed_distance!r}, band {band!r}"] if contact.signed_distance <= band else []
-        )
-    failures = []
-    vertices = region.vertices
-    if contact.signed_distance > band:
-        failures.append(f"region: present at a gap of {contact.signed_distance!r}, band {band!r}")
-    if vertices.ndim != 2 or vertices.shape[1] != pa.shape[1] or not len(vertices) or not np.isfinite(vertices).all():
-        return [*failures, f"region: vertices {vertices!r}"]
-    count = {"point": 1, "segment": 2}.get(region.kind)
-    if count is not None and len(vertices) != count or count is None and len(vertices) < 3:
-        failures.append(f"region: {region.kind} of {len(vertices)} vertices")
-    if (region.area > 0) != (region.kind == "polygon") or (region.length > 0) == (region.kind == "point"):
-        failures.append(f"region: {region.kind} of area {region.area!r} and length {region.length!r}")
-    if len(region.depths) != len(vertices) or len(region.features) != len(vertices):
-        failures.append("region: depths or features do not match the vertices")
+        return [f"region: none {at}"] if contact.signed_distance <= band else []
+    vertices, count = region.vertices, len(region.vertices)
+    if vertices.shape != (count, pa.shape[1]) or not count or not np.isfinite(vertices).all():
+        return [f"region: vertices {vertices!r}"]
     middle = pa[0]
-    normal = contact.normal
     plane = 0.5 * (((pa - middle) @ normal).max() + ((pb - middle) @ normal).min())
     off = np.abs((vertices - middle) @ normal - plane).max()
-    if off > tol:
-        failures.append(f"region: {off:.3e} off the plane half-way between the support planes, tol {tol:.1e}")
     # The region is the overlap of both features, pushed into the plane half-way: no further from either shape than
     # half the distance of the support planes and the width of the features. What rounding may tilt the face of a much
     # larger shape by counts as its width.
     larger = max(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (pa, pb))
     slack = 0.5 * abs(contact.signed_distance) + 2 * band + tol + FACE_TILT * larger
-    for name, points in (("A", pa), ("B", pb)):
-        worst = max(distance_to_point(points, v) for v in vertices)
-        if worst > slack:
-            failures.append(f"region: a vertex is {worst:.3e} from {name}, allowed {slack:.1e}")
-    return failures
+    worst = {name: max(distance_to_point(p, v) for v in vertices) for name, p in (("A", pa), ("B", pb))}
+    measures = f"{region.kind} of area {region.area!r} and length {region.length!r}"
+    rules = {
+        f"present {at}": contact.signed_distance <= band,
+        f"{region.kind} of {count} vertices": region.kind == ("point", "segment", "polygon")[min(count, 3) - 1],
+        measures: (region.area > 0) == (region.kind == "polygon") and (region.length > 0) == (region.kind != "point"),
+        "depths or features do not match the vertices": len(region.depths) == len(region.features) == count,
+        f"{off:.3e} off the plane half-way between the support planes, tol {tol:.1e}": off <= tol,
+        **{f"a vertex is {far:.3e} from {name}, allowed {slack:.1e}": far <= slack for name, far in worst.items()},
+    }
+    return [f"region: {words}" for words, kept in rules.items() if not kept]
 
 
 def changed(result: Contact, /, **changes) -> Contact:

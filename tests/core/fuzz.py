@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks for pairs on which the engine breaks a promise, and makes those it finds small.
+"""Search for pairs on which the engine breaks a promise, and make those found small.
 
 `python -m tests.core.fuzz --pairs 2000` takes a fresh seed, prints it, and prints every pair it finds as code: as few
 vertices as still fail. `--seed S` takes that seed again.
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -39,7 +40,7 @@ SAT_VERTICES = 128
 """SAT looks at every pair of edges: promised up to here."""
 
 PAIR_SECONDS = 120
-"""What all questions about one pair may take: a search that never ends is a failure too."""
+"""For all answers about one pair: a search that never ends is a failure too."""
 
 REGION_CLEAR = 1e-3
 """Times the smaller extent: the heights of a support feature's vertices and of the next ones are at least this far
@@ -51,28 +52,28 @@ REGION_SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Look:
-    """What came of one pair."""
+    """The result for one pair."""
 
     name: str
     a: np.ndarray
     b: np.ndarray
     words: tuple[str, ...]
-    """What is wrong with the engine's answers."""
+    """The failures of the engine's answers."""
     contradictions: tuple[str, ...]
-    """What the float oracles say against the exact one."""
+    """The float oracles that contradict the exact one."""
     certified: bool
     """Whether the bounds meet."""
 
 
 def failures(a: np.ndarray, b: np.ndarray) -> list[str]:
-    """All that is wrong with what the engine says about one pair: every method, twice, and swapped."""
+    """Return the failures of the engine on one pair: every method, twice, and swapped."""
     before = a.tobytes(), b.tobytes()
     truth = exact(a, b)
     found: list[str] = []
     with _time_limit(PAIR_SECONDS):
         try:
             shape_a, shape_b = ConvexHull(a), ConvexHull(b)
-            found += _of_methods(shape_a, shape_b, a, b, truth)
+            found += _method_failures(shape_a, shape_b, a, b, truth)
         except Exception as error:
             found.append(f"{type(error).__name__}: {error}")
     if before != (a.tobytes(), b.tobytes()):
@@ -80,25 +81,20 @@ def failures(a: np.ndarray, b: np.ndarray) -> list[str]:
     return found
 
 
-def _of_methods(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) -> Iterator[str]:
-    methods = ["auto", "gjk"]
-    if max(len(shape_a.vertices), len(shape_b.vertices)) <= SAT_VERTICES:
-        methods += ["sat", "both"]
+def _method_failures(shape_a: Polytope, shape_b: Polytope, a, b, truth: Answer) -> Iterator[str]:
+    small = max(len(shape_a.vertices), len(shape_b.vertices)) <= SAT_VERTICES
     tol = tolerance(a, b, truth.signed_distance)
-    answers = []
-    for method in methods:
-        c = contact(shape_a, shape_b, method=method)
-        answers.append(c)
+    answers = {m: contact(shape_a, shape_b, method=m) for m in ("auto", "gjk", *(("sat", "both") if small else ()))}
+    for method, c in answers.items():
         yield from (f"{method}: {words}" for words in promise_failures(c, shape_a, shape_b, a, b, truth))
-        if method == "both" and c.status != Status.METHODS_DISAGREE and not (c.cross_check or 0.0) <= 2 * tol:
-            yield f"both: cross_check {c.cross_check!r}, tol {tol:.1e}"
         if c.status == Status.METHODS_DISAGREE:
             yield f"{method}: the methods disagree"
-    for method, answer in zip(methods, answers, strict=True):
-        if fingerprint(answer) != fingerprint(contact(ConvexHull(a), ConvexHull(b), method=method)):
+        elif method == "both" and not (c.cross_check or 0.0) <= 2 * tol:
+            yield f"both: cross_check {c.cross_check!r}, tol {tol:.1e}"
+        if fingerprint(c) != fingerprint(contact(ConvexHull(a), ConvexHull(b), method=method)):
             yield f"{method}: called twice, other bytes"
-    yield from _of_region(answers[0], a, b)
-    yield from _of_relation(answers[0], a, b, tol)
+    yield from _region_failures(answers["auto"], a, b)
+    yield from _relation_failures(answers["auto"], a, b, tol)
     swapped = contact(shape_b, shape_a)
     turned = Answer(truth.signed_distance, -truth.normal, truth.exact)
     yield from (f"swapped: {words}" for words in promise_failures(swapped, shape_b, shape_a, b, a, turned))
@@ -124,24 +120,22 @@ def _time_limit(seconds: int) -> Iterator[None]:
 
 
 def contradictions(a: np.ndarray, b: np.ndarray) -> list[str]:
-    """What the three float oracles, where they are valid, hold against the exact one.
+    """The float oracles that contradict the exact one where they are valid.
 
     They are no judges: on slivers within rounding they can be wrong by a little more than the engine may be.
     """
     if max(len(a), len(b)) > FLOAT_ORACLE_VERTICES:
         return []
-    truth = exact(a, b)
-    sd = truth.signed_distance
-    tol, sign_tol = tolerance(a, b, sd), sign_tolerance(a, b)
-    answers = {"minkowski": minkowski(a, b), "nearest": nearest(a, b), "sat": sat(a, b) if sd <= sign_tol else None}
+    sd = exact(a, b).signed_distance
     return [
-        f"oracle {name} says {answer.signed_distance!r}, exact {sd!r}"
-        for name, answer in answers.items()
-        if answer is not None and abs(answer.signed_distance - sd) > tol
+        f"oracle {oracle.__name__}: {answer.signed_distance!r}, exact {sd!r}"
+        for oracle in (minkowski, nearest, sat)
+        if oracle is not sat or sd <= sign_tolerance(a, b)
+        if (answer := oracle(a, b)) is not None and abs(answer.signed_distance - sd) > tolerance(a, b, sd)
     ]
 
 
-def _of_region(c: Contact, a: np.ndarray, b: np.ndarray) -> Iterator[str]:
+def _region_failures(c: Contact, a: np.ndarray, b: np.ndarray) -> Iterator[str]:
     """Area and centroid against shapely's, where the support features are clear of the tolerance."""
     if c.region is None or a.shape[1] == 2:
         return
@@ -156,8 +150,8 @@ def _of_region(c: Contact, a: np.ndarray, b: np.ndarray) -> Iterator[str]:
         yield wrong[0]
 
 
-def _of_relation(c: Contact, a: np.ndarray, b: np.ndarray, tol: float) -> Iterator[str]:
-    """Who is inside whom, by Qhull's planes, where it is clear of the band."""
+def _relation_failures(c: Contact, a: np.ndarray, b: np.ndarray, tol: float) -> Iterator[str]:
+    """Compare the relation with Qhull's planes, where it is clear of the band."""
     if max(len(a), len(b)) > FLOAT_ORACLE_VERTICES:
         return
     band = c.contact_tolerance * min(_span(a), _span(b))
@@ -186,7 +180,7 @@ def _sticks_out(inner: np.ndarray, outer: np.ndarray) -> float:
 def _unlike(
     region: Region, first: np.ndarray, second: np.ndarray, normal: np.ndarray, rounding: float, angle: float
 ) -> str:
-    """What shapely holds against the region, in words; empty when it agrees."""
+    """Return how the region differs from shapely's, in words; empty when it agrees."""
     u, v = np.linalg.svd(normal[None])[2][1:]
     axes = np.array([np.cos(angle) * u + np.sin(angle) * v, np.cos(angle) * v - np.sin(angle) * u])
     common = shapely.MultiPoint((first - region.centroid) @ axes.T).convex_hull.intersection(
@@ -230,9 +224,9 @@ def shrunk(
     rounded to as few digits as will do.
     """
     pair_ = [a, b]
-    changed = True
-    while changed:
-        changed = False
+    before = None
+    while before != [len(points) for points in pair_]:
+        before = [len(points) for points in pair_]
         for side in (0, 1):
             step = max(1, len(pair_[side]) // 2)
             while step:
@@ -241,7 +235,6 @@ def shrunk(
                     left = np.delete(pair_[side], slice(start, start + step), axis=0)
                     if len(left) and fails(*_with(pair_, side, left)):
                         pair_[side] = left
-                        changed = True
                     else:
                         start += step
                 step //= 2
@@ -267,7 +260,7 @@ def as_code(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def report(look: Look) -> str:
-    """What is wrong with a pair, and the smallest pair in which something is, as code."""
+    """Return the failures of a pair, and the smallest pair with a failure, as code."""
     a, b = shrunk(look.a, look.b, lambda p, q: bool(failures(p, q)))
     words = "\n".join(f"  {line}" for line in look.words[:6])
     return f"{look.name}\n{words}\n{as_code(a, b)}  # {failures(a, b)[0]}"
@@ -283,24 +276,19 @@ def numbered(seed: int, index: int) -> tuple[str, np.ndarray, np.ndarray]:
 
 
 def look_at(seed: int, index: int) -> Look:
-    """What comes of one pair."""
+    """Return the result for one pair."""
     name, a, b = numbered(seed, index)
-    words, contradicted = failures(a, b), contradictions(a, b)
-    # A pair that raises is told by its words.
+    words = failures(a, b)
+    # A pair that raises is known by its words.
     certified = bool(words) or contact(ConvexHull(a), ConvexHull(b)).status == Status.CERTIFIED
-    return Look(f"{name}: numbered({seed}, {index})", a, b, tuple(words), tuple(contradicted), certified)
-
-
-def _look_at(numbers: tuple[int, int]) -> Look:
-    return look_at(*numbers)
+    return Look(f"{name}: numbered({seed}, {index})", a, b, tuple(words), tuple(contradictions(a, b)), certified)
 
 
 def search(seed: int, count: int, processes: int = 2) -> list[Look]:
     """Look at `count` pairs of one seed."""
-    numbers = [(seed, index) for index in range(count)]
     # Started afresh, not forked: numpy's threads do not survive a fork.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(_look_at, numbers, chunksize=20))
+        return list(pool.map(look_at, repeat(seed), range(count), chunksize=20))
 
 
 def main(arguments: list[str]) -> int:
@@ -309,7 +297,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pairs", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**9), help="a fresh one if not given")
     parser.add_argument("--processes", type=int, default=max(2, min(8, os.cpu_count() or 1)))
-    parser.add_argument("--json", metavar="FILE", help="write what came of each pair there, and make none small")
+    parser.add_argument("--json", metavar="FILE", help="write the result of each pair there, and make none small")
     options = parser.parse_args(arguments)
     print(f"seed {options.seed}", flush=True)
     looks = search(options.seed, options.pairs, options.processes)
