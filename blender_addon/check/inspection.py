@@ -11,9 +11,7 @@ import bpy
 
 from ...core.decomposition.concavity import Concavity
 from ...core.meshes.decomposition import Decomposition
-from ...core.meshes.solid_facets import Solid
 from ...core.progress import Cancelled, Progress, report_progress, subrange
-from ...core.result import Contact
 from ...core.shapes.hull import ConvexHull
 from ...core.verify.check import Verification
 from ..data.collision_kinds import COMPOUND, MESH, Choice
@@ -25,7 +23,7 @@ from ..read.scene_objects import SceneObject
 from ..read.scene_reader import snapshot_keys, snapshot_object
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape, WorldShapeCache
-from .pair import FlatPair, PairResult, check_pair
+from .pair import PairResult, check_pair
 from .pair_contact import pieces_of
 
 Keys = tuple[Key, Key]
@@ -52,52 +50,36 @@ class CollisionProxy:
     """The convex pieces that stood for the mesh, where they were needed."""
 
 
-@dataclass(frozen=True, eq=False)
-class Inspection:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inspection(PairResult):
     """Everything known about one inspected pair, in world space and Blender units. A was the active object."""
 
-    contact: Contact
-    shape_a: Solid
-    """The collision shape of A."""
-    shape_b: Solid
+    objects: tuple[SceneObject, SceneObject]
+    """A and B as they were read."""
     proxy_a: CollisionProxy
     """Why A has that shape, and how far it is from the mesh."""
     proxy_b: CollisionProxy
-    object_a: SceneObject
-    """A as it was read."""
-    object_b: SceneObject
     name_a: str
     name_b: str
     verification: Verification
     """The contact checked again, independently of the solver."""
     settings: Settings
-    contact_tolerance: float
-    """The tolerance that was used: the user's, or the input's resolution where that is coarser."""
-    resolution: float
-    """Blender units: four steps of the input's float32 coordinates. Nothing smaller can be known."""
     units: UnitFormat
     """The scene's unit settings: `units.length(x)`, `units.area(x)`, `units.vector(p)` make text."""
     seconds_read: float
     """Time it took to read the objects."""
     seconds_contact: float
     """Time it took to make the shapes and find the contact."""
-    flat: FlatPair | None = None
-    """The pair in its plane, when it was inspected there; `contact` is that in space then."""
-
-    @property
-    def objects(self) -> tuple[SceneObject, SceneObject]:
-        """A and B as they were read."""
-        return self.object_a, self.object_b
 
     @property
     def keys(self) -> Keys:
         """Identity of A and B."""
-        return self.object_a.key, self.object_b.key
+        return self.objects[0].key, self.objects[1].key
 
     @property
     def of_instances(self) -> bool:
         """Whether A or B is an instance."""
-        return bool(self.object_a.key[2] or self.object_b.key[2])
+        return any(key[2] for key in self.keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,23 +123,17 @@ class Work:
         verification = result.verify()
         report_progress(progress, 1.0)
         return Inspection(
-            contact=result.contact,
-            shape_a=result.shape_a,
-            shape_b=result.shape_b,
+            **vars(result),
+            objects=self.objects,
             proxy_a=proxies[0],
             proxy_b=proxies[1],
-            object_a=self.objects[0],
-            object_b=self.objects[1],
             name_a=self.objects[0].name,
             name_b=self.objects[1].name,
             verification=verification,
             settings=self.settings,
-            contact_tolerance=result.contact_tolerance,
-            resolution=result.resolution,
             units=self.units,
             seconds_read=self.seconds,
             seconds_contact=time.perf_counter() - start,
-            flat=result.flat,
         )
 
 

@@ -16,7 +16,6 @@ from ..data.collision_kinds import AUTOMATIC
 from ..data.records import Settings
 from ..read.collision_shape import RESOLUTION_STEPS, tolerance_for
 from ..read.plane import Plane, common_plane, to_2d, to_3d
-from ..read.shape_outline import extent_of
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape
 from .pair_contact import find, lifted
@@ -36,7 +35,7 @@ class FlatPair:
     shape_b: Solid
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PairResult:
     """The contact of two objects or instances, world space and Blender units."""
 
@@ -89,7 +88,9 @@ def check_pair(
         (a.object.choice.kind == AUTOMATIC, b.object.choice.kind == AUTOMATIC),
         subrange(progress, PREPARED, 1.0),
     )
-    return PairResult(found, solids[0], solids[1], tolerance, resolution)
+    return PairResult(
+        contact=found, shape_a=solids[0], shape_b=solids[1], contact_tolerance=tolerance, resolution=resolution
+    )
 
 
 def pair_tolerance(a: WorldShape, b: WorldShape, contact_tolerance: float) -> float:
@@ -118,7 +119,7 @@ def _check_flat(
     length: Callable[[float], str],
 ) -> PairResult:
     """Return the contact of two flat objects in their common plane. Raises ReadError when there is none."""
-    extents = [extent for solid in solids if (extent := extent_of(solid)) > 0.0]
+    extents = [extent for solid in solids if (extent := solid.extent) > 0.0]
     slack = max(resolution, settings.contact_tolerance * min(extents, default=0.0))
     try:
         plane = common_plane((a.object.name, b.object.name), (a.hull.vertices, b.hull.vertices), slack, length)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ...core.batched.contacts import contacts
+from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
 from ...core.progress import Cancelled, Progress, report_progress, subrange
 from ...core.result import Relation, Status
@@ -23,7 +24,7 @@ from ...core.types import FloatArray
 from ..data.records import Approval, Key, Pair, Settings, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
-from ..read.world_shape import Approximation, WorldShape, WorldShapeCache
+from ..read.world_shape import WorldShape, WorldShapeCache
 from .candidates import bounds_of, candidates
 from .pair import PairResult, check_pair, pair_tolerance
 from .pair_contact import center_of, is_convex
@@ -59,8 +60,8 @@ class ShapeFacts:
     """Of its collision shape."""
     protrusion: float
     """How far its mesh sticks out of a primitive, Blender units."""
-    approximation: Approximation | None
-    """Of a compound whose pieces are not exact."""
+    approximation: Decomposition | None
+    """The pieces of a compound, where they are not exact."""
 
     @classmethod
     def of(cls, shape: WorldShape) -> ShapeFacts:

@@ -34,11 +34,6 @@ MOST_EDGES = 20_000
 _stand_ins: WeakKeyDictionary[ConvexShape | Mesh, Polytope] = WeakKeyDictionary()
 
 
-def extent_of(shape: ConvexShape | Compound | Mesh) -> float:
-    """Return the diagonal of the axis-aligned bounding box."""
-    return shape.extent
-
-
 def stand_in(shape: ConvexShape | Compound | Mesh) -> Polytope:
     """Return a polytope to look at instead of a shape: itself, or the hull of points of its surface."""
     if isinstance(shape, Compound):

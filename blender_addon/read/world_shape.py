@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -24,17 +24,6 @@ from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES, WORDS
 from .cache import LruCache
 from .collision_shape import Fit, fit_of, fitted, step_at, sticks_out
 from .scene_objects import SceneObject
-from .shape_outline import extent_of
-
-
-@dataclass(frozen=True)
-class Approximation:
-    """The convex pieces of a compound, where they are not exact."""
-
-    count: int
-    reason: str
-    distance: float
-    """No surface of the mesh is farther from those of the pieces, world units."""
 
 
 class WorldShape:
@@ -196,16 +185,14 @@ class WorldShape:
         return self.object.geometry.hull.vertices @ self.object.linear.T + self.object.translation
 
     @cached_property
-    def approximation(self) -> Approximation | None:
-        """Of a compound whose pieces are not exact; else None."""
-        if self.kind != COMPOUND or (found := self.pieces()).exact:
-            return None
-        return Approximation(len(found.pieces), found.reason or found.message, found.distance)
+    def approximation(self) -> Decomposition | None:
+        """The pieces of a compound, where they are not exact; else None."""
+        return None if self.kind != COMPOUND or self.pieces().exact else self.pieces()
 
     @cached_property
     def extent(self) -> float:
         """Diagonal of the bounding box."""
-        return extent_of(self.convex_bound or self.mesh or self.solid)
+        return (self.convex_bound or self.mesh or self.solid).extent
 
     @cached_property
     def step(self) -> float:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...core.meshes.decomposition import Decomposition
 from ...core.result import Contact
 from ..check.scene import Clash
 from ..data.units import UnitFormat, counted
@@ -30,11 +31,11 @@ def named(note: str, names: tuple[str, str]) -> str:
     return f"'{names['AB'.index(letter)]}': {text}" if letter in ("A", "B") and text else note
 
 
-def pieces_words(name: str, count: int, why: str, distance: float, units: UnitFormat) -> str:
-    """What to know of pieces that are not exact: what of them is bounded, and in which direction."""
+def pieces_words(name: str, pieces: Decomposition, units: UnitFormat) -> str:
+    """Return what to know of pieces that are not exact: what of them is bounded, and in which direction."""
     return (
-        f"'{name}' has {counted(count, 'convex piece')} ({why}): its surface is within {units.length(distance)} of "
-        "theirs, but hollows that they fill may be deeper"
+        f"'{name}' has {counted(len(pieces.pieces), 'convex piece')} ({pieces.reason or pieces.message}): its surface "
+        f"is within {units.length(pieces.distance)} of theirs, but hollows that they fill may be deeper"
     )
 
 

@@ -490,9 +490,7 @@ def _shape_warnings(side: _Side, inspection: Inspection) -> list[str]:
             lines.append(answer_words.sticks_out_words(name, words, proxy.fit.sticks_out, units))
     elif proxy.kind == COMPOUND:
         if proxy.pieces is not None and not proxy.pieces.exact:
-            pieces = proxy.pieces
-            why = pieces.reason or pieces.message
-            lines.append(answer_words.pieces_words(name, len(pieces.pieces), why, pieces.distance, units))
+            lines.append(answer_words.pieces_words(name, proxy.pieces, units))
     elif proxy.kind != CONVEX_HULL:
         return lines  # the contact of a mesh has notes about it
     elif concavity.open_fraction == 1.0:

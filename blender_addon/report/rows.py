@@ -80,7 +80,7 @@ def _shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list
     if shape.kind == CONVEX_HULL and not obj.is_convex:
         notes.append(f"'{obj.name}' is not convex: its hull is checked")
     if (pieces := shape.approximation) is not None:
-        notes.append(messages.pieces_words(obj.name, pieces.count, pieces.reason, pieces.distance, units))
+        notes.append(messages.pieces_words(obj.name, pieces, units))
     return notes
 
 

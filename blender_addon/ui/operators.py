@@ -22,7 +22,6 @@ from ..data import properties
 from ..data.names import visible
 from ..data.objects import unsupported_reason
 from ..data.records import Settings
-from ..read.shape_outline import extent_of
 from ..read.snapshot import ReadError
 from ..report import files as report_files
 from ..report import pair as report
@@ -279,7 +278,7 @@ class CONTACT_LENS_OT_frame(bpy.types.Operator):
         points = np.concatenate([vector_ends(found), *outlines(found), *curves(found)])
         reach = float(np.linalg.norm(points - found.center, axis=1).max())
         # A point contact has no size: show a good part of the smaller object around it.
-        radius = max(2.0 * reach, 0.25 * min(extent_of(inspection.shape_a), extent_of(inspection.shape_b)))
+        radius = max(2.0 * reach, 0.25 * min(inspection.shape_a.extent, inspection.shape_b.extent))
         # Half of what is seen at distance d is 16 d / lens upwards or sideways, whichever is longer.
         viewport.look_at(_views(context), found.center, lambda space: max(radius, 1e-6) * space.lens / 16.0)
         return {"FINISHED"}
