@@ -13,6 +13,7 @@ a frame other than its own, where it cannot be compared.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
@@ -108,10 +109,7 @@ class _Table:
         self._totals: Totals | None = None
         self._read(_findings(scene))
         self.pending.update(range(len(self.things)))
-        words: dict[str, int] = {}
-        for row in self.rows:
-            words[row.word] = words.get(row.word, 0) + 1
-        self._words = words
+        self._words = Counter(row.word for row in self.rows)
 
     def _read(self, findings: Sequence[Finding]) -> None:
         numbers: dict[tuple[Key | None, State | None, float], int] = {}
@@ -190,13 +188,11 @@ class _Table:
         """Compare the places of what was reported."""
         self._follow_frame(scene)
         if self._there is None:
-            there = {obj.session_uid for obj in scene.objects}
-            gone = {i for i, reason in self.reasons.items() if reason == GONE}
-            self.pending.update(gone)
+            self._there = there = {obj.session_uid for obj in scene.objects}
+            self.pending.update(i for i, reason in self.reasons.items() if reason == GONE)
             self.pending.update(
                 i for i, thing in enumerate(self.things) if thing.key is not None and thing.key[0] not in there
             )
-            self._there = there
         if self.pending:
             self._totals = None
         for i in self.pending:
@@ -272,16 +268,10 @@ class _Table:
         """Count the findings."""
         if self._totals is not None:
             return self._totals
-        changed: dict[str, int] = {}
-        comparing = 0
         overdue = {i for i in self.uncompared if self.is_overdue(i)}
-        for k in {k for i in (*self.reasons, *overdue) for k in self.things[i].rows}:
-            reason = self.reason(k)[1]
-            if reason == COMPARING:
-                comparing += 1
-            elif reason:
-                changed[self.rows[k].word] = changed.get(self.rows[k].word, 0) + 1
-        totals = Totals(self._words, changed, comparing)
+        reasons = {k: self.reason(k)[1] for i in (*self.reasons, *overdue) for k in self.things[i].rows}
+        changed = Counter(self.rows[k].word for k, reason in reasons.items() if reason not in ("", COMPARING))
+        totals = Totals(self._words, changed, list(reasons.values()).count(COMPARING))
         if not self.uncompared:  # else it changes with time
             self._totals = totals
         return totals

@@ -112,20 +112,16 @@ def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:
     """Return convex polygons whose union is a flat mesh: of its outline where that is one loop, else its triangles."""
     points = plane.to_2d(mesh.points)
     edges = mesh.boundary_edges
-    following: dict[int, list[int]] = {}
+    beside: dict[int, list[int]] = {}
     for i, j in edges.tolist():
-        following.setdefault(i, []).append(j)
-        following.setdefault(j, []).append(i)
-    if edges.size and all(len(beside) == 2 for beside in following.values()):
+        beside.setdefault(i, []).append(j)
+        beside.setdefault(j, []).append(i)
+    if edges.size and all(len(neighbours) == 2 for neighbours in beside.values()):
         loop = [int(edges[0, 0])]
-        before = -1
-        while True:
-            here = loop[-1]
-            step = next((k for k in following[here] if k != before), -1)
-            if step in (loop[0], -1):
-                break
-            before = here
+        step: int | None = beside[loop[0]][0]
+        while step not in (loop[0], None):
             loop.append(step)
+            step = next((k for k in beside[step] if k != loop[-2]), None)
         if len(loop) == len(edges):
             try:
                 return Compound([ConvexHull(piece) for piece in decompose_polygon(points[loop])])

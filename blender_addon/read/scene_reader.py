@@ -122,9 +122,11 @@ class SceneReader:
         self._above: dict[int, frozenset[int]] = {}
 
     def read(self, objects: list[bpy.types.Object]) -> None:
-        # Nothing that an instance tells is asked for: walking all of the scene's takes long.
-        without = self._only is not None and not any(key[2] for key in self._only)
-        makers = set() if without and all(map(_shows_itself, objects)) else self._instances(_uids(objects))
+        # Walking all instances of the scene takes long.
+        wants_instances = self._only is None or any(key[2] for key in self._only)
+        if not all(obj.show_instancer_for_viewport for obj in objects):
+            wants_instances = True  # whether it makes some decides whether the object itself is there
+        makers = self._instances({obj.session_uid for obj in objects}) if wants_instances else set()
         for obj in objects:
             has_surface = obj.type in TYPES_WITH_SURFACE
             is_instancer = obj.session_uid in makers or obj.instance_type == "COLLECTION"
@@ -333,15 +335,6 @@ def _parents_of(bodies: dict[int, _Body]) -> list[SceneObject]:
         return _with_parts(body.object, parts) if parts else replace(body.object, choice=PARTS_MISSING)
 
     return [whole(body) for body in bodies.values() if is_compound_parent(body.object.choice)]
-
-
-def _shows_itself(obj: bpy.types.Object) -> bool:
-    """Whether an object is there even if it makes instances."""
-    return bool(obj.show_instancer_for_viewport)
-
-
-def _uids(objects: list[bpy.types.Object]) -> set[int]:
-    return {obj.session_uid for obj in objects}
 
 
 def _without_own(number: str) -> str:

@@ -166,32 +166,28 @@ def describe_difference(entry: Mapping[str, Any]) -> str:
 def left_out(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> dict[str, int]:
     """Return how many objects that could be checked are not visible: `hidden`, `excluded` from the view layer, and how
     many of the hidden ones are `rendered`. What instances of collections leave out counts once, as hidden."""
-    inside = {obj.session_uid for obj in layer.objects}
-    rendered = _rendered(layer.layer_collection)
+    inside, rendered = {obj.session_uid for obj in layer.objects}, _rendered(layer.layer_collection)
     counts = {"hidden": 0, "excluded": 0, "rendered": 0}
     known = {obj.session_uid for obj in scene.objects}
-    for obj in scene.objects:
-        if not _can_be_checked(obj):
-            continue
+    for obj in filter(_can_be_checked, scene.objects):
+        is_rendered = obj.session_uid in rendered
         if obj.session_uid not in inside:
             counts["excluded"] += 1
         elif not obj.visible_get(view_layer=layer):
             counts["hidden"] += 1
-            counts["rendered"] += obj.session_uid in rendered
+            counts["rendered"] += is_rendered
         elif obj.is_instancer and not obj.show_instancer_for_viewport and obj.type in TYPES_WITH_SURFACE:
             counts["hidden"] += 1  # itself, not its instances
-            counts["rendered"] += obj.session_uid in rendered and obj.show_instancer_for_render
-    visible = (obj for obj in layer.objects if obj.visible_get(view_layer=layer))
-    collections = list(dict.fromkeys(_instanced(visible)))
+            counts["rendered"] += is_rendered and obj.show_instancer_for_render
+    collections = list(dict.fromkeys(_instanced(obj for obj in layer.objects if obj.visible_get(view_layer=layer))))
     for collection in collections:  # it grows
-        shown = _shown(collection, "hide_viewport")
-        shown_in_renders = _shown(collection, "hide_render")
-        for obj in collection.all_objects:
-            if obj not in shown and _can_be_checked(obj) and obj.session_uid not in known:
+        shown, shown_in_renders = _shown(collection, "hide_viewport"), _shown(collection, "hide_render")
+        for obj in set(filter(_can_be_checked, collection.all_objects)) - shown:
+            if obj.session_uid not in known:
                 known.add(obj.session_uid)
                 counts["hidden"] += 1
                 counts["rendered"] += obj in shown_in_renders
-        collections += [one for one in dict.fromkeys(_instanced(shown)) if one not in collections]
+        collections += [nested for nested in dict.fromkeys(_instanced(shown)) if nested not in collections]
     return counts
 
 

@@ -140,10 +140,7 @@ def _shown(text: str) -> str:
 def _check(check: dict[str, Any], number: int, name: str, digest: str | None, several: bool) -> str:
     units = unit_format(check).for_table([abs(row["signed_distance"] or 0.0) for row in check["findings"]])
     found = check["findings"]
-    counts: dict[str, int] = {}
-    for row in found:
-        word = row["relation"] if row.get("status") != "resolved" else "resolved"
-        counts[word] = counts.get(word, 0) + 1
+    counts = Counter(row["relation"] if row.get("status") != "resolved" else "resolved" for row in found)
     words = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
     head = f"{name}, {check['scene']}, frame {check['frame']}"
     parts = [f"<section><h2>{_shown(head)}</h2>" if several else f'<p class="dim">{_shown(head)}</p>']
@@ -173,18 +170,18 @@ def _check(check: dict[str, Any], number: int, name: str, digest: str | None, se
 
 def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
     pictures = any("picture" in row or "no_picture" in row for row in check["findings"])
-    heads = [("A", ""), ("B", ""), ("Relation", ""), ("Signed distance", "n"), ("Area", "n"), ("Status", "")]
-    unit = units.symbol()
+    unit, number_cell = units.symbol(), ' class="n"'
+    heads = [
+        *(("A", ""), ("B", ""), ("Relation", "")),
+        (f"Signed distance ({unit})" if unit else "Signed distance", number_cell),
+        (f"Area ({unit}²)" if unit else "Area", number_cell),
+        ("Status", ""),
+    ]
     parts = [
         f'<input class="search" data-table="t{number}" type="search" placeholder="Search" aria-label="Search" hidden>',
         f'<div class="wide"><table class="findings" id="t{number}"><thead><tr>',
+        *(f'<th scope="col"{cls}><button type="button">{_shown(text)}</button></th>' for text, cls in heads),
     ]
-    for text, kind in heads:
-        shown = text
-        if unit and kind:
-            shown = f"{text} ({unit}{'²' if text == 'Area' else ''})"
-        cls = f' class="{kind}"' if kind else ""
-        parts.append(f'<th scope="col"{cls}><button type="button">{_shown(shown)}</button></th>')
     if pictures:
         parts.append('<th scope="col">Picture</th>')
     parts.append("</tr></thead><tbody>")

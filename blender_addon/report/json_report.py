@@ -8,6 +8,8 @@ import math
 import re
 from typing import Any
 
+import numpy as np
+
 from .scene_units import in_scene_units
 
 PICTURES = frozenset({"picture", "no_picture", "pictures"})
@@ -25,12 +27,12 @@ _ESCAPED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\u
 
 def to_json(document: dict[str, Any]) -> str:
     """Return the document as JSON text. The same checks give the same text: it holds no times."""
-    return json_text(_plain(in_scene_units(document)), indent=2) + "\n"
+    return json_text(plain(in_scene_units(document)), indent=2) + "\n"
 
 
 def to_line(document: dict[str, Any]) -> str:
     """Return the document as JSON text in one line, without its end."""
-    return json_text(_plain(in_scene_units(document)), indent=None)
+    return json_text(plain(in_scene_units(document)), indent=None)
 
 
 def json_text(value: Any, indent: int | None) -> str:
@@ -39,12 +41,14 @@ def json_text(value: Any, indent: int | None) -> str:
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _plain(value: Any) -> Any:
-    """`value` without pictures; what is not finite becomes None."""
+def plain(value: Any) -> Any:
+    """Return `value` as dict, list, str, int, float, bool and None; no pictures, None for what is not finite."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items() if key not in PICTURES}
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
+        return {key: plain(v) for key, v in value.items() if key not in PICTURES}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    return value
+    return str(value) if isinstance(value, str) else value

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
 
 from ... import __version__
 from ...core.compounds.compound import Compound
@@ -28,7 +27,7 @@ from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
 from ..data.units import UnitFormat, counted, direction
 from ..read.collision_shape import OPEN_SHARE
 from . import messages as answer_words
-from .json_report import json_text
+from .json_report import json_text, plain
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
@@ -109,7 +108,7 @@ def _build(inspection: Inspection, stale: str) -> Report:
     def deep(value: object) -> object:
         return value if contact.has_depth else None
 
-    return _plain(
+    return plain(
         {
             "schema": SCHEMA,
             "schema_version": SCHEMA_VERSION,
@@ -274,23 +273,6 @@ def _feature(feature: Feature | None, shape: Solid | None = None) -> Report | No
         # A curved shape has no vertices to be named.
         plain["points"] = shape.vertices[list(feature.vertices)] if isinstance(shape, Polytope) else []
     return plain
-
-
-def _plain(value: Any) -> Any:
-    """`value` made of dict, list, str, int, float, bool and None only; what is not finite becomes None."""
-    if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, str):
-        return str(value)
-    return value
 
 
 # --- lines for the user ---------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import math
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -62,9 +63,6 @@ def check_record(
     """
     frame = frame_of(scene) if frame is None else frame
     found = rows(given.objects, outcome.clashes, given.units)
-    relations: dict[str, int] = {}
-    for row in found:
-        relations[row["relation"]] = relations.get(row["relation"], 0) + 1
     return {
         "file": Path(bpy.data.filepath).name or None,
         "path": bpy.data.filepath or None,
@@ -77,7 +75,7 @@ def check_record(
         "objects": len(given.objects) - len(changed),
         "candidate_pairs": outcome.candidates,
         "checked_pairs": len(outcome.clashes) + len(outcome.cleared) + len(outcome.approved),
-        "relations": dict(sorted(relations.items())),
+        "relations": dict(sorted(Counter(row["relation"] for row in found).items())),
         "ignored_pairs": dict(sorted(outcome.ignored.items())),
         "skipped": [skipped._asdict() for skipped in outcome.skipped],
         "left_out": given.left_out,
@@ -170,10 +168,7 @@ def _extents(check: dict[str, Any]) -> float:
 def one_line(check: dict[str, Any]) -> str:
     """A check in one line: 'Scene: 12 objects, 3 findings (2 penetrating, 1 touching)'."""
     found = [row for row in check["findings"] if row.get("status") != "resolved"]
-    counts: dict[str, int] = {}
-    for row in found:
-        word = row["relation"].replace("_", " ")
-        counts[word] = counts.get(word, 0) + 1
+    counts = Counter(row["relation"].replace("_", " ") for row in found)
     text = f"{check['scene']}: {counted(check['objects'], 'object')}, {counted(len(found), 'finding')}"
     if counts:
         text += f" ({', '.join(f'{number:,} {word}' for word, number in counts.items())})"

@@ -37,6 +37,7 @@ def select(active: bpy.types.Object, *others: bpy.types.Object) -> None:
 
 
 def inspect(a: bpy.types.Object, b: bpy.types.Object, **settings: object) -> None:
-    """Select A and B as a person would and run the operator."""
+    """Select A and B as the user would and run the operator."""
+    bpy.context.view_layer.update()
     select(a, b)
     assert bpy.ops.contact_lens.inspect(**settings) == {"FINISHED"}

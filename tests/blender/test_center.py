@@ -104,7 +104,6 @@ def test_the_label_of_a_crate_at_rest_stays_when_it_is_nudged_by_a_last_digit(pa
     for _ in range(6):
         b.location = place + rng.uniform(-3e-7, 3e-7, 3)
         b.rotation_euler = turn + rng.uniform(-5e-7, 5e-7, 3)
-        bpy.context.view_layer.update()
         inspect(a, b)
         notes = part("blender_addon.draw.overlay_labels").annotate(
             found(part), style, *view, SIZE, overlay.measure, lambda length: f"{length:.3f}"
@@ -188,7 +187,6 @@ def test_of_flat_shapes_in_their_plane_it_is_in_the_world(part: Part) -> None:
     plates = [mesh_object(name, quad, [(0, 1, 2, 3)]) for name in "AB"]
     plates[0].matrix_world = turned
     plates[1].matrix_world = turned @ Matrix.Translation((0.9, 0.2, 0.0))
-    bpy.context.view_layer.update()
     inspect(*plates, flat=True)
     middle = np.array(turned, dtype=float) @ (0.45, 0.1, 0.0, 1.0)
     assert found(part).contact.center == pytest.approx(middle[:3], abs=1e-5)

@@ -183,35 +183,9 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(inspection)
     assert inspection.contact.curves
     b.location.z = 3.0
-    bpy.context.view_layer.update()
     inspect(suzanne, b)  # apart, the distance is that of the mesh itself, and nothing stands for it
     assert found(part).contact.status == "certified"
     assert not any("piece" in text for text in report.warnings(report.inspected(bpy.context)))
-
-
-def test_instances_are_inspected_by_opening_their_clash(part: Part) -> None:
-    inside = bpy.data.collections.new("Inside")
-    inside.objects.link(cube("Part", (0.0, 0.0, 30.0)))
-    for name, x in (("One", 10.0), ("Two", 11.5)):
-        instancer = bpy.data.objects.new(name, None)
-        instancer.instance_type, instancer.instance_collection, instancer.location.x = "COLLECTION", inside, x
-        bpy.context.scene.collection.objects.link(instancer)
-    bpy.ops.contact_lens.check_scene()
-    check = bpy.context.scene.contact_lens_check
-    assert [clash.row()["verified"] for clash in check.findings] == [None]
-    check.active = 0
-    assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
-    inspection, report = found(part), part("blender_addon.report.pair")
-    assert (inspection.name_a, inspection.name_b) == ("Part [0] of One", "Part [0] of Two")
-    assert inspection.verification.ok
-    assert [clash.row()["verified"] for clash in check.findings] == [True], "as it was verified when it was opened"
-    assert report.one_line(report.inspected(bpy.context)).endswith("penetrating, depth 0.50000 m")
-    bpy.data.objects["Two"].location.x = 11.75
-    bpy.context.view_layer.update()
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert found(part).contact.depth == pytest.approx(0.25)
-    with pytest.raises(RuntimeError, match="An instance cannot be moved: make it real first"):
-        bpy.ops.contact_lens.separate()
 
 
 def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Part) -> None:

@@ -131,7 +131,6 @@ def test_coordinates_too_coarse_for_an_answer_are_told(report: ModuleType) -> No
     assert report.warnings(report.inspected(bpy.context)) == [f"{told}and the answer means little"]
     assert report.one_line(report.inspected(bpy.context)).endswith(" (coordinates too coarse to tell)")
     b.scale = (20.0, 20.0, 20.0)
-    bpy.context.view_layer.update()
     inspect(a, b)
     assert report.warnings(report.inspected(bpy.context)) == [
         "Blender holds these coordinates to 0.25 m: that is the contact tolerance"

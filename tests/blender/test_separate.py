@@ -78,7 +78,6 @@ def test_child_of_a_sheared_parent_goes_the_way_in_world_space(part: Part) -> No
     b.parent = parent
     b.location = (0.8, 0.1, -0.3)
     b.rotation_euler = (0.2, 0.1, 0.9)
-    bpy.context.view_layer.update()
     inspect(a, b)
     mtv = part("blender_addon.check.session").current(bpy.context).contact.mtv
     before = np.array(b.matrix_world, dtype=np.float64)
@@ -145,7 +144,6 @@ def test_linked_object_stays(part: Part, tmp_path: Path, empty_scene: object) ->
     b = bpy.data.objects["Linked"]
     bpy.context.scene.collection.objects.link(b)
     a = cube("A")
-    bpy.context.view_layer.update()
     inspect(a, b)
     stays("'Linked' is linked from .*library.blend: it cannot be moved here", a, b)
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
