@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is convex, and where the dents are. Oracles: exact fractions, shapely, known bodies."""
+"""What is convex, and where it is concave. Oracles: exact fractions, shapely, known bodies."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -17,12 +16,16 @@ from contact_lens.core.decomposition.polygon_convexity import polygon_convexity
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.shapes.hull import ConvexHull
 
-from .test_decompose_mesh import box, extruded, icosphere, rotation, torus
+from .exact import exact
+from .generators import rotation
+from .mesh_shapes import joined, sphere, torus
+from .test_decompose_mesh import extruded
 from .test_decompose_polygon import L, polygons
+from .test_mesh_distance import box
 
 
-def exact_dents(points: np.ndarray) -> list[int]:
-    p = [tuple(map(Fraction, row)) for row in points.tolist()]
+def exact_corners(points: np.ndarray) -> list[int]:
+    p = [exact(row) for row in points]
     n = len(p)
     turns = []
     for k in range(n):
@@ -32,16 +35,16 @@ def exact_dents(points: np.ndarray) -> list[int]:
     return [k for k, turn in enumerate(turns) if turn * area < 0]
 
 
-def test_dents_of_random_polygons():
+def test_concave_corners_of_random_polygons():
     for points in polygons(300, 11):
         found = polygon_convexity(points)
-        assert found.corners.tolist() == exact_dents(points)
+        assert found.corners.tolist() == exact_corners(points)
         assert found.convex == (len(found.corners) == 0)
         shape = Shape(points)
         assert found.counter_clockwise == shape.exterior.is_ccw
         assert (found.depth > 0) == (shape.convex_hull.area - shape.area > 1e-12)
         hull = shape.convex_hull.exterior
-        # No dent is less deep than its corner's distance from the hull.
+        # No corner is less deep than its corner's distance from the hull.
         for corner, depth in zip(found.corners, found.depths, strict=True):
             assert (
                 depth >= hull.distance(Shape(np.repeat(points[corner][None], 3, axis=0) + np.eye(3, 2) * 1e-13)) - 1e-9
@@ -55,16 +58,16 @@ def test_convex_polygons_are_convex_wherever_they_are(far, size):
     rng = np.random.default_rng(3)
     for _ in range(60):
         hull = ConvexHull(rng.normal(size=(int(rng.integers(3, 40)), 2)))
-        share = np.sort(rng.random(3))[:, None]
+        fraction = np.sort(rng.random(3))[:, None]
         v = hull.vertices
-        fine = np.concatenate([a + share * (b - a) for a, b in zip(v, np.roll(v, -1, axis=0), strict=True)])
+        fine = np.concatenate([a + fraction * (b - a) for a, b in zip(v, np.roll(v, -1, axis=0), strict=True)])
         for points in (v, v[::-1], fine, np.repeat(fine, 2, axis=0)):
             moved = points * size + far
             assert polygon_convexity(moved).convex
             assert len(polygon_convexity(moved).corners) == 0
 
 
-def test_the_dent_does_not_depend_on_how_the_polygon_is_given():
+def test_the_concave_corner_does_not_depend_on_how_the_polygon_is_given():
     found = polygon_convexity(L)
     assert not found.convex
     assert found.corners.tolist() == [3]
@@ -105,7 +108,7 @@ def test_a_polygon_is_the_hull_of_its_outline():
 
 def test_convex_meshes_are_convex():
     rng = np.random.default_rng(6)
-    for points, triangles in (box(), icosphere(2), extruded(L[[0, 1, 4, 5]])):
+    for points, triangles in (box(), sphere(7), extruded(L[[0, 1, 4, 5]])):
         for turned, far, size in product((False, True), (0.0, 1e6), (1e-4, 1.0, 1e5)):
             p = (points @ rotation(rng).T if turned else points) * size + far
             for faces in (triangles, triangles[:, ::-1], rng.permutation(triangles)):
@@ -116,7 +119,7 @@ def test_convex_meshes_are_convex():
                 assert len(found.edges) == 0
 
 
-def test_the_dent_of_an_l():
+def test_the_concave_edge_of_an_l():
     points, triangles = extruded(L, 10.0)
     rng = np.random.default_rng(4)
     for _ in range(10):
@@ -145,25 +148,23 @@ def test_open_doubled_and_flat_meshes():
     assert "not closed" in opened.reason
     square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
     assert mesh_convexity(Mesh(square, [[0, 1, 2], [0, 2, 3]])).convex
-    assert not mesh_convexity(Mesh(square, [[0, 1, 2]])).convex or mesh_convexity(Mesh(square[:3], [[0, 1, 2]])).convex
-    two = np.concatenate([points, points + [3, 0, 0]])
-    assert not mesh_convexity(Mesh(two, np.concatenate([triangles, triangles + 8]))).convex
-    inner = np.concatenate([points, 0.5 * points])
-    assert not mesh_convexity(Mesh(inner, np.concatenate([triangles, triangles[:, ::-1] + 8]))).convex
+    assert mesh_convexity(Mesh(square[:3], [[0, 1, 2]])).convex
+    for other in ((points + [3, 0, 0], triangles), (0.5 * points, triangles[:, ::-1])):
+        assert not mesh_convexity(Mesh(*joined([(points, triangles), other]))).convex
 
 
-def test_shallow_dents_of_single_precision_are_told_and_tolerated():
+def test_shallow_concavities_of_single_precision_are_reported_and_tolerated():
     rng = np.random.default_rng(12)
     points, triangles = box()
-    dented = 0
+    concave = 0
     for _ in range(20):
         rounded = (points @ rotation(rng).T).astype(np.float32)
         found = mesh_convexity(Mesh(rounded, triangles))
-        dented += not found.convex
+        concave += not found.convex
         assert found.depth < 1e-6
         assert found.convex or found.reason
         assert mesh_convexity(Mesh(rounded, triangles), tolerance=1e-6).convex
-    assert dented > 0
+    assert concave > 0
 
 
 def test_bad_arguments_are_refused_by_name():

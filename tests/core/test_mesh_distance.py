@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Sequence
 from functools import partial
 from math import sqrt
 
@@ -19,41 +19,21 @@ from contact_lens.core.meshes.triangle_distance import triangle_distances
 from contact_lens.core.progress import Cancelled
 from contact_lens.core.tolerance import EPS, promised
 
+from .exact import dot, exact, minus
 from .generators import rotation
-from .mesh_shapes import torus
-
-Surface = tuple[np.ndarray, np.ndarray]
-BOX_FACES = np.array(
-    [
-        [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
-        [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
-    ]
-)  # fmt: skip
+from .mesh_shapes import Surface, block, sheet, sphere, torus
 
 
-def box(size=(1.0, 1.0, 1.0)) -> Surface:
+def box(size: Sequence[float] = (1.0, 1.0, 1.0)) -> Surface:
     """A box about the origin, normals outward."""
-    corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    return corners * size, BOX_FACES
+    return block(size, -0.5 * np.asarray(size))
 
 
 def ball(steps: int, bumps: float = 0.0) -> Surface:
-    """A closed sphere of 2 steps (steps - 1) triangles, bumpy if wanted."""
-    polar = np.pi * np.arange(1, steps) / steps
-    turn = 2.0 * np.pi * np.arange(steps) / steps
-    radius = 1.0 + bumps * np.sin(3.0 * turn) * np.sin(4.0 * polar)[:, None]
-    ring = np.stack([np.cos(turn) * np.sin(polar)[:, None], np.sin(turn) * np.sin(polar)[:, None]], axis=2)
-    side = np.concatenate([ring, np.repeat(np.cos(polar)[:, None, None], steps, axis=1)], axis=2) * radius[..., None]
-    points = np.concatenate([[[0.0, 0, 1]], side.reshape(-1, 3), [[0.0, 0, -1]]])
-    k, after = np.arange(steps), (np.arange(steps) + 1) % steps
-    faces = [np.stack([0 * k, 1 + k, 1 + after], axis=1)]
-    for row in range(steps - 2):
-        here, below = 1 + row * steps, 1 + (row + 1) * steps
-        faces.append(np.stack([here + k, below + k, below + after], axis=1))
-        faces.append(np.stack([here + k, below + after, here + after], axis=1))
-    last = 1 + (steps - 2) * steps
-    faces.append(np.stack([last + k, np.full(steps, len(points) - 1), last + after], axis=1))
-    return points, np.concatenate(faces)
+    """A closed sphere of 4 steps (steps - 1) triangles, bumpy if wanted."""
+    points, faces = sphere(steps)
+    x, y, z = points.T
+    return points * (1.0 + bumps * np.sin(3.0 * np.arctan2(y, x)) * np.sin(4.0 * np.arccos(z)))[:, None], faces
 
 
 def soup(rng: np.random.Generator, count: int, size: float) -> Surface:
@@ -80,11 +60,11 @@ def random_pair(rng: np.random.Generator) -> tuple[Surface, Surface]:
         if kind == 0:
             return box(rng.choice([0.5, 1.0, 2.0], 3))
         if kind == 1:
-            return ball(int(rng.integers(4, 9)), 0.2)
+            return ball(int(rng.integers(3, 7)), 0.2)
         if kind == 2:
             return soup(rng, int(rng.integers(1, 60)), 0.2)
         if kind == 3:
-            points, faces = ball(6)
+            points, faces = ball(4)
             return points * [1.0, 1.0, 0.0], faces
         points, faces = box()
         return points, np.concatenate([faces, [[0, 0, 0], [1, 1, 2]], faces[:2]])
@@ -116,44 +96,30 @@ def assert_on(point: np.ndarray, mesh: Surface, triangle: int, room: float) -> N
     assert triangle_distances([corners], [[point, point, point]]).distance[0] <= room
 
 
-def test_distances_are_the_least_of_all_pairs():
+def test_distances_are_the_least_of_all_pairs_in_any_order_and_numbering():
     rng = np.random.default_rng(1)
-    for _ in range(150):
+    for _ in range(60):
         a, b = random_pair(rng)
         wanted = all_pairs(a, b)
         found = apart(a, b)
         room = tolerance(a, b, wanted)
-        assert abs(found.distance - wanted) <= room
-        assert (found.distance == 0.0) == (wanted == 0.0)
         assert wanted - room <= found.lower_bound <= found.distance
         assert found.lower_bound <= wanted * (1.0 + 1e-15)
         assert abs(np.linalg.norm(found.point_on_a - found.point_on_b) - wanted) <= 4.0 * room
         assert_on(found.point_on_a, a, found.triangle_a, 4.0 * room)
         assert_on(found.point_on_b, b, found.triangle_b, 4.0 * room)
-
-
-def test_order_place_and_numbering_change_nothing():
-    rng = np.random.default_rng(2)
-    for _ in range(60):
-        a, b = random_pair(rng)
-        found = apart(a, b)
-        room = tolerance(a, b, found.distance)
-        swapped = apart(b, a)
-        assert abs(swapped.distance - found.distance) <= room
-        assert (swapped.distance == 0.0) == (found.distance == 0.0)
         order = rng.permutation(len(a[0]))
         renumbered = (a[0][order], np.argsort(order)[a[1]][rng.permutation(len(a[1]))][:, [1, 2, 0]])
-        again = apart(renumbered, b)
-        assert abs(again.distance - found.distance) <= room
-        assert (again.distance == 0.0) == (found.distance == 0.0)
-        scaled = apart((a[0] * 1024.0, a[1]), (b[0] * 1024.0, b[1]))
-        assert scaled.distance == 1024.0 * found.distance
+        for distance in (found.distance, apart(b, a).distance, apart(renumbered, b).distance):
+            assert abs(distance - wanted) <= room
+            assert (distance == 0.0) == (wanted == 0.0)
+        assert apart((a[0] * 1024.0, a[1]), (b[0] * 1024.0, b[1])).distance == 1024.0 * found.distance
 
 
 def test_meshes_of_thousands_of_triangles_agree_with_fcl():
     rng = np.random.default_rng(4)
     for case in range(12):
-        a, b = ball(40, 0.1), ball(30, 0.3)
+        a, b = ball(28, 0.1), ball(21, 0.3)
         shift = [[2.6, 0.5, 0.3], [0.0, 0.0, 0.0], [1.9, 0.1, 0.2]][case % 3]
         b = ((b[0] * (0.4 if case % 3 == 1 else 1.0)) @ rotation(rng) + shift, b[1])
         models = []
@@ -170,7 +136,7 @@ def test_meshes_of_thousands_of_triangles_agree_with_fcl():
 
 
 def test_two_surfaces_in_nearly_one_place():
-    a = ball(40)
+    a = ball(28)
     for gap in (1e-3, 1e-6, 1e-9):
         b = (a[0] * (1.0 + gap), a[1])
         found = apart(a, b)
@@ -186,10 +152,7 @@ def test_two_surfaces_in_nearly_one_place():
 
 def test_where_whole_faces_touch_one_pair_of_triangles_is_enough():
     turn = rotation(np.random.default_rng(13))
-    steps = np.arange(61.0) / 64.0
-    grid = np.stack([*np.meshgrid(steps, steps, indexing="ij"), np.zeros((61, 61))], axis=2).reshape(-1, 3)
-    k = (np.arange(60)[:, None] * 61 + np.arange(60)).ravel()
-    faces = np.concatenate([np.stack([k, k + 61, k + 62], axis=1), np.stack([k, k + 62, k + 1], axis=1)])
+    grid, faces = sheet(60, 0.9375)
     found = apart((grid @ turn, faces), (grid @ turn, faces[:, [1, 2, 0]]))
     assert found.distance == 0.0
     assert found.measured < 10_000
@@ -216,7 +179,7 @@ def test_nearest_points_are_the_least_of_all_triangles():
 
 
 def test_nearest_points_agree_with_trimesh():
-    mesh = ball(40, 0.2)
+    mesh = ball(28, 0.2)
     points = np.random.default_rng(6).normal(size=(500, 3))
     found = points_to_mesh(points, Mesh(*mesh))
     corners = mesh[0][mesh[1]]
@@ -229,7 +192,7 @@ def test_nearest_points_agree_with_trimesh():
 @pytest.mark.slow
 def test_of_linked_rings_few_triangles_are_measured():
     # All around the hole of one the other is as near: boxes say little about that.
-    a = torus(64, 32)
+    a = torus(32, 16)
     b = a[0][:, [0, 2, 1]] + [1.0, 0.003, 0.001], a[1][:, ::-1]
     found = apart(a, b)
     assert found.measured < 10_000
@@ -301,9 +264,9 @@ def test_points_on_slivers_are_on_them():
         triangle = (np.array([[0, 0, 0], [1, 0, 0], [rng.uniform(0.3, 0.7), wide, 0]])) @ turn.T + rng.normal(size=3)
         weights = rng.dirichlet([3, 3, 3])
         point = weights @ triangle + turn[:, 2] * 10.0 ** -rng.uniform(4, 17)
-        p, a, b, c = ([Fraction(x) for x in row.tolist()] for row in (point, *triangle))
-        u, v, w = ([x - y for x, y in zip(q, a, strict=True)] for q in (b, c, p))
-        uu, uv, vv, uw, vw = (sum(map(Fraction.__mul__, *pair)) for pair in ((u, u), (u, v), (v, v), (u, w), (v, w)))
+        p, a, b, c = map(exact, (point, *triangle))
+        u, v, w = (minus(q, a) for q in (b, c, p))
+        uu, uv, vv, uw, vw = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
         area = uu * vv - uv * uv
         s, t = (vv * uw - uv * vw) / area, (uu * vw - uv * uw) / area
         if min(s, t, 1 - s - t) < 0:
