@@ -13,7 +13,7 @@ from .curved.convex_contact import convex_contact
 from .mesh_contact.mesh_contact import mesh_contact
 from .mesh_contact.mesh_pair import Pieces
 from .meshes.mesh import Mesh
-from .meshes.solid_facets import Solid
+from .meshes.solid_facets import Solid, validate_solids
 from .progress import Progress
 from .result import Contact, Method
 from .shapes.curved_shape import CurvedShape
@@ -59,7 +59,6 @@ def contact(
     Raises ValueError, naming the argument, when one is not a shape, the dimensions differ, or an option is not valid;
     Cancelled when `progress` returns False. Source: S1.1 to S1.5, S2.1 to S2.6, S4.1, S4.2.
 
-    >>> from contact_lens.core import Box, contact
     >>> c = contact(Box([0, 0, 0], [1, 1, 1]), Box([0.5, 0, 0], [1, 1, 1]))
     >>> c.relation.value, c.depth, c.normal.tolist()
     ('penetrating', 0.5, [1.0, 0.0, 0.0])
@@ -99,16 +98,3 @@ def contact(
             f'method {method!r} needs polytopes, or polytopes with a radius: take "auto" for smooth shapes'
         )
     return convex_contact(a, b, method=method, clearance=clearance, contact_tolerance=contact_tolerance, start=start)
-
-
-def validate_solids(a: object, b: object) -> None:
-    """Raise ValueError unless both are shapes, called a and b, of one dimension."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Solid):
-            raise ValueError(
-                f"{name} must be a shape such as ConvexHull, Box or Sphere, a Compound or a Mesh, "
-                f"not {type(shape).__name__}"
-            )
-    dim_a, dim_b = (3 if isinstance(shape, Mesh) else shape.dim for shape in (a, b))  # type: ignore[attr-defined]
-    if dim_a != dim_b:
-        raise ValueError(f"a and b must have the same dimension, but a has {dim_a} and b has {dim_b}")

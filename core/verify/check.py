@@ -31,8 +31,8 @@ class Verification:
         return all(check.ok for check in self.checks)  # mutant: verify-always-ok
 
     @property
-    def failed(self) -> tuple[Check, ...]:
-        """The checks that do not hold."""
+    def failures(self) -> tuple[Check, ...]:
+        """The checks that do not hold; empty when all do."""
         return tuple(check for check in self.checks if not check.ok)
 
     def __bool__(self) -> bool:

@@ -379,8 +379,8 @@ class _Pair:
             )
         )
         found = check_compound(self.proof.compound, one, other)
-        words = "; ".join(f"{check.name}: {check.detail}" for check in found.failed)
-        if not found.failed:
+        words = "; ".join(f"{check.name}: {check.detail}" for check in found.failures)
+        if not found.failures:
             words = "; ".join(check.name for check in found.checks if check.name.startswith("not checked"))
         return [Check(name, found.ok, words or f"{len(found.checks)} checks")]
 

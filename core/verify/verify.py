@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..compounds.compound import Compound, as_compound
-from ..contact import validate_solids
 from ..meshes.mesh import Mesh
-from ..meshes.solid_facets import Solid
+from ..meshes.solid_facets import Solid, validate_solids
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..result import Certificate, Contact, PiecesCertificate, Relation, Status
@@ -60,7 +59,11 @@ def verify(contact: Contact, a: Solid, b: Solid) -> Verification:
     happened (only that they can be). The shapes are taken as they are: `vertices` for everything; for "inside" also
     `normals` and `offsets`, and for the band of touching and the rounding bounds the extents.
 
-    Raises ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
+    Raise ValueError, naming the argument, when one is not a contact or a shape, or the shapes' dimensions differ.
+
+    >>> a, b = Box([0, 0, 0], [1, 1, 1]), Box([0.75, 0, 0], [1, 1, 1])
+    >>> bool(verify(contact(a, b), a, b)), bool(verify(contact(a, b), b, a))
+    (True, False)
     """
     if not isinstance(contact, Contact):
         raise ValueError(f"contact must be what contact() returns, not {type(contact).__name__}")

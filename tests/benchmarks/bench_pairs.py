@@ -16,19 +16,8 @@ from statistics import median
 
 import numpy as np
 
-from contact_lens.core import (
-    Box,
-    Contact,
-    ConvexHull,
-    Penetration,
-    Polytope,
-    box_sat,
-    contact,
-    epa,
-    gjk,
-    gjk_intersects,
-    sat,
-)
+from contact_lens.core import Box, Contact, ConvexHull, Polytope, box_sat, contact, epa, gjk, gjk_intersects, sat
+from contact_lens.core.narrow_phase.epa import Penetration
 
 from .peers import Answer, Peer, Query, peers, quiet
 from .table import Against, Row, in_turn, show

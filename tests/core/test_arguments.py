@@ -24,12 +24,12 @@ from contact_lens.core import (
     gjk_intersects,
     minkowski_difference,
     minkowski_sum,
-    minkowski_supports,
     rotate,
     sat,
     support,
 )
 from contact_lens.core.arguments import as_length, as_unit
+from contact_lens.core.shapes.support import minkowski_supports
 
 from . import generators
 

@@ -14,7 +14,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core import Contact, ConvexHull, FeatureKind, Relation, Status, contact, verify
+from contact_lens.core import Contact, ConvexHull, Relation, Status, contact, verify
+from contact_lens.core.shapes.feature import FeatureKind
 
 from .assertions import fingerprint
 from .generators import CLASSES, CUBE, box, disc, pair, rotation_about, sphere

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 from contact_lens.core import (
-    RELATIONS,
-    STATUSES,
     Box,
     Cancelled,
     Capsule,
@@ -42,6 +40,7 @@ from contact_lens.core.batched.box_axes import (
 )
 from contact_lens.core.batched.box_regions import BoxRegions, box_regions
 from contact_lens.core.batched.boxes import OrientedBoxes
+from contact_lens.core.batched.contacts import RELATIONS, STATUSES
 from contact_lens.core.batched.depth import hull_depths
 from contact_lens.core.batched.distance import hull_distances
 from contact_lens.core.batched.hull_intersection import are_separated, intersect_hulls, rays_meet, widest_slabs

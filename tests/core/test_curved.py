@@ -199,7 +199,7 @@ def test_witness_points_realise_the_distance_where_many_points_are_as_far(a, b):
         c = contact(one, other)
         off = c.point_on_b - c.point_on_a - c.signed_distance * c.normal
         assert np.linalg.norm(off) < 1e-9 * abs(c.signed_distance) + 1e-10 * min(a.extent, b.extent)
-        assert verify(c, one, other).failed == ()
+        assert verify(c, one, other).failures == ()
 
 
 @pytest.mark.parametrize("kind", [Cylinder, Cone])
@@ -494,7 +494,7 @@ def test_lies_are_found_by_the_check_of_that_name(names):
     for lie, name in lies:
         found = verify(lie, a, b)
         assert not found.ok, name
-        assert any(check.name.startswith(name) for check in found.failed), (name, str(found))
+        assert any(check.name.startswith(name) for check in found.failures), (name, str(found))
 
 
 @pytest.mark.parametrize(
@@ -599,7 +599,7 @@ def test_fields_that_cannot_be_read_fail_the_checks_of_form(names):
         (place, {"region": replace(c.region, area=None)}),
     ]
     for name, changes in lies:
-        failed = [check.name for check in verify(replace(c, **changes), a, b).failed]
+        failed = [check.name for check in verify(replace(c, **changes), a, b).failures]
         assert any(one.startswith(name) for one in failed), (name, changes, failed)
 
 
@@ -652,5 +652,5 @@ def test_verify_sees_what_lacks_in_a_region_a_name_or_the_ties():
         (all_around, inner, {"ties": all_around.ties[:1]}, "the ties are of the kind"),
     ]
     for c, pair, changes, expected in lies:
-        failed = [check.name for check in verify(replace(c, **changes), *pair).failed]
+        failed = [check.name for check in verify(replace(c, **changes), *pair).failures]
         assert any(name.startswith(expected) for name in failed), (changes, failed)

@@ -243,7 +243,7 @@ def test_lies_about_a_ball_in_an_ellipsoid_are_found():
         (replace(apart, upper_bound=apart.signed_distance - 1e-9), outside, bounds),
     ]
     for lie, other, name in lies:
-        failed = [check.name for check in verify(lie, a, other).failed]
+        failed = [check.name for check in verify(lie, a, other).failures]
         assert name in failed, (lie.certificate, failed)
     # A number that proves a ball inside proves nothing of a point outside.
     assert verify(replace(apart, certificate=replace(apart.certificate, gap=0.5)), a, outside).ok
@@ -258,10 +258,10 @@ def test_a_section_proves_nothing_of_bodies_that_are_not_in_its_plane():
     turned = c.certificate.section[[0, 1, 1]]
     for section in (turned, -c.certificate.section, None):
         lie = replace(c, certificate=replace(c.certificate, section=section))
-        failed = [check.name for check in verify(lie, a, b).failed]
+        failed = [check.name for check in verify(lie, a, b).failures]
         assert failed
     lie = replace(c, upper_bound=c.signed_distance - 1e-9)
-    assert bounds in [check.name for check in verify(lie, a, b).failed]
+    assert bounds in [check.name for check in verify(lie, a, b).failures]
     leaning = Ellipsoid((0.3, 0.2, 1), (0.2, 0.2, 0.5), (1, 0.1, 0, 0))
     assert not verify(replace(contact(a, leaning), certificate=c.certificate), a, leaning).ok
 
@@ -380,7 +380,7 @@ def test_lies_about_cells_of_directions_are_found():
         ),
     ]
     for lie, name in lies:
-        assert name in [check.name for check in verify(lie, a, b).failed], lie.certificate
+        assert name in [check.name for check in verify(lie, a, b).failures], lie.certificate
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-6, 1e6, 1e200])

@@ -8,8 +8,8 @@ import itertools
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull, FeatureKind, contact
-from contact_lens.core.shapes.feature import support_feature
+from contact_lens.core import ConvexHull, contact
+from contact_lens.core.shapes.feature import FeatureKind, support_feature
 
 from .generators import cylinder, rotation
 

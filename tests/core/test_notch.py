@@ -66,12 +66,12 @@ def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     into, length = search.best, float(np.linalg.norm(search.best))
     assert 0.0 < found.depth - length < 1e-5 * length
     ends = replace(found, normal=into / length, signed_distance=-length, lower_bound=-length)
-    names = [check.name for check in verify(ends, a, b).failed]
+    names = [check.name for check in verify(ends, a, b).failures]
     assert names == ["moved farther by the contact tolerance they stay apart"]
     assert verify(replace(ends, notes=(*found.notes, NOTCH)), a, b).ok
     for depth in (0.99 * length, 0.3):
         short = replace(ends, signed_distance=-depth, lower_bound=-depth, notes=(*found.notes, NOTCH))
-        assert "the translation separates the meshes" in [check.name for check in verify(short, a, b).failed]
+        assert "the translation separates the meshes" in [check.name for check in verify(short, a, b).failures]
 
 
 SLOT = voxels([(x, 0, z) for x in (0, 1, 3, 4) for z in range(4)] + [(2, 0, 0)])

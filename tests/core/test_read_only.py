@@ -32,8 +32,8 @@ from contact_lens.core import (
     mesh_distance,
     sat,
     verify,
-    volumes_of_triangles,
 )
+from contact_lens.core.bounding.bounding_volumes import volumes_of_triangles
 
 CORNERS = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 SIDES = np.array(

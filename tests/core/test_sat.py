@@ -9,10 +9,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull, FeatureKind
+from contact_lens.core import ConvexHull
 from contact_lens.core.narrow_phase.box_sat import box_sat
 from contact_lens.core.narrow_phase.sat import sat
 from contact_lens.core.shapes.box import Box
+from contact_lens.core.shapes.feature import FeatureKind
 
 from .generators import CLASSES, OCTAHEDRAL, box, cylinder, disc, pair, rotation, rotation_about, sphere, sphere_points
 from .oracles import exact, gap_along, minkowski, sign_tolerance, tolerance

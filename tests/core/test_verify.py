@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contact_lens.core import Contact, ConvexHull, FeatureKind, Relation, contact, verify
-from contact_lens.core.shapes.feature import Feature
+from contact_lens.core import Contact, ConvexHull, Relation, contact, verify
+from contact_lens.core.shapes.feature import Feature, FeatureKind
 
 from .generators import CUBE, rotation, rotation_about
 
@@ -181,7 +181,7 @@ def test_a_lie_fails_the_check_that_looks_for_it(kind, lie):
     if told is None:
         assert honest.region is None or honest.region.kind == "point" or either_way(honest), "no lie here"
         return
-    failed = [check.name for check in verify(told, a, b).failed]
+    failed = [check.name for check in verify(told, a, b).failures]
     assert any(part in name for name in failed for part in expected.split("|")), failed
 
 
@@ -192,7 +192,7 @@ def test_an_honest_answer_passes_both_ways_and_at_any_size(kind):
         a, b = ConvexHull(points_a * size), ConvexHull(points_b * size)
         for first, second in ((a, b), (b, a)):
             result = verify(contact(first, second), first, second)
-            assert result.ok, result.failed
+            assert result.ok, result.failures
 
 
 def test_what_is_no_contact_or_no_shape_is_refused_by_name():
@@ -243,7 +243,7 @@ def test_verify_notices_a_torn_polytope_and_one_that_is_inside_out():
     proof = c.certificate
     for facets in (proof.facets[1:], tuple(f[::-1] for f in proof.facets), (*proof.facets[1:], proof.facets[0][::-1])):
         torn = dataclasses.replace(c, certificate=dataclasses.replace(proof, facets=facets))
-        assert [check.name for check in verify(torn, a, b).failed] == ["points or a polytope prove the upper bound"]
+        assert [check.name for check in verify(torn, a, b).failures] == ["points or a polytope prove the upper bound"]
 
 
 def test_verify_notices_a_wrong_region():
@@ -278,7 +278,7 @@ def test_a_point_deep_inside_is_on_the_very_features_it_names():
     assert verify(c, a, b).ok
     end = Feature(FeatureKind.VERTEX, c.feature_a.vertices[:1])
     lie = dataclasses.replace(region, features=((end, c.feature_b),))
-    failed = [check.name for check in verify(dataclasses.replace(c, region=lie), a, b).failed]
+    failed = [check.name for check in verify(dataclasses.replace(c, region=lie), a, b).failures]
     assert failed == ["the region's vertices lie on the features they name"]
 
 
@@ -287,7 +287,7 @@ def test_vertices_at_the_edge_of_the_width_may_be_in_one_feature_and_out_of_the_
     b = ConvexHull([[-0.1666666666666666, 0.5, -1.5], [-1, 0.5, 0.5], [0.1666666666666666, -0.25, -1.25]])
     for first, second in ((a, b), (b, a)):
         result = verify(contact(first, second, contact_tolerance=0.10724538330813563), first, second)
-        assert result.ok, result.failed
+        assert result.ok, result.failures
 
 
 def test_a_verification_is_true_only_when_every_check_holds():

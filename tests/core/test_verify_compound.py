@@ -73,7 +73,7 @@ def test_an_honest_answer_passes_both_ways_and_at_any_size(kind):
             one, other = one.scaled(2.0**exponent), other.scaled(2.0**exponent)
             c = contact(one, other)
             result = verify(c, one, other)
-            assert result.ok, result.failed
+            assert result.ok, result.failures
             if c.status is Status.CERTIFIED:
                 assert not any(check.name.startswith("not checked") for check in result.checks)
 
@@ -171,7 +171,7 @@ def test_a_lie_fails_the_check_that_looks_for_it(kind):
     a, b = PAIRS[kind]
     c = contact(a, b)
     for expected, changes in lies(c):
-        failed = [check.name for check in verify(changed(c, **changes), a, b).failed]
+        failed = [check.name for check in verify(changed(c, **changes), a, b).failures]
         assert any(part in name for name in failed for part in expected.split("|")), (expected, changes, failed)
 
 
@@ -185,7 +185,7 @@ def test_a_shorter_translation_that_separates_is_shown():
         upper_bound=-1.9 * c.depth,
         point_on_b=c.point_on_a - 2.0 * c.mtv,
     )
-    (failed,) = (check for check in verify(told, a, b).failed if "upper bound" in check.name)
+    (failed,) = (check for check in verify(told, a, b).failures if "upper bound" in check.name)
     assert "but a shorter translation separates" in failed.detail
 
 

@@ -87,7 +87,7 @@ def test_a_lie_fails_the_check_that_looks_for_it(kind):
     a, b = PAIRS[kind]
     c = contact(a, b)
     for expected, changes in lies(c):
-        failed = [check.name for check in verify(changed(c, **changes), a, b).failed]
+        failed = [check.name for check in verify(changed(c, **changes), a, b).failures]
         assert any(part in name for name in failed for part in expected.split("|")), (expected, changes, failed)
 
 
@@ -128,7 +128,7 @@ RELATION, SURFACES = "the relation fits", "the surfaces are as far apart"
 def test_what_the_distance_alone_does_not_tell_is_checked(pair, expected, changes):
     told = contact(*pair)
     assert verify(told, *pair).ok, str(verify(told, *pair))
-    failed = [check.name for check in verify(changed(told, **changes), *pair).failed]
+    failed = [check.name for check in verify(changed(told, **changes), *pair).failures]
     assert any(name.startswith(expected) for name in failed), (changes, failed)
 
 
@@ -136,9 +136,9 @@ def test_a_curve_that_takes_a_short_cut_or_lacks_a_part_is_refused():
     told = contact(*BLOCKS)
     curve = told.curves[0]
     cut = replace(told, curves=(replace(curve, points=curve.points[::2]), *told.curves[1:]))
-    assert any(check.name.startswith("curves") for check in verify(cut, *BLOCKS).failed)
+    assert any(check.name.startswith("curves") for check in verify(cut, *BLOCKS).failures)
     opened = replace(told, curves=(replace(curve, is_closed=False), *told.curves[1:]))
-    assert any(check.name.startswith("curves hold all") for check in verify(opened, *BLOCKS).failed)
+    assert any(check.name.startswith("curves hold all") for check in verify(opened, *BLOCKS).failures)
 
 
 def test_what_is_told_without_its_proof_is_named():
