@@ -34,6 +34,7 @@ def settings() -> Any:
 def read_input(part: Part, **rules: object) -> Any:
     """The scene read as a check does it."""
     rules = part("blender_addon.data.records").Rules(**rules)
+    bpy.context.view_layer.update()
     return part("blender_addon.read.scene").read_input(bpy.context, rules)
 
 
@@ -64,6 +65,12 @@ def instance_of(collection: bpy.types.Collection, name: str, location: object) -
     bpy.context.scene.collection.objects.link(empty)
     bpy.context.view_layer.update()
     return empty
+
+
+def two_instances(distance: float = 1.5) -> list[bpy.types.Object]:
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(cube("Part"))
+    return [instance_of(inside, name, (10.0 + x, 0.0, 0.0)) for name, x in (("One", 0.0), ("Two", distance))]
 
 
 def rigid_world() -> None:
@@ -355,22 +362,23 @@ def test_hidden_objects_are_out_of_scope_or_named() -> None:
     assert [entry["name"] for entry in summary()["skipped"]] == ["B"]
 
 
-def test_what_has_no_geometry_is_named_and_the_rest_checked() -> None:
+def test_what_has_no_geometry_or_is_too_large_is_named_and_the_rest_checked() -> None:
     row_of_cubes()
     mesh_object("Nothing", [])
     bpy.ops.object.light_add()
+    huge = mesh_object("Huge", [(1e38, 0, 0), (-1e38, 1e38, 0), (0, -1e38, 1e38)], [(0, 1, 2)])
+    huge.scale = (1e30, 1e30, 1e30)
     assert names(check()) == {("A", "B"), ("B", "C")}
-    assert [entry["reason"] for entry in summary()["skipped"]] == ["'Nothing' has no vertices"]
+    empty, large = sorted((entry["reason"] for entry in summary()["skipped"]), reverse=True)
+    assert empty == "'Nothing' has no vertices"
+    assert large.startswith("'Huge' is too large or too far away: it reaches beyond 3.4e+38")
 
 
 # --- instances ------------------------------------------------------------------------------------------------------
 
 
 def test_instances_of_collections_are_checked() -> None:
-    inside = bpy.data.collections.new("Inside")
-    inside.objects.link(cube("Part"))
-    instance_of(inside, "One", (10.0, 0.0, 0.0))
-    instance_of(inside, "Two", (11.5, 0.0, 0.0))
+    two_instances()
     row = check()[0].row()
     assert (row["a"]["instancer"], row["b"]["instancer"]) == ("One", "Two")
     assert row["a"]["name"] == "Part [0] of One"
@@ -647,10 +655,7 @@ def test_instances_that_are_left_out_stay_as_they_were() -> None:
 
 
 def test_statuses_survive_saving(tmp_path: Path) -> None:
-    inside = bpy.data.collections.new("Inside")
-    inside.objects.link(cube("Part"))
-    instance_of(inside, "One", (10.0, 0.0, 0.0))
-    instance_of(inside, "Two", (11.5, 0.0, 0.0))
+    two_instances()
     cube("A"), cube("B", (1.5, 0.0, 0.0))
     check()
     set_status("Part [0] of One", "Part [0] of Two", "REVIEWED")
@@ -735,7 +740,6 @@ def add(kind: str) -> bpy.types.Object:
 @pytest.mark.parametrize("kind", ["FONT", "CURVE", "SURFACE", "META"])
 def test_what_blender_makes_a_mesh_of_is_checked_once(part: Part, kind: str) -> None:
     def read() -> Any:
-        bpy.context.view_layer.update()
         subject = read_input(part, ignore_parents=False)
         return sorted(obj.name for obj in subject.objects), [skipped.reason for skipped in subject.skipped]
 
@@ -766,16 +770,6 @@ def test_instances_that_a_text_or_a_curve_makes_are_checked_beside_it(part: Part
     assert names(found) == {("A", f"{name} [0.0.1] of {name}"), ("B", f"{name} [0.1.1] of {name}"), ("C", name)}
 
 
-def test_what_is_too_large_is_told(part: Part) -> None:
-    obj = mesh_object("Huge", [(1e38, 0, 0), (-1e38, 1e38, 0), (0, -1e38, 1e38)], [(0, 1, 2)])
-    obj.scale = (1e30, 1e30, 1e30)
-    cube("A")
-    cube("B", (1.5, 0.0, 0.0))
-    assert names(check()) == {("A", "B")}
-    (skipped,) = summary()["skipped"]
-    assert skipped["reason"].startswith("'Huge' is too large or too far away: it reaches beyond 3.4e+38")
-
-
 # --- what a check leaves out ------------------------------------------------------------------------------------------
 
 
@@ -785,7 +779,6 @@ def test_no_hull_is_made_of_what_has_nothing_near(part: Part) -> None:
         bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=1.0 + 0.01 * k, location=(x, 0.0, 0.0))
         bpy.context.object.name = f"{k}"
     bpy.ops.mesh.primitive_torus_add(location=(0.0, 20.0, 0.0))
-    bpy.context.view_layer.update()
     subject = read_input(part)
     told: list[float] = []
     (found,) = scene_pairs.check(subject, told.append).clashes
@@ -813,7 +806,6 @@ def test_bounds_hold_what_a_thing_collides_as(part: Part, kind: str) -> None:
         obj.matrix_world = Matrix([*(rng.normal(size=(3, 4)) * [1, 1, 1, 10]).tolist(), [0, 0, 0, 1]])
         if k:
             bpy.context.scene.collection.objects.link(obj)
-    bpy.context.view_layer.update()
     items = read_input(part).objects
     few = items[:12]
     of_vertices = candidates.bounds_of(few)
@@ -859,14 +851,6 @@ def test_clashes_are_verified_when_that_is_asked_for(part: Part, monkeypatch: py
     assert row["notes"] == ["The answer did not pass its own check (the same relation): please report it"]
 
 
-def test_a_clash_is_verified_when_it_is_opened() -> None:
-    row_of_cubes()
-    check()
-    assert {f.row()["verified"] for f in settings().findings} == {None}
-    bpy.ops.contact_lens.go_to_finding()
-    assert settings().findings[settings().active].row()["verified"] is True
-
-
 def ring(name: str, location: object) -> bpy.types.Object:
     bpy.ops.mesh.primitive_torus_add(major_segments=8, minor_segments=4, location=location)
     bpy.context.object.name = name
@@ -880,7 +864,6 @@ def test_progress_goes_in_small_steps_and_stops_the_check(part: Part, kind: str)
         ring(f"Ring {k:02}", (2.2 * k, 0.0, 0.0)).contact_lens_shape = kind
     for k in range(60):
         cube(f"Box {k:02}", (1.5 * k, 20.0, 0.0))
-    bpy.context.view_layer.update()
     given = read_input(part)
     fractions = [0.0]
     assert len(scene_pairs.check(given, fractions.append).clashes) == 70
@@ -925,6 +908,7 @@ class Checking:
 
     def end(self) -> None:
         """Let the work end, and take what it found."""
+        bpy.context.view_layer.update()
         assert self.operator.modal(self.window, TICK) == {"PASS_THROUGH"}
         self.operator.flow.task.end()
         assert self.operator.modal(self.window, TICK) == {"FINISHED"}
@@ -997,37 +981,10 @@ def test_what_is_moved_edited_hidden_or_removed_while_a_check_goes_on_is_not_tol
     made["C"].data.update()
     made["E"].hide_set(True)
     bpy.data.objects.remove(made["G"])
-    bpy.context.view_layer.update()
     going.end()
     assert set(statuses()) == {"HJ"}
     changed = {skipped["name"] for skipped in summary()["skipped"]}
     assert changed == {"A", "C", "E", "G"}
-
-
-def test_a_check_is_of_the_frame_at_which_it_was_begun(checking: Callable[[], Checking]) -> None:
-    a, *_ = row_of_cubes()
-    a.keyframe_insert("location", frame=1)
-    a.location.x = -9.0
-    a.keyframe_insert("location", frame=5)
-    bpy.context.scene.frame_set(1)
-    going = checking()
-    bpy.context.scene.frame_set(5)
-    going.end()
-    assert summary()["frame"] == 1
-    assert "AB" in statuses()
-    assert summary()["skipped"] == []
-
-
-def test_what_is_removed_while_a_check_goes_on_is_not_found_at_another_frame(
-    checking: Callable[[], Checking],
-) -> None:
-    a, *_ = row_of_cubes()
-    going = checking()
-    bpy.context.scene.frame_set(5)
-    bpy.data.objects.remove(a)
-    going.end()
-    assert statuses() == {"BC": ("touching", "NEW")}
-    assert [skipped["name"] for skipped in summary()["skipped"]] == ["A"]
 
 
 def test_what_is_moved_or_edited_while_a_check_goes_on_is_not_told_as_current_at_another_frame(
@@ -1054,7 +1011,6 @@ def test_what_is_moved_or_edited_while_a_check_goes_on_is_not_told_as_current_at
     one.location.y = 21.0
     bpy.data.objects.remove(made["J"])
     select(made["L"])
-    bpy.context.view_layer.update()
     going.end()
     assert set(statuses()) == {"KL", "LM", "MN"}, "what is animated is told as it was at the frame"
     changed = {skipped["name"] for skipped in summary()["skipped"]}
@@ -1068,7 +1024,6 @@ def test_what_is_moved_or_edited_while_a_check_goes_on_is_not_told_as_current_at
     bpy.context.view_layer.update()
     bpy.context.scene.frame_set(5)
     two.location.y -= 1.0
-    bpy.context.view_layer.update()
     going.end()
     assert (summary()["frame"], summary()["skipped"]) == (5, [])
 
@@ -1103,7 +1058,6 @@ def test_compound_parents_and_instances_are_known_to_be_unchanged(checking: Call
     going = checking()
     parent.children[0].scale.x *= 1.5
     two.location.z += 0.5
-    bpy.context.view_layer.update()
     going.end()
     assert {skipped["name"] for skipped in summary()["skipped"]} >= {"Chair", "Part [0] of Two"}
     assert {status for _, status in statuses().values()} == {"NEW"}, "nothing new is said of them"
@@ -1116,7 +1070,9 @@ def test_going_through_the_list_selects_and_inspects_each_pair(part: Part) -> No
     row_of_cubes()
     check()
     session = part("blender_addon.check.session")
+    assert {f.row()["verified"] for f in settings().findings} == {None}
     assert bpy.ops.contact_lens.go_to_finding() == {"FINISHED"}
+    assert settings().findings[settings().active].row()["verified"] is True
     assert {obj.name for obj in bpy.context.selected_objects} == {"A", "B"}
     assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
     bpy.ops.contact_lens.go_to_finding()
@@ -1177,18 +1133,6 @@ def test_separate_from_the_list() -> None:
     assert [f.row()["relation"] for f in check()] == ["touching", "touching"]
 
 
-def test_instances_cannot_be_separated() -> None:
-    inside = bpy.data.collections.new("Inside")
-    inside.objects.link(cube("Part"))
-    instance_of(inside, "One", (10.0, 0.0, 0.0))
-    instance_of(inside, "Two", (11.5, 0.0, 0.0))
-    check()
-    bpy.ops.contact_lens.go_to_finding()
-    assert {obj.name for obj in bpy.context.selected_objects} == {"One", "Two"}
-    with pytest.raises(RuntimeError, match="make it real"):
-        bpy.ops.contact_lens.separate_finding()
-
-
 def test_undo_takes_the_list_back() -> None:
     row_of_cubes()
     bpy.ops.ed.undo_push()
@@ -1204,16 +1148,11 @@ def test_undo_takes_the_list_back() -> None:
 # --- what is shown of a finding -------------------------------------------------------------------------------------
 
 
-def two_instances(distance: float = 1.5) -> list[bpy.types.Object]:
-    inside = bpy.data.collections.new("Inside")
-    inside.objects.link(cube("Part"))
-    return [instance_of(inside, name, (10.0 + x, 0.0, 0.0)) for name, x in (("One", 0.0), ("Two", distance))]
-
-
 def test_a_clash_of_instances_is_inspected_as_one_of_objects_is(part: Part) -> None:
     _one, two = two_instances()
     check()
     bpy.ops.contact_lens.go_to_finding()
+    assert {obj.name for obj in bpy.context.selected_objects} == {"One", "Two"}
     session, isolation = part("blender_addon.check.session"), part("blender_addon.ui.isolation")
     inspection = session.current(bpy.context)
     assert inspection.of_instances
@@ -1237,6 +1176,8 @@ def test_a_clash_of_instances_is_inspected_as_one_of_objects_is(part: Part) -> N
     assert session.is_stale(bpy.context)
     with pytest.raises(RuntimeError, match="An instance cannot be moved"):
         bpy.ops.contact_lens.separate()
+    with pytest.raises(RuntimeError, match="make it real"):
+        bpy.ops.contact_lens.separate_finding()
     assert bpy.ops.contact_lens.inspect() == {"FINISHED"}
     assert session.current(bpy.context).of_instances
     select(cube("A", (50.0, 0.0, 0.0)), cube("B", (51.0, 0.0, 0.0)))
@@ -1297,12 +1238,18 @@ def test_the_rest_stands_back_only_while_the_pair_is_selected(part: Part, tmp_pa
     assert len(settings().findings) > 0
 
 
-def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None:
-    snapshot, exhibit = part("blender_addon.draw.picture"), part("blender_addon.draw.isolated_pair")
+def gpu_picture(part: Part) -> ModuleType:
+    """The module that draws pictures; the test is skipped where there is no GPU."""
+    picture = part("blender_addon.draw.picture")
     try:
-        snapshot.start_gpu()
-    except snapshot.GpuUnavailable as error:
+        picture.start_gpu()
+    except picture.GpuUnavailable as error:
         pytest.skip(str(error))
+    return picture
+
+
+def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None:
+    snapshot, exhibit = gpu_picture(part), part("blender_addon.draw.isolated_pair")
     two_instances()
     cube("Wall", (10.75, -4.0, 0.0), size=5.0)  # hides both from the front
     check()
@@ -1320,11 +1267,7 @@ def test_the_pair_is_drawn_over_a_faded_view(part: Part, tmp_path: Path) -> None
 
 
 def test_faces_that_coincide_are_drawn_without_stripes(part: Part) -> None:
-    snapshot, exhibit = part("blender_addon.draw.picture"), part("blender_addon.draw.isolated_pair")
-    try:
-        snapshot.start_gpu()
-    except snapshot.GpuUnavailable as error:
-        pytest.skip(str(error))
+    snapshot, exhibit = gpu_picture(part), part("blender_addon.draw.isolated_pair")
     style = part("blender_addon.draw.overlay").style_of(bpy.context)
     session, key_of = part("blender_addon.check.session"), part("blender_addon.data.properties").key_of
     # B is a rod around A, as high and as wide: of A nothing is to be seen.
@@ -1395,6 +1338,7 @@ class Slow:
 
     def end(self) -> None:
         """Let the work end, and take it over."""
+        bpy.context.view_layer.update()
         self.go_on.set()
         assert self.flow.run(10.0)
         assert self.show.progress_of(bpy.context.scene) is None
@@ -1446,14 +1390,12 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     check()
     slow.go("A", "B")
     b.location.x -= 0.25
-    bpy.context.view_layer.update()
     slow.end()
     assert session.is_stale(bpy.context)
     assert not np.allclose(exhibit.steps(bpy.context, exhibit.current(bpy.context)), np.eye(4))
     slow.go("A", "B")
     b.data.vertices[0].co.x += 0.5
     b.data.update()
-    bpy.context.view_layer.update()
     slow.end()
     assert session.stale_reason(bpy.context) == "changed while inspected"
     assert exhibit.current(bpy.context) is None, "its surface is another one now"
