@@ -195,14 +195,17 @@ def scale(factor: float) -> Change:
 
 
 def negate(marked: Marked) -> None:
-    """The last element of a tuple, a conditional's second arm, or each element of a list is minus that."""
-    node = marked.node(ast.Tuple, ast.IfExp, ast.ListComp)
+    """The last element of a tuple, a conditional's second arm, each element of a list, or the result is minus that."""
+    found = marked.nodes(ast.Tuple, ast.IfExp, ast.ListComp)
+    node = found[0] if found else marked.node(ast.Return)
     if isinstance(node, ast.Tuple):
         node.elts[-1] = negative(node.elts[-1])
     elif isinstance(node, ast.IfExp):
         node.orelse = negative(node.orelse)
     elif isinstance(node, ast.ListComp):
         node.elt = negative(node.elt)
+    elif isinstance(node, ast.Return) and node.value is not None:
+        node.value = negative(node.value)
 
 
 def negate_vector(marked: Marked) -> None:
