@@ -6,7 +6,7 @@ With 6 planes in space (4 in the plane) a k-DOP is the axis-aligned bounding box
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,6 +32,8 @@ from .volumes import (
 _POINTS = 16_384
 """Points measured at once: their temporary arrays fit into the cache."""
 
+_TRIANGLES = 4096
+"""Triangles measured at once."""
 _FEW = 8
 """Points of a group, up to which groups of the same size are measured corner by corner."""
 
@@ -212,17 +214,9 @@ def _sum_outward(values: FloatArray, by: FloatArray, outward: float) -> FloatArr
 
 def bounding_kdops(points: FloatArray, starts: IntArray, k: int, progress: Progress | None = None) -> KDops:
     """Return the k-DOPs of groups of points (N, dim); group i begins with point starts[i]. See `bounding_volumes`."""
-    directions = kdop_directions(k, points.shape[1])
-    low, high = np.empty((len(directions), len(starts))), np.empty((len(directions), len(starts)))
-    sizes = np.diff(starts, append=len(points))
-    report_progress(progress, 0.0)
-    if len(starts) and sizes[0] <= _FEW and (sizes == sizes[0]).all():
-        _measure_alike(points[starts[0] :], int(sizes[0]), directions, low, high, progress)
-    elif len(starts):
-        _measure(points, starts, directions, low, high, progress)
-    else:
-        report_progress(progress, 1.0)
-    return KDops(directions, low.T, high.T)
+    return measured_kdops(
+        lambda groups, items: points[items], starts, len(points), kdop_directions(k, points.shape[1]), progress
+    )
 
 
 def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress: Progress | None = None) -> KDops:
@@ -232,77 +226,48 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress
     """
     directions = kdop_directions(k, points.shape[1])
     low, high = np.empty((2, len(directions), len(triangles)))
-    rows = np.ascontiguousarray(points.T)
-    first, second, third = np.ascontiguousarray(triangles.T)
-    other = np.empty((2, min(len(triangles), _POINTS)))
-    report_progress(progress, 0.0)
+    rows, corners = np.ascontiguousarray(points.T), np.ascontiguousarray(triangles.T)
     for j, direction in enumerate(directions.astype(int).tolist()):
         below, above = slab(direction, rows)
-        for begin in range(0, len(triangles), _POINTS):
+        for begin in range(0, len(triangles), _TRIANGLES):
             report_progress(progress, j + begin / len(triangles), len(directions))
-            part = slice(begin, begin + _POINTS)
-            least, most = low[j, part], high[j, part]
-            one, two = other[:, : len(least)]
-            # "raise" would make numpy take a copy; the indices are checked.
-            below.take(first[part], out=least, mode="clip")
-            below.take(second[part], out=one, mode="clip")
-            below.take(third[part], out=two, mode="clip")
-            if above is below:
-                np.maximum(least, one, out=most)
-                np.maximum(most, two, out=most)
-            np.minimum(least, one, out=least)
-            np.minimum(least, two, out=least)
-            if above is not below:
-                above.take(first[part], out=most, mode="clip")
-                np.maximum(most, above.take(second[part], out=one, mode="clip"), out=most)
-                np.maximum(most, above.take(third[part], out=two, mode="clip"), out=most)
+            part = slice(begin, begin + _TRIANGLES)
+            least = below.take(corners[:, part], mode="clip")
+            most = least if above is below else above.take(corners[:, part], mode="clip")
+            np.minimum.reduce(least, axis=0, out=low[j, part])
+            np.maximum.reduce(most, axis=0, out=high[j, part])
     report_progress(progress, 1.0)
     return KDops(directions, low.T, high.T)
 
 
-def _measure(
-    points: FloatArray,
+def measured_kdops(
+    points: Callable[[slice, slice], FloatArray],
     starts: IntArray,
+    count: int,
     directions: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    progress: Progress | None,
-) -> None:
-    """Put the bounds (h, g) of groups of points into `low` and `high`."""
-    whole = directions.astype(int).tolist()
-    for groups, items in group_chunks(starts, len(points), _POINTS):
-        rows = np.ascontiguousarray(points[items].T)
-        first = starts[groups] - items.start
-        for j, direction in enumerate(whole):
-            least, most = slab(direction, rows)
-            np.minimum.reduceat(least, first, out=low[j, groups])
-            np.maximum.reduceat(most, first, out=high[j, groups])
-            report_progress(progress, groups.start + len(first) * (j + 1) / len(whole), len(starts))
+    progress: Progress | None = None,
+) -> KDops:
+    """Return the k-DOPs of groups of `count` points in all; group i begins with point starts[i].
 
-
-def _measure_alike(
-    points: FloatArray,
-    size: int,
-    directions: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    progress: Progress | None,
-) -> None:
-    """Measure groups of `size` points each, such as triangles, several times as fast as `_measure` does."""
-    dim = points.shape[1]
-    whole = directions.astype(int).tolist()
-    groups = points.reshape(-1, size * dim)
-    step = max(1, _POINTS // size)
-    for begin in range(0, len(groups), step):
-        part = slice(begin, begin + step)
-        rows = np.ascontiguousarray(groups[part].T)
-        for j, direction in enumerate(whole):
-            least, most = low[j, part], high[j, part]
-            for corner in range(size):
-                below, above = slab(direction, rows[corner * dim : corner * dim + dim])
-                if corner:
-                    np.minimum(least, below, out=least)
-                    np.maximum(most, above, out=most)
+    `points(groups, items)` returns the points (n, dim) of some of the groups. Small groups of one size, such as
+    triangles, are measured corner by corner, several times as fast as others.
+    """
+    low, high = np.empty((2, len(directions), len(starts)))
+    sizes = np.diff(starts, append=count)
+    alike = bool(len(starts)) and sizes[0] <= _FEW and bool((sizes == sizes[0]).all())
+    report_progress(progress, 0.0)
+    for groups, items in group_chunks(starts, count, _POINTS):
+        chunk, first = points(groups, items), starts[groups] - items.start
+        size = len(chunk) // len(first) if alike else 1
+        # Of small groups all first corners, all second ones ...
+        rows = np.ascontiguousarray(chunk.reshape(-1, size, chunk.shape[1]).transpose(2, 1, 0))
+        rows = rows.reshape(chunk.shape[1], -1)
+        for j, direction in enumerate(directions.astype(int).tolist()):
+            for values, reduce, bound in zip(slab(direction, rows), (np.minimum, np.maximum), (low, high), strict=True):
+                if alike:
+                    reduce.reduce(values.reshape(-1, len(first)), axis=0, out=bound[j, groups])
                 else:
-                    least[:], most[:] = below, above
-        report_progress(progress, min(1.0, (begin + step) / len(groups)))
+                    reduce.reduceat(values, first, out=bound[j, groups])
+            report_progress(progress, groups.start + len(first) * (j + 1) / len(directions), len(starts))
+    report_progress(progress, 1.0)
+    return KDops(directions, low.T, high.T)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,18 +19,16 @@ from ..arguments import as_array
 from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope, as_polytope
 from ..tolerance import EPS, KDOP_SUM, LARGEST_COORDINATE
-from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
-from .kdop import KDops, slab
+from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
+from .kdop import KDops, measured_kdops
 from .kdop_polytope import default_k, kdop_directions
-from .volumes import group_chunks
+from .volumes import ranges
 
 Method = Literal["climb", "recompute"]
 
 _KDOP_CLIMB = 64.0
 """Times EPS and the largest world coordinate: the climb continues from all vertices this near to the highest. A hull is
 convex, and its measured heights are right, to a few EPS only."""
-_POINTS = 16_384
-"""Vertices moved at once."""
 _SHAPES = 1024
 """Shapes joined between two calls of the progress function."""
 _CLIMBERS = 1 << 13
@@ -118,24 +115,30 @@ def update_kdops(
         if k not in (None, hulls.kdops.k):
             raise ValueError(f"k must be that of the last update, {hulls.kdops.k}, not {k!r}")
         graph, directions, extremes = hulls.graph, hulls.kdops.directions, hulls.extremes.copy()
-        climb = method == "climb"
     else:
+        method = "recompute"
         graph = _hull_graph(hulls, subrange(progress, 0.0, 0.5))
         directions = kdop_directions(default_k(len(graph.rows)) if k is None else k, len(graph.rows))
-        extremes, climb = np.repeat(graph.starts[:-1, None], 2 * len(directions), axis=1), False
+        extremes = np.repeat(graph.starts[:-1, None], 2 * len(directions), axis=1)
         progress = subrange(progress, 0.5, 1.0)
     matrices, offsets = _as_motion(graph, rotations, translations)
+    if method == "recompute":
+        return HullKDops(_recompute(graph, matrices, offsets, directions, progress), graph, read_only(extremes))
     low, high = np.empty((2, len(directions), len(matrices)))
-    if not climb:
-        _recompute(graph, matrices, offsets, directions, low, high, progress)
     step = _CLIMBERS // extremes.shape[1]
-    for begin in range(0, len(matrices) if climb else 0, step):
+    for begin in range(0, len(matrices), step):
         chunk = slice(begin, min(begin + step, len(matrices)))
-        part, start = graph.part(chunk.start, chunk.stop), graph.starts[begin]
-        extremes[chunk] -= start
-        part_progress = subrange(progress, chunk.start / len(matrices), chunk.stop / len(matrices))
-        _climb(part, matrices[chunk], offsets[chunk], extremes[chunk], low[:, chunk], high[:, chunk], part_progress)
-        extremes[chunk] += start
+        start, total = graph.starts[begin], len(matrices)
+        part_progress = subrange(progress, begin / total, chunk.stop / total)
+        low[:, chunk], high[:, chunk], climbed = _climb(
+            graph.part(begin, chunk.stop),
+            matrices[chunk],
+            offsets[chunk],
+            directions,
+            extremes[chunk] - start,
+            part_progress,
+        )
+        extremes[chunk] = climbed + start
     report_progress(progress, 1.0)
     return HullKDops(KDops(directions, low.T, high.T), graph, read_only(extremes))
 
@@ -204,63 +207,42 @@ def _transformed(rows: FloatArray, matrices: FloatArray, offsets: FloatArray) ->
 
 
 def _recompute(
-    graph: _HullGraph,
-    matrices: FloatArray,
-    offsets: FloatArray,
-    directions: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    progress: Progress | None = None,
-) -> None:
-    """Put the bounds (h, b) of the moved hulls into `low` and `high`."""
+    graph: _HullGraph, matrices: FloatArray, offsets: FloatArray, directions: FloatArray, progress: Progress | None
+) -> KDops:
+    """Return the k-DOPs of the moved hulls from all their vertices."""
     counts = np.diff(graph.starts)
-    for hulls, vertices in group_chunks(graph.starts[:-1], graph.rows.shape[1], _POINTS):
+
+    def moved(hulls: slice, vertices: slice) -> FloatArray:
         matrix, offset = np.moveaxis(matrices[hulls], 0, -1), offsets[hulls].T
         if matrix.shape[-1] > 1:
             matrix, offset = np.repeat(matrix, counts[hulls], axis=-1), np.repeat(offset, counts[hulls], axis=-1)
-        rows = _transformed(graph.rows[:, vertices], matrix, offset)
-        first = graph.starts[:-1][hulls] - vertices.start
-        for j, direction in enumerate(directions.astype(int).tolist()):
-            least, most = slab(direction, rows)
-            np.minimum.reduceat(least, first, out=low[j, hulls])
-            np.maximum.reduceat(most, first, out=high[j, hulls])
-            done = vertices.start + (vertices.stop - vertices.start) * (j + 1) / len(directions)
-            report_progress(progress, done, graph.rows.shape[1])
+        return _transformed(graph.rows[:, vertices], matrix, offset).T
 
-
-@cache
-def _climbing_directions(k: int, dim: int) -> tuple[FloatArray, BoolArray]:
-    """Return the directions (3, k) of the climbers of a hull, and the terms (3, k) at which a sum is formed."""
-    directions = kdop_directions(k, dim)
-    rows = np.zeros((3, k))
-    rows[:dim] = np.concatenate([-directions, directions]).T
-    used = rows != 0.0
-    sums = np.stack([np.zeros(k, dtype=np.bool_), used[0] & used[1], (used[0] | used[1]) & used[2]])
-    return read_only(rows), sums
+    return measured_kdops(moved, graph.starts[:-1], graph.rows.shape[1], directions, progress)
 
 
 def _climb(
     graph: _HullGraph,
     matrices: FloatArray,
     offsets: FloatArray,
+    directions: FloatArray,
     extremes: IntArray,
-    low: FloatArray,
-    high: FloatArray,
     progress: Progress | None,
-) -> None:
-    """Climb from the vertices `extremes` (b, k); put the highest there, and the bounds (h, b) into `low` and `high`.
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Climb from the vertices `extremes` (b, k); return the bounds (h, b), low and high, and the extremes reached.
 
-    Climber k i + j is on hull i and climbs in direction j. It keeps all vertices within its slack of the highest.
+    Climber k i + j is on hull i and climbs along direction j, down for the first half of them. It keeps all vertices
+    within its slack of the highest.
     """
     b, k = extremes.shape
     dim, total = graph.rows.shape
-    directions, sums = _climbing_directions(k, dim)
     magnitude = dim * graph.magnitudes * np.abs(matrices).max(axis=(1, 2)) + np.abs(offsets).max(axis=1)
     slack = np.repeat(_KDOP_CLIMB * EPS * magnitude, k)
     # The directions in the frames of the hulls, matrix.T @ direction: exact enough for the climb.
-    local = np.matmul(matrices.transpose(0, 2, 1), directions[:dim]).transpose(1, 0, 2).reshape(dim, b * k)
+    signed = np.concatenate([-directions, directions]).T
+    local = np.matmul(matrices.transpose(0, 2, 1), signed).transpose(1, 0, 2).reshape(dim, b * k)
     local = np.ascontiguousarray(local)
-    climber, vertex, new = np.arange(b * k), extremes.ravel(), np.arange(b * k)
+    climber, vertex = np.arange(b * k), extremes.ravel()
     best, visited = np.full(b * k, -np.inf), np.zeros(k * total, dtype=np.bool_)
     kept = []
     for step in range(_STEPS + 1):
@@ -278,14 +260,11 @@ def _climb(
         visited[climber % k * total + vertex] = True
         kept.append((climber, vertex, height[new]))
         degrees = graph.first[vertex + 1] - graph.first[vertex]
-        ends = np.cumsum(degrees)
-        if not len(ends) or not ends[-1] or step == _STEPS:
+        climber, vertex = np.repeat(climber, degrees), graph.neighbours.take(ranges(graph.first[vertex], degrees))
+        if not len(climber):
             break
         report_progress(progress, 0.5 * step, _STEPS)
-        jumps = graph.first[vertex] - ends + degrees
-        vertex = graph.neighbours.take(np.arange(int(ends[-1])) + np.repeat(jumps, degrees))
-        climber = np.repeat(climber, degrees)
-    unfinished = np.unique(climber // k) if len(ends) and ends[-1] else climber[:0]
+    unfinished = np.unique(climber // k)
 
     climber, vertex, height = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     near = np.flatnonzero(height >= (best - slack)[climber])
@@ -294,23 +273,23 @@ def _climb(
     hull = climber // k if b > 1 else slice(None)
     place = _transformed(graph.rows[:, vertex], np.moveaxis(matrices, 0, -1)[:, :, hull], offsets.T[:, hull])
     # The same operations as in `slab`, for the same results to the last bit.
-    direction, summed = directions[:, climber % k], sums[:, climber % k]
-    height = direction[0] * place[0]
-    width, inexact = np.zeros(len(climber)), np.zeros(len(climber), dtype=np.bool_)
+    direction = signed[:, climber % k]
+    terms, used = direction * place, direction != 0.0
+    height, width, inexact = terms[0], np.zeros(len(climber)), np.zeros(len(climber), dtype=np.bool_)
     for j in range(1, dim):
-        term = direction[j] * place[j]
-        longer = height + term
-        inexact |= (longer - height != term) | (longer - term != height)
-        width += np.abs(longer) * summed[j]
+        longer = height + terms[j]
+        inexact |= (longer - height != terms[j]) | (longer - terms[j] != height)
+        width += np.abs(longer) * (used[j] & used[:j].any(axis=0))
         height = longer
     height += width * (KDOP_SUM * EPS) * inexact
     begins = np.flatnonzero(np.diff(climber, prepend=-1))
     top = np.maximum.reduceat(height, begins)
     hits = np.flatnonzero(height == np.repeat(top, np.diff(begins, append=len(climber))))
-    extremes[:] = vertex[hits[np.searchsorted(hits, begins)]].reshape(b, k)
-    tops = top.reshape(b, k).T
-    low[:], high[:] = -tops[: k // 2], tops[k // 2 :]
+    reached = vertex[hits[np.searchsorted(hits, begins)]].reshape(b, k)
+    low, high = -top.reshape(b, k).T[: k // 2], top.reshape(b, k).T[k // 2 :]
     for i in unfinished.tolist():
-        part, chunk, half = graph.part(i, i + 1), slice(i, i + 1), directions[:dim, k // 2 :].T
-        _recompute(part, matrices[chunk], offsets[chunk], half, low[:, chunk], high[:, chunk])
-        extremes[i] = graph.starts[i] + (local[:, i * k : (i + 1) * k].T @ part.rows).argmax(axis=1)
+        one = graph.part(i, i + 1)
+        exact = _recompute(one, matrices[i : i + 1], offsets[i : i + 1], directions, None)
+        low[:, i], high[:, i] = exact.low[0], exact.high[0]
+        reached[i] = graph.starts[i] + (local[:, i * k : (i + 1) * k].T @ one.rows).argmax(axis=1)
+    return low, high, reached

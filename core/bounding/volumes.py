@@ -225,3 +225,10 @@ def group_chunks(starts: IntArray, count: int, limit: int) -> Iterator[tuple[sli
         end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + limit, side="right")))
         yield slice(begin, end), slice(int(starts[begin]), int(ends[end - 1]))
         begin = end
+
+
+def ranges(first: IntArray, count: IntArray) -> IntArray:
+    """Return first[0], first[0] + 1 ... count[0] of them, then those of the next range, and so on."""
+    ends = np.cumsum(count)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(first - (ends - count), count)

@@ -17,9 +17,10 @@ from math import gcd
 
 import numpy as np
 
+from ..bounding.volumes import ranges
 from ..progress import Progress, report_progress, subrange
 from ..types import FloatArray, IntArray
-from .nodes import Layout, ranges, scaled_boxes
+from .nodes import Layout, scaled_boxes
 
 _OFTEN = 64
 """Items between two calls of the progress function."""

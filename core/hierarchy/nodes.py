@@ -15,7 +15,7 @@ import numpy as np
 from ..bounding.bounding_sphere import Spheres
 from ..bounding.kdop import KDops
 from ..bounding.obb import OrientedBoxes
-from ..bounding.volumes import Volumes, as_indices
+from ..bounding.volumes import Volumes, as_indices, ranges
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
 
@@ -145,10 +145,3 @@ def is_same_kind(volumes: Volumes, other: Volumes) -> bool:
     if isinstance(volumes, KDops) and isinstance(other, KDops) and volumes.k != other.k:
         return False
     return type(volumes) is type(other) and volumes.dim == other.dim
-
-
-def ranges(first: IntArray, count: IntArray) -> IntArray:
-    """Return first[0], first[0] + 1 ... count[0] of them, then those of the next range, and so on."""
-    ends = np.cumsum(count)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(first - (ends - count), count)

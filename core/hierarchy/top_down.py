@@ -10,9 +10,10 @@ from typing import Literal
 
 import numpy as np
 
+from ..bounding.volumes import ranges
 from ..progress import Progress, report_progress
 from ..types import BoolArray, FloatArray, IntArray
-from .nodes import Layout, half_surfaces, ranges
+from .nodes import Layout, half_surfaces
 
 Split = Literal["sah", "median", "mean", "middle"]
 

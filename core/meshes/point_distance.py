@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_array, as_points, validate_magnitude
-from ..hierarchy.nodes import ranges
+from ..bounding.volumes import ranges
 from ..progress import Progress, report_progress
 from ..tolerance import EPS, MESH_GAP, SMALLEST_STEP
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only

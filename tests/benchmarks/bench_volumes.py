@@ -81,7 +81,7 @@ def kinds(quick: bool) -> list[list[str]]:
             (
                 partial(bounding_volumes, kind, triangles, starts, k=k),
                 partial(volumes_of_shapes, kind, scenes["long"], k=k),
-                partial(volumes.overlap, other),
+                partial(volumes.overlaps, other),
                 partial(volumes.merged, other),
             ),
             rounds,
