@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .tolerance import EPS, LARGEST_COORDINATE
-from .types import FloatArray
+from .types import FloatArray, IntArray
 
 _UNIT_LENGTH = 16.0
 """Times EPS: a normal whose length is this near to 1 is taken as it is, and any other is made a unit vector."""
@@ -141,3 +141,28 @@ def as_factor(name: str, value: object) -> float:
     if number == 0.0:
         raise ValueError(f"{name} must be above 0")
     return number
+
+
+def as_indices(name: str, value: ArrayLike, count: int, items: str, columns: int | None = None) -> IntArray:
+    """Return `value` as indices (m,), or (m, columns), of `count` items with this name; no items, an empty array."""
+    expected = "whole numbers (m,)" if columns is None else f"whole numbers (m, {columns})"
+    shape = () if columns is None else (columns,)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {expected} expected, got rows of different length") from error
+    if array.shape == (0,):
+        array = np.empty((0, *shape), dtype=np.intp)
+    if array.ndim == 0 or array.shape[1:] != shape or array.dtype.kind not in "iu":
+        raise ValueError(f"{name}: {expected} expected, got the shape {array.shape} of dtype {array.dtype}")
+    array = array.astype(np.intp, copy=False)
+    if len(array) and array.view(np.uintp).max() >= count:  # as unsigned numbers, negative ones are the largest
+        raise ValueError(f"{name}: all must be from 0 to {count - 1}, for there are {count} {items}")
+    return array
+
+
+def as_whole_number(name: str, value: object, least: int = 0) -> int:
+    """Return a whole number that is not below the least."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+    return int(value)

@@ -80,6 +80,13 @@ class Spheres(Volumes):
         return self.center
 
     @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (dim, n) of an axis-aligned box around each volume, to a rounding error."""
+        reach = self.radius
+        with np.errstate(over="ignore"):
+            return self.center.T - reach, self.center.T + reach
+
+    @property
     def surface_area(self) -> FloatArray:
         """(n,) the surface area, in the plane the length of the circle."""
         with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_array, validate_magnitude
+from ..arguments import as_array, as_indices, validate_magnitude
 from ..progress import Progress
 from ..shapes.polytope import Polytope, as_polytope
 from ..types import FloatArray, IntArray
@@ -20,7 +20,7 @@ from .bounding_sphere import bounding_spheres
 from .kdop import bounding_kdops, kdops_of_triangles
 from .kdop_polytope import default_k
 from .obb import bounding_obbs, obbs_of_shapes
-from .volumes import Volumes, as_starts, as_whole_numbers
+from .volumes import Volumes, as_starts
 
 Kind = Literal["sphere", "aabb", "obb", "kdop"]
 """Kinds of bounding volume. "aabb" is the k-DOP of 6 directions in space, of 4 in the plane."""
@@ -50,11 +50,7 @@ def bounding_volumes(
     """
     _check_kind(kind, k)
     array, first = _checked_groups(points, starts)
-    if kind == "sphere":
-        return bounding_spheres(array, first, progress)
-    if kind == "obb":
-        return bounding_obbs(array, first, progress)
-    return bounding_kdops(array, first, _count_of_planes(kind, k, array.shape[1]), progress)
+    return _bound(kind, array, first, k, progress)
 
 
 def volumes_of_triangles(
@@ -79,19 +75,10 @@ def volumes_of_triangles(
     """
     _check_kind(kind, k)
     array, _ = _checked_groups(points, [])
-    corners = as_whole_numbers("triangles", triangles, "(m, 3)")
-    if corners.shape == (0,):
-        corners = np.empty((0, 3), dtype=np.intp)
-    if corners.ndim != 2 or corners.shape[1] != 3 or (corners.dtype.kind not in "iu" and len(corners)):
-        found = f"the shape {corners.shape} of dtype {corners.dtype}"
-        raise ValueError(f"triangles: whole numbers (m, 3) expected, got {found}")
-    if len(corners) and (corners.min() < 0 or corners.max() >= len(array)):
-        raise ValueError(f"triangles: all must be from 0 to {len(array) - 1}, for there are {len(array)} points")
-    corners = corners.astype(np.intp, copy=False)
+    corners = as_indices("triangles", triangles, len(array), "points", columns=3)
     if kind in ("aabb", "kdop"):
         return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]), progress)
-    at_corners = array.take(corners.ravel(), axis=0)
-    return bounding_volumes(kind, at_corners, np.arange(0, corners.size, 3), progress=progress)
+    return _bound(kind, array.take(corners.ravel(), axis=0), np.arange(0, corners.size, 3), k, progress)
 
 
 def volumes_of_shapes(
@@ -121,9 +108,15 @@ def volumes_of_shapes(
     counts = np.array([len(shape.vertices) for shape in shapes], dtype=np.intp)
     starts: IntArray = np.cumsum(counts) - counts
     points = np.concatenate([shape.vertices for shape in shapes]) if len(shapes) else np.empty((0, dim))
+    return _bound(kind, points, starts, k, progress)
+
+
+def _bound(kind: Kind, points: FloatArray, starts: IntArray, k: int | None, progress: Progress | None) -> Volumes:
     if kind == "sphere":
         return bounding_spheres(points, starts, progress)
-    return bounding_kdops(points, starts, _count_of_planes(kind, k, dim), progress)
+    if kind == "obb":
+        return bounding_obbs(points, starts, progress)
+    return bounding_kdops(points, starts, _count_of_planes(kind, k, points.shape[1]), progress)
 
 
 def _check_kind(kind: Kind, k: int | None) -> None:

@@ -6,7 +6,7 @@ With 6 planes in space (4 in the plane) a k-DOP is the axis-aligned bounding box
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,11 +65,10 @@ class KDops(Volumes):
     def _with(self, *arrays: FloatArray) -> KDops:
         return KDops(self.directions, *arrays)
 
-    def _validate_partner(self, other: object) -> None:
-        super()._validate_partner(other)
-        assert isinstance(other, KDops)
-        if other.k != self.k:
-            raise ValueError(f"other must have the same k, but this is {self.k} and that {other.k}")
+    @property
+    def kind(self) -> str:
+        """Kind, dimension and number of planes of the volumes, in words."""
+        return f"{super().kind} with {self.k} planes"
 
     @property
     def dim(self) -> int:
@@ -80,14 +79,6 @@ class KDops(Volumes):
     def k(self) -> int:
         """Number of planes of each volume."""
         return 2 * len(self.directions)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[KDops]) -> KDops:
-        """Return the volumes of one or more batches, one batch after the other."""
-        kinds = {(part.dim, part.k) for part in parts if isinstance(part, KDops)} if isinstance(parts, Sequence) else {}
-        if len(kinds) > 1 and len({dim for dim, _ in kinds}) == 1:
-            raise ValueError(f"parts must have the same k, but there are {sorted(k for _, k in kinds)}")
-        return super().concatenate(parts)
 
     def merged(self, other: KDops) -> KDops:
         """Return, element by element, the smallest k-DOP that contains both."""
@@ -141,6 +132,11 @@ class KDops(Volumes):
     def centers(self) -> FloatArray:
         """(n, dim) the middle of the axis-aligned box of each volume."""
         return np.ascontiguousarray(0.5 * self.low[:, : self.dim] + 0.5 * self.high[:, : self.dim])
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (dim, n) of the axis-aligned box of each volume."""
+        return self.low.T[: self.dim], self.high.T[: self.dim]
 
     @property
     def surface_area(self) -> FloatArray:

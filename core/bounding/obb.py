@@ -98,6 +98,13 @@ class OrientedBoxes(Volumes):
         return self.center
 
     @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (dim, n) of an axis-aligned box around each volume, to a rounding error."""
+        reach = (np.abs(self.axes) * self.half[:, :, None]).sum(axis=1).T
+        with np.errstate(over="ignore"):
+            return self.center.T - reach, self.center.T + reach
+
+    @property
     def surface_area(self) -> FloatArray:
         """(n,) the surface area, in the plane the perimeter."""
         return box_surface_areas(2.0 * self.half.T)

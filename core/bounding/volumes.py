@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..arguments import as_array, as_length, validate_magnitude
+from ..arguments import as_array, as_indices, as_length, validate_magnitude
 from ..shapes.hull import ConvexHull
 from ..tolerance import LARGEST_COORDINATE
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
@@ -48,16 +48,17 @@ class Volumes(ReadOnlyArrays, ABC):
         """Return volumes of the same kind with these arrays."""
         return type(self)(*arrays)
 
+    @property
+    def kind(self) -> str:
+        """Kind and dimension of the volumes, in words: two batches in one call must have the same."""
+        return f"{type(self).__name__} of dimension {self.dim}"
+
     def _validate_partner(self, other: object) -> None:
         """Raise ValueError unless `other` is a batch of the same kind, dimension and length."""
-        if type(other) is not type(self):
-            raise ValueError(f"other must be {type(self).__name__} like the first, not {type(other).__name__}")
-        assert isinstance(other, Volumes)
-        if other.dim != self.dim or len(other) != len(self):
-            raise ValueError(
-                f"other must have the same length and dimension, but these are {len(self)} of dimension {self.dim} "
-                f"and those are {len(other)} of dimension {other.dim}"
-            )
+        if not isinstance(other, Volumes) or other.kind != self.kind:
+            raise ValueError(f"other must be {self.kind} like the first, not {kind_of(other)}")
+        if len(other) != len(self):
+            raise ValueError(f"other must have the same length, but these are {len(self)} and those are {len(other)}")
 
     @property
     def dim(self) -> int:
@@ -68,9 +69,14 @@ class Volumes(ReadOnlyArrays, ABC):
         """Return the number of volumes n; it may be 0."""
         return len(self._arrays[0])
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers of the volumes and of their bounds are finite."""
+        return all(np.isfinite(array).all() for array in (*self.bounds, *self._arrays))
+
     def take(self: _V, indices: ArrayLike) -> _V:
         """Return the volumes with these indices (m,), in this order."""
-        chosen = as_indices("indices", indices, len(self))
+        chosen = as_indices("indices", indices, len(self), "volumes")
         return self._with(*(_rows(array, chosen) for array in self._arrays))
 
     @classmethod
@@ -79,10 +85,9 @@ class Volumes(ReadOnlyArrays, ABC):
         if not isinstance(parts, Sequence) or not len(parts):
             raise ValueError("parts: a list of one or more batches expected")
         for i, part in enumerate(parts):
-            if not isinstance(part, cls):
-                raise ValueError(f"parts[{i}] must be {cls.__name__}, not {type(part).__name__}")
-            if part.dim != parts[0].dim:
-                raise ValueError(f"parts[{i}] must be of dimension {parts[0].dim} like the first, not {part.dim}")
+            expected = f"{parts[0].kind} like the first" if i else cls.__name__
+            if not isinstance(part, cls) or part.kind != parts[0].kind:
+                raise ValueError(f"parts[{i}] must be {expected}, not {kind_of(part)}")
         return parts[0]._with(*map(np.concatenate, zip(*(part._arrays for part in parts), strict=True)))
 
     @abstractmethod
@@ -121,6 +126,11 @@ class Volumes(ReadOnlyArrays, ABC):
 
     @property
     @abstractmethod
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest coordinates (dim, n) of an axis-aligned box around each volume, to a rounding error."""
+
+    @property
+    @abstractmethod
     def surface_area(self) -> FloatArray:
         """(n,) the size that the surface area heuristic compares: the surface area, in the plane the perimeter."""
 
@@ -138,6 +148,11 @@ class Volumes(ReadOnlyArrays, ABC):
         """Return a volume as a convex polytope, to be drawn; None for a sphere."""
 
 
+def kind_of(value: object) -> str:
+    """Return the kind of volumes in words, the name of the type of anything else."""
+    return value.kind if isinstance(value, Volumes) else type(value).__name__
+
+
 def _rows(array: FloatArray, indices: IntArray) -> FloatArray:
     """Return rows of an array in the same order of memory; the indices are valid."""
     if not len(indices):
@@ -150,35 +165,11 @@ def _rows(array: FloatArray, indices: IntArray) -> FloatArray:
 
 def as_starts(starts: ArrayLike, count: int, items: str) -> IntArray:
     """Return the first index (g,) of each of g non-empty groups of `count` items with this name."""
-    first = as_indices("starts", starts)
-    if len(first):
-        if first[0] < 0 or first[-1] >= count:
-            raise ValueError(f"starts: all must be from 0 to {count - 1}, for there are {count} {items}")
-        if not (first[1:] > first[:-1]).all():
-            where = int(np.flatnonzero(first[1:] <= first[:-1])[0])
-            raise ValueError(f"starts must grow, but starts[{where}] is {first[where]} and the next {first[where + 1]}")
+    first = as_indices("starts", starts, count, items)
+    if not (first[1:] > first[:-1]).all():
+        i = int(np.flatnonzero(first[1:] <= first[:-1])[0])
+        raise ValueError(f"starts must grow, but starts[{i}] is {first[i]} and the next {first[i + 1]}")
     return first
-
-
-def as_indices(name: str, value: ArrayLike, count: int | None = None) -> IntArray:
-    """Return `value` as an index array (m,), of `count` volumes; an empty input gives an empty array."""
-    array = as_whole_numbers(name, value, "(m,)")
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-        raise ValueError(f"{name}: whole numbers (m,) expected, got the shape {array.shape} of dtype {array.dtype}")
-    array = array.astype(np.intp, copy=False)
-    if count is not None and len(array) and (array.min() < 0 or array.max() >= count):
-        raise ValueError(f"{name}: all must be from 0 to {count - 1}, for there are {count} volumes")
-    return array
-
-
-def as_whole_numbers(name: str, value: ArrayLike, shape: str) -> NDArray[Any]:
-    """Return an array of any shape and type; ValueError for rows of different length."""
-    try:
-        return np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name}: whole numbers {shape} expected; rows of different length are none ({error})"
-        ) from error
 
 
 def as_margin(margin: float) -> float:

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_direction, as_length, as_vector
+from ..arguments import as_direction, as_length, as_vector, as_whole_number
 from ..bounding.kdop import KDops
 from ..bounding.kdop_polytope import kdop_directions
 from ..bounding.uninformative_axes import uninformative_axes
@@ -27,7 +27,7 @@ from .bottom_up import bottom_up_layout
 from .insertion import grown_layout, insertion_layout, prune
 from .linear import linear_layout
 from .node_volumes import node_volumes
-from .nodes import Layout, VolumeTree, enclosing_boxes, half_surfaces, is_same_kind, scaled_boxes
+from .nodes import Layout, VolumeTree, enclosing_boxes, half_surfaces, scaled_boxes
 from .top_down import Split, top_down_layout
 from .tree_pairs import TreePairs, find_pairs
 
@@ -83,11 +83,9 @@ class Bvh(VolumeTree):
             raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
         if split not in SPLITS:
             raise ValueError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
-        if isinstance(leaf_size, bool) or not isinstance(leaf_size, int | np.integer) or leaf_size < 1:
-            raise ValueError(f"leaf_size must be a whole number from 1 on, not {leaf_size!r}")
         report_progress(progress, 0.0)
         low, high = scaled_boxes(*enclosing_boxes(volumes))
-        most = min(int(leaf_size), max(len(volumes), 1))
+        most = min(as_whole_number("leaf_size", leaf_size, least=1), max(len(volumes), 1))
         layout_progress = subrange(progress, 0.0, 0.5)
         if len(volumes) == 0:
             layout = Layout(*np.zeros((5, 0), dtype=np.intp))
@@ -174,7 +172,7 @@ class Bvh(VolumeTree):
         """
         if other is not None:
             validate_tree("other", other)
-            if not is_same_kind(self.volumes, other.volumes):
+            if self.volumes.kind != other.volumes.kind:
                 raise ValueError("other must be of volumes of the same kind and dimension")
         width = min(as_length("margin", margin), 4.0 * LARGEST_COORDINATE)  # no volumes are farther apart
         return find_pairs(self, other, width, progress)
@@ -285,7 +283,7 @@ class Bvh(VolumeTree):
         return float((surfaces / root).sum())
 
     def _validate_kind(self, name: str, volumes: Volumes) -> None:
-        if len(self) and not is_same_kind(volumes, self.item_volumes):
+        if len(self) and volumes.kind != self.item_volumes.kind:
             raise ValueError(f"{name} must be of the same kind and dimension as those in the tree")
 
 

@@ -12,10 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..bounding.bounding_sphere import Spheres
-from ..bounding.kdop import KDops
-from ..bounding.obb import OrientedBoxes
-from ..bounding.volumes import Volumes, as_indices, ranges
+from ..arguments import as_indices, as_whole_number
+from ..bounding.volumes import Volumes, ranges
 from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, IntArray, ReadOnlyArrays
 
@@ -75,13 +73,12 @@ class Layout(ReadOnlyArrays):
 
         Raises ValueError when `level` is not a whole number from 0 on.
         """
-        if isinstance(level, bool) or not isinstance(level, int | np.integer) or level < 0:
-            raise ValueError(f"level must be a whole number from 0 on, not {level!r}")
+        level = as_whole_number("level", level)
         return np.flatnonzero((self.level == level) | (self.is_leaf & (self.level < level)))
 
     def items_below(self, nodes: IntArray) -> IntArray:
         """Return the indices of the items below nodes, those of the first node first."""
-        chosen = as_indices("nodes", nodes, len(self))
+        chosen = as_indices("nodes", nodes, len(self), "nodes")
         return self.items.take(ranges(self.first.take(chosen), self.count.take(chosen)))
 
 
@@ -101,23 +98,9 @@ def enclosing_boxes(volumes: Volumes) -> tuple[FloatArray, FloatArray]:
     Builds choose the shape of a tree by these: they are the same for every kind of volume and cheap to merge. A
     rounding error does not matter to them.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isinstance(volumes, KDops):
-            low, high = volumes.low.T, volumes.high.T
-        else:
-            middle = volumes.centers.T
-            if isinstance(volumes, Spheres):
-                reach = volumes.radius
-            elif isinstance(volumes, OrientedBoxes):
-                reach = (np.abs(volumes.axes) * volumes.half[:, :, None]).sum(axis=1).T
-            else:
-                raise ValueError(f"volumes: spheres, oriented boxes or k-DOPs expected, not {type(volumes).__name__}")
-            low, high = middle - reach, middle + reach
-        # A sum is finite only if all its terms are, but may overflow on its own: then each is tested.
-        finite = np.isfinite(low.sum() + high.sum()) or (np.isfinite(low).all() and np.isfinite(high).all())
-    if not finite:
+    if not volumes.is_finite:
         raise ValueError("volumes: all must be finite")
-    return low[: volumes.dim], high[: volumes.dim]
+    return volumes.bounds
 
 
 def scaled_boxes(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -138,10 +121,3 @@ def half_surfaces(low: FloatArray, high: FloatArray) -> FloatArray:
         result = sides[0] * (sides[1] + sides[2])
         result += sides[1] * sides[2]
     return result
-
-
-def is_same_kind(volumes: Volumes, other: Volumes) -> bool:
-    """Return whether two batches are of the same kind and dimension, with the same planes if they are k-DOPs."""
-    if isinstance(volumes, KDops) and isinstance(other, KDops) and volumes.k != other.k:
-        return False
-    return type(volumes) is type(other) and volumes.dim == other.dim
