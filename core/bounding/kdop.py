@@ -223,6 +223,7 @@ def kdops_of_triangles(points: FloatArray, triangles: IntArray, k: int, progress
     directions = kdop_directions(k, points.shape[1])
     low, high = np.empty((2, len(directions), len(triangles)))
     rows, corners = np.ascontiguousarray(points.T), np.ascontiguousarray(triangles.T)
+    report_progress(progress, 0.0)
     for j, direction in enumerate(directions.astype(int).tolist()):
         below, above = slab(direction, rows)
         for begin in range(0, len(triangles), _TRIANGLES):

@@ -14,7 +14,7 @@ from scipy.spatial import HalfspaceIntersection
 
 from contact_lens.core import ConvexHull
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
-from contact_lens.core.bounding.kdop import KDops, kdop_directions, slab
+from contact_lens.core.bounding.kdop import KDops, kdop_directions
 
 pytestmark = pytest.mark.filterwarnings("error")
 TRIANGLE = np.array([[3, 1], [5, 4], [1, 5]])
@@ -67,7 +67,7 @@ def test_the_sets_of_directions_are_made_of_axes_corners_and_edges():
 
 
 def test_one_disjoint_slab_is_enough():
-    """Source: S3.2. The boxes of these two overlap, and only x + y tells them apart."""
+    """Source: S3.2. The boxes of these two overlap, and only x + y separates them."""
     a, b = np.array([[0, 0], [4, 0], [0, 4]]), np.array([[4, 4], [4, 1], [1, 4]])
     assert kdops(a, 4).overlaps(kdops(b, 4)).all()
     first, second = kdops(a, 8), kdops(b, 8)
@@ -79,20 +79,11 @@ def test_one_disjoint_slab_is_enough():
 
 
 @pytest.mark.parametrize("k", [0, 5, 8, -6, 6.5, True, "6", None])
-def test_no_other_k_in_space(k):
+def test_no_other_k_and_no_other_dimension(k):
     with pytest.raises(ValueError, match=r"^k must be one of 6, 14, 18, 26 in dimension 3"):
         kdop_directions(k, 3)
-
-
-def test_no_other_dimension():
     with pytest.raises(ValueError, match=r"^dim must be 2 or 3"):
         kdop_directions(6, 4)
-
-
-def test_volumes_of_another_k_are_refused():
-    points = np.zeros((1, 3))
-    with pytest.raises(ValueError, match=r"^other must have the same k, but this is 6 and that 14"):
-        kdops(points, 6).overlaps(kdops(points, 14))
 
 
 def test_the_axis_aligned_box_is_the_lowest_and_the_highest_coordinates():
@@ -120,7 +111,7 @@ number = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(-8, 8).map(float) |
 
 
 @given(st.lists(st.tuples(number, number, number), min_size=1, max_size=6), st.sampled_from([14, 18, 26]))
-def test_bounds_hold_the_exact_sums_and_are_the_exact_ones_where_these_are_floats(rows, k):
+def test_bounds_contain_the_exact_sums_and_are_the_exact_ones_where_these_are_floats(rows, k):
     points = np.array(rows)
     dop = kdops(points, k)
     for j, direction in enumerate(dop.directions.astype(int).tolist()):
@@ -141,20 +132,15 @@ def test_whole_numbers_are_never_widened():
     np.testing.assert_array_equal(dop.high, values.reshape(250, 4, 13).max(axis=1))
 
 
-def test_a_slab_says_whether_the_sum_was_exact():
-    low, high = slab([1, 1, -1], np.array([[1.0, 1.0, 2.0**53], [2.0, 2.0**-60, 1.0], [3.0, 0.0, 0.0]]))
-    assert (low == high).tolist() == [True, False, False]
-
-
-def test_growing_moves_planes_by_at_least_the_margin_times_the_length_of_the_direction():
+def test_inflating_moves_planes_by_at_least_the_margin_times_the_length_of_the_direction():
     points = np.random.default_rng(2).normal(size=(200, 3)) * 1e3
     dop = kdops(points, 26, np.arange(0, 200, 2))
     for margin in (1e-12, 0.1, 7.0, 1e9):
-        grown = dop.inflated(margin)
+        inflated = dop.inflated(margin)
         square = (dop.directions**2).sum(axis=1).astype(int).tolist()
         for j, factor in enumerate(square):
             for i in range(0, 100, 7):
-                for by in (grown.high[i, j], dop.high[i, j]), (-grown.low[i, j], -dop.low[i, j]):
+                for by in (inflated.high[i, j], dop.high[i, j]), (-inflated.low[i, j], -dop.low[i, j]):
                     moved = Fraction(float(by[0])) - Fraction(float(by[1]))
                     assert moved > 0
                     assert moved**2 >= factor * Fraction(margin) ** 2
@@ -178,7 +164,7 @@ def clouds(seed: int, dim: int) -> np.ndarray:
 @pytest.mark.fast_cases(2)
 @pytest.mark.parametrize(("dim", "k"), [(2, 4), (2, 8), *((3, k) for k in IN_SPACE)])
 def test_the_polytope_is_the_intersection_of_the_half_spaces(dim, k):
-    for seed in range(120):
+    for seed in range(32):
         points = clouds(seed, dim)
         if np.linalg.matrix_rank(points - points[0]) < dim:
             continue
@@ -214,16 +200,6 @@ def test_the_k_dop_of_a_ball_has_k_faces(k):
     unit = shape.normals / np.abs(shape.normals).max(axis=1)[:, None]
     known = {tuple(d) for d in np.concatenate([dop.directions, -dop.directions]).tolist()}
     assert {tuple(d) for d in (np.round(unit, 6) + 0.0).tolist()} == known
-
-
-def test_more_planes_are_tighter():
-    points = np.random.default_rng(4).normal(size=(200 * 20, 3))
-    starts = np.arange(0, 4000, 20)
-    contents = {k: kdops(points, k, starts).volume for k in IN_SPACE}
-    hulls = [QHull(points[i : i + 20]).volume for i in starts.tolist()]
-    for less, more in ((6, 14), (6, 18), (14, 26), (18, 26)):
-        assert (contents[more] <= contents[less] * (1 + 1e-12)).all()
-    assert (contents[26] >= hulls).all()
 
 
 @pytest.mark.parametrize("k", IN_SPACE)
