@@ -146,7 +146,7 @@ def test_every_build_finds_the_pairs_that_testing_all_finds(method, split):
         assert_right(tree, None, margin)
 
 
-@pytest.mark.fast_cases(2)
+@pytest.mark.fast_cases(3)
 @every_kind
 def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
     """Whether two items that just touch overlap is a matter of rounding: that of the items, not of the nodes."""
@@ -164,6 +164,7 @@ def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
             assert_right(tree, tree, margin)
 
 
+@pytest.mark.fast_cases(9)
 @every_kind
 @every_build
 def test_trees_of_every_kind_of_volume_are_built_refitted_and_grow(kind, k, method, split):
@@ -186,6 +187,7 @@ def test_trees_of_every_kind_of_volume_are_built_refitted_and_grow(kind, k, meth
     assert_right(empty.insert(a.take([])).insert(a), None)
 
 
+@pytest.mark.fast_cases(3)
 @every_build
 def test_a_refitted_tree_is_right_about_items_that_moved(method, split):
     rng = np.random.default_rng(5)
@@ -247,6 +249,7 @@ def test_statistics_of_a_tree_made_by_hand():
     assert pairs.overlapping_pairs().tests == 3
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("scene", ["row", "nested", "squares", "scattered", "mesh", "alike"])
 @pytest.mark.parametrize(("method", "split"), [build for build in BUILDS if build[0] != "insertion"])
 def test_trees_are_about_as_shallow_as_can_be(method, split, scene):
@@ -351,6 +354,7 @@ def calls_with_progress():
     yield lambda report: candidate_pairs(a.low, a.high, progress=report)
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("call", list(calls_with_progress()))
 def test_progress_grows_from_0_to_1_and_any_false_value_cancels(call):
     fractions: list[float] = []
@@ -408,6 +412,7 @@ def test_coordinates_whose_squares_overflow_or_vanish():
             assert tree.items.tolist() == Bvh.build(a, method, split).items.tolist(), "the same tree at every scale"
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("split", SPLITS)
@@ -464,6 +469,7 @@ def test_with_the_largest_margins_all_pairs_are_found(kind, k):
             assert len(Bvh.build(a).overlapping_pairs(Bvh.build(a, "top-down"), margin=margin).pairs) == 100
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("tilt", [1e-2, 1e-3, 1e-4, 1e-5])
 @every_build
 def test_oriented_boxes_that_truly_meet_at_nearly_parallel_edges_are_never_lost(tilt, method, split):
@@ -486,6 +492,7 @@ def test_oriented_boxes_that_truly_meet_at_nearly_parallel_edges_are_never_lost(
             assert found == [[1, 1]]
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize(("method", "split"), [build for build in BUILDS if build[0] != "insertion"])
 def test_a_stack_of_wide_plates_takes_few_tests(method, split, dim):
@@ -548,6 +555,7 @@ def test_a_refitted_tree_that_costs_too_much_needs_more_tests_than_a_new_one():
     assert tree.overlapping_pairs().tests > 1.4 * new.overlapping_pairs().tests
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", [1.0, 1e160, 2.0**990, 1e-170, 1e-300])
 @pytest.mark.parametrize("scene", ["scattered", "in a row", "in a row without width", "in a plane"])
@@ -652,6 +660,7 @@ def lightest_child(tree: Bvh) -> float:
     return float((lighter / leaves[inner]).min())
 
 
+@pytest.mark.fast_cases(5)
 @every_order
 @pytest.mark.parametrize("dim", [2, 3])
 def test_items_inserted_in_any_order_make_no_deep_tree(order, dim):
@@ -713,6 +722,7 @@ def hit_exactly(low, high, origin, direction, length) -> bool:
     return (last is None or first <= last) and (length is None or first * first * square <= Fraction(length) ** 2)
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize(
     ("kind", "k", "dim"), [("aabb", None, 3), ("kdop", 8, 2), ("sphere", None, 3), ("obb", None, 2)]
 )

@@ -61,6 +61,7 @@ def shapes_of_every_sort(seed: int) -> list[ConvexHull | Box]:
     return shapes + [ConvexHull(solid(rng)) for _ in range(10)]
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("k", [6, 14, 18, 26])
 @pytest.mark.parametrize("seed", range(2))
 def test_climbing_over_many_turns_equals_recomputation(k, seed):
@@ -95,6 +96,7 @@ def test_polygons_turn_in_the_plane(k):
         assert_extreme(shapes, rotations, translations, last)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("k", [6, 18, 26])
 def test_one_large_hull_alone_and_among_others_is_the_same(k):
     rng = np.random.default_rng(1)
@@ -178,6 +180,7 @@ def test_wrong_arguments_are_named(words, change):
         update_kdops(**arguments)
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("k", [6, 14, 18, 26])
 def test_motion_to_infinity_is_refused_by_name_and_large_motion_is_not(k):
     shapes = [BOX, ConvexHull(np.eye(3) * 1e250), ConvexHull(np.eye(3) * 2.0**1000)]
@@ -200,6 +203,7 @@ def test_motion_to_infinity_is_refused_by_name_and_large_motion_is_not(k):
         assert np.isfinite([last.kdops.low, last.kdops.high]).all()
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("many", [True, False])
 def test_every_update_reports_progress_and_can_be_cancelled(dim, many):

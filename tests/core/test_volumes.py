@@ -123,12 +123,14 @@ def assert_every_point_is_inside(kind: str, k: int | None, points: np.ndarray, s
     assert (volumes.take(owner).gap(alone) == 0.0).all()
 
 
+@pytest.mark.fast_cases(12)
 @every_kind
 @pytest.mark.parametrize("seed", range(4))
 def test_every_point_is_inside_even_in_exact_arithmetic(kind, k, dim, seed):
     assert_every_point_is_inside(kind, k, *groups(seed, dim))
 
 
+@pytest.mark.fast_cases(20)
 @every_kind
 @pytest.mark.parametrize("size", [*SMALL, 1e-200, 1e-9, 1e12, 1e200, 1e300])
 def test_the_smallest_and_the_largest_floats_are_lengths_like_any_other(kind, k, dim, size):
@@ -178,6 +180,7 @@ def assert_same(volumes: Volumes, other: Volumes, points: np.ndarray, exact: boo
             np.testing.assert_allclose(getattr(volumes, name), getattr(other, name), rtol=1e-9, atol=tolerance(points))
 
 
+@pytest.mark.fast_cases(10)
 @every_kind
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_groups_are_measured_alike_alone_together_and_among_others(kind, k, dim, size):
@@ -193,6 +196,7 @@ def test_groups_are_measured_alike_alone_together_and_among_others(kind, k, dim,
         assert_same(alone, alike.take([i]), points, exact=kind in ("aabb", "kdop"))
 
 
+@pytest.mark.fast_cases(9)
 @every_kind
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
 def test_triangles_of_a_mesh_have_the_volumes_of_their_corners(kind, k, dim, size):
@@ -243,6 +247,7 @@ def test_merging_with_itself_or_with_something_inside_does_not_widen(kind, k, di
 # Margins
 
 
+@pytest.mark.fast_cases(12)
 @every_kind
 @pytest.mark.parametrize("margin", [0.0, 1e-9, 0.3, 1e3])
 def test_an_inflated_volume_contains_everything_within_the_margin(kind, k, dim, margin):
@@ -261,6 +266,7 @@ def test_an_inflated_volume_contains_everything_within_the_margin(kind, k, dim, 
     assert tried > 5 * len(points)
 
 
+@pytest.mark.fast_cases(9)
 @every_kind
 @pytest.mark.parametrize("margin", [1e302, 5e307, 1.7e308])
 def test_a_margin_of_any_size_reaches_everything(kind, k, dim, margin):
@@ -289,6 +295,7 @@ def hard_pairs(dim: int) -> tuple[list[tuple[ConvexHull, ConvexHull]], list[Cont
     return chosen, [contact(a, b) for a, b in chosen]
 
 
+@pytest.mark.fast_cases(7)
 @every_kind
 def test_overlap_and_gap_against_certified_distances(kind, k, dim):
     """Against GJK and EPA with their certified bounds, on pairs of every class that is hard to collide."""
@@ -330,6 +337,7 @@ def crossing_segments(dim: int) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
+@pytest.mark.fast_cases(6)
 @every_kind
 def test_volumes_that_share_a_point_overlap(kind, k, dim):
     cases = [tetrahedra_with_one_common_point(dim, *c) for c in ((1.0, 0.0), (1e-6, 1.0), (1e6, 1.0), (1.0, 1e6))]
@@ -370,6 +378,7 @@ def test_more_planes_separate_all_that_fewer_of_them_do():
         assert not (apart[fewer] & ~apart[more]).any()
 
 
+@pytest.mark.fast_cases(15)
 @every_kind
 @pytest.mark.parametrize("size", [1e-320, 1e-300, 1e-200, 1e-155, 1e-150, 1.0, 1e150, 1e155, 1e200, 1e300])
 def test_overlap_and_gap_agree_at_every_size(kind, k, dim, size):
@@ -431,6 +440,7 @@ def test_a_sphere_has_the_measures_of_the_formula_and_no_polytope(dim):
     assert sphere.surface_area[0] == pytest.approx(4 * np.pi if dim == 2 else 16 * np.pi)
 
 
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize(("kind", "k", "dim"), [case for case in KINDS if case[0] != "sphere"])
 def test_measures_are_those_of_the_polytope(kind, k, dim):
     points, starts = groups(15, dim, 16)
@@ -450,6 +460,7 @@ def test_measures_are_those_of_the_polytope(kind, k, dim):
                 assert volumes.surface_area[i] == pytest.approx(shape.area, rel=1e-9, abs=slack * extent)
 
 
+@pytest.mark.fast_cases(12)
 @every_kind
 @pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-100, 1e100, 1e160, 1e300])
 def test_measures_are_numbers_at_every_size(kind, k, dim, size):
@@ -631,6 +642,7 @@ def reported(call) -> list[float]:
     return fractions
 
 
+@pytest.mark.fast_cases(5)
 @every_kind
 def test_progress_rises_to_one_and_cancels(kind, k, dim):
     rng = np.random.default_rng(24)
