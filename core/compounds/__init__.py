@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unions of convex pieces: contact per pair of pieces, and the shortest way out."""
+"""Unions of convex pieces: contact per pair of pieces, and the shortest translation that separates."""

@@ -307,7 +307,7 @@ class _Pair:
     def _stays_clear(self, translation: FloatArray, length: float) -> bool:
         """Tell whether B, once moved by a translation that separates, stays so as it goes on in the same direction."""
         more = translation * (max(self.band, self.contact_tolerance * length) / length)
-        return all(-self._after(translation + share * more).signed_distance <= self.tolerance for share in BEYOND)
+        return all(-self._after(translation + fraction * more).signed_distance <= self.tolerance for fraction in BEYOND)
 
     def _after(self, translation: FloatArray) -> _Touching:
         """Return the contacts once B is moved."""
@@ -344,7 +344,7 @@ class _Pair:
         return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
 
     def _patches(self, near: _Touching, translation: FloatArray | None) -> list[Patch]:
-        """Return the regions of the pairs that touch; of moved ones half-way back."""
+        """Return the regions of the pairs that touch; of translated ones half-way back."""
         patches = []
         for (i, j), c in zip(near.pairs, near.contacts, strict=True):
             region = c.region

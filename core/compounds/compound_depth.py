@@ -346,7 +346,7 @@ class _Search:
         self.longest = min(self.longest, length)
 
     def _try_rays(self, points: FloatArray) -> None:
-        """Go on along the way to some points until outside of all bodies."""
+        """Follow the rays to some points until outside of all bodies."""
         lengths = np.sqrt((points * points).sum(axis=1))
         points = points[lengths > 0.0] / lengths[lengths > 0.0, None]
         if not len(points):
@@ -375,7 +375,7 @@ class _Search:
         child_keys, points, carrying, beyond = nearest_beyond(self.bodies.normals, self.bodies.least, sets)
         worthy = np.maximum(child_keys, beyond) < limit
         # A child is beyond a facet that its parent's nearest translation is not, so its own is farther. Where rounding
-        # hides that, the child is given up and the bound stays at its parent's. So every way through the nodes leads
+        # hides that, the child is dropped and the bound stays at its parent's. So every path through the nodes leads
         # strictly upward, and a node that is there already may stand for the child.
         parent = keys[node]
         lost = worthy & (child_keys <= parent)

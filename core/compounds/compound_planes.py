@@ -81,13 +81,13 @@ def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndar
     Each arc's ends must be on different sides of the other's great circle, or nearly on it.
     """
     of_a, of_b = a.edge_table, b.edge_table
-    ways = of_b.directions[first:last]
-    apart = np.ones((len(of_a.directions), len(ways)), dtype=bool)
+    directions = of_b.directions[first:last]
+    apart = np.ones((len(of_a.directions), len(directions)), dtype=bool)
     # Normals of facets are wrong by the rounding of the corners.
     magnitude = EPS * max(a.magnitude, b.magnitude)
     if a.rank == 3:
         slack = _COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / a.extent
-        levels = a.normals @ ways.T
+        levels = a.normals @ directions.T
         start, end = levels.take(of_a.first, axis=0), levels.take(of_a.second, axis=0)
         apart &= (np.minimum(start, end) <= slack) & (np.maximum(start, end) >= -slack)
     if b.rank == 3:

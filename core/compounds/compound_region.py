@@ -81,10 +81,10 @@ def _coplanar(one: Patch, two: Patch, width: float) -> bool:
     p, q = one.region.vertices, two.region.vertices
     if len(one.normal) == 3 and one.region.kind is RegionKind.SEGMENT:
         # The longer one is first.
-        way = p[1] - p[0]
-        way = way / np.sqrt(way @ way)
+        direction = p[1] - p[0]
+        direction = direction / np.sqrt(direction @ direction)
         off = q - p[0]
-        off = off - (off @ way)[:, None] * way
+        off = off - (off @ direction)[:, None] * direction
         return bool(np.sqrt((off * off).sum(axis=1)).max() <= width)
     return bool(
         np.abs((q - one.region.centroid) @ one.normal).max() <= width
@@ -112,9 +112,9 @@ def _merged(patches: list[Patch], rounding: float) -> MergedRegion:
 def _union_of_segments(patches: list[Patch]) -> tuple[FloatArray, float, FloatArray]:
     """Return the union of segments on one line: its parts (s, 2, dim), total length and middle."""
     ends = np.array([patch.region.vertices for patch in patches])
-    origin, way = ends[0, 0], ends[0, 1] - ends[0, 0]
-    way = way / np.sqrt(way @ way)
-    spans = np.sort((ends - origin) @ way, axis=1)
+    origin, direction = ends[0, 0], ends[0, 1] - ends[0, 0]
+    direction = direction / np.sqrt(direction @ direction)
+    spans = np.sort((ends - origin) @ direction, axis=1)
     spans = spans[np.argsort(spans[:, 0], kind="stable")]
     joined = [spans[0].tolist()]
     for low, high in spans[1:].tolist():
@@ -125,8 +125,8 @@ def _union_of_segments(patches: list[Patch]) -> tuple[FloatArray, float, FloatAr
     parts = np.array(joined)
     lengths = parts[:, 1] - parts[:, 0]
     total = float(lengths.sum())
-    middle = origin + float(lengths @ parts.mean(axis=1)) / total * way
-    return origin + parts[:, :, None] * way, total, middle
+    middle = origin + float(lengths @ parts.mean(axis=1)) / total * direction
+    return origin + parts[:, :, None] * direction, total, middle
 
 
 def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArray, float, float, FloatArray]:
@@ -195,7 +195,7 @@ def _part(x0: float, y0: float, x1: float, y1: float, begin: float, end: float) 
 def _hidden(
     x0: float, y0: float, x1: float, y1: float, loop: list[tuple[float, float]], rounding: float, yields: bool
 ) -> tuple[float, float] | None:
-    """Return the share of a side that is inside a polygon, from and to; on a side in the same direction only if it
+    """Return the part of a side that is inside a polygon, from and to; on a side in the same direction only if it
     `yields` to that polygon."""
     begin, end = 0.0, 1.0
     px, py = loop[-1]

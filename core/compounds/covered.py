@@ -104,5 +104,5 @@ def _cut(cell: Polytope, level: FloatArray) -> FloatArray:
     crossing = (level[p] < 0.0) != (level[q] < 0.0)
     p, q = p[crossing], q[crossing]
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.clip(level[p] / (level[p] - level[q]), 0.0, 1.0)
-    return cell.vertices[p] + share[:, None] * (cell.vertices[q] - cell.vertices[p])
+        fraction = np.clip(level[p] / (level[p] - level[q]), 0.0, 1.0)
+    return cell.vertices[p] + fraction[:, None] * (cell.vertices[q] - cell.vertices[p])

@@ -35,11 +35,11 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
     radius = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
     if radius == 0.0:
         return core
-    ways = np.concatenate((directions, core.normals))
-    heights = core.centred @ ways.T
+    normals = np.concatenate((directions, core.normals))
+    heights = core.centred @ normals.T
     level = CURVED_LEVEL * EPS * max(core.extent, core.magnitude)
-    corner, way = np.nonzero(heights >= heights.max(axis=0) - level)
-    return ConvexHull(core.vertices[corner] + radius * ways[way])
+    corner, normal = np.nonzero(heights >= heights.max(axis=0) - level)
+    return ConvexHull(core.vertices[corner] + radius * normals[normal])
 
 
 def _corners(shape: ConvexShape, directions: FloatArray) -> FloatArray:

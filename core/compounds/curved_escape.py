@@ -94,7 +94,7 @@ def curved_escape(
     best, shortest = start, float(np.linalg.norm(start))
     pairs = _pairs(pieces_a, pieces_b, shortest + tolerance)
     frame = pair_frame(pieces_a, pieces_b)
-    ways = spread(dim, _AROUND) @ frame[:dim, :dim]
+    directions = spread(dim, _AROUND) @ frame[:dim, :dim]
     slack = 0.5 * tolerance
     lower, nodes, before = least, 0, inf
     pushed, normals = _pushed(pieces_a, pieces_b, pairs, deepest, tolerance)
@@ -102,12 +102,14 @@ def curved_escape(
         best, shortest = pushed, float(np.linalg.norm(pushed))
     if shortest - lower <= slack:
         return CurvedEscape(_told(best, lower, 0, True), np.zeros((0, dim)))
-    used = ways
+    used = directions
     finished, slow = True, 0
     for k in range(_ROUNDS):
         report_progress(progress, k, _ROUNDS)
         planes = [
-            body for i, j in pairs if (body := inner_planes(pieces_a[i], pieces_b[j], ways, tolerance)) is not None
+            body
+            for i, j in pairs
+            if (body := inner_planes(pieces_a[i], pieces_b[j], directions, tolerance)) is not None
         ]
         known = np.zeros(3)
         known[:dim] = best
@@ -116,7 +118,7 @@ def curved_escape(
         nodes += found.nodes
         finished = found.finished
         if found.lower_bound > lower:
-            lower, used = found.lower_bound, ways
+            lower, used = found.lower_bound, directions
         normals = []
         for translation in found.translations[:_STARTS, :dim]:
             pushed, touched = _pushed(pieces_a, pieces_b, pairs, translation, tolerance)
@@ -125,13 +127,13 @@ def curved_escape(
                 best, shortest = pushed, length
         width = shortest - lower
         slow = slow + 1 if width > _SLOWER * before else 0
-        if width <= slack or nodes > budget.nodes or slow > 2 or not normals or len(ways) > _MOST_DIRECTIONS:
+        if width <= slack or nodes > budget.nodes or slow > 2 or not normals or len(directions) > _MOST_DIRECTIONS:
             break
         before = width
-        new = [np.concatenate((n[None], rings(n, _RINGS))) for n in _distinct(normals, ways)]
+        new = [np.concatenate((n[None], rings(n, _RINGS))) for n in _distinct(normals, directions)]
         if not new:
             break
-        ways = np.concatenate((ways, *new))
+        directions = np.concatenate((directions, *new))
     return CurvedEscape(_told(best, lower, nodes, finished and nodes <= budget.nodes), used)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Axes that belong to two compounds: they turn with the pair, and turn round when the two change places.
 
-A search that looks at the pair along these axes goes the same way in every pose.
+A search that looks at the pair along these axes proceeds alike in every pose.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..types import FloatArray
 _FRAME_PARALLEL = 1e-9
 """Times the length of an edge: one that is shorter by no more along a direction has that direction."""
 _FRAME_ALIKE = 1e-6
-"""Relative: of total lengths along directions, and of ways ahead, that differ by no more none is the greater; in the
+"""Relative: of total lengths along directions, and of directions ahead, that differ by no more none is the greater; in the
 unit of the pair, what is no larger has no sign."""
 
 _CANDIDATES = 64  # lines whose directions are compared
@@ -29,19 +29,19 @@ def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray
 
     The first is the direction of most edges, by length, the second that of most of what is across it: how edges are
     divided is no matter. They point from A to B, so those of B and A are their opposites, and the matrix may mirror.
-    Of directions that as many edges have, the one nearest to the way from A to B counts; of a pair that is symmetric in
+    Of directions that as many edges have, the one nearest to the direction from A to B counts; of a pair that is symmetric in
     itself, any. In the plane the last axis is (0, 0, 1).
     """
     lines = [_lines(pieces) for pieces in (a, b)]
-    ways = np.concatenate([ends[:, 1] - ends[:, 0] for ends in lines])
+    directions = np.concatenate([ends[:, 1] - ends[:, 0] for ends in lines])
     middles = [_middle(ends) for ends in lines]
     apart = middles[1] - middles[0]
-    size = max(float(np.abs(ways).max()), float(np.abs(apart).max()))
+    size = max(float(np.abs(directions).max()), float(np.abs(apart).max()))
     if size == 0.0:
         return np.eye(3)
-    ways, apart = ways / size, apart / size
-    x = _main_direction(ways, apart)
-    y = _main_direction(ways - np.outer(ways @ x, x), apart) if x is not None else None
+    directions, apart = directions / size, apart / size
+    x = _main_direction(directions, apart)
+    y = _main_direction(directions - np.outer(directions @ x, x), apart) if x is not None else None
     if x is None:
         x = apart / np.sqrt(apart @ apart)
     if y is None:
@@ -74,8 +74,8 @@ def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
     return result
 
 
-def _lengths(ways: FloatArray) -> FloatArray:
-    return np.sqrt((ways * ways).sum(axis=1))
+def _lengths(directions: FloatArray) -> FloatArray:
+    return np.sqrt((directions * directions).sum(axis=1))
 
 
 def _middle(ends: FloatArray) -> FloatArray:
@@ -92,15 +92,15 @@ def _third_moments(ends: FloatArray, middle: FloatArray, axes: FloatArray, size:
     return weights @ (((ends.mean(axis=1) - middle) / size) @ axes.T) ** 3 / max(weights.sum(), 1.0)
 
 
-def _main_direction(ways: FloatArray, apart: FloatArray) -> FloatArray | None:
-    """Return the unit vector along most of the ways (k, 3), by length; None when they have none."""
-    lengths = _lengths(ways)
+def _main_direction(directions: FloatArray, apart: FloatArray) -> FloatArray | None:
+    """Return the unit vector along most of the directions (k, 3), by length; None when they have none."""
+    lengths = _lengths(directions)
     some = np.argsort(-lengths, kind="stable")[:_CANDIDATES]
     some = some[lengths[some] > _FRAME_ALIKE]
     if not len(some):
         return None
-    units = ways[some] / lengths[some, None]
-    along = np.abs(units @ ways.T) >= lengths * (1.0 - _FRAME_PARALLEL)
+    units = directions[some] / lengths[some, None]
+    along = np.abs(units @ directions.T) >= lengths * (1.0 - _FRAME_PARALLEL)
     totals = along @ lengths
     best = np.flatnonzero(totals >= totals.max() * (1.0 - _FRAME_ALIKE))
     ahead = np.abs(units[best] @ apart)

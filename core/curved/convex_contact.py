@@ -113,8 +113,8 @@ class _Core:
         skeleton = shape.skeleton
         if skeleton is not None:
             return cls(shape, shape.radius, skeleton, np.zeros((0, shape.dim)))
-        ways = shape.start_directions()
-        return cls(shape, shape.radius, inner_polytope(shape, ways), ways)
+        directions = shape.start_directions()
+        return cls(shape, shape.radius, inner_polytope(shape, directions), directions)
 
     def supports(self, directions: FloatArray) -> FloatArray:
         """Return support points (k, dim) of the core."""
@@ -127,8 +127,8 @@ class _Core:
         if not self.smooth:
             return self
         assert isinstance(self.shape, CurvedShape)
-        ways = np.concatenate([self.directions, directions])
-        return replace(self, inner=inner_polytope(self.shape, ways), directions=ways)
+        more = np.concatenate([self.directions, directions])
+        return replace(self, inner=inner_polytope(self.shape, more), directions=more)
 
     def feature(self, direction: FloatArray, width: float) -> FlatFeature:
         if isinstance(self.shape, CurvedShape):
@@ -241,11 +241,11 @@ def _curved_contact(
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The ways to solve it
+# The methods that solve it
 
 
 class _Solved(NamedTuple):
-    """What one of the ways told of the cores."""
+    """The result of one of the methods for the cores."""
 
     one: _Core
     other: _Core
@@ -324,14 +324,14 @@ def _by_sections(a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, plane
     if first is None or second is None:
         return None
     inner = convex_contact(first, second)
-    ways = np.array([in_space(plane, way, False) for way in inner.ties])
+    directions = np.array([in_space(plane, direction, False) for direction in inner.ties])
     # Where smooth sections end on the axis, the normal is no more exact than the root of rounding.
-    along = np.where(ways @ plane[1] > 0.0, 1.0, -1.0)[:, None] * plane[1]
+    along = np.where(directions @ plane[1] > 0.0, 1.0, -1.0)[:, None] * plane[1]
     slack = CURVED_ROUNDING * EPS * (one.shape.extent + other.shape.extent)
-    level = np.linalg.norm(ways - along, axis=1) <= _CURVED_POLE
-    level &= _slabs(one, other, along) >= _slabs(one, other, ways) - slack
-    ways = np.where(level[:, None], along, ways)
-    normal = ways[0].copy()
+    level = np.linalg.norm(directions - along, axis=1) <= _CURVED_POLE
+    level &= _slabs(one, other, along) >= _slabs(one, other, directions) - slack
+    directions = np.where(level[:, None], along, directions)
+    normal = directions[0].copy()
     slab = float(_slabs(one, other, normal[None])[0])
     return _Solved(
         one,
@@ -341,7 +341,7 @@ def _by_sections(a: ConvexShape, b: ConvexShape, one: _Core, other: _Core, plane
         slab,
         inner.upper_bound - _widened(first, second) + beside_section(a, b, plane),
         (in_space(plane, inner.point_on_a, True), in_space(plane, inner.point_on_b, True)),
-        ways,
+        directions,
         inner.method.removesuffix(", curved"),
         inner.iterations,
         Status.CURVED_BRACKET if inner.status is Status.CERTIFIED else inner.status,
@@ -384,11 +384,13 @@ def _along_points(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
     tolerance = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     on_a, on_b = _nearest(found.one, found.other, found.points, found.normal, found.slab, None)
     miss = float(np.linalg.norm(on_b - on_a - found.slab * found.normal))
-    way = (q - p) / gap
-    slab = float(_slabs(found.one, found.other, way[None])[0])
+    direction = (q - p) / gap
+    slab = float(_slabs(found.one, found.other, direction[None])[0])
     if miss <= 0.5 * tolerance or slab < found.slab - _noise(found.one, found.other) or abs(gap - slab) >= miss:
         return found
-    return found._replace(normal=way, slab=slab, lower=slab, certificate=replace(found.certificate, normal=way))
+    return found._replace(
+        normal=direction, slab=slab, lower=slab, certificate=replace(found.certificate, normal=direction)
+    )
 
 
 def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
@@ -406,16 +408,16 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
     if pieces is None:
         return found
     if near:  # but a direction is known only to the root of that
-        way = lowest_nearby(pieces, found.normal) + 0.0
-        slab = float(_slabs(one, other, way[None])[0])
+        direction = lowest_nearby(pieces, found.normal) + 0.0
+        slab = float(_slabs(one, other, direction[None])[0])
         if slab <= found.slab + _noise(one, other):
             return found
-        return found._replace(normal=way, slab=slab, lower=slab, certificate=replace(proof, normal=way))
-    ways = np.concatenate([found.normal[None], starts_around(a, b, found.normal), found.others])
+        return found._replace(normal=direction, slab=slab, lower=slab, certificate=replace(proof, normal=direction))
+    directions = np.concatenate([found.normal[None], starts_around(a, b, found.normal), found.others])
     while True:
-        ways = np.array([lowest_nearby(pieces, way) for way in ways])
-        slabs = _slabs(one, other, ways)
-        normal = ways[int(slabs.argmax())] + 0.0
+        directions = np.array([lowest_nearby(pieces, direction) for direction in directions])
+        slabs = _slabs(one, other, directions)
+        normal = directions[int(slabs.argmax())] + 0.0
         slab = float(slabs.max())
         if slab <= found.slab:
             normal, slab = found.normal, found.slab
@@ -423,7 +425,7 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
         cells = cover(pieces, cover_axis(a, b), told) if told > 0.0 else None
         if cells is None or cells.complete or float(_slabs(one, other, cells.lowest[None])[0]) <= -told:
             break
-        ways = np.concatenate([cells.lowest[None], ways])
+        directions = np.concatenate([cells.lowest[None], directions])
     upper, depth_told = max(slab, found.upper), None
     if cells is not None and cells.complete and -told < upper:
         upper, depth_told = -told, told
@@ -432,7 +434,7 @@ def _covered(a: ConvexShape, b: ConvexShape, found: _Solved) -> _Solved:
         slab=slab,
         lower=slab,
         upper=upper,
-        others=np.concatenate([ways, -ways]),
+        others=np.concatenate([directions, -directions]),
         certificate=replace(proof, normal=normal, depth=depth_told),
     )
 
@@ -450,16 +452,18 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
     while True:
         inner = convex_contact(one.inner, other.inner, contact_tolerance=0.0)
         iterations += inner.iterations
-        ways = np.array([inner.normal, *(_polished(one, other, way) for way in inner.ties[:_TIES])])
-        ways = np.concatenate([ways, *(_flat_directions(one, other, way) for way in ways)])
+        directions = np.array([inner.normal, *(_polished(one, other, direction) for direction in inner.ties[:_TIES])])
+        directions = np.concatenate(
+            [directions, *(_flat_directions(one, other, direction) for direction in directions)]
+        )
         # The direction that is told must be that of witness points: the support points of the best one, if they meet,
         # or those of the inner polytopes.
-        between = other.supports(-ways) - one.supports(ways)
-        slabs = (between * ways).sum(axis=1)
-        offs = np.linalg.norm(between - slabs[:, None] * ways, axis=1)
+        between = other.supports(-directions) - one.supports(directions)
+        slabs = (between * directions).sum(axis=1)
+        offs = np.linalg.norm(between - slabs[:, None] * directions, axis=1)
         k = int(np.where(slabs >= slabs.max() - noise, offs, inf).argmin())
         if _better(float(slabs[k]), float(offs[k]), best, off, noise):
-            best, off, normal = float(slabs[k]), float(offs[k]), ways[k]
+            best, off, normal = float(slabs[k]), float(offs[k]), directions[k]
         enough = CURVED_BRACKET * small
         inner_off = inner.signed_distance - float(slabs[0])
         met = inner.signed_distance - best <= enough
@@ -479,7 +483,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
                 best,
                 inner.upper_bound - _widened(one.inner, other.inner),
                 (inner.point_on_a, inner.point_on_b),
-                np.concatenate([ways, -ways]),  # many shapes look the same from behind
+                np.concatenate([directions, -directions]),  # many shapes look the same from behind
                 inner.method,
                 iterations,
                 Status.CURVED_BRACKET,
@@ -487,7 +491,7 @@ def _bracket(one: _Core, other: _Core, small: float) -> _Solved:
                 SupportCertificate(normal, one.directions, other.directions, inner),
             )
         before = points
-        new = np.concatenate([ways, rings(normal, CURVED_RINGS), _too_near(one, other, inner, -best - enough)])
+        new = np.concatenate([directions, rings(normal, CURVED_RINGS), _too_near(one, other, inner, -best - enough)])
         one, other = one.grown(new), other.grown(-new)
 
 
@@ -537,8 +541,8 @@ def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
         u, v = across(normal)
         turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
         around = np.cos(turn) * u + np.sin(turn) * v
-    ways = np.concatenate([normal + angle * around for angle in angles])
-    return ways / np.linalg.norm(ways, axis=1)[:, None]
+    directions = np.concatenate([normal + angle * around for angle in angles])
+    return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
 def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
@@ -549,9 +553,9 @@ def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
     here, noise = float(_slabs(one, other, normal[None])[0]), _noise(one, other)
     for _ in range(_STEPS):
         sides = _across_all(normal)
-        ways = np.concatenate([normal[None], normal + _PROBE * sides, normal - _PROBE * sides])
-        ways /= np.linalg.norm(ways, axis=1)[:, None]
-        points = one.supports(ways) - other.supports(-ways)
+        directions = np.concatenate([normal[None], normal + _PROBE * sides, normal - _PROBE * sides])
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        points = one.supports(directions) - other.supports(-directions)
         overlap = float(points[0] @ normal)
         slope = sides @ points[0]
         steep = float(np.linalg.norm(slope))
@@ -566,12 +570,12 @@ def _polished(one: _Core, other: _Core, normal: FloatArray) -> FloatArray:
                 break
             step = -slope / largest
         for _ in range(4):
-            way = normal + step @ sides
-            way = way / np.linalg.norm(way)
-            between = other.supports(-way[None])[0] - one.supports(way[None])[0]
-            there = float(between @ way)
-            if _better(there, float(np.linalg.norm(between - there * way)), here, steep, noise):
-                normal, here = way, there
+            direction = normal + step @ sides
+            direction = direction / np.linalg.norm(direction)
+            between = other.supports(-direction[None])[0] - one.supports(direction[None])[0]
+            there = float(between @ direction)
+            if _better(there, float(np.linalg.norm(between - there * direction)), here, steep, noise):
+                normal, here = direction, there
                 break
             step = 0.25 * step
         else:
@@ -620,14 +624,14 @@ def _nearest(
 
 
 def _balanced(one: _Core, other: _Core, normal: FloatArray, slab: float) -> tuple[FloatArray, FloatArray]:
-    """Return points of both cores between the support points of directions close around the normal, such that the way
+    """Return points of both cores between the support points of directions close around the normal, such that the vector
     from one to the other is along it as nearly as can be.
 
     On an edge, or where it is nearly flat, a shape has many points that are as far along the normal; one support point
     of each is then not enough.
     """
-    ways = np.concatenate([normal[None], rings(normal, _AROUND)])
-    on_a, on_b = one.supports(ways), other.supports(-ways) - slab * normal
+    directions = np.concatenate([normal[None], rings(normal, _AROUND)])
+    on_a, on_b = one.supports(directions), other.supports(-directions) - slab * normal
     near = convex_contact(ConvexHull(on_a), ConvexHull(on_b), contact_tolerance=0.0)
     return near.point_on_a, near.point_on_b + slab * normal
 
@@ -645,10 +649,10 @@ def _holds(feature: FlatFeature, normal: FloatArray, place: FloatArray) -> bool:
         return False
     foot = place - float((place - first) @ normal) * normal
     if len(feature.points) <= 2:
-        way = feature.points[-1] - first
-        square = float(way @ way)
-        share = min(max(float((foot - first) @ way) / square, 0.0), 1.0) if square > 0.0 else 0.0
-        return float(np.linalg.norm(foot - first - share * way)) <= slack
+        direction = feature.points[-1] - first
+        square = float(direction @ direction)
+        fraction = min(max(float((foot - first) @ direction) / square, 0.0), 1.0) if square > 0.0 else 0.0
+        return float(np.linalg.norm(foot - first - fraction * direction)) <= slack
     return convex_contact(ConvexHull(foot[None]), ConvexHull(feature.points)).signed_distance <= slack
 
 
@@ -665,21 +669,21 @@ def _ties(found: _Solved, tolerance: float, axis: FloatArray | None) -> tuple[Fl
     one, other, normal = found.one, found.other, found.normal
     if axis is not None and len(axis) == 0:
         frame = [normal, *_across_all(normal)]
-        return np.array([s * way for way in frame for s in (1.0, -1.0)]), _round_kind(len(normal))
+        return np.array([s * direction for direction in frame for s in (1.0, -1.0)]), _round_kind(len(normal))
     if one.smooth or other.smooth:
         if axis is None:
             return _as_good(found, found.others, tolerance), TieKind.FINITE
         return _turned(_as_good(found, _one_sided(found, axis[1]), tolerance), axis[1])
     if axis is not None:
         return _turned(normal[None], axis[1])
-    ways = found.others
+    directions = found.others
     if found.slab > tolerance:
-        return np.concatenate([normal[None], ways[1:]]), TieKind.FINITE
+        return np.concatenate([normal[None], directions[1:]]), TieKind.FINITE
     rank = _rank(one.inner, other.inner)
     if rank == 1 and len(normal) == 3 and one.radius + other.radius > 0.0 and _crosses(one.inner, other.inner):
         sideways = np.cross(_direction(one.inner, other.inner), normal)
         return np.array([normal, sideways, -normal, -sideways]), TieKind.CIRCLE
-    return ways.copy(), TieKind.FINITE
+    return directions.copy(), TieKind.FINITE
 
 
 def _as_good(found: _Solved, others: FloatArray, tolerance: float) -> FloatArray:
@@ -690,11 +694,13 @@ def _as_good(found: _Solved, others: FloatArray, tolerance: float) -> FloatArray
         return np.array(told)  # apart: there is one
     width = TIE_WIDTH * tolerance
     enough, hollow = found.slab - width, found.slab - _TIE_HOLLOW * width
-    for way in others[_slabs(found.one, found.other, others) >= enough]:
-        between = np.array([way + known if float(way @ known) > -0.99 else _across_all(known)[0] for known in told])
+    for direction in others[_slabs(found.one, found.other, others) >= enough]:
+        between = np.array(
+            [direction + known if float(direction @ known) > -0.99 else _across_all(known)[0] for known in told]
+        )
         between = between / np.linalg.norm(between, axis=1)[:, None]
         if (_slabs(found.one, found.other, between) < hollow).all():
-            told.append(way)
+            told.append(direction)
     return np.array(told)
 
 
@@ -704,18 +710,18 @@ def _one_sided(found: _Solved, axis: FloatArray) -> FloatArray:
     length = float(np.linalg.norm(out))
     out = out / length if length > CURVED_AXIS else across(axis)[0]
     along = (found.others @ axis)[:, None]
-    ways = along * axis + np.linalg.norm(found.others - along * axis, axis=1)[:, None] * out
-    return ways / np.linalg.norm(ways, axis=1)[:, None]
+    directions = along * axis + np.linalg.norm(found.others - along * axis, axis=1)[:, None] * out
+    return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
-def _turned(ways: FloatArray, axis: FloatArray) -> tuple[FloatArray, TieKind]:
+def _turned(directions: FloatArray, axis: FloatArray) -> tuple[FloatArray, TieKind]:
     """Return normals (k, 3), those that are not along the axis turned about it four times, and their kind."""
     told: list[FloatArray] = []
     kind = TieKind.FINITE
-    for way in ways:
-        along = float(way @ axis)
-        sideways = way - along * axis
-        told.append(way)
+    for direction in directions:
+        along = float(direction @ axis)
+        sideways = direction - along * axis
+        told.append(direction)
         if float(np.linalg.norm(sideways)) > CURVED_AXIS:
             third = np.cross(axis, sideways)
             told += [along * axis + side for side in (third, -sideways, -third)]
@@ -733,8 +739,8 @@ def _across_all(normal: FloatArray) -> FloatArray:
 
 
 def _direction(a: Polytope, b: Polytope) -> FloatArray:
-    ways = [shape.edge_directions[0] for shape in (a, b) if shape.rank == 1]
-    return ways[0]
+    directions = [shape.edge_directions[0] for shape in (a, b) if shape.rank == 1]
+    return directions[0]
 
 
 def _rank(a: Polytope, b: Polytope) -> int:
@@ -750,8 +756,8 @@ def _rank(a: Polytope, b: Polytope) -> int:
 
 def _crosses(a: Polytope, b: Polytope) -> bool:
     """Tell whether points or segments on one line overlap by more than their ends."""
-    way = _direction(a, b)
-    low, high = (a.vertices @ way).min(), (a.vertices @ way).max()
-    low_b, high_b = (b.vertices @ way).min(), (b.vertices @ way).max()
+    direction = _direction(a, b)
+    low, high = (a.vertices @ direction).min(), (a.vertices @ direction).max()
+    low_b, high_b = (b.vertices @ direction).min(), (b.vertices @ direction).max()
     slack = 4.0 * EPS * max(a.magnitude, b.magnitude)
     return bool(high_b - low > slack and high - low_b > slack)

@@ -117,14 +117,14 @@ def _around_ellipsoid(inner: Ellipsoid, outer: ConvexShape, enough: float) -> fl
     # Points of `inner` are offset + turn @ u there, |u| <= 1.
     turn = (axes @ inner.axes.T) * inner.semi / semi[:, None]
     offset = axes @ (inner.middle - middle) / semi
-    _, stretch, ways = np.linalg.svd(turn)
+    _, stretch, directions = np.linalg.svd(turn)
     poles = (stretch[0] - stretch) * (stretch[0] + stretch)
-    parts = ways @ (turn.T @ offset)
+    parts = directions @ (turn.T @ offset)
     root = float(secular_root(parts[None], poles)[0])
     under = poles + root
     local = np.where(under > 0.0, parts / np.where(under > 0.0, under, 1.0), 0.0)
     local[0] += np.copysign(np.sqrt(max(0.0, 1.0 - float(local @ local))), parts[0]) if root == 0.0 else 0.0
-    far = offset + turn @ (local @ ways)
+    far = offset + turn @ (local @ directions)
     if isinstance(outer, Polytope):
         return float(np.linalg.norm(far))
     beyond = (float(np.linalg.norm(far)) - 1.0) * float(semi.max())

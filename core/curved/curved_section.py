@@ -25,7 +25,7 @@ is added to the bounds; rotations in single precision lean by a tenth of it."""
 
 
 def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
-    """Return the axis about which a pair can be turned without changing: rows (3, 3) origin, axis and a way across it.
+    """Return the axis about which a pair can be turned without changing: rows (3, 3) origin, axis, direction across it.
 
     None when there is none; of balls about one point, and in the plane, (0, dim).
     """
@@ -109,9 +109,9 @@ def section_of(shape: CurvedShape, plane: FloatArray) -> ConvexHull | Ellipsoid 
         return Ellipsoid.from_axes(np.array([height, off]), np.array(turned.ellipse), np.eye(2))
     if turned.profile is None:
         return None
-    way = 1.0 if turned.axis is None or float(np.array(turned.axis) @ axis) > 0.0 else -1.0
+    direction = 1.0 if turned.axis is None or float(np.array(turned.axis) @ axis) > 0.0 else -1.0
     return ConvexHull(
-        [[height + way * along, off + turn * out] for along, out in turned.profile for turn in (1.0, -1.0)]
+        [[height + direction * along, off + turn * out] for along, out in turned.profile for turn in (1.0, -1.0)]
     )
 
 

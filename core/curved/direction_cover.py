@@ -106,8 +106,8 @@ def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatAr
     u, v = across(axis)
     turn = 2.0 * np.pi * np.arange(_STARTS)[:, None] / _STARTS
     out = np.sqrt(max(0.0, 1.0 - along * along))
-    ways = along * axis + out * (np.cos(turn) * u + np.sin(turn) * v)
-    return ways / np.linalg.norm(ways, axis=1)[:, None]
+    directions = along * axis + out * (np.cos(turn) * u + np.sin(turn) * v)
+    return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
 def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
@@ -209,7 +209,7 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
     for maps in pieces.maps:
         if not maps.any():
             continue
-        here, along_u, along_v = (np.einsum("kij,nj->nki", maps, ways) for ways in (middle, u, v))
+        here, along_u, along_v = (np.einsum("kij,nj->nki", maps, directions) for directions in (middle, u, v))
         reach = np.linalg.norm(here, axis=2)
         # What follows holds for any unit vector: one along a vector that is all rounding does no harm.
         unit = here / np.where(reach > 0.0, reach, 1.0)[:, :, None]
@@ -227,12 +227,12 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
         # No less than b, so that half of its rounding counts, nor than half of a side's image, with which the rounding
         # of b^2 is compared: no error is more than COVER_ROUNDING allows.
         largest = np.linalg.norm(ends, axis=3).max(axis=1)
-        share = 1.0 / np.where(largest > 0.0, largest, np.inf)
+        fraction = 1.0 / np.where(largest > 0.0, largest, np.inf)
         value = value + reach
         slope = slope + np.stack([p, q], axis=2)
-        bend = bend + form * share[:, :, None]
-        exact = np.where(reach > 0.0, 1.0 / np.where(reach > 0.0, reach, 1.0), share)
-        loose = loose + form[:, :, :2] * np.abs(exact - share)[:, :, None]
+        bend = bend + form * fraction[:, :, None]
+        exact = np.where(reach > 0.0, 1.0 / np.where(reach > 0.0, reach, 1.0), fraction)
+        loose = loose + form[:, :, :2] * np.abs(exact - fraction)[:, :, None]
     return _best_mean(value, slope, bend, loose, low, high)
 
 
@@ -256,11 +256,11 @@ def _best_mean(
                 rise, fall = (slope[:, m, axis] + bend[:, m, axis] * place[:, axis] for m in (i, j))
                 apart = rise - fall
                 tried.append((i, j, np.clip(-fall / np.where(apart == 0.0, 1.0, apart), 0.0, 1.0)))
-    for i, j, share in tried:
-        w, v = share[:, None], 1.0 - share[:, None]
+    for i, j, fraction in tried:
+        w, v = fraction[:, None], 1.0 - fraction[:, None]
         mean = w * slope[:, i] + v * slope[:, j]
         bends = w * bend[:, i] + v * bend[:, j]
-        least = _least(share * value[:, i] + (1.0 - share) * value[:, j], mean, bends, low, high)
+        least = _least(fraction * value[:, i] + (1.0 - fraction) * value[:, j], mean, bends, low, high)
         lost = np.abs(mean) * half
         # Of two that are as good the level one: what it lacks is told by how it bends, so cells are cut as they must.
         worth = least - _LEVEL * lost.sum(axis=1)

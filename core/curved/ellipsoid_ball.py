@@ -117,10 +117,12 @@ def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
             local[semi.index(least)] = sqrt(max(0.0, 1.0 - reach * reach)) / least
     largest = max(map(abs, local))
     signs = [(1.0, -1.0) if n != 0.0 else (1.0,) for n in local]
-    ways = np.array([[n / largest * sign for n, sign in zip(local, turn, strict=True)] for turn in product(*signs)])
-    ways = ways @ ellipsoid.axes
-    ways = ways / np.linalg.norm(ways, axis=1)[:, None]
-    return Nearest(ways[0], ways[1:], gap, iterations)
+    directions = np.array(
+        [[n / largest * sign for n, sign in zip(local, turn, strict=True)] for turn in product(*signs)]
+    )
+    directions = directions @ ellipsoid.axes
+    directions = directions / np.linalg.norm(directions, axis=1)[:, None]
+    return Nearest(directions[0], directions[1:], gap, iterations)
 
 
 def _local(ellipsoid: Ellipsoid, point: FloatArray) -> tuple[list[float], list[float]]:

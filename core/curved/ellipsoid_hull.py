@@ -47,10 +47,10 @@ class Pieces(NamedTuple):
         """No less than the difference reaches in any direction, and than what is added up for it; world units."""
         return float((np.linalg.norm(self.centers, axis=1) + np.linalg.norm(self.maps, axis=(2, 3)).sum(axis=0)).max())
 
-    def heights(self, ways: FloatArray) -> FloatArray:
-        """Return how far the difference reaches along each of the vectors `ways` (n, 3), times its length."""
-        reach = np.linalg.norm(np.einsum("mkij,nj->mnki", self.maps, ways), axis=3).sum(axis=0)
-        return (ways @ self.centers.T + reach).max(axis=1)
+    def heights(self, directions: FloatArray) -> FloatArray:
+        """Return how far the difference reaches along each of the vectors `directions` (n, 3), times its length."""
+        reach = np.linalg.norm(np.einsum("mkij,nj->mnki", self.maps, directions), axis=3).sum(axis=0)
+        return (directions @ self.centers.T + reach).max(axis=1)
 
 
 def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
@@ -88,13 +88,13 @@ def lowest_nearby(pieces: Pieces, normal: FloatArray) -> FloatArray:
         steps = _newton_steps(pieces, normal, frame)
         if not len(steps):
             break
-        ways = normal + (_SHARES * steps).reshape(-1, 2) @ frame
-        ways = ways / np.linalg.norm(ways, axis=1)[:, None]
-        heights = pieces.heights(ways)
+        directions = normal + (_SHARES * steps).reshape(-1, 2) @ frame
+        directions = directions / np.linalg.norm(directions, axis=1)[:, None]
+        heights = pieces.heights(directions)
         k = int(heights.argmin())
         if not heights[k] < here:
             break
-        normal, here = ways[k], float(heights[k])
+        normal, here = directions[k], float(heights[k])
     return normal
 
 
@@ -114,9 +114,9 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
     steps: list[FloatArray] = []
     everyone = range(len(values))
     for i in everyone:
-        curves, ways = np.linalg.eigh(bends[i])
+        curves, directions = np.linalg.eigh(bends[i])
         if float(curves[0]) > 0.0:
-            steps.append(-ways @ ((ways.T @ slopes[i]) / curves))
+            steps.append(-directions @ ((directions.T @ slopes[i]) / curves))
         elif slopes[i].any():
             steps.append(-slopes[i] / max(float(np.abs(bends[i]).sum()), float(np.linalg.norm(slopes[i]))))
     for i, j in combinations(everyone, 2):
@@ -124,11 +124,11 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
         square = float(apart @ apart)
         if square == 0.0:
             continue
-        share = min(max(-float(slopes[j] @ apart) / square, 0.0), 1.0)
+        fraction = min(max(-float(slopes[j] @ apart) / square, 0.0), 1.0)
         onto = float(values[j] - values[i]) / square * apart
         along = np.array([-apart[1], apart[0]]) / np.sqrt(square)
-        bend = share * bends[i] + (1.0 - share) * bends[j]
-        slope = share * slopes[i] + (1.0 - share) * slopes[j]
+        bend = fraction * bends[i] + (1.0 - fraction) * bends[j]
+        slope = fraction * slopes[i] + (1.0 - fraction) * slopes[j]
         steps.append(onto)
         curve = float(along @ bend @ along)
         if curve > 0.0:

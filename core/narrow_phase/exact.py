@@ -63,16 +63,16 @@ def weights_exactly(vertices: tuple[Vertex, ...]) -> tuple[float, ...]:
     weights = [0.0] * len(vertices)
     held = [whole[k] for k in corners]
     if len(held) == 1:
-        shares = [1]
+        fractions = [1]
     elif len(held) == 2:
         u = _minus(held[1], held[0])
         along = -_dot(held[0], u)
-        shares = [_dot(u, u) - along, along]
+        fractions = [_dot(u, u) - along, along]
     else:
-        shares = list(_areas(*held)[1])
-    total = sum(shares)
-    for k, share in zip(corners, shares, strict=True):
-        weights[k] = share / total
+        fractions = list(_areas(*held)[1])
+    total = sum(fractions)
+    for k, fraction in zip(corners, fractions, strict=True):
+        weights[k] = fraction / total
     return tuple(weights)
 
 

@@ -45,7 +45,7 @@ from .exact import nearest_on_simplex_exactly, weights_exactly
 
 _DIRECTION_ROUNDING = 16.0
 """Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate for sure. A
-product of three terms for each shape and for the way between the centres, and their sums."""
+product of three terms for each shape and for the vector between the centres, and their sums."""
 
 
 class Simplex(NamedTuple):
@@ -214,7 +214,7 @@ def _gjk(
     x, y, z = x / largest, y / largest, z / largest
     found, settled = _Search(a, b, size, _FLOATS).run((x, y, z), simplex_of(a, b, start), distance)
     if not settled:  # mutant: gjk-never-starts-again-exactly
-        # Floats lost the way among nearly degenerate simplices: go on from where they stopped in exact arithmetic.
+        # Floats failed among nearly degenerate simplices: continue from where they stopped in exact arithmetic.
         exact, _ = _Search(a, b, size, _WHOLE_NUMBERS).run(found.nearest, found.vertices, distance)
         found = exact._replace(iterations=found.iterations + exact.iterations)
     return found

@@ -6,7 +6,7 @@ largest gap, which for intersecting shapes is found at a facet of A - B. Such a 
 turned round, or spanned by an edge of each. The third kind is looked for on the sphere of normals (Gauss map): an edge
 is there the arc between the normals of its two facets, and two edges span a facet where their arcs cross.
 
-Each axis is measured both ways, as n and as -n: the larger of the two gaps is the orientation, and one shape inside
+Each axis is measured in both directions, n and -n: the larger of the two gaps is the orientation, and one shape inside
 the other is no special case. Flat shapes are none either as long as A - B is not flat; where it may be, the axes within
 its plane or along its line are tried too. Source: S0.3 to S0.5, S1.3, S1.4, S1.6, S1.7.
 """
@@ -274,25 +274,25 @@ class _Search:
     def flat(self) -> None:
         """Measure the axes within the plane, or along and across the line, that may hold all of A - B."""
         a, b = self.a, self.b
-        ways = np.concatenate([a.edge_directions, b.edge_directions])
+        directions = np.concatenate([a.edge_directions, b.edge_directions])
         across = b.vertices[0] - a.vertices[0]
         axes = [across[None]]
         if a.dim == 2:
-            axes.append(ways)
+            axes.append(directions)
         else:
             planes = [shape.normals[0] for shape in (a, b) if shape.rank == 2]
             if not planes:
                 # Points and segments: what is across a segment, towards the other shape and in any direction.
-                axes.append(ways)
-                beside = across - (ways @ across)[:, None] * ways
+                axes.append(directions)
+                beside = across - (directions @ across)[:, None] * directions
                 # Once more: what is left of a long vector is not square to the segment to its last digits.
-                beside -= np.einsum("ij,ij->i", beside, ways)[:, None] * ways
+                beside -= np.einsum("ij,ij->i", beside, directions)[:, None] * directions
                 axes.append(beside)
-                axes.append(_cross(ways, np.eye(3)[np.abs(ways).argmin(axis=1)]))
-            if len(planes) == 0 and len(ways) == 2:
-                common = _careful_cross(ways[:1], ways[1:])
+                axes.append(_cross(directions, np.eye(3)[np.abs(directions).argmin(axis=1)]))
+            if len(planes) == 0 and len(directions) == 2:
+                common = _careful_cross(directions[:1], directions[1:])
                 planes = list(_units(common))
-            axes += [_cross(ways, plane[None]) for plane in planes]
+            axes += [_cross(directions, plane[None]) for plane in planes]
         units = _units(np.concatenate(axes))
         if not len(units):
             units = np.eye(a.dim)[:1]  # two equal points: all directions are alike
@@ -305,13 +305,13 @@ class _Search:
         """
         axes = []
         for shape in (self.a, self.b):
-            ways = shape.edge_directions
+            directions = shape.edge_directions
             if shape.dim == 2:
-                axes.append(ways)
+                axes.append(directions)
             elif len(shape.edge_facets):
                 first, second = shape.normals[shape.edge_facets[:, 0]], shape.normals[shape.edge_facets[:, 1]]
                 sharp = np.einsum("ij,ij->i", first, second) < _SAT_SHARP
-                axes += [ways[sharp], _cross(ways[sharp], first[sharp])]
+                axes += [directions[sharp], _cross(directions[sharp], first[sharp])]
         units = _units(np.concatenate(axes)) if axes else np.zeros((0, self.a.dim))
         if not len(units):
             return

@@ -149,14 +149,14 @@ def _clipped_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], tole
             return []
         if d < -tolerance:
             if e > 0.0:
-                share = d / (d - e)
-                px, py, place_p, on_p = px + share * (qx - px), py + share * (qy - py), 1, line
+                fraction = d / (d - e)
+                px, py, place_p, on_p = px + fraction * (qx - px), py + fraction * (qy - py), 1, line
             else:
                 px, py, place_p, on_p = qx, qy, place_q, on_q
         elif e < -tolerance:
             if d > 0.0:
-                share = d / (d - e)
-                qx, qy, place_q, on_q = px + share * (qx - px), py + share * (qy - py), 1, line
+                fraction = d / (d - e)
+                qx, qy, place_q, on_q = px + fraction * (qx - px), py + fraction * (qy - py), 1, line
             else:
                 qx, qy, place_q, on_q = px, py, place_p, on_p
         if abs(d) <= tolerance:
@@ -307,8 +307,8 @@ def _crossing(
         length = hypot(dx, dy)
         if -tolerance * length <= (x - px) * dx + (y - py) * dy <= (length + tolerance) * length:
             return x, y, place, line, leaving
-    share = d / (d - e)
-    return px + share * (qx - px), py + share * (qy - py), place, line, leaving
+    fraction = d / (d - e)
+    return px + fraction * (qx - px), py + fraction * (qy - py), place, line, leaving
 
 
 def _intersection_of_many(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float) -> list[Corner]:
@@ -329,8 +329,8 @@ def _intersection_of_many(lower: list[OutlinePoint], upper: list[OutlinePoint], 
     j, i = q_across_p
     i, j = np.divmod(np.intersect1d(p_across_q[0] * len(q) + p_across_q[1], i * len(q) + j), len(q))
     after = (i + 1) % len(p)
-    way = _ways(q)[j]
-    d, e = _left_of(p[i], q[j], way), _left_of(p[after], q[j], way)
+    direction = _ways(q)[j]
+    d, e = _left_of(p[i], q[j], direction), _left_of(p[after], q[j], direction)
     points.append(p[i] + (d / (d - e))[:, None] * (p[after] - p[i]))
     found = np.concatenate(points)
     if len(found) == 0:
@@ -348,10 +348,10 @@ def _ways(outline: FloatArray) -> FloatArray:
     return along
 
 
-def _left_of(points: FloatArray, starts: FloatArray, ways: FloatArray) -> FloatArray:
+def _left_of(points: FloatArray, starts: FloatArray, directions: FloatArray) -> FloatArray:
     """How far left of lines, each given by a point and a unit vector, points lie; the arrays (..., 2) are broadcast."""
-    result: FloatArray = ways[..., 0] * (points[..., 1] - starts[..., 1])
-    result -= ways[..., 1] * (points[..., 0] - starts[..., 0])
+    result: FloatArray = directions[..., 0] * (points[..., 1] - starts[..., 1])
+    result -= directions[..., 1] * (points[..., 0] - starts[..., 0])
     return result
 
 
@@ -361,12 +361,12 @@ def _compared(p: FloatArray, q: FloatArray, tolerance: float) -> tuple[FloatArra
 
     All pairs are looked at, but only some rows of them are in memory at a time.
     """
-    ways = _ways(q)
+    directions = _ways(q)
     depths, sides, lines = [], [], []
     step = max(1, PRODUCTS // len(q))
     for begin in range(0, len(p), step):
         some = np.arange(begin, min(begin + step, len(p)) + 1) % len(p)
-        left = _left_of(p[some, None], q, ways)
+        left = _left_of(p[some, None], q, directions)
         depths.append(left[:-1].min(axis=1))
         outside, inside = left < -tolerance, left > tolerance
         i, j = ((outside[:-1] & inside[1:]) | (inside[:-1] & outside[1:])).nonzero()
@@ -377,11 +377,11 @@ def _compared(p: FloatArray, q: FloatArray, tolerance: float) -> tuple[FloatArra
 
 def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[int]:
     """Place on the outline of each point of the intersection."""
-    ways = _ways(outline)
+    directions = _ways(outline)
     result: list[int] = []
     step = max(1, PRODUCTS // len(outline))
     for begin in range(0, len(points), step):
-        on_side: BoolArray = np.abs(_left_of(points[begin : begin + step, None], outline, ways)) <= tolerance
+        on_side: BoolArray = np.abs(_left_of(points[begin : begin + step, None], outline, directions)) <= tolerance
         at_corner = on_side & np.concatenate([on_side[:, -1:], on_side[:, :-1]], axis=1)
         places = np.where(on_side.any(axis=1), 2 * on_side.argmax(axis=1) + 1, INSIDE)
         result += np.where(at_corner.any(axis=1), 2 * at_corner.argmax(axis=1), places).tolist()

@@ -102,8 +102,8 @@ class Outline:
                 return h0
             x1, y1, h1, _ = loop[((place >> 1) + 1) % len(loop)]
             dx, dy = x1 - x0, y1 - y0
-            share = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
-            return h0 + min(max(share, 0.0), 1.0) * (h1 - h0)
+            fraction = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
+            return h0 + min(max(fraction, 0.0), 1.0) * (h1 - h0)
         if self._plane is None:
             self._plane = _fitted_plane(self._points)
         mean_x, mean_y, mean_h, slope_x, slope_y = self._plane
@@ -115,9 +115,9 @@ class Outline:
 def _beside(x: float, y: float, x0: float, y0: float, x1: float, y1: float) -> float:
     """Distance of a point from a segment."""
     dx, dy = x1 - x0, y1 - y0
-    share = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
-    share = min(max(share, 0.0), 1.0)
-    return hypot(x - x0 - share * dx, y - y0 - share * dy)
+    fraction = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
+    fraction = min(max(fraction, 0.0), 1.0)
+    return hypot(x - x0 - fraction * dx, y - y0 - fraction * dy)
 
 
 def _fitted_plane(points: list[OutlinePoint]) -> tuple[float, float, float, float, float]:
@@ -137,13 +137,13 @@ def _fitted_plane(points: list[OutlinePoint]) -> tuple[float, float, float, floa
     slope_u = slope_v = 0.0
     if uu > 0.0:
         # Orthogonalised one after the other: the normal equations would square the aspect ratio of a thin face.
-        share = sum(u * v for u, v in zip(us, vs, strict=True)) / uu
-        rest = [v - share * u for u, v in zip(us, vs, strict=True)]
+        fraction = sum(u * v for u, v in zip(us, vs, strict=True)) / uu
+        rest = [v - fraction * u for u, v in zip(us, vs, strict=True)]
         slope_u = sum(u * h for u, h in zip(us, hs, strict=True)) / uu
         ww = sum(w * w for w in rest)
         if ww > 0.0:
             slope_v = sum(w * (h - slope_u * u) for u, w, h in zip(us, rest, hs, strict=True)) / ww
-            slope_u -= slope_v * share
+            slope_u -= slope_v * fraction
     return (mean_x, mean_y, mean_h, slope_v, slope_u) if turned else (mean_x, mean_y, mean_h, slope_u, slope_v)
 
 
@@ -237,7 +237,7 @@ def _wound_by_angle(points: list[OutlinePoint], tolerance: float) -> list[Outlin
     before = np.concatenate([ahead[-1:], ahead[:-1]])
     turns = before[:, 0] * ahead[:, 1] - before[:, 1] * ahead[:, 0]
     limits = tolerance * (lengths + np.concatenate([lengths[-1:], lengths[:-1]]))
-    # In the order of the angles the outline goes round once; left turns all the way make it convex.
+    # In the order of the angles the outline goes round once; left turns all around make it convex.
     if (turns > limits).all() and lengths.min() > tolerance:
         return [points[k] for k in order.tolist()]
     return []

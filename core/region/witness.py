@@ -82,7 +82,7 @@ def _triangle(rows: list[Vector], loop: tuple[int, ...], point: Vector, outward:
     ax, ay, az = rows[loop[0]]
     px, py, pz = point[0] - ax, point[1] - ay, point[2] - az
     nx, ny, nz = outward
-    # The normal times the way to the point: positive on corners to its right.
+    # The normal times the vector to the point: positive on corners to its right.
     tx, ty, tz = py * nz - pz * ny, pz * nx - px * nz, px * ny - py * nx
     low, high = 1, len(loop) - 1
     while high - low > 1:

@@ -123,9 +123,9 @@ class CurvedShape(Shape, ABC):
         return self.core_distances(points) - self.radius
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
-        ways = directions / np.abs(directions).max(axis=1)[:, None]
-        ways = ways / np.linalg.norm(ways, axis=1)[:, None]
-        return self.core_supports(ways) + self.radius * ways
+        units = directions / np.abs(directions).max(axis=1)[:, None]
+        units = units / np.linalg.norm(units, axis=1)[:, None]
+        return self.core_supports(units) + self.radius * units
 
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:

@@ -44,15 +44,20 @@ class _Round(CurvedShape):
         rim = as_length("radius", radius)
         if rim == 0.0:
             raise ValueError("radius must be above 0: for a segment take a Capsule of radius 0")
-        way = other - one
-        largest = float(np.abs(way).max())
+        direction = other - one
+        largest = float(np.abs(direction).max())
         if largest == 0.0:
             raise ValueError(f"{names[1]} must not be {names[0]}: their difference is the axis")
-        way = way / largest
+        direction = direction / largest
         for name, end_ in zip(names, (one, other), strict=True):
             validate_magnitude(name, end_)
         validate_magnitude("radius", np.abs(np.stack([one, other])) + rim)
-        for name, value in (("start", one), ("end", other), ("axis", way / math.sqrt(float(way @ way))), ("rim", rim)):
+        for name, value in (
+            ("start", one),
+            ("end", other),
+            ("axis", direction / math.sqrt(float(direction @ direction))),
+            ("rim", rim),
+        ):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
@@ -80,19 +85,19 @@ class _Round(CurvedShape):
         found = []
         height = float((self.end - self.start) @ self.axis)
         slope = (self.rim - self.top) / height
-        for way in (direction, point - self.start):
-            sideways = self.outward(way[None])[0] / self.rim
+        for vector in (direction, point - self.start):
+            sideways = self.outward(vector[None])[0] / self.rim
             if sideways.any():
                 found += [sideways + slope * self.axis, slope * self.axis - sideways]
-        ways = np.array(found).reshape(-1, 3)
-        ways = ways[ways @ direction > 0.0]
-        return ways / np.linalg.norm(ways, axis=1)[:, None]
+        directions = np.array(found).reshape(-1, 3)
+        directions = directions[directions @ direction > 0.0]
+        return directions / np.linalg.norm(directions, axis=1)[:, None]
 
     def core_distances(self, points: FloatArray) -> FloatArray:
         # In the half plane through the axis, where a point is so far along the axis and so far from it.
-        way = points - self.start
-        out = np.hypot(*(way @ np.array(across(self.axis)).T).T)
-        return self._section_distances(way @ self.axis, out, float((self.end - self.start) @ self.axis))
+        direction = points - self.start
+        out = np.hypot(*(direction @ np.array(across(self.axis)).T).T)
+        return self._section_distances(direction @ self.axis, out, float((self.end - self.start) @ self.axis))
 
     @abstractmethod
     def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
@@ -133,7 +138,7 @@ class _Round(CurvedShape):
 
     @property
     def rim_axes(self) -> FloatArray:
-        """(2, 3) two perpendicular ways from the axis to the rim, right-handed with the axis."""
+        """(2, 3) two perpendicular vectors from the axis to the rim, right-handed with the axis."""
         return self.rim * np.array(across(self.axis))
 
     def _shows(self, side: FloatArray, direction: FloatArray) -> bool:
@@ -149,8 +154,8 @@ class _Round(CurvedShape):
         return np.cos(turn) * one + np.sin(turn) * other
 
     def outward(self, directions: FloatArray) -> FloatArray:
-        """Return (k, 3) for each unit direction the way from the axis to the point of a rim farthest along it."""
-        # In a frame across the axis: along it there is no rounding that could be taken for a way.
+        """Return (k, 3) for each unit direction the vector from the axis to the point of a rim farthest along it."""
+        # In a frame across the axis: along it there is no rounding that could be taken for a direction.
         frame = np.array(across(self.axis))
         sideways = directions @ frame.T
         lengths = np.hypot(sideways[:, 0], sideways[:, 1])[:, None]
@@ -243,8 +248,8 @@ class Cone(_Round):
         slant = np.hypot(self.rim, height)
         above = ((out - self.rim) * height + along * self.rim) / slant
         deepest = np.maximum(above, -along)
-        share = np.clip(((self.rim - out) * self.rim + along * height) / (slant * slant), 0.0, 1.0)
-        to_side = np.hypot(out - self.rim * (1.0 - share), along - share * height)
+        fraction = np.clip(((self.rim - out) * self.rim + along * height) / (slant * slant), 0.0, 1.0)
+        to_side = np.hypot(out - self.rim * (1.0 - fraction), along - fraction * height)
         to_base = np.hypot(np.maximum(out - self.rim, 0.0), along)
         return np.where(deepest <= 0.0, deepest, np.minimum(to_side, to_base))
 

@@ -36,8 +36,8 @@ _EQUAL = 1e-8
 
 
 def _around(dim: int) -> FloatArray:
-    ways = np.array([way for way in product((-1.0, 0.0, 1.0), repeat=dim) if any(way)])
-    return ways / np.linalg.norm(ways, axis=1)[:, None]
+    directions = np.array([direction for direction in product((-1.0, 0.0, 1.0), repeat=dim) if any(direction)])
+    return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
 _AROUND = {dim: _around(dim) for dim in (2, 3)}
@@ -100,8 +100,8 @@ class Ellipsoid(CurvedShape):
         if self.radius > 0.0:
             return np.zeros((0, self.dim))
         # The points of the unit sphere, evenly around, become points of the surface with these normals.
-        ways = (_AROUND[self.dim] / (self.semi / self.semi.min())) @ self.axes
-        return ways / np.linalg.norm(ways, axis=1)[:, None]
+        directions = (_AROUND[self.dim] / (self.semi / self.semi.min())) @ self.axes
+        return directions / np.linalg.norm(directions, axis=1)[:, None]
 
     def core_supports(self, directions: FloatArray) -> FloatArray:
         if self.radius > 0.0:
@@ -124,13 +124,13 @@ class Ellipsoid(CurvedShape):
         root = secular_root(semi * place, beyond)
         under = beyond + root[:, None]
         zero = under == 0.0
-        ways = place / np.where(zero, 1.0, under)
+        directions = place / np.where(zero, 1.0, under)
         # On the plane across the smallest semi-axis it may be as near on both sides.
-        rest = np.sqrt(np.maximum(0.0, 1.0 - ((ways * semi) ** 2).sum(axis=1))) / least
+        rest = np.sqrt(np.maximum(0.0, 1.0 - ((directions * semi) ** 2).sum(axis=1))) / least
         smallest = int(semi.argmin())
-        ways[:, smallest] = np.where(root == 0.0, rest, ways[:, smallest])
-        ways /= np.linalg.norm(ways, axis=1)[:, None]
-        return unit * ((ways * place).sum(axis=1) - np.linalg.norm(ways * semi, axis=1))
+        directions[:, smallest] = np.where(root == 0.0, rest, directions[:, smallest])
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        return unit * ((directions * place).sum(axis=1) - np.linalg.norm(directions * semi, axis=1))
 
     @cached_property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:

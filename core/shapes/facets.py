@@ -288,14 +288,14 @@ class _Merger:
         ahead = here + 1
         ahead[first + sizes - 1] -= sizes
         p = self.x[:, np.concatenate([np.array(loop, dtype=np.intp) for loop in loops])]
-        way, to = p[:, ahead] - p[:, back], p - p[:, back]
+        direction, to = p[:, ahead] - p[:, back], p - p[:, back]
         normal = np.array([region.normal for region in self.regions]).T[:, facet]
         out = (
-            normal[0] * (to[1] * way[2] - to[2] * way[1])
-            + normal[1] * (to[2] * way[0] - to[0] * way[2])
-            + normal[2] * (to[0] * way[1] - to[1] * way[0])
+            normal[0] * (to[1] * direction[2] - to[2] * direction[1])
+            + normal[1] * (to[2] * direction[0] - to[0] * direction[2])
+            + normal[2] * (to[0] * direction[1] - to[1] * direction[0])
         )
-        length = np.sqrt((way * way).sum(axis=0))
+        length = np.sqrt((direction * direction).sum(axis=0))
         return np.unique(facet[out < -2.0 * self.grid.merge * length]).tolist()
 
     def reaching(self, facets: Facets) -> tuple[IntArray, IntArray]:

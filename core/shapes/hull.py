@@ -52,7 +52,7 @@ class ConvexHull(Polytope):
     def __init__(self, points: ArrayLike, *, progress: Progress | None = None) -> None:
         """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
 
-        `progress` is called with the share done, 0 to 1; False cancels. A million points take a fraction of a second
+        `progress` is called with the fraction done, 0 to 1; False cancels. A million points take a fraction of a second
         where few of them are corners; 100,000 corners a few seconds, little more than in proportion.
 
         Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. They are
@@ -267,10 +267,10 @@ def _parts(
 
 def _side_normals(corners: FloatArray) -> FloatArray:
     """Return the outward unit normals (n, 2) of the sides of a polygon given counter-clockwise as columns."""
-    way = np.roll(corners, -1, axis=1) - corners
-    way /= np.abs(way).max(axis=0)
-    way /= np.sqrt((way * way).sum(axis=0))
-    return np.stack([way[1], -way[0]], axis=1)
+    direction = np.roll(corners, -1, axis=1) - corners
+    direction /= np.abs(direction).max(axis=0)
+    direction /= np.sqrt((direction * direction).sum(axis=0))
+    return np.stack([direction[1], -direction[0]], axis=1)
 
 
 def _offsets(

@@ -39,11 +39,11 @@ def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
     spans = [(first, last) for first, last in pairwise(keep) if last - first > 1]
     while spans:
         first, last = spans.pop()
-        way = p[last] - p[first]
+        direction = p[last] - p[first]
         inner = p[first + 1 : last] - p[first]
-        length = float(way @ way)
-        share = np.clip(inner @ way / length, 0.0, 1.0) if length > 0.0 else np.zeros(len(inner))
-        miss = inner - share[:, None] * way
+        length = float(direction @ direction)
+        fraction = np.clip(inner @ direction / length, 0.0, 1.0) if length > 0.0 else np.zeros(len(inner))
+        miss = inner - fraction[:, None] * direction
         distance = (miss * miss).sum(axis=1)
         far = int(distance.argmax())
         if float(distance[far]) > width * width:
@@ -67,14 +67,14 @@ def polygon_hull(grid: HullGrid, x: FloatArray, progress: Progress | None = None
         loop = _chain(x, extreme)
         if len(loop) >= 3:
             start = x[:, loop]
-            way = np.roll(start, -1, axis=1) - start
-            length = np.sqrt(squares_of(way))
-            normal = np.stack([way[1], -way[0]]) / length
+            direction = np.roll(start, -1, axis=1) - start
+            length = np.sqrt(squares_of(direction))
+            normal = np.stack([direction[1], -direction[0]]) / length
             height = normal.T @ x - (normal * start).sum(axis=0)[:, None]
             side = height.argmax(axis=0)
             top = height[side, ids]
-            share = (way.T @ x - (way * start).sum(axis=0)[:, None])[side, ids]
-            beside = (share < 0.0) | (share > length[side] ** 2)
+            fraction = (direction.T @ x - (direction * start).sum(axis=0)[:, None])[side, ids]
+            beside = (fraction < 0.0) | (fraction > length[side] ** 2)
             close = top >= -grid.filter
             near = np.flatnonzero(close)
             ids = np.flatnonzero((top > grid.drop) | (close & beside))
@@ -123,8 +123,8 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
         return loop
     p = x[:, loop]
     before, after = np.roll(p, 1, axis=1), np.roll(p, -1, axis=1)
-    way, to = after - before, p - before
-    if ((way[0] * to[1] - way[1] * to[0]) ** 2 > width * width * squares_of(way)).all():
+    direction, to = after - before, p - before
+    if ((direction[0] * to[1] - direction[1] * to[0]) ** 2 > width * width * squares_of(direction)).all():
         return loop
     # The vertex farthest from any point within is a corner, and so is the one farthest from that.
     first = int(squares_of(p - p.mean(axis=1, keepdims=True)).argmax())

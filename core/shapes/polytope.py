@@ -17,9 +17,9 @@ from ..types import FloatArray, IntArray, read_only
 from .shape import Shape, as_shape
 
 _FACET_BELOW = 16.0
-"""Times EPS and the sum of a polytope's magnitude and a point's way from its centre: how far below the plane of a facet
-a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE, products of
-ways and normals by 3."""
+"""Times EPS and the sum of a polytope's magnitude and a point's distance from its centre: how far below the plane of a
+facet a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE, products of
+vectors and normals by 3."""
 _FAR = 16.0
 """A polytope that is translated so many times farther out than it was is made anew: what is flat may be another."""
 _LARGEST_POWER = 1000
@@ -190,20 +190,20 @@ class Polytope(Shape):
     @cached_property
     def edge_directions(self) -> FloatArray:
         """(m, dim) unit vectors along `edges`, from the first vertex to the second; zero where both are one point."""
-        way = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
-        largest = np.abs(way).max(axis=1, initial=0.0)[:, None]
-        way = way / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
-        lengths = np.sqrt((way * way).sum(axis=1))[:, None]
-        return read_only(way / np.where(lengths > 0.0, lengths, 1.0))
+        direction = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
+        largest = np.abs(direction).max(axis=1, initial=0.0)[:, None]
+        direction = direction / np.where(largest > 0.0, largest, 1.0)  # squares neither overflow nor vanish
+        lengths = np.sqrt((direction * direction).sum(axis=1))[:, None]
+        return read_only(direction / np.where(lengths > 0.0, lengths, 1.0))
 
     @cached_property
     def edge_table(self) -> EdgeTable:
         """What SAT reads of the edges."""
-        ways = self.edge_directions
+        directions = self.edge_directions
         return EdgeTable(
-            ways,
-            read_only(np.ascontiguousarray(ways[:, [1, 2, 0]])),
-            read_only(np.ascontiguousarray(ways[:, [2, 0, 1]])),
+            directions,
+            read_only(np.ascontiguousarray(directions[:, [1, 2, 0]])),
+            read_only(np.ascontiguousarray(directions[:, [2, 0, 1]])),
             read_only(self.centred[self.edges[:, 0]]),
             read_only(np.ascontiguousarray(self.edge_facets[:, 0])),
             read_only(np.ascontiguousarray(self.edge_facets[:, 1])),
@@ -278,9 +278,9 @@ class Polytope(Shape):
 
         That is the signed distance inside a polytope that fills its space, and no more than it outside.
         """
-        way = points - self.center
+        local = points - self.center
         step = max(1, PRODUCTS // len(self.normals))
-        parts = [(way[k : k + step] @ self.normals.T - self.offsets).max(axis=1) for k in range(0, len(way), step)]
+        parts = [(local[k : k + step] @ self.normals.T - self.offsets).max(axis=1) for k in range(0, len(local), step)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def core_distances(self, points: FloatArray) -> FloatArray:
@@ -318,16 +318,16 @@ class Polytope(Shape):
         next_place = np.arange(1, len(corner) + 1)
         next_place[first + counts - 1] = first
         start, end = self.vertices[corner], self.vertices[corner[next_place]]
-        ways = end - start
-        ways /= np.linalg.norm(ways, axis=1)[:, None]
-        outward = np.cross(ways, np.repeat(self.normals, counts, axis=0))
+        directions = end - start
+        directions /= np.linalg.norm(directions, axis=1)[:, None]
+        outward = np.cross(directions, np.repeat(self.normals, counts, axis=0))
         # A point on a facet may be computed to be below it, and above one beside it.
         slack = _FACET_BELOW * EPS * (self.magnitude + np.abs(points - self.center).max(axis=1, initial=0.0))
         distances = np.empty(len(points))
         step = max(1, PRODUCTS // len(corner))
         for k in range(0, len(points), step):
-            way = points[k : k + step] - self.center
-            heights = way @ self.normals.T - self.offsets
+            local = points[k : k + step] - self.center
+            heights = local @ self.normals.T - self.offsets
             highest = heights.max(axis=1)
             point, facet = np.nonzero(heights >= np.minimum(highest, -slack[k : k + step])[:, None])
             # Their sides, one after the other.
@@ -335,12 +335,12 @@ class Polytope(Shape):
             begin = np.cumsum(sides) - sides
             side = np.arange(int(sides.sum())) + np.repeat(first[facet] - begin, sides)
             spots = points[k : k + step][np.repeat(point, sides)]
-            nearest = np.minimum.reduceat(_from_segments(spots, start[side], end[side], ways[side]), begin)
+            nearest = np.minimum.reduceat(_from_segments(spots, start[side], end[side], directions[side]), begin)
             # A point is above a facet when it is on the inner side of each of its sides.
             beyond = np.maximum.reduceat(((spots - start[side]) * outward[side]).sum(axis=1), begin)
             height = np.maximum(heights[point, facet], 0.0)
             nearest = np.where(beyond <= 0.0, np.minimum(nearest, height), nearest)
-            of_point = np.searchsorted(point, np.arange(len(way)))
+            of_point = np.searchsorted(point, np.arange(len(local)))
             distances[k : k + step] = np.maximum(np.minimum.reduceat(nearest, of_point), highest)
         return distances
 

@@ -391,9 +391,9 @@ class Solid:
             return near[:0], near[:0]
         corners = self.corners[: self.count]
         p = [self.x[:, corners[:, s]] for s in range(3)]
-        way = [p[(s + 1) % 3] - p[s] for s in range(3)]
+        direction = [p[(s + 1) % 3] - p[s] for s in range(3)]
         aside = [np.stack([w[1] * normals[2] - w[2] * normals[1], w[2] * normals[0] - w[0] * normals[2],
-                           w[0] * normals[1] - w[1] * normals[0]]) for w in way]  # fmt: skip
+                           w[0] * normals[1] - w[1] * normals[0]]) for w in direction]  # fmt: skip
         limit = self.grid.straight
         beside = []
         step = max(1, PRODUCTS // self.count)
@@ -406,21 +406,21 @@ class Solid:
                 over &= aside[s].T @ q <= (aside[s] * p[s]).sum(axis=0)[:, None]
             beside.append(ids[~over.any(axis=0)])
         ids = np.concatenate(beside)
-        edge, distance = self._nearest_edges(ids, np.concatenate(p, axis=1), np.concatenate(way, axis=1))
+        edge, distance = self._nearest_edges(ids, np.concatenate(p, axis=1), np.concatenate(direction, axis=1))
         far = distance > limit
         return ids[far], edge[far]
 
-    def _nearest_edges(self, ids: IntArray, start: FloatArray, way: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the edge nearest to each point, and its distance; sides of facets have start and way."""
+    def _nearest_edges(self, ids: IntArray, start: FloatArray, direction: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the edge nearest to each point, and its distance; sides of facets have start and direction."""
         # Every edge is a side of two facets: once is enough.
         once = np.flatnonzero((self.corners[: self.count] < np.roll(self.corners[: self.count], -1, axis=1)).T.ravel())
-        start, way = start[:, once], way[:, once]
-        square = squares_of(way)
+        start, direction = start[:, once], direction[:, once]
+        square = squares_of(direction)
 
         def squares(q: FloatArray, some: slice | IntArray) -> FloatArray:
             to = q[:, None, :] - start[:, some, None]
-            share = np.clip((to * way[:, some, None]).sum(axis=0) / square[some, None], 0.0, 1.0)
-            return squares_of(to - share * way[:, some, None])
+            fraction = np.clip((to * direction[:, some, None]).sum(axis=0) / square[some, None], 0.0, 1.0)
+            return squares_of(to - fraction * direction[:, some, None])
 
         nearest, best = np.empty(len(ids), dtype=np.intp), np.empty(len(ids))
         order = curve_order(self.x[:, ids])

@@ -85,9 +85,9 @@ class Rounded(CurvedShape):
         if self.core.rank > 1 or self.dim == 2:
             return None
         start, end = self.core.vertices[self.core.edges[0]]
-        way = self.core.edge_directions[0]
-        length = float((end - start) @ way)
-        return Revolution(tuple(start.tolist()), tuple(way.tolist()), ((0.0, 0.0), (length, 0.0)))
+        direction = self.core.edge_directions[0]
+        length = float((end - start) @ direction)
+        return Revolution(tuple(start.tolist()), tuple(direction.tolist()), ((0.0, 0.0), (length, 0.0)))
 
     @property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
