@@ -38,43 +38,25 @@ def normal_is_unique(a: np.ndarray, b: np.ndarray, normal: np.ndarray, signed_di
     return max(gap_along(a, b, n) for n in others) < signed_distance - 1e-4 * abs(signed_distance) - 1e3 * tol
 
 
-def test_the_file_holds_the_44_pairs():
+def test_the_file_has_the_44_pairs():
     assert len(PAIRS) == 44
 
 
 @every_pair
 @pytest.mark.parametrize("method", METHODS)
-def test_every_promise_holds_on_a_hard_pair(pair, method):
+def test_every_promise_and_the_answer_of_the_file_hold_for_a_hard_pair(pair, method):
     a, b = vertices(pair)
     shape_a, shape_b = ConvexHull(a), ConvexHull(b)
-    truth = exact(a, b)
-    assert_promises(contact(shape_a, shape_b, method=method), shape_a, shape_b, a, b, truth)
-
-
-@every_pair
-@pytest.mark.parametrize("method", METHODS)
-def test_signed_distance_and_normal_are_those_of_the_file(pair, method):
-    a, b = vertices(pair)
-    c = contact(ConvexHull(a), ConvexHull(b), method=method)
-    signed_distance = pair["expected"]["signed_distance"]
+    c = contact(shape_a, shape_b, method=method)
+    assert_promises(c, shape_a, shape_b, a, b, exact(a, b))
+    signed_distance, normal = pair["expected"]["signed_distance"], np.array(pair["expected"]["normal"])
     tol = tolerance(a, b, signed_distance)
     assert c.signed_distance == pytest.approx(signed_distance, rel=0, abs=tol)
-    normal = np.array(pair["expected"]["normal"])
-    assert gap_along(a, b, c.normal) >= signed_distance - tol
     # At a bare touch the file's normal is one of many that are as good within rounding.
     if abs(signed_distance) > 10 * tol and normal_is_unique(a, b, normal, signed_distance, tol):
         assert np.abs(c.normal - normal).max() < 1e-6
-
-
-@pytest.mark.parametrize(
-    "pair", [p for p in PAIRS if "region_area" in p["expected"]], ids=lambda p: p["id"] if isinstance(p, dict) else p
-)
-def test_region_has_the_known_area(pair):
-    a, b = vertices(pair)
-    c = contact(ConvexHull(a), ConvexHull(b))
-    assert c.region is not None
-    area = pair["expected"]["region_area"]
-    assert c.region.area == pytest.approx(area, rel=1e-5)
+    if "region_area" in pair["expected"]:
+        assert c.region.area == pytest.approx(pair["expected"]["region_area"], rel=1e-5)
 
 
 @every_pair

@@ -11,11 +11,13 @@ import numpy as np
 from contact_lens.core import ConvexHull, Relation, contact_region, sat
 from contact_lens.core.narrow_phase.relation import relation_of
 
+from .generators import disc, sphere_points
+
 MEGABYTE = 1 << 20
 
 
 def peak(work: Callable[[], object]) -> int:
-    """The most bytes in use at once while it works, beyond what was in use before."""
+    """Return the most bytes in use at once during the work, beyond those in use before."""
     tracemalloc.start()
     try:
         work()
@@ -25,24 +27,20 @@ def peak(work: Callable[[], object]) -> int:
 
 
 def ball(count: int, radius: float) -> ConvexHull:
-    points = np.random.default_rng(count).normal(size=(count, 3))
-    return ConvexHull(radius * points / np.linalg.norm(points, axis=1)[:, None])
+    return ConvexHull(radius * sphere_points(np.random.default_rng(count), count))
 
 
 def test_whether_one_of_two_large_shapes_is_inside_is_found_in_little_memory() -> None:
     outer, inner = ball(2000, 1.0), ball(1900, 0.9)
     assert len(inner.vertices) * len(outer.normals) * 8 > 50 * MEGABYTE
-    _ = inner.centred, outer.center  # computed once and kept: not what is measured
+    _ = inner.centred, outer.center  # computed once and kept: not to be measured
     found = []
     assert peak(lambda: found.append(relation_of(outer, inner, -1.0, 0.0, 0.0))) < 8 * MEGABYTE
     assert found == [Relation.B_INSIDE_A]
-
-
-def test_a_vertex_that_sticks_out_ends_the_search_for_others() -> None:
-    outer, inner = ball(2000, 1.0), ball(1900, 0.9)
-    moved = ConvexHull(inner.vertices + [0.1, 0.0, 0.0])
-    assert relation_of(outer, moved, -1.0, 0.0, 0.0) is Relation.PENETRATING
-    assert relation_of(outer, moved, -1.0, 0.01, 0.0) is Relation.B_INSIDE_A
+    # A vertex that sticks out ends the search for others.
+    beside = inner.translated([0.1, 0.0, 0.0])
+    assert relation_of(outer, beside, -1.0, 0.0, 0.0) is Relation.PENETRATING
+    assert relation_of(outer, beside, -1.0, 0.01, 0.0) is Relation.B_INSIDE_A
 
 
 def test_sat_of_two_large_shapes_takes_little_memory() -> None:
@@ -56,10 +54,8 @@ def test_sat_of_two_large_shapes_takes_little_memory() -> None:
 
 def test_two_faces_of_many_sides_are_intersected_in_little_memory() -> None:
     sides = 1500
-    angles = 2.0 * np.pi * np.arange(sides) / sides
-    face = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(sides)])
-    below = ConvexHull(np.vstack([face, [[0, 0, -1]]]))
-    above = ConvexHull(np.vstack([face + [0.5, 0, 0], [[0.5, 0, 1]]]))
+    face = disc(sides)
+    below, above = ConvexHull([*face, [0, 0, -1]]), ConvexHull([*(face + [0.5, 0, 0]), [0.5, 0, 1]])
     assert sides * sides * 8 > 16 * MEGABYTE
     middle = [0.25, 0.0, 0.0]
     found = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every promise, on thousands of generated pairs of every class, against exact arithmetic.
 
-Most pairs are the same in every run; some are new. What fails is printed as code, made as small as it goes: put it into
-`test_regressions.PAIRS`. The seed of the new pairs is in the head of pytest's output; CONTACT_LENS_SEED takes it again.
+Most pairs are the same in every run; some are new. A pair that fails is printed as code, as small as it goes: put it
+into `test_regressions.PAIRS`. The seed of the new pairs is in the head of pytest's output; CONTACT_LENS_SEED sets it.
 To look for more than these tests do: `python -m tests.core.fuzz --pairs 20000`.
 """
 

@@ -42,10 +42,6 @@ def fcl_object(mesh: Mesh) -> fcl.CollisionObject:
     return fcl.CollisionObject(model, fcl.Transform())
 
 
-def between(a: Mesh, b: Mesh):
-    return mesh_distance(a, b)
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_mesh_is_as_blender_makes_it(level):
     mesh = suzanne(level)
@@ -59,32 +55,26 @@ def test_the_mesh_is_as_blender_makes_it(level):
 @pytest.mark.parametrize("level", LEVELS)
 def test_distance_is_that_of_fcl_and_of_the_coarse_mesh(level):
     a, b = suzanne(level), moved(level, True)
-    found = between(a, b)
+    found = mesh_distance(a, b)
     wanted = fcl.distance(fcl_object(a), fcl_object(b), fcl.DistanceRequest(), fcl.DistanceResult())
     assert found.distance == pytest.approx(wanted, rel=1e-9)
-    assert found.distance == pytest.approx(between(suzanne(0), moved(0, True)).distance, rel=1e-9)
+    assert found.distance == pytest.approx(mesh_distance(suzanne(0), moved(0, True)).distance, rel=1e-9)
     assert found.lower_bound <= found.distance
     assert np.linalg.norm(found.point_on_b - found.point_on_a) == pytest.approx(found.distance, rel=1e-12)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_crossing_triangles_are_there_exactly_where_fcl_finds_some(level):
+def test_crossing_triangles_are_those_of_fcl(level):
     a = suzanne(level)
     for far in (True, False):
         b = moved(level, far)
-        hit = fcl.collide(fcl_object(a), fcl_object(b), fcl.CollisionRequest(), fcl.CollisionResult())
-        assert (len(crossing_triangles(a, b)) > 0) == bool(hit) == (not far)
-
-
-def test_crossing_triangles_are_those_of_fcl_pair_by_pair():
-    a, b = suzanne(1), moved(1, False)
-    request = fcl.CollisionRequest(num_max_contacts=100_000, enable_contact=True)
-    result = fcl.CollisionResult()
-    fcl.collide(fcl_object(a), fcl_object(b), request, result)
-    theirs = {(c.b1, c.b2) for c in result.contacts}
-    ours = set(map(tuple, crossing_triangles(a, b).pairs.tolist()))
-    assert ours == theirs
-    assert len(ours) > 100
+        request = fcl.CollisionRequest(num_max_contacts=100_000, enable_contact=True)
+        result = fcl.CollisionResult()
+        fcl.collide(fcl_object(a), fcl_object(b), request, result)
+        expected = {(c.b1, c.b2) for c in result.contacts}
+        pairs = set(map(tuple, crossing_triangles(a, b).pairs.tolist()))
+        assert (len(pairs) > 100) == (not far)
+        assert pairs == expected
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -107,23 +97,17 @@ def test_winding_numbers_are_the_sum_of_all_solid_angles(level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_it_is_dented_as_deep_as_its_points_are_under_the_hull(level):
-    mesh = suzanne(level)
-    found = mesh_convexity(mesh)
-    planes = QHull(suzanne(0).points).equations
-    under = -(mesh.points @ planes[:, :3].T + planes[:, 3]).max(axis=1)
-    assert not found.convex
-    assert found.depth >= under.max() - 1e-12
-    assert found.depth == pytest.approx(mesh_convexity(suzanne(0)).depth, rel=1e-3)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_its_piece_is_the_hull_of_all(level):
+def test_it_is_as_concave_as_its_points_are_under_the_hull_and_its_piece_is_the_hull_of_all(level):
     """The eyes have corners in the same places as their sockets, and so are no parts of their own."""
     mesh = suzanne(level)
-    found = mesh_pieces(mesh)
+    convexity, found = mesh_convexity(mesh), mesh_pieces(mesh)
+    hull = QHull(suzanne(0).points)
+    under = -(mesh.points @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1)
+    assert not convexity.convex
+    assert convexity.depth >= under.max() - 1e-12
+    assert convexity.depth == pytest.approx(mesh_convexity(suzanne(0)).depth, rel=1e-3)
     assert (mesh.welded().loose_parts == 0).all()
     assert not found.exact
-    assert [piece.volume for piece in found.pieces] == pytest.approx([QHull(mesh.points).volume], rel=1e-12)
-    assert found.distance >= mesh_convexity(mesh).depth
+    assert [piece.volume for piece in found.pieces] == pytest.approx([hull.volume], rel=1e-12)
+    assert found.distance >= convexity.depth
     check_pieces("pieces_a", mesh, found)
