@@ -624,8 +624,8 @@ def _nearest(
 
 
 def _balanced(one: _Core, other: _Core, normal: FloatArray, slab: float) -> tuple[FloatArray, FloatArray]:
-    """Return points of both cores between the support points of directions close around the normal, such that the vector
-    from one to the other is along it as nearly as can be.
+    """Return points of both cores between the support points of directions close around the normal, such that the
+    vector from one to the other is along it as nearly as can be.
 
     On an edge, or where it is nearly flat, a shape has many points that are as far along the normal; one support point
     of each is then not enough.

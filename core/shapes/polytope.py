@@ -18,8 +18,8 @@ from .shape import Shape, as_shape
 
 _FACET_BELOW = 16.0
 """Times EPS and the sum of a polytope's magnitude and a point's distance from its centre: how far below the plane of a
-facet a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE, products of
-vectors and normals by 3."""
+facet a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE,
+products of vectors and normals by 3."""
 _FAR = 16.0
 """A polytope that is translated so many times farther out than it was is made anew: what is flat may be another."""
 _LARGEST_POWER = 1000
