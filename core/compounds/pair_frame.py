@@ -18,8 +18,8 @@ from ..types import FloatArray
 _FRAME_PARALLEL = 1e-9
 """Times the length of an edge: one that is shorter by no more along a direction has that direction."""
 _FRAME_ALIKE = 1e-6
-"""Relative: of total lengths along directions, and of directions ahead, that differ by no more none is the greater; in the
-unit of the pair, what is no larger has no sign."""
+"""Relative: of total lengths along directions, and of distances ahead, that differ by no more none is the greater; in
+the unit of the pair, what is no larger has no sign."""
 
 _CANDIDATES = 64  # lines whose directions are compared
 
@@ -29,7 +29,7 @@ def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray
 
     The first is the direction of most edges, by length, the second that of most of what is across it: how edges are
     divided is no matter. They point from A to B, so those of B and A are their opposites, and the matrix may mirror.
-    Of directions that as many edges have, the one nearest to the direction from A to B counts; of a pair that is symmetric in
+    Of directions that as many edges have, the one nearest to that from A to B counts; of a pair that is symmetric in
     itself, any. In the plane the last axis is (0, 0, 1).
     """
     lines = [_lines(pieces) for pieces in (a, b)]
