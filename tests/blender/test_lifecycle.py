@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import addon_utils
 import bpy
 import pytest
+from mathutils import Matrix
 
 from .scenes import cube, inspect, select
 
 Part = Callable[[str], ModuleType]
+Pair = tuple[bpy.types.Object, bpy.types.Object]
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
@@ -33,79 +32,81 @@ def refresh(part: Part) -> ModuleType:
 
 
 @pytest.fixture
-def pair() -> tuple[bpy.types.Object, bpy.types.Object]:
+def pair() -> Pair:
     """Two cubes that overlap by 0.5 along X, inspected."""
     a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
     inspect(a, b)
     return a, b
 
 
-def test_move_and_edit_make_stale_and_refresh_makes_right(
-    session: ModuleType, refresh: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
+def move(obj: bpy.types.Object, x: float) -> None:
+    obj.location.x = x
+    bpy.context.view_layer.update()
+
+
+def shift(obj: bpy.types.Object, distance: float) -> None:
+    """Edit the mesh: move its vertices along X."""
+    obj.data.transform(Matrix.Translation((distance, 0.0, 0.0)))
+    obj.data.update()
+    bpy.context.view_layer.update()
+
+
+def assert_fresh(session: ModuleType, depth: float) -> None:
+    """The result is of the scene as it is, with this depth."""
+    assert session.stale_reason(bpy.context) == ""
+    assert not session.is_stale(bpy.context)
+    assert session.current(bpy.context).contact.depth == pytest.approx(depth)
+
+
+def assert_stale(session: ModuleType, reason: str) -> None:
+    """The result is stale for this reason, and Refresh inspects the pair again."""
+    assert session.stale_reason(bpy.context) == reason
+    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
+
+
+def test_move_and_edit_make_stale_and_refresh_makes_right(session: ModuleType, pair: Pair) -> None:
+    move(pair[1], 1.75)
+    assert_stale(session, "'B' has moved")
+    assert_fresh(session, 0.25)
+    shift(pair[1], 0.125)
+    assert_stale(session, "'B' has changed")
+    assert_fresh(session, 0.125)
+
+
+def test_parent_that_moves_makes_stale(session: ModuleType, pair: Pair) -> None:
+    parent = pair[1].parent = cube("Parent", (0.0, 0.0, 9.0))
+    pair[1].matrix_parent_inverse = parent.matrix_world.inverted()
+    bpy.ops.contact_lens.refresh()
+    move(parent, 0.25)
+    assert_stale(session, "'B' has moved")
+    assert_fresh(session, 0.25)
+
+
+@pytest.mark.parametrize("kind", ["moved", "deformed"])
+def test_animation_makes_stale_and_a_frame_without_a_change_does_not(
+    session: ModuleType, pair: Pair, kind: str
 ) -> None:
     b = pair[1]
-    b.location.x = 1.75
-    bpy.context.view_layer.update()
-    assert session.stale_reason(bpy.context) == "'B' has moved"
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
-    for vertex in b.data.vertices:
-        vertex.co.x += 0.125
-    b.data.update()
-    bpy.context.view_layer.update()
-    assert session.stale_reason(bpy.context) == "'B' has changed"
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.125)
-
-
-def test_parent_that_moves_makes_stale(session: ModuleType) -> None:
-    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
-    parent = bpy.data.objects.new("Parent", None)
-    bpy.context.scene.collection.objects.link(parent)
-    b.parent = parent
-    inspect(a, b)
-    parent.location.x = 0.25
-    bpy.context.view_layer.update()
-    assert session.stale_reason(bpy.context) == "'B' has moved"
-
-
-def test_animation_makes_stale(session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    b = pair[1]
-    b.keyframe_insert("location", frame=1)
-    b.location.x = 1.75
-    b.keyframe_insert("location", frame=11)
+    if kind == "moved":
+        animated, name, values = b, "location", ((1.5, 0.0, 0.0), (1.75, 0.0, 0.0))
+    else:
+        b.shape_key_add(name="Basis")
+        animated, name, values = b.shape_key_add(name="Moved"), "value", (0.0, 1.0)
+        for point in animated.data:
+            point.co.x += 0.25
+    for frame, value in zip((1, 11), values, strict=True):
+        setattr(animated, name, value)
+        animated.keyframe_insert(name, frame=frame)
     bpy.context.scene.frame_set(1)
     bpy.ops.contact_lens.refresh()
     bpy.context.scene.frame_set(11)
-    assert session.stale_reason(bpy.context) == "'B' has moved"
+    assert_stale(session, "'B' has moved" if kind == "moved" else "'B' has changed")
+    assert_fresh(session, 0.25)
+    bpy.context.scene.frame_set(12)
+    assert_fresh(session, 0.25)
 
 
-def test_deformation_by_animation_makes_stale_and_an_unmoving_frame_does_not(
-    session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    b = pair[1]
-    b.shape_key_add(name="Basis")
-    key = b.shape_key_add(name="Moved")
-    for point in key.data:
-        point.co.x += 1.0
-    for frame, value in ((1, 0.0), (11, 1.0)):
-        key.value = value
-        key.keyframe_insert("value", frame=frame)
-    scene = bpy.context.scene
-    scene.frame_set(1)
-    bpy.ops.contact_lens.refresh()
-    before = session.current(bpy.context).contact.signed_distance
-    scene.frame_set(11)
-    assert session.stale_reason(bpy.context) == "'B' has changed"
-    bpy.ops.contact_lens.refresh()
-    assert session.current(bpy.context).contact.signed_distance > before + 0.9
-    assert session.stale_reason(bpy.context) == ""
-
-
-def test_unrelated_changes_do_not_make_stale(
-    session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
+def test_unrelated_changes_do_not_make_stale(session: ModuleType, pair: Pair) -> None:
     cube("Other").location.z = 4.0
     pair[0].select_set(False)
     pair[0].color = (1.0, 0.0, 0.0, 1.0)
@@ -113,43 +114,25 @@ def test_unrelated_changes_do_not_make_stale(
     assert session.stale_reason(bpy.context) == ""
 
 
-def test_unchanged_pair_keeps_its_very_result(
-    session: ModuleType, refresh: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
+def test_unchanged_pair_keeps_its_very_result(session: ModuleType, refresh: ModuleType, pair: Pair) -> None:
     # The overlay keeps what it made for a result for as long as that lives.
     before = session.current(bpy.context)
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert session.current(bpy.context) is before
 
 
-def test_undo_and_redo_of_a_move(session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+@pytest.mark.parametrize("change", [lambda b: move(b, 1.75), lambda b: shift(b, 0.25)], ids=["move", "edit"])
+def test_undo_and_redo_of_a_change(session: ModuleType, pair: Pair, change: Callable[[bpy.types.Object], None]) -> None:
     bpy.ops.ed.undo_push(message="Inspect Contact")
-    pair[1].location.x = 1.75
-    bpy.context.view_layer.update()
+    change(pair[1])
     bpy.ops.contact_lens.refresh()
-    bpy.ops.ed.undo_push(message="Move")
+    bpy.ops.ed.undo_push(message="Change")
     for step, depth in ((bpy.ops.ed.undo, 0.5), (bpy.ops.ed.redo, 0.25)):
         assert step() == {"FINISHED"}
         bpy.context.view_layer.update()
         assert session.is_stale(bpy.context)
-        assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-        assert not session.is_stale(bpy.context)
-        assert session.current(bpy.context).contact.depth == pytest.approx(depth)
-
-
-def test_undo_of_an_edit(session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    bpy.ops.ed.undo_push(message="Inspect Contact")
-    for vertex in pair[1].data.vertices:
-        vertex.co.x += 0.25
-    pair[1].data.update()
-    bpy.context.view_layer.update()
-    bpy.ops.contact_lens.refresh()
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
-    bpy.ops.ed.undo_push(message="Edit")
-    assert bpy.ops.ed.undo() == {"FINISHED"}
-    assert session.is_stale(bpy.context)
-    assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
+        bpy.ops.contact_lens.refresh()
+        assert_fresh(session, depth)
 
 
 def test_undo_of_the_inspection_itself(session: ModuleType) -> None:
@@ -176,9 +159,7 @@ def test_redo_panel_tweak_ends_up_fresh(session: ModuleType) -> None:
     assert session.current(bpy.context).name_a == "B"
 
 
-def test_renamed_objects_are_shown_by_their_new_names(
-    session: ModuleType, part: Part, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
+def test_renamed_objects_are_shown_by_their_new_names(session: ModuleType, part: Part, pair: Pair) -> None:
     pair[0].name, pair[1].name = "B", "A"
     pair[0].name = "Left"
     report = part("blender_addon.report.pair")
@@ -189,9 +170,7 @@ def test_renamed_objects_are_shown_by_their_new_names(
 
 
 @pytest.mark.parametrize("how", ["operator", "data", "unlinked"])
-def test_deleted_object_takes_the_result_along(
-    session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object], how: str
-) -> None:
+def test_deleted_object_takes_the_result_along(session: ModuleType, pair: Pair, how: str) -> None:
     b = pair[1]
     if how == "operator":
         with bpy.context.temp_override(selected_objects=[b]):
@@ -209,9 +188,7 @@ def test_deleted_object_takes_the_result_along(
     assert session.current(bpy.context) is None
 
 
-def test_picker_lets_go_of_a_deleted_object(
-    refresh: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
+def test_picker_lets_go_of_a_deleted_object(refresh: ModuleType, pair: Pair) -> None:
     bpy.context.scene.collection.objects.unlink(pair[1])
     bpy.context.view_layer.update()
     refresh._drop_deleted(bpy.context.scene)
@@ -219,7 +196,7 @@ def test_picker_lets_go_of_a_deleted_object(
     assert bpy.context.scene.contact_lens.object_a == pair[0]
 
 
-def test_undo_of_a_deletion(session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_undo_of_a_deletion(session: ModuleType, pair: Pair) -> None:
     bpy.ops.ed.undo_push(message="Inspect Contact")
     bpy.data.objects.remove(pair[1])
     bpy.ops.ed.undo_push(message="Delete")
@@ -229,7 +206,7 @@ def test_undo_of_a_deletion(session: ModuleType, pair: tuple[bpy.types.Object, b
 
 
 def test_hidden_object_keeps_the_result_and_says_that_it_is_not_followed(
-    session: ModuleType, refresh: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, refresh: ModuleType, pair: Pair
 ) -> None:
     pair[1].hide_set(True)
     bpy.context.view_layer.update()
@@ -243,9 +220,7 @@ def test_hidden_object_keeps_the_result_and_says_that_it_is_not_followed(
     assert not session.is_stale(bpy.context)
 
 
-def test_saved_pair_is_there_after_loading_but_not_its_result(
-    session: ModuleType, tmp_path: Path, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
+def test_saved_pair_is_there_after_loading_but_not_its_result(session: ModuleType, tmp_path: Path, pair: Pair) -> None:
     bpy.context.scene.contact_lens.clearance = 0.5
     path = tmp_path / "pair.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
@@ -261,7 +236,7 @@ def test_saved_pair_is_there_after_loading_but_not_its_result(
     assert session.current(bpy.context).settings.clearance == 0.5
 
 
-def test_scenes_have_results_of_their_own(session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+def test_scenes_have_results_of_their_own(session: ModuleType, pair: Pair) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("Second")
     bpy.context.window.scene = second
     assert session.current(bpy.context) is None
@@ -271,32 +246,23 @@ def test_scenes_have_results_of_their_own(session: ModuleType, pair: tuple[bpy.t
     assert session.current(bpy.context).contact.depth == pytest.approx(0.5)
 
 
-def test_timer_is_not_asked_for_in_background_mode(
-    refresh: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    pair[1].location.x = 1.75
-    bpy.context.view_layer.update()
+def test_timer_is_not_asked_for_in_background_mode(refresh: ModuleType, pair: Pair) -> None:
+    move(pair[1], 1.75)
     assert bpy.app.timers.is_registered(refresh._run) == (not bpy.app.background)
 
 
-def test_timer_refreshes_the_scene_in_the_window(
-    session: ModuleType, refresh: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    pair[1].location.x = 1.75
-    bpy.context.view_layer.update()
+def test_timer_refreshes_the_scene_in_the_window(session: ModuleType, refresh: ModuleType, pair: Pair) -> None:
+    move(pair[1], 1.75)
     refresh._note(bpy.context.scene)
     refresh._run()
-    assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert_fresh(session, 0.25)
     bpy.data.objects.remove(pair[1])
     refresh._note(bpy.context.scene)
     refresh._run()
     assert session.current(bpy.context) is None
 
 
-def test_a_tag_that_changes_nothing_makes_nothing_stale(
-    session: ModuleType, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
+def test_a_tag_that_changes_nothing_makes_nothing_stale(session: ModuleType, pair: Pair) -> None:
     select(pair[1])
     bpy.ops.rigidbody.object_add()  # tags the geometry, once more after the next evaluation
     pair[1].rigid_body.collision_shape = "BOX"
@@ -308,9 +274,10 @@ def test_a_tag_that_changes_nothing_makes_nothing_stale(
 
 
 class Slow:
-    """Inspections that go on until they are let go, by a clock that stands still until it is set."""
+    """Inspections that run until they are released, by a clock that stands still until it is set."""
 
-    def __init__(self, part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, part: Part, b: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.b = b
         self.refresh, self.scene = part("blender_addon.ui.follow_pair"), bpy.context.scene
         self.now, self.go_on = 100.0, threading.Event()
         inspection, report_progress = part("blender_addon.check.inspection"), part("core.progress").report_progress
@@ -325,15 +292,20 @@ class Slow:
         monkeypatch.setattr(self.refresh, "clock", lambda: self.now)
         monkeypatch.setattr(self.refresh, "SYNC_BUDGET_S", 0.0)
 
-    def change(self, obj: bpy.types.Object, x: float) -> None:
-        """Move an object, as Blender's handler notes it where there is a window."""
-        obj.location.x = x
-        bpy.context.view_layer.update()
+    def change(self, x: float) -> None:
+        """Move B, as Blender's handler notes it where there is a window."""
+        move(self.b, x)
         self.refresh._note(self.scene)
+
+    def begin(self, x: float) -> Any:
+        """Move B and let Blender's timer come; return what runs then."""
+        self.change(x)
+        self.refresh._run()
+        return self.job
 
     @property
     def job(self) -> Any:
-        """What goes on; None when nothing does."""
+        """What runs; None when nothing does."""
         entry = self.refresh._following.get(self.scene.session_uid)
         return None if entry is None or entry.flow is None else entry.flow.task
 
@@ -346,16 +318,14 @@ class Slow:
 
 
 @pytest.fixture
-def slow(part: Part, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    slow = Slow(part, monkeypatch)
+def slow(part: Part, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    slow = Slow(part, pair[1], monkeypatch)
     yield slow
     slow.go_on.set()
 
 
-def test_what_takes_long_goes_on_beside_blender_without_a_limit(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    slow.change(pair[1], 1.75)
+def test_a_long_inspection_runs_beside_blender_without_a_limit(session: ModuleType, slow: Slow, pair: Pair) -> None:
+    slow.change(1.75)
     assert slow.refresh._run() == slow.refresh.POLL_INTERVAL_S, "it goes on, and the timer comes again"
     job = slow.job
     slow.now += 3600.0
@@ -364,44 +334,33 @@ def test_what_takes_long_goes_on_beside_blender_without_a_limit(
     assert session.stale_reason(bpy.context) == "'B' has moved"
     slow.end()
     assert slow.job is None
-    assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert_fresh(session, 0.25)
 
 
 def test_a_newer_change_ends_what_takes_long_and_is_inspected_when_the_changes_end(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
-    slow.change(pair[1], 1.75)
-    slow.refresh._run()
-    first = slow.job
+    first = slow.begin(1.75)
     slow.now += 0.5
-    slow.change(pair[1], 1.7)
-    slow.refresh._run()
+    slow.begin(1.7)
     assert slow.job is first, "so far it may still end soon"
     slow.now += 1.0
-    slow.change(pair[1], 1.625)
-    slow.refresh._run()
+    slow.begin(1.625)
     assert first.wait(60.0), "it was cancelled"
     assert slow.job is None
     for x in (1.6, 1.625, 1.65):  # the drag goes on
         slow.now += 0.2
-        slow.change(pair[1], x)
-        slow.refresh._run()
+        slow.begin(x)
         assert slow.job is None, "nothing is begun that the next change would end"
     slow.now += 0.4
     slow.refresh._run()
     assert slow.job is not None, "the mouse was released"
     slow.end()
-    assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.35)
+    assert_fresh(session, 0.35)
 
 
-def test_a_tag_without_a_change_does_not_end_what_takes_long(
-    slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    slow.change(pair[1], 1.75)
-    slow.refresh._run()
-    job = slow.job
+def test_a_tag_without_a_change_does_not_end_what_takes_long(slow: Slow, pair: Pair) -> None:
+    job = slow.begin(1.75)
     slow.now += 10.0
     slow.refresh._note(slow.scene)
     slow.refresh._run()
@@ -409,10 +368,9 @@ def test_a_tag_without_a_change_does_not_end_what_takes_long(
 
 
 def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
-    slow.change(pair[1], 1.75)
-    slow.refresh._run()
+    slow.begin(1.75)
     slow.now += 5.0
     assert slow.refresh.progress_of(slow.scene) is not None
     job = slow.job
@@ -421,8 +379,7 @@ def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
     assert slow.refresh._run() is None
     assert slow.refresh.progress_of(slow.scene) is None
     assert slow.refresh.outdated(bpy.context) == slow.refresh.CANCELLED
-    slow.change(pair[1], 1.625)
-    slow.refresh._run()
+    slow.begin(1.625)
     slow.now += 1.0
     slow.refresh._run()
     assert slow.job is not None
@@ -432,14 +389,13 @@ def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
 
 
 def test_a_result_that_is_about_to_be_replaced_is_marked_after_a_while_and_stays_so(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
     marks = []
     for k in range(12):  # of a drag, with a change each 0.125 s
-        slow.change(pair[1], 1.75 + 0.01 * k)
-        slow.refresh._run()
+        slow.begin(1.75 + 0.01 * k)
         if k % 4 == 3:
-            slow.change(pair[1], 1.755 + 0.01 * k)
+            slow.change(1.755 + 0.01 * k)
             slow.end()  # an answer, of a place that the object has left
         marks.append(bool(slow.refresh.outdated(bpy.context)))
         assert session.is_stale(bpy.context)
@@ -451,15 +407,10 @@ def test_a_result_that_is_about_to_be_replaced_is_marked_after_a_while_and_stays
 
 
 def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
-    b = pair[1]
-
     def edit() -> None:
-        for vertex in b.data.vertices:
-            vertex.co.x += 0.125
-        b.data.update()
-        bpy.context.view_layer.update()
+        shift(pair[1], 0.125)
         session.mark_stale(slow.scene, "'B' has changed")
         slow.refresh._note(slow.scene, "'B' has changed")
 
@@ -470,13 +421,12 @@ def test_an_answer_of_an_older_mesh_is_not_taken_for_one_of_the_present_mesh(
     assert session.current(bpy.context).contact.depth == pytest.approx(0.375)
     assert session.stale_reason(bpy.context) == "'B' has changed"
     slow.end()
-    assert session.stale_reason(bpy.context) == ""
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert_fresh(session, 0.25)
 
 
 @pytest.fixture
 def quick(refresh: ModuleType, pair: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
-    """As if there were a window, and a machine as fast as it takes; tells how often the timer was asked for."""
+    """As if there were a window, and a machine as fast as it takes; returns how often the timer was asked for."""
     asked = []
     monkeypatch.setattr(refresh.background, "has_windows", lambda: True)
     monkeypatch.setattr(refresh, "_wake", lambda: asked.append(True))
@@ -489,7 +439,7 @@ def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
     session: ModuleType,
     refresh: ModuleType,
     quick: Callable[[], int],
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(refresh, "QUICK_S", 60.0)
@@ -514,10 +464,8 @@ def test_a_quick_pair_is_inspected_before_the_frame_is_drawn(
         calls.clear()
         b.animation_data_clear()
         for x in (1.75, 1.5, 1.25):
-            b.location.x = x
-            bpy.context.view_layer.update()
-            assert session.stale_reason(bpy.context) == ""
-            assert session.current(bpy.context).contact.depth == pytest.approx(2.0 - x)
+            move(b, x)
+            assert_fresh(session, 2.0 - x)
         b.data.vertices[0].co.x -= 0.25
         b.data.update()
         bpy.context.view_layer.update()
@@ -553,15 +501,14 @@ def test_quick_is_less_than_30_ms_by_the_median_of_the_last_five(
     session: ModuleType,
     refresh: ModuleType,
     quick: Callable[[], int],
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     seconds: list[float],
     is_quick: bool,
 ) -> None:
     session._seconds.clear()
     for second in seconds:
         session.note_seconds(bpy.context.scene, second)
-    pair[1].location.x = 1.75
-    bpy.context.view_layer.update()
+    move(pair[1], 1.75)
     assert (session.stale_reason(bpy.context) == "") == is_quick
     assert quick() == (0 if is_quick else 1)
 
@@ -570,53 +517,42 @@ def test_nothing_is_inspected_while_blender_renders(
     session: ModuleType,
     refresh: ModuleType,
     quick: Callable[[], int],
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(refresh, "QUICK_S", 60.0)
     with monkeypatch.context() as patch:
         patch.setattr(refresh.handlers, "is_rendering", lambda: True)
-        pair[1].location.x = 1.75
-        bpy.context.view_layer.update()
+        move(pair[1], 1.75)
         assert refresh._run() == refresh.RENDER_INTERVAL_S
         assert session.stale_reason(bpy.context) == "'B' has moved"
     assert refresh._run() is None, "afterwards it is"
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
-    assert not session.is_stale(bpy.context)
+    assert_fresh(session, 0.25)
 
 
-def test_a_new_name_or_unit_while_it_is_inspected_costs_no_answer(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    slow.change(pair[1], 1.75)
-    slow.refresh._run()
+def test_a_new_name_or_unit_while_it_is_inspected_costs_no_answer(session: ModuleType, slow: Slow, pair: Pair) -> None:
+    slow.begin(1.75)
     pair[1].name = "Renamed"
     bpy.context.scene.unit_settings.length_unit = "MILLIMETERS"
     assert session.stale_reason(bpy.context) == "'Renamed' has moved"  # the panel asks for it with every drawing
     slow.end()
-    assert session.stale_reason(bpy.context) == ""
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
+    assert_fresh(session, 0.25)
     assert session.current(bpy.context).name_b == "Renamed"
 
 
 def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
-    session: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, slow: Slow, pair: Pair
 ) -> None:
     first, second = bpy.context.scene, bpy.data.scenes.new("Second")
-    slow.change(pair[1], 1.75)
-    slow.refresh._run()
-    job = slow.job
+    job = slow.begin(1.75)
     bpy.context.window.scene = second
     slow.now += 10.0
     slow.refresh._run()
     assert slow.job is job, "it goes on"
     bpy.context.window.scene = first
     slow.end()
-    assert not session.is_stale(bpy.context)
-    assert session.current(bpy.context).contact.depth == pytest.approx(0.25)
-    slow.change(pair[1], 1.5)
-    slow.refresh._run()
-    job = slow.job
+    assert_fresh(session, 0.25)
+    job = slow.begin(1.5)
     bpy.context.window.scene = second
     bpy.data.scenes.remove(first)
     assert slow.refresh._run() is None
@@ -624,7 +560,7 @@ def test_a_scene_that_is_in_no_window_for_a_moment_is_still_followed(
 
 
 def test_selecting_does_not_begin_again_what_was_cancelled(
-    refresh: ModuleType, quick: Callable[[], int], pair: tuple[bpy.types.Object, bpy.types.Object]
+    refresh: ModuleType, quick: Callable[[], int], pair: Pair
 ) -> None:
     refresh.cancel(bpy.context.scene)
     select(pair[0])
@@ -655,7 +591,7 @@ def settled(
 
 
 def test_what_is_empty_at_a_frame_is_inspected_at_the_next_one(
-    session: ModuleType, settled: Callable[[], None], pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, settled: Callable[[], None], pair: Pair
 ) -> None:
     build = pair[1].modifiers.new("Build", "BUILD")
     build.frame_start, build.frame_duration = 5, 1
@@ -668,7 +604,7 @@ def test_what_is_empty_at_a_frame_is_inspected_at_the_next_one(
 
 
 def test_a_pair_picked_while_one_was_hidden_is_inspected_when_it_is_shown(
-    session: ModuleType, settled: Callable[[], None], pair: tuple[bpy.types.Object, bpy.types.Object]
+    session: ModuleType, settled: Callable[[], None], pair: Pair
 ) -> None:
     other = cube("Other", (1.75, 0.0, 0.0))
     other.hide_set(True)
@@ -685,7 +621,7 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
     session: ModuleType,
     part: Part,
     settled: Callable[[], None],
-    pair: tuple[bpy.types.Object, bpy.types.Object],
+    pair: Pair,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -694,9 +630,7 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
 
     with monkeypatch.context() as patch:
         patch.setattr(part("blender_addon.check.inspection").Work, "_inspection", fails)
-        for vertex in pair[1].data.vertices:
-            vertex.co.x += 0.25
-        pair[1].data.update()
+        shift(pair[1], 0.25)
         settled()
         assert session.current(bpy.context) is None
         assert "'A' and 'B' cannot be inspected (MemoryError: no room for 9 GB)" in session.error(bpy.context)
@@ -711,7 +645,7 @@ def test_where_something_unexpected_fails_no_old_answer_stays(
 
 @pytest.mark.parametrize("last", [False, True], ids=["one of two", "the only one"])
 def test_a_part_that_ceases_to_be_one_is_followed(
-    session: ModuleType, settled: Callable[[], None], pair: tuple[bpy.types.Object, bpy.types.Object], last: bool
+    session: ModuleType, settled: Callable[[], None], pair: Pair, last: bool
 ) -> None:
     bpy.ops.rigidbody.world_add()
     parent, near, far = cube("Parent", size=1.0), cube("Near", (0.75, 0.0, 0.0), 1.0), cube("Far", (-3.0, 0.0, 0.0))
@@ -731,63 +665,10 @@ def test_a_part_that_ceases_to_be_one_is_followed(
     assert session.current(bpy.context).contact.signed_distance == pytest.approx(0.0 if last else 2.5, abs=1e-6)
 
 
-def test_no_thread_is_left_when_the_addon_is_switched_off(
-    refresh: ModuleType, slow: Slow, pair: tuple[bpy.types.Object, bpy.types.Object]
-) -> None:
-    slow.change(pair[1], 1.75)
-    slow.refresh._run()
-    job = slow.job
+def test_no_thread_is_left_when_the_addon_is_switched_off(refresh: ModuleType, slow: Slow, pair: Pair) -> None:
+    job = slow.begin(1.75)
     assert not job.wait(0.0)
     refresh.unregister()
     refresh.register()
     refresh.background.end_all()
     assert job.wait(0.0)
-
-
-def in_blender() -> dict[str, object]:
-    """All that an add-on can leave behind."""
-    handlers = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
-    names = [name for name in dir(bpy.types) if "contact_lens" in name.lower() or "ContactLens" in name]
-    return {
-        "handlers": {name: len(getattr(bpy.app.handlers, name)) for name in handlers},
-        "classes": names,
-        "operators": list(dir(bpy.ops.contact_lens)),
-        "scene": "contact_lens" in bpy.types.Scene.bl_rna.properties,
-        "menus": {
-            name: len(getattr(bpy.types, name)._dyn_ui_initialize())
-            for name in ("VIEW3D_MT_object", "VIEW3D_MT_object_context_menu", "VIEW3D_MT_edit_mesh")
-        },
-    }
-
-
-def test_ten_times_off_and_on_leaves_nothing(addon: ModuleType, part: Part) -> None:
-    module = addon.__name__
-    with_addon = in_blender()
-    inspect(cube("A"), cube("B", (1.5, 0.0, 0.0)))
-    session, inspection, overlay = (
-        part(f"blender_addon.{name}") for name in ("check.session", "check.inspection", "ui.viewport")
-    )
-    addon_utils.disable(module)
-    without = in_blender()
-    assert not without["scene"]
-    assert not without["operators"]
-    assert without["classes"] == []
-    assert session._inspections == {}
-    assert not inspection._geometries._recent._values
-    assert not inspection._shapes._values
-    assert not overlay._handles
-    counts = []
-    try:
-        for _ in range(10):
-            assert addon_utils.enable(module) is not None
-            assert in_blender() == with_addon
-            inspect(bpy.data.objects["A"], bpy.data.objects["B"])
-            addon_utils.disable(module)
-            assert in_blender() == without
-            gc.collect()
-            counts.append(len(gc.get_objects()))
-    finally:
-        addon_utils.enable(module)
-    assert sys.modules[module] is addon
-    # The same number of Python objects every time, but for a few of the interpreter's own.
-    assert counts[-1] - counts[2] < 200

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import addon_utils
 import bpy
 import pytest
+
+from .scenes import cube, inspect
 
 MODULE = "bl_ext.user_default.contact_lens"
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,20 +116,34 @@ def enabled_again() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("empty_scene", "enabled_again")
-def test_ten_times_on_and_off_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ten_times_on_and_off_leaves_nothing_behind(
+    addon: ModuleType, part: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
     timers = counted_timers(monkeypatch)
-    addon_utils.disable(MODULE, default_set=True)
-    off = vars(Registered())
-    addon_utils.enable(MODULE, default_set=True)
+    session, inspection, viewport = map(
+        part, ("blender_addon.check.session", "blender_addon.check.inspection", "blender_addon.ui.viewport")
+    )
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    inspect(a, b)
     on = vars(Registered())
-    assert not any(off["classes"].values())
     assert on["classes"]["Operator"]
+    counts, off = [], None
     for _ in range(10):
         addon_utils.disable(MODULE, default_set=True)
+        off = off or vars(Registered())
+        assert not any(off["classes"].values())
+        assert not any(name.startswith("contact_lens") for names in off["properties"].values() for name in names)
         assert vars(Registered()) == off
         assert not any(map(bpy.app.timers.is_registered, timers))
+        kept = session._inspections, inspection._geometries._recent._values, inspection._shapes._values
+        assert not any((*kept, viewport._handles))
+        gc.collect()
+        counts.append(len(gc.get_objects()))
         addon_utils.enable(MODULE, default_set=True)
         assert vars(Registered()) == on
+        inspect(a, b)
+    assert sys.modules[MODULE] is addon
+    assert counts[-1] - counts[2] < 200, "the same number of Python objects, but for a few of the interpreter's own"
 
 
 def counted_timers(monkeypatch: pytest.MonkeyPatch) -> list[object]:
@@ -143,7 +160,7 @@ def counted_timers(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 @pytest.mark.usefixtures("enabled_again")
-def test_disabling_lets_go_of_the_draw_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabling_removes_the_draw_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[object] = []
     add, remove = bpy.types.SpaceView3D.draw_handler_add, bpy.types.SpaceView3D.draw_handler_remove
     addon_utils.disable(MODULE, default_set=True)
