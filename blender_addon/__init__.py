@@ -15,6 +15,7 @@ from .ui import (
     follow_pair,
     follow_volumes,
     isolation,
+    menu,
     operators,
     panels,
     scene_operators,
@@ -31,13 +32,14 @@ _CLASSES = (
     *scene_results.CLASSES,
     *operators.CLASSES,
     *scene_operators.CLASSES,
+    *menu.CLASSES,
     *panels.CLASSES,
     *scene_panel.CLASSES,
 )
 _PARTS = (
     properties,
     scene_results,
-    operators,
+    menu,
     scene_operators,
     follow_clashes,
     follow_pair,

@@ -4,8 +4,8 @@
     blender -b FILE.blend --command contact_lens check [OPTIONS]
     python -m contact_lens FILE.blend ... [OPTIONS]          (a Python with the bpy module)
 
-Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, or an error that
-nobody foresaw, 3 something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C or another signal to end.
+Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, or an unexpected
+error, 3 something could not be checked (see --allow-skipped), 130 stopped by Ctrl-C or another signal to end.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .read.scene import read_input
 from .read.snapshot import ReadError
 from .report import files as report_files
 from .report import json_report as report_json
+from .report import messages
 from .report import scene as scene_report
 from .report.files import ReportFileError
 from .ui.command_options import FAIL_ON, UsageError, parser
@@ -55,8 +56,8 @@ def command(arguments: Sequence[str]) -> int:
     if given[:1] == ["check"]:
         given = given[1:]
     elif not given or not given[0].startswith("-"):
-        complain("usage: blender -b FILE.blend --command contact_lens check [OPTIONS]")
-        complain(f"contact_lens: the one command is check{f', not {given[0]!r}' if given else ''}")
+        complain(messages.COMMAND_USAGE)
+        _complain_of(messages.unknown_command(given[0] if given else None))
         return WRONG
     return main(given, "blender -b FILE.blend --command contact_lens check")
 
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str], prog: str) -> int:
         _complain_of(report_files.reason(error))
         return WRONG
     except KeyboardInterrupt:
-        _complain_of("stopped")
+        _complain_of(messages.STOPPED)
         return STOPPED
     except Exception:  # an exit code of the table, not that of a Python which has failed
         _complain_of_a_fault()
@@ -82,11 +83,11 @@ def main(arguments: Sequence[str], prog: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     places = _places(options)
     if options.ignore and "none" in options.ignore and set(options.ignore) != {"none"}:
-        raise UsageError("--ignore none goes with no other --ignore")
+        raise UsageError(messages.IGNORE_NONE)
     if options.pictures < 0:
-        raise UsageError("--pictures: a number of 0 or more expected")
+        raise UsageError(messages.PICTURES_NEGATIVE)
     if not options.files and not bpy.data.filepath:
-        raise UsageError("no file is open: name a .blend file; --help tells more")
+        raise UsageError(messages.NO_FILE_OPEN)
     missing = [file for file in options.files if not Path(file).is_file()]
     if missing and len(missing) == len(options.files):  # nothing to check: reports stay as they are
         raise UsageError("; ".join(f"{file}: {_why_missing(file)}" for file in missing))
@@ -101,7 +102,7 @@ def _run(options: argparse.Namespace) -> int:
     ):
         for file, source in zip(files, inputs, strict=True):
             if stop.asked:
-                source["error"] = "the run was stopped before it was reached"
+                source["error"] = messages.NOT_REACHED
                 continue
             before = len(checks)
             for check in _checks_of_file(options, file, source, screen, stop):
@@ -121,7 +122,7 @@ def _run(options: argparse.Namespace) -> int:
         unwritten = True
         _complain_of(f"standard output: {screen.failure.strerror}")
     if stopped:
-        _complain_of("stopped: not everything was checked")
+        _complain_of(messages.STOPPED_UNCHECKED)
     elif any(source["error"] is not None for source in inputs):
         return WRONG
     if unwritten:
@@ -149,7 +150,7 @@ def _write(
             _complain_of_a_fault()
             return False
         if place.descriptor is None:
-            screen.say(f"Saved {place.path}")
+            screen.say(messages.saved(place.path))
     for problem in partials.remove(place):
         _complain_of(problem)
     return True
@@ -160,9 +161,9 @@ def _places(options: argparse.Namespace) -> dict[str, report_files.Place]:
     paths = {kind: getattr(options, kind) for kind in scene_report.WRITERS if getattr(options, kind) is not None}
     places = {kind: report_files.place_of(path) for kind, path in paths.items()}
     if sum(place.descriptor == 1 for place in places.values()) > 1:
-        raise UsageError("only one report can go to standard output")
+        raise UsageError(messages.ONE_TO_STANDARD_OUTPUT)
     if report_files.share_a_file(places.values()):
-        raise UsageError("each report needs a file of its own")
+        raise UsageError(messages.SHARED_REPORT_FILE)
     return places
 
 
@@ -190,8 +191,7 @@ def _exit_code(options: argparse.Namespace, checks: list[dict[str, Any]]) -> int
     ]
     if not unchecked:
         return CLEAN
-    more = f", and {len(unchecked) - 1} more" if len(unchecked) > 1 else ""
-    _complain_of(f"not everything could be checked: {unchecked[0]}{more}")
+    _complain_of(messages.not_all_checked(unchecked))
     return UNCHECKED
 
 
@@ -218,11 +218,11 @@ def _checks_of_file(
 
 def _complain_of_a_fault() -> None:
     complain(traceback.format_exc())
-    _complain_of("this should not have happened: please report it with the lines above")
+    _complain_of(messages.UNEXPECTED)
 
 
 def _why_missing(file: str) -> str:
-    return "is a folder" if Path(file).is_dir() else "there is no such file"
+    return messages.FOLDER if Path(file).is_dir() else messages.NO_FILE
 
 
 def _digest(file: str) -> str:
@@ -254,7 +254,7 @@ def _checks(options: argparse.Namespace, screen: Screen, stop: Stop) -> Iterator
     if options.scene is not None:
         named: bpy.types.Scene | None = bpy.data.scenes.get(options.scene)
         if named is None:
-            raise UsageError(f"there is no scene '{options.scene}' in the file")
+            raise UsageError(messages.no_scene(options.scene))
         scene = named
     layer = scene.view_layers[0]
     if scene == bpy.context.scene:
@@ -305,7 +305,7 @@ def _rules(options: argparse.Namespace, rules: Rules, units: UnitFormat) -> Rule
     if options.clearance is not None:
         changes["clearance"] = units.in_blender_units(options.clearance)
         if not changes["clearance"] < LONGEST:
-            raise UsageError(f"the clearance is too large: {changes['clearance']:g} Blender units")
+            raise UsageError(messages.clearance_too_large(changes["clearance"]))
     for name in ("instances", "touching"):
         value = getattr(options, name)
         if value is not None:

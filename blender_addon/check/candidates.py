@@ -15,6 +15,7 @@ from ..data.collision_kinds import COMPOUND, CONVEX_HULL, PRIMITIVES, WORDS
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject, by_geometry
 from ..read.world_shape import WorldShape
+from ..report import messages
 
 NUMBERS = 2_000_000
 """Coordinates that are transformed at once."""
@@ -51,7 +52,7 @@ def bounds_of(
             low[chunk], high[chunk] = placed.min(axis=2) + offsets, placed.max(axis=2) + offsets
         for k in plain:
             if len(geometry.triangles) == 0 and objects[k].kind != CONVEX_HULL:
-                problems[k] = f"has no faces: a {WORDS[objects[k].kind]} is made of them"
+                problems[k] = messages.no_faces(WORDS[objects[k].kind])
             if objects[k].choice.kind == COMPOUND:
                 diagonal = float(np.linalg.norm(np.subtract(*geometry.bounds)))
                 room = PIECES_OUT * diagonal * float(np.linalg.norm(objects[k].linear, 2))
@@ -63,7 +64,7 @@ def bounds_of(
                 problems[k] = str(error)
     for k in np.flatnonzero(~(np.abs([low, high]) <= LARGEST).all(axis=(0, 2))).tolist():
         low[k] = high[k] = 0.0
-        problems[k] = f"is too large or too far away: it reaches beyond {LARGEST:.1e} Blender units"
+        problems[k] = messages.too_large(LARGEST)
     return low, high, problems
 
 
@@ -73,7 +74,7 @@ def _single_bounds(obj: SceneObject) -> tuple[FloatArray, FloatArray]:
         return WorldShape(obj).solid.bounds
     low, high, problems = bounds_of(obj.parts)
     for k, reason in problems.items():
-        raise ValueError(f"cannot be checked: its part '{obj.parts[k].name}' {reason}")
+        raise ValueError(messages.bad_part(obj.parts[k].name, reason))
     return low.min(axis=0), high.max(axis=0)
 
 

@@ -25,6 +25,7 @@ from ..data.records import Key, State
 from ..read import collision_shape
 from ..read.scene_objects import place_of
 from ..read.scene_reader import states_of
+from ..report import messages
 
 Finding = Any
 """`results.ContactLensFinding`, which is on the floor above."""
@@ -32,12 +33,6 @@ Finding = Any
 UNNOTICED = 0.3
 """Seconds for which a thing that is to be compared is taken to be as it was."""
 
-MOVED, EDITED, GONE = "has moved", "has changed", "is gone"
-ELSEWHERE = "was changed at another frame"
-UNREADABLE = "is hidden or cannot be read"
-UNKNOWN = "was checked by an earlier version, which did not keep its state"
-COMPARING = "is being compared"
-"""What is known of a thing, as the end of a sentence."""
 
 on_uncompared: list[Callable[[], None]] = []
 """Called when things wait to be compared, where there is a window: a timer does it, with `compare_some`."""
@@ -158,7 +153,7 @@ class _Table:
                 self._there = None
                 for key in [key for key, made in self.known.items() if not made]:
                     self._forget(key)
-                self.pending.update(i for i, reason in self.reasons.items() if reason == UNREADABLE)
+                self.pending.update(i for i, reason in self.reasons.items() if reason == messages.UNREADABLE)
 
     def _follow_frame(self, scene: bpy.types.Scene) -> None:
         frame = frame_of(scene)
@@ -189,7 +184,7 @@ class _Table:
         self._follow_frame(scene)
         if self._there is None:
             self._there = there = {obj.session_uid for obj in scene.objects}
-            self.pending.update(i for i, reason in self.reasons.items() if reason == GONE)
+            self.pending.update(i for i, reason in self.reasons.items() if reason == messages.GONE)
             self.pending.update(
                 i for i, thing in enumerate(self.things) if thing.key is not None and thing.key[0] not in there
             )
@@ -199,7 +194,7 @@ class _Table:
             reason = self._reason(i)
             self.uncompared.pop(i, None)
             self.reasons.pop(i, None)
-            if reason == COMPARING:
+            if reason == messages.COMPARING:
                 self.uncompared[i] = None
             elif reason:
                 self.reasons[i] = reason
@@ -218,19 +213,19 @@ class _Table:
         thing = self.things[i]
         assert self._there is not None
         if thing.key is None or thing.key[0] not in self._there:
-            return GONE
+            return messages.GONE
         if thing.frame != self.frame:
-            return ELSEWHERE if i in self.edited_elsewhere else ""
+            return messages.ELSEWHERE if i in self.edited_elsewhere else ""
         self.edited_elsewhere.discard(i)
         if thing.state is None:
-            return UNKNOWN
+            return messages.UNKNOWN_STATE
         if thing.state.place != self._place(thing.key[0]):
-            return MOVED
+            return messages.MOVED
         made = self.known.get(thing.key)
         if made is None:
             self.since.setdefault(thing.key, self.reported)
-            return COMPARING
-        return "" if made == thing.state.made else EDITED if made else UNREADABLE
+            return messages.COMPARING
+        return "" if made == thing.state.made else messages.EDITED if made else messages.UNREADABLE
 
     def take(self, key: Key, made: str) -> None:
         """Take what a thing is made of now."""
@@ -248,13 +243,13 @@ class _Table:
         row = self.rows[k]
         for letter, i in zip("ab", row.sides, strict=True):
             reason = self.reasons.get(i, "")
-            if reason in (GONE, UNREADABLE) and row.is_resolved:
+            if reason in (messages.GONE, messages.UNREADABLE) and row.is_resolved:
                 continue  # that it is no longer there is what the finding says
             if reason:
                 return letter, reason
         for letter, i in zip("ab", row.sides, strict=True):
             if i in self.uncompared and self.is_overdue(i):
-                return letter, COMPARING
+                return letter, messages.COMPARING
         return "", ""
 
     def want(self, k: int) -> None:
@@ -270,8 +265,8 @@ class _Table:
             return self._totals
         overdue = {i for i in self.uncompared if self.is_overdue(i)}
         reasons = {k: self.reason(k)[1] for i in (*self.reasons, *overdue) for k in self.things[i].rows}
-        changed = Counter(self.rows[k].word for k, reason in reasons.items() if reason not in ("", COMPARING))
-        totals = Totals(self._words, changed, list(reasons.values()).count(COMPARING))
+        changed = Counter(self.rows[k].word for k, reason in reasons.items() if reason not in ("", messages.COMPARING))
+        totals = Totals(self._words, changed, list(reasons.values()).count(messages.COMPARING))
         if not self.uncompared:  # else it changes with time
             self._totals = totals
         return totals
@@ -359,7 +354,7 @@ def can_be_renewed(context: bpy.types.Context, k: int) -> bool:
     wanted = [i for i in table.rows[k].sides if i in table.uncompared]
     _compare(context, table, wanted)
     table.look(context.scene)
-    return table.reason(k)[1] in (MOVED, EDITED, UNKNOWN)
+    return table.reason(k)[1] in (messages.MOVED, messages.EDITED, messages.UNKNOWN_STATE)
 
 
 def settle(context: bpy.types.Context) -> None:

@@ -23,6 +23,7 @@ from ..read.scene_objects import SceneObject
 from ..read.scene_reader import snapshot_keys, snapshot_object
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape, WorldShapeCache
+from ..report import messages
 from .pair import PairResult, check_pair
 from .pair_contact import pieces_of
 
@@ -104,15 +105,12 @@ class Work:
         except (ReadError, Cancelled):
             raise
         except Exception as error:
-            a, b = (f"'{obj.name}'" for obj in self.objects)
+            a, b = (obj.name for obj in self.objects)
             if isinstance(error, ValueError):
-                raise ReadError(f"{a} and {b} cannot be inspected: {error}") from error
+                raise ReadError(messages.pair_failed(a, b, error)) from error
             # A defect, or no memory: the user gets a sentence, and no old result stays as if it were valid.
             traceback.print_exc()
-            raise ReadError(
-                f"{a} and {b} cannot be inspected ({type(error).__name__}: {error}): "
-                "report this with the text in the system console"
-            ) from error
+            raise ReadError(messages.unexpected_error(a, b, error)) from error
 
     def _inspection(self, progress: Progress | None) -> Inspection:
         start = time.perf_counter()
@@ -155,14 +153,14 @@ def read_pair(
     geometries = _geometries if geometries is None else geometries
     by_uid = {obj.session_uid: obj for obj in bpy.data.objects}
     if keys[0] == keys[1]:
-        raise ReadError(f"'{by_uid[keys[0][0]].name}' cannot be inspected against itself: pick two objects")
+        raise ReadError(messages.picked_twice(by_uid[keys[0][0]].name))
     instances = [key for key in keys if key[2]]
     found = snapshot_keys(depsgraph, instances, geometries) if instances else {}
     for key in keys:
         if not key[2] and key[0] in by_uid:
             found[key] = snapshot_object(by_uid[key[0]], depsgraph, geometries)
         if key not in found:
-            raise ReadError("An object or instance of the pair is hidden or gone: check the scene again")
+            raise ReadError(messages.PAIR_GONE)
     return found[keys[0]], found[keys[1]]
 
 

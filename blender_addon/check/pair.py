@@ -18,6 +18,7 @@ from ..read.collision_shape import RESOLUTION_STEPS, tolerance_for
 from ..read.plane import Plane, common_plane, to_2d, to_3d
 from ..read.snapshot import ReadError
 from ..read.world_shape import WorldShape
+from ..report import messages
 from .pair_contact import find, lifted
 
 PREPARED = 0.3
@@ -106,7 +107,7 @@ def _solid(shape: WorldShape, flat: bool, progress: Progress | None) -> Solid:
         shape.prepare(progress)
         return shape.solid
     except ValueError as error:
-        raise ReadError(f"'{shape.object.name}' {error}") from error
+        raise ReadError(messages.about(shape.object.name, str(error))) from error
 
 
 def _check_flat(
@@ -128,7 +129,7 @@ def _check_flat(
             for shape, solid in zip((a, b), solids, strict=True)
         ]
     except ValueError as error:
-        raise ReadError(f"{error}. Switch 2D off to inspect them in space") from error
+        raise ReadError(str(error)) from error
     found = find(in_plane[0], in_plane[1], (None, None), settings.method, settings.clearance, tolerance)
     return PairResult(
         contact=lifted(found, plane.point, plane.axes),

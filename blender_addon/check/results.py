@@ -29,31 +29,32 @@ from ..data.objects import frame_of
 from ..data.records import OF_DEPTH, Approval, Key, Pair, Reviewed, Rules, State
 from ..data.units import UnitFormat
 from ..read.scene_objects import CheckInput, SceneObject
+from ..report import messages
 from . import changes
 from .scene import Outcome, Verdict, pair_of
 
 STATUSES = (
     ("NEW", "New", "Found for the first time, or again after it was resolved", "NONE", 0),
-    ("CHANGED", "Changed", "Approved before, and deeper or closer than that now", "NONE", 5),
-    ("ACTIVE", "Active", "Found before, and still there", "NONE", 1),
-    ("REVIEWED", "Reviewed", "Looked at; something is to be done about it", "NONE", 2),
-    ("APPROVED", "Approved", "Meant to be so, and no deeper or closer than it is", "NONE", 3),
-    ("RESOLVED", "Resolved", "Was found before, and is no longer", "NONE", 4),
+    ("CHANGED", "Changed", "Deeper or closer than when it was approved", "NONE", 5),
+    ("ACTIVE", "Active", "Found before and still present", "NONE", 1),
+    ("REVIEWED", "Reviewed", "Reviewed, but not yet fixed", "NONE", 2),
+    ("APPROVED", "Approved", "Intended, as long as it gets no deeper or closer", "NONE", 3),
+    ("RESOLVED", "Resolved", "Found before, but no longer present", "NONE", 4),
 )
 """In the order of their urgency. Files keep the numbers."""
 SCOPES = (
     ("VISIBLE", "Visible", "All visible objects"),
-    ("SELECTED", "Selected", "The selected objects"),
-    ("COLLECTIONS", "Collections", "The objects of one collection against those of another"),
-    ("ONE", "One Against All", "One object against all other visible ones"),
+    ("SELECTED", "Selected", "Selected objects"),
+    ("COLLECTIONS", "Collections", "Objects of one collection against objects of another"),
+    ("ONE", "One Against All", "One object against all other visible objects"),
 )
 SORTS = (
-    ("DEPTH", "Depth", "Deepest first, then the nearest"),
-    ("NAME", "Name", "By the first object's name"),
-    ("OBJECT", "Object", "Grouped by object, those with the most findings first"),
+    ("DEPTH", "Depth", "Deepest first, then closest"),
+    ("NAME", "Name", "By name of the first object"),
+    ("OBJECT", "Object", "Grouped by object, objects with the most clashes first"),
     ("AREA", "Area", "Largest contact area first"),
-    ("RELATION", "Relation", "By what they do"),
-    ("STATUS", "Status", "New ones first"),
+    ("RELATION", "Relation", "By relation"),
+    ("STATUS", "Status", "By status, new clashes first"),
 )
 RELATIONS = (
     "coincident",
@@ -127,7 +128,7 @@ class ContactLensFinding(bpy.types.PropertyGroup):
     instance_b: StringProperty()  # type: ignore[valid-type]
     status: EnumProperty(  # type: ignore[valid-type]
         name="Status",
-        description="What is decided about this pair",
+        description="Review status of this clash",
         items=STATUSES,
         default="NEW",
         update=_decided,
@@ -196,45 +197,53 @@ class ContactLensIgnored(bpy.types.PropertyGroup):
 
 
 class ContactLensCheck(bpy.types.PropertyGroup):
-    scope: EnumProperty(name="Scope", description="What is checked", items=SCOPES)  # type: ignore[valid-type]
+    scope: EnumProperty(name="Scope", description="Objects to check", items=SCOPES)  # type: ignore[valid-type]
     collection_a: PointerProperty(  # type: ignore[valid-type]
-        name="A", description="Against collection B", type=bpy.types.Collection, poll=_is_collection_of_scene
+        name="A",
+        description="Collection to check",
+        type=bpy.types.Collection,
+        poll=_is_collection_of_scene,
     )
     collection_b: PointerProperty(  # type: ignore[valid-type]
-        name="B", description="Against collection A", type=bpy.types.Collection, poll=_is_collection_of_scene
+        name="B",
+        description="Collection to check it against",
+        type=bpy.types.Collection,
+        poll=_is_collection_of_scene,
     )
     object: PointerProperty(  # type: ignore[valid-type]
-        name="Object", description="Checked against all; the active one when empty", type=bpy.types.Object
+        name="Object",
+        description="Object to check; the active object if empty",
+        type=bpy.types.Object,
     )
     clearance: FloatProperty(  # type: ignore[valid-type]
         name="Clearance",
-        description="Pairs with a smaller gap are told too",
+        description="Also report pairs closer than this",
         min=0.0,
         default=0.0,
         unit="LENGTH",
         precision=4,
     )
     touching: BoolProperty(  # type: ignore[valid-type]
-        name="Touching", description="Tell pairs that only touch", default=True
+        name="Touching", description="Report touching pairs", default=True
     )
     instances: BoolProperty(  # type: ignore[valid-type]
-        name="Instances", description="Check instances of collections and Geometry Nodes too", default=True
+        name="Instances", description="Also check instances of collections and Geometry Nodes", default=True
     )
     ignore_parents: BoolProperty(  # type: ignore[valid-type]
-        name="Parent and Child", description="Leave out objects and what is parented to them", default=True
+        name="Parent and Child", description="Ignore pairs of an object and its parents", default=True
     )
     ignore_collections: BoolProperty(  # type: ignore[valid-type]
-        name="Same Collection", description="Leave out objects that are in one collection", default=False
+        name="Same Collection", description="Ignore pairs of objects in the same collection", default=False
     )
     ignore_joined: BoolProperty(  # type: ignore[valid-type]
-        name="Joined by Constraint", description="Leave out objects that a rigid-body constraint joins", default=True
+        name="Joined by Constraint", description="Ignore pairs joined by a rigid body constraint", default=True
     )
     ignore_listed: BoolProperty(  # type: ignore[valid-type]
-        name="Listed Pairs", description="Leave out the pairs in the list below", default=True
+        name="Listed Pairs", description="Ignore the pairs in the list below", default=True
     )
     ignore_approved: BoolProperty(  # type: ignore[valid-type]
         name="Approved Pairs",
-        description="Leave out the pairs that are approved, unless they are deeper or closer than that now",
+        description="Ignore approved pairs unless they got deeper or closer",
         default=True,
     )
     ignored: CollectionProperty(type=ContactLensIgnored)  # type: ignore[valid-type]
@@ -245,15 +254,18 @@ class ContactLensCheck(bpy.types.PropertyGroup):
     summary: StringProperty()  # type: ignore[valid-type]
 
     search: StringProperty(  # type: ignore[valid-type]
-        name="Search", description="Only pairs with this in a name", update=_filter_changed, options={"TEXTEDIT_UPDATE"}
+        name="Search",
+        description="Show only pairs with this in a name",
+        update=_filter_changed,
+        options={"TEXTEDIT_UPDATE"},
     )
     sort: EnumProperty(name="Sort", items=SORTS, update=_filter_changed)  # type: ignore[valid-type]
     show_relation: EnumProperty(  # type: ignore[valid-type]
         name="Relation",
-        description="Only pairs that do this",
+        description="Show only pairs of this relation",
         items=(
             ("ALL", "All Relations", ""),
-            ("PENETRATING", "Penetrating", "Those inside each other too"),
+            ("PENETRATING", "Penetrating", "Penetrating, inside each other or coincident"),
             ("TOUCHING", "Touching", ""),
             ("WITHIN_CLEARANCE", "Within Clearance", ""),
         ),
@@ -266,8 +278,8 @@ class ContactLensCheck(bpy.types.PropertyGroup):
         name="Resolved", description="Show resolved pairs", default=True, update=_filter_changed
     )
     ghost: BoolProperty(  # type: ignore[valid-type]
-        name="Ghost the Rest",
-        description="While the pair of the finding is selected, everything else stands back",
+        name="Ghost Other Objects",
+        description="Fade all other objects while the pair of the clash is selected",
         default=True,
         update=_display_changed,
     )
@@ -578,7 +590,7 @@ def shown(check: ContactLensCheck) -> list[int]:
 
 
 def grouped(check: ContactLensCheck, k: int) -> tuple[str, str] | None:
-    """Return the group's name, for its first finding, and the other object's of a grouped finding; else None."""
+    """Return the group's name, for its first clash, and the other object's of a grouped clash; else None."""
     return _fresh(check).groups.get(k)
 
 
@@ -627,7 +639,7 @@ def document_of(scene: bpy.types.Scene) -> list[dict[str, Any]]:
 def why_out_of_date(scene: bpy.types.Scene, k: int, finding: ContactLensFinding) -> str:
     """Why a finding, the k-th, may no longer be true, such as "'Cube' has moved"; empty when it is."""
     letter, reason = changes.reason(scene, k)
-    return f"'{label(finding, letter)}' {reason}" if reason else ""
+    return messages.about(label(finding, letter), reason) if reason else ""
 
 
 def register() -> None:

@@ -25,6 +25,7 @@ from ..data.records import Approval, Key, Pair, Settings, Skipped
 from ..read.collision_shape import RESOLUTION_STEPS
 from ..read.scene_objects import CheckInput, SceneObject
 from ..read.world_shape import WorldShape, WorldShapeCache
+from ..report import messages
 from .candidates import bounds_of, candidates
 from .pair import PairResult, check_pair, pair_tolerance
 from .pair_contact import center_of, is_convex
@@ -330,13 +331,13 @@ class _Check:
             return _clash(pair, result, (a, b), verify)
         except ValueError as error:
             name_a, name_b = (obj.name for obj in objects)
-            reason = f"'{name_a}' and '{name_b}' cannot be checked: {error}"
+            reason = messages.pair_not_checked(name_a, name_b, error)
             self._outcome.skipped.append(Skipped(f"{name_a} and {name_b}", reason, kind="pair"))
             self._outcome.unchecked.add(frozenset(obj.key for obj in objects))
             return None
 
     def _skip_object(self, obj: SceneObject, reason: str) -> None:
-        self._outcome.skipped.append(Skipped(obj.name, f"'{obj.name}' {reason}"))
+        self._outcome.skipped.append(Skipped(obj.name, messages.about(obj.name, reason)))
         self._outcome.unchecked.add(frozenset((obj.key,)))
 
     def verify_clashes(self, progress: Progress | None) -> None:
@@ -392,12 +393,15 @@ def without(outcome: Outcome, objects: Sequence[SceneObject], changed: frozenset
     def is_valid(a: int, b: int) -> bool:
         return changed.isdisjoint((objects[a].key, objects[b].key))
 
-    reason = "'{}' changed while the scene was checked: check again"
-    names = [obj.name for obj in objects if obj.key in changed]
+    skipped = [
+        Skipped(obj.name, messages.changed_while_checked(obj.name), kind="changed")
+        for obj in objects
+        if obj.key in changed
+    ]
     return replace(
         outcome,
         clashes=[clash for clash in outcome.clashes if is_valid(clash.a, clash.b)],
         cleared=[pair for pair in outcome.cleared if is_valid(*pair)],
         approved=[clash for clash in outcome.approved if is_valid(clash.a, clash.b)],
-        skipped=[*(Skipped(name, reason.format(name), kind="changed") for name in names), *outcome.skipped],
+        skipped=[*skipped, *outcome.skipped],
     )

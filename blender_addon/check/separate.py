@@ -21,6 +21,7 @@ from mathutils import Vector
 from ...core.result import Contact
 from ...core.types import FloatArray
 from ..read.collision_shape import RESOLUTION_STEPS
+from ..report import messages
 from .inspection import Inspection
 
 NEGLIGIBLE = 1e-6
@@ -51,8 +52,8 @@ class Moved:
 def unseparable_reason(found: Contact) -> str:
     """Return why there is nothing to separate by, as a sentence."""
     if found.intersects and not found.has_depth:
-        return "There is no depth to separate by: a surface is open"
-    return "The objects do not penetrate"
+        return messages.NO_DEPTH_TO_SEPARATE
+    return messages.NOT_PENETRATING
 
 
 def separate(
@@ -81,9 +82,9 @@ def separate(
     problem = ""
     for move, place in zip(plan, places, strict=True):
         if np.abs(_translation(move.obj) - place - move.way).max() > slack:
-            problem = f"'{move.obj.name}' does not go where it is moved: constraints, drivers or its parent hold it"
+            problem = messages.move_is_constrained(move.obj.name)
     if not problem and np.abs(_translation(b) - _translation(a) - gap - mtv).max() > slack:
-        problem = f"'{a.name}' and '{b.name}' move together: one is attached to the other"
+        problem = messages.move_together(a.name, b.name)
     if problem:
         for move, location in zip(plan, old, strict=True):
             move.obj.location = location
@@ -91,17 +92,12 @@ def separate(
         raise SeparateError(problem)
     words, warnings = [], []
     for move, change in zip(plan, changes, strict=True):
-        text = f"'{move.obj.name}' by {before.units.length(float(np.linalg.norm(move.way)))}"
         keyed = _auto_key(context, move.obj)
-        if keyed:
-            text += " (keyframe inserted)"
         moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
         if moved & _animated(move.obj) - keyed:
-            warnings.append(
-                f"'{move.obj.name}' has keyframes on its location: insert a keyframe, or the next frame change puts "
-                "it back"
-            )
-        words.append(text)
+            warnings.append(messages.move_is_animated(move.obj.name))
+        length = before.units.length(float(np.linalg.norm(move.way)))
+        words.append(messages.moved_object(move.obj.name, length, bool(keyed)))
     return Moved(" and ".join(words), tuple(warnings))
 
 
@@ -113,19 +109,19 @@ def _change_of_location(move: _Move) -> FloatArray:
     """What to add to the object's location so that it goes the way in world space. Raises SeparateError."""
     obj = move.obj
     if obj.library is not None:
-        raise SeparateError(f"'{obj.name}' is linked from {obj.library.filepath}: it cannot be moved here")
+        raise SeparateError(messages.move_is_linked(obj.name, obj.library.filepath))
     if obj.override_library is not None and obj.override_library.is_system_override:
-        raise SeparateError(f"'{obj.name}' is linked and its override is not editable: it cannot be moved here")
+        raise SeparateError(messages.move_is_override(obj.name))
     change = move.way
     if obj.parent is not None:
         linear = _frame_of_location(obj)
         if np.linalg.matrix_rank(linear) < 3:
-            raise SeparateError(f"'{obj.name}' cannot go that way: its parent '{obj.parent.name}' has a scale of zero")
+            raise SeparateError(messages.move_is_flattened(obj.name, obj.parent.name))
         change = np.asarray(np.linalg.solve(linear, move.way), dtype=np.float64)
     locks: Any = obj.lock_location
     for axis, locked, changes in zip("XYZ", locks, _changes(change), strict=True):
         if locked and changes:
-            raise SeparateError(f"'{obj.name}' cannot be moved: its location {axis} is locked")
+            raise SeparateError(messages.move_is_locked(obj.name, axis))
     return change
 
 

@@ -20,6 +20,7 @@ from ..data.properties import pair, pair_keys, settings_of
 from ..data.records import Settings
 from ..data.units import UnitFormat
 from ..read import collision_shape
+from ..report import messages
 from .inspection import Inspection, Keys, Work, is_of, read_pair
 
 if TYPE_CHECKING:
@@ -169,11 +170,11 @@ def stale_reason(context: bpy.types.Context) -> str:
         return _stale[context.scene.session_uid]
     for obj, then in zip(pair(context.scene), inspection.objects, strict=True):
         if obj is not None and matrix_numbers(obj) != then.owner_matrix:
-            return f"'{obj.name}' has moved"
+            return messages.about(obj.name, messages.MOVED)
         if obj is not None and not then.key[2] and collision_shape.chosen(obj) != then.choice:
-            return f"shape of '{obj.name}' has changed"
+            return messages.shape_changed(obj.name)
     if settings_of(context.scene).as_settings() != inspection.settings:
-        return "the settings have changed"
+        return messages.SETTINGS_CHANGED
     return ""
 
 

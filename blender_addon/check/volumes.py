@@ -29,6 +29,7 @@ from ..data.records import VolumeSettings
 from ..data.units import UnitFormat, counted
 from ..read import snapshot as read
 from ..read.snapshot import EmptyError, ReadError
+from ..report import messages
 
 MOST_DRAWN = 1_500
 """Volumes drawn at a time; more are a grey cloud."""
@@ -87,9 +88,9 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
     candidates = context.visible_objects if of_scene else context.selected_objects
     chosen = [obj for obj in candidates if not unsupported_reason(obj)]
     if not chosen and of_scene:
-        raise ReadError("No visible object of the scene has a surface")
+        raise ReadError(messages.NO_VISIBLE_SURFACE)
     if not chosen:
-        raise ReadError("Select objects with a surface to see their bounding volumes")
+        raise ReadError(messages.SELECT_SURFACES)
     for obj in chosen:
         if settings.of == "objects":
             hull = ConvexHull(read.points(obj, depsgraph))
@@ -98,7 +99,7 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
         elif settings.of == "triangles":
             points, triangles = read.triangles(obj, depsgraph)
             if len(triangles) == 0:
-                raise ReadError(f"'{obj.name}' has no faces")
+                raise ReadError(messages.about(obj.name, messages.HAS_NO_FACES))
             given.triangles.append(triangles)
         else:
             try:
@@ -110,7 +111,7 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
         given.names.append(obj.name)
         given.points.append(points)
     if not given.points:
-        raise ReadError("No visible object of the scene has a vertex")
+        raise ReadError(messages.NO_VISIBLE_VERTEX)
     return given
 
 
@@ -154,7 +155,7 @@ class _Sketch:
         boxes = isinstance(volumes, KDops) and volumes.k == 6
         most = MOST_DRAWN if boxes or isinstance(volumes, Spheres) else MOST_POLYTOPES
         if len(volumes) > most:
-            self.warnings.append(f"{most:,} of {len(volumes):,} volumes are drawn")
+            self.warnings.append(messages.volumes_drawn(most, len(volumes)))
             volumes, tints = volumes.take(np.arange(most)), tints[:most]
         segments, owner = edges_of(volumes)
         self.parts.append(segments)
@@ -184,10 +185,10 @@ def _objects(sketch: _Sketch, given: VolumesInput, progress: Progress | None) ->
     if len(volumes) == 2:
         one, other = volumes.take([0]), volumes.take([1])
         if one.overlaps(other)[0]:
-            sketch.lines.append(("Volumes", "overlap: the objects may collide"))
+            sketch.lines.append(("Volumes", messages.VOLUMES_OVERLAP))
         else:
             gap = given.units.length(float(one.gap(other)[0]))
-            sketch.lines.append(("Volumes", f"apart: at least {gap}"))
+            sketch.lines.append(("Volumes", messages.volumes_apart(gap)))
 
 
 def _triangles(sketch: _Sketch, given: VolumesInput, progress: Progress | None) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
+from ..report import messages
+
 if TYPE_CHECKING:
     import bpy
 
@@ -24,10 +26,10 @@ def unsupported_reason(obj: bpy.types.Object) -> str:
     if obj.type in TYPES_WITH_SURFACE:
         return ""
     if obj.type == "EMPTY" and obj.instance_type == "COLLECTION":
-        return f"'{obj.name}' is an instance of a collection: run Check Scene and open a clash to inspect its instances"
+        return messages.collection_instance(obj.name)
     types = obj.bl_rna.properties["type"].enum_items  # type: ignore[attr-defined]
     kind = types[obj.type].name.lower()
-    return f"'{obj.name}' is of type {kind} and has no surface to inspect"
+    return messages.unsupported_type(obj.name, kind)
 
 
 def object_in_scene(scene: bpy.types.Scene, obj: bpy.types.Object | None) -> bpy.types.Object | None:

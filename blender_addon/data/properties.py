@@ -17,10 +17,10 @@ from .objects import object_in_scene, unsupported_reason
 from .records import Key, Settings, VolumeSettings
 
 METHODS = (
-    ("AUTO", "Automatic", "The fastest: GJK and EPA"),
+    ("AUTO", "Automatic", "GJK and EPA, the fastest method"),
     ("SAT", "SAT", "Separating axis test"),
     ("GJK", "GJK + EPA", "Gilbert-Johnson-Keerthi and expanding polytope algorithms"),
-    ("BOTH", "Both", "Run both and show by how much they differ"),
+    ("BOTH", "Both", "Run both and show how much they differ"),
 )
 DEFAULT_CONTACT_TOLERANCE = 1e-5
 NO_OPTIONS: set[Any] = set()
@@ -30,28 +30,28 @@ VOLUMES_OF = (
     (
         "TRIANGLES",
         "Triangles",
-        "A tree over the triangles of each selected object; of two objects what is left of them",
+        "Tree over the triangles of each selected object; for two objects, the leaves that overlap",
     ),
-    ("SCENE", "Scene", "A tree over all visible objects"),
+    ("SCENE", "Scene", "Tree over all visible objects"),
 )
 VOLUME_KINDS = (
     ("AABB", "Box", "Axis-aligned bounding box"),
     ("OBB", "Oriented Box", "Bounding box at any angle"),
-    ("SPHERE", "Sphere", "The smallest bounding sphere"),
-    ("KDOP", "k-DOP", "Discrete oriented polytope: k planes of fixed directions"),
+    ("SPHERE", "Sphere", "Smallest bounding sphere"),
+    ("KDOP", "k-DOP", "Discrete oriented polytope with k planes of fixed directions"),
 )
 VOLUME_PLANES = tuple((k, f"{k} Planes", f"k-DOP with {k} planes") for k in ("6", "14", "18", "26"))
 TREE_METHODS = (
-    ("LINEAR", "Linear", "Sorted along a space-filling curve and halved: the fastest to build"),
-    ("TOP_DOWN", "Top-Down", "Divided from the root down by the split rule"),
-    ("BOTTOM_UP", "Bottom-Up", "Near neighbours merged from the leaves up"),
-    ("INSERTION", "Insertion", "One item after the other, each where the tree grows least: slow"),
+    ("LINEAR", "Linear", "Sort along a space-filling curve and halve, the fastest to build"),
+    ("TOP_DOWN", "Top-Down", "Divide from the root down by the split rule"),
+    ("BOTTOM_UP", "Bottom-Up", "Merge nearest neighbors from the leaves up"),
+    ("INSERTION", "Insertion", "Insert items one by one where the tree grows least, slow"),
 )
 TREE_SPLITS = (
-    ("SAH", "Surface Area", "Least surface area times items: the tightest"),
+    ("SAH", "Surface Area", "Least surface area times number of items, the tightest"),
     ("MEDIAN", "Median", "Half of the items on each side"),
-    ("MEAN", "Mean", "At the mean of the middles"),
-    ("MIDDLE", "Middle", "At the middle of the space"),
+    ("MEAN", "Mean", "At the mean of the centers"),
+    ("MIDDLE", "Middle", "At the middle of the bounds"),
 )
 
 Update = Callable[[Any, bpy.types.Context], None]
@@ -67,7 +67,7 @@ on_display: list[Callable[[], None]] = []
 def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return EnumProperty(
         name="Method",
-        description="Algorithm that decides",
+        description="Algorithm that computes the contact",
         items=METHODS,
         default="AUTO",
         options=options,
@@ -78,7 +78,7 @@ def method(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> obje
 def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Clearance",
-        description="Gaps up to this length are reported as within clearance",
+        description="Report gaps up to this length as within clearance",
         subtype="DISTANCE",
         min=0.0,
         precision=4,
@@ -91,7 +91,7 @@ def clearance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> o
 def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return FloatProperty(
         name="Contact Tolerance",
-        description="Width of what counts as touching, relative to the size of the smaller object",
+        description="Distance that counts as touching, relative to the size of the smaller object",
         min=0.0,
         max=0.1,
         precision=6,
@@ -105,7 +105,7 @@ def contact_tolerance(options: set[Any] = NO_OPTIONS, update: Update | None = No
 def flat(options: set[Any] = NO_OPTIONS, update: Update | None = None) -> object:
     return BoolProperty(
         name="2D",
-        description="Inspect two flat meshes that lie in one plane as shapes of that plane",
+        description="Inspect two flat meshes in the same plane as 2D shapes",
         default=False,
         options=options,
         update=update,
@@ -181,8 +181,8 @@ def _shape_changed(self: bpy.types.Object, context: bpy.types.Context) -> None:
 
 
 class ContactLensSettings(bpy.types.PropertyGroup):
-    object_a: _picker("A", "The object that stays: the active one when Inspect Contact was run")  # type: ignore
-    object_b: _picker("B", "The object that Separate moves: the other selected one")  # type: ignore
+    object_a: _picker("A", "Object that stays, the active object when Inspect Contact was run")  # type: ignore
+    object_b: _picker("B", "Object that Separate moves, the other selected object")  # type: ignore
     source_a: _source()  # type: ignore[valid-type]
     source_b: _source()  # type: ignore[valid-type]
     instance_a: _instance()  # type: ignore[valid-type]
@@ -192,19 +192,19 @@ class ContactLensSettings(bpy.types.PropertyGroup):
     contact_tolerance: contact_tolerance({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     flat: flat({"ANIMATABLE"}, update=_settings_changed)  # type: ignore[valid-type]
     show_overlay: _toggle("Contact", "Show the contact in the viewport")  # type: ignore[valid-type]
-    show_hulls: _toggle("Convex Hulls", "Wireframes of both convex hulls")  # type: ignore[valid-type]
-    show_region: _toggle("Region", "Contact region, filled")  # type: ignore[valid-type]
-    show_points: _toggle("Contact Points", "Center and corners of the contact region")  # type: ignore[valid-type]
+    show_hulls: _toggle("Convex Hulls", "Show wireframes of both convex hulls")  # type: ignore[valid-type]
+    show_region: _toggle("Region", "Show the contact region, filled")  # type: ignore[valid-type]
+    show_points: _toggle("Contact Points", "Show the center and corners of the contact region")  # type: ignore[valid-type]
     show_witness: _toggle(  # type: ignore[valid-type]
         "Witness Points",
-        "The points of A and B that realise the distance: where faces meet, one pair of many",
+        "Show the points of A and B that realize the distance; where faces meet, one pair of many",
         default=False,
     )
     show_vector: _toggle(  # type: ignore[valid-type]
-        "Vector", "Penetration vector in true length at the contact center, or the line across the gap"
+        "Vector", "Show the penetration vector in true length at the contact center, or the line across the gap"
     )
-    show_labels: _toggle("Labels", "Lengths as text")  # type: ignore[valid-type]
-    show_ties: _toggle("Ties", "Other, equally short ways out, dimmed")  # type: ignore[valid-type]
+    show_labels: _toggle("Labels", "Show lengths as text")  # type: ignore[valid-type]
+    show_ties: _toggle("Ties", "Show other, equally short translations that separate, dimmed")  # type: ignore[valid-type]
 
     show_volumes: BoolProperty(  # type: ignore[valid-type]
         name="Bounding Volumes",
@@ -212,21 +212,21 @@ class ContactLensSettings(bpy.types.PropertyGroup):
         default=False,
         update=_volumes_changed,
     )
-    volumes_of: _choice("Around", "What the volumes are around", VOLUMES_OF)  # type: ignore[valid-type]
+    volumes_of: _choice("Around", "Objects that the volumes bound", VOLUMES_OF)  # type: ignore[valid-type]
     volume_kind: _choice("Kind", "Kind of bounding volume", VOLUME_KINDS)  # type: ignore[valid-type]
-    volume_planes: _choice("Planes", "How many planes a k-DOP has", VOLUME_PLANES, "14")  # type: ignore[valid-type]
-    tree_method: _choice("Build", "How the tree is built", TREE_METHODS)  # type: ignore[valid-type]
-    tree_split: _choice("Split", "How a node's items are divided", TREE_SPLITS)  # type: ignore[valid-type]
+    volume_planes: _choice("Planes", "Number of planes of a k-DOP", VOLUME_PLANES, "14")  # type: ignore[valid-type]
+    tree_method: _choice("Build", "Method to build the tree", TREE_METHODS)  # type: ignore[valid-type]
+    tree_split: _choice("Split", "Rule to divide the items of a node", TREE_SPLITS)  # type: ignore[valid-type]
     tree_level: IntProperty(  # type: ignore[valid-type]
         name="Level",
-        description="Level of the tree, 0 is the root",
+        description="Level of the tree to show, 0 is the root",
         min=0,
         soft_max=20,
         default=3,
         update=_volumes_changed,
     )
     tree_above: BoolProperty(  # type: ignore[valid-type]
-        name="Levels Above", description="Show the levels above too", default=False, update=_volumes_changed
+        name="Levels Above", description="Also show the levels above", default=False, update=_volumes_changed
     )
 
     def as_volume_settings(self) -> VolumeSettings:
@@ -303,7 +303,7 @@ def register() -> None:
     # Not in a group: Blender 5 does not load library overrides of what is in a group of its own.
     bpy.types.Object.contact_lens_shape = EnumProperty(  # type: ignore[attr-defined]
         name="Collision Shape",
-        description="What the object is inspected as",
+        description="Shape that represents the object in contacts",
         items=collision_kinds.ITEMS,
         default=collision_kinds.AUTOMATIC,
         options=set(),

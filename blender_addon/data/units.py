@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..report import messages
+
 if TYPE_CHECKING:
     import bpy
 
@@ -69,10 +71,10 @@ def written_length(text: str) -> WrittenLength:
     symbols = {symbol.casefold(): symbol for symbol in WRITTEN_UNITS}
     symbol = symbols.get(parts[2].casefold(), "" if parts[2] == "" else None) if parts else None
     if parts is None or symbol is None:
-        raise ValueError(f"a length such as 0.002 or 2mm expected, not {text!r}")
+        raise ValueError(messages.length_expected(text))
     number = float(parts[1])
     if not 0.0 <= number < math.inf:
-        raise ValueError(f"a length of 0 or more expected, not {text!r}")
+        raise ValueError(messages.length_negative(text))
     return WrittenLength(number, symbol)
 
 

@@ -43,12 +43,12 @@ void main()
     else if (near_b < 0.0 && near_a > 0.0) {
         b = mix(b, a, near_b / (near_b - near_a));
     }
-    vec2 way = (b.xy / b.w - a.xy / a.w) * 0.5 * viewport;
-    float span = length(way);
+    vec2 delta = (b.xy / b.w - a.xy / a.w) * 0.5 * viewport;
+    float span = length(delta);
     if (spread > 0.0) { /* the closer such lines are to each other on screen, the fainter */
         glyph_color.a *= clamp(span * spread, faintest, 1.0);
     }
-    vec2 along = (span > 1e-4) ? way / span : vec2(1.0, 0.0);
+    vec2 along = (span > 1e-4) ? delta / span : vec2(1.0, 0.0);
     vec2 across = vec2(-along.y, along.x);
 
     float radius = form.y;
@@ -151,7 +151,7 @@ def _compiled() -> gpu.types.GPUShader:
     global _shader
     if _shader is None:
         interface = gpu.types.GPUStageInterfaceInfo("contact_lens_glyph")
-        # In pixels, so they must not be divided by depth on the way.
+        # In pixels, so they must not be divided by depth on the delta.
         interface.no_perspective("VEC2", "local")
         interface.flat("VEC4", "measures")
         interface.flat("VEC4", "glyph_color")

@@ -22,14 +22,10 @@ from ...core.types import FloatArray
 from ..check import session
 from ..check.volumes import VolumesView
 from ..read.shape_outline import stand_in
+from ..report import messages
 from .isolated_pair import IsolatedPair, draw_isolated
 from .overlay import draw, draw_volumes, style_of
 from .overlay_geometry import Subject, origin
-
-NO_DRIVER = (
-    "No OpenGL driver was found, so there is no picture. On Debian and Ubuntu the packages libegl1 and "
-    "libgl1-mesa-dri bring a software driver."
-)
 
 BACKGROUND = (0.035, 0.036, 0.04)
 LENS_HALF_ANGLE = np.radians(18.0)
@@ -66,7 +62,7 @@ def start_gpu() -> None:
     if _gpu_is_up or not bpy.app.background:
         return
     if sys.platform.startswith("linux") and not _egl_gives_a_context():
-        raise GpuUnavailable(NO_DRIVER)
+        raise GpuUnavailable(messages.NO_DRIVER)
     try:
         if hasattr(gpu, "init"):  # Blender 5.2
             gpu.init()
@@ -74,7 +70,7 @@ def start_gpu() -> None:
             _render_a_speck()
         gpu.types.GPUOffScreen(8, 8).free()
     except (RuntimeError, SystemError) as error:
-        raise GpuUnavailable(f"{NO_DRIVER} ({error})") from error
+        raise GpuUnavailable(f"{messages.NO_DRIVER} ({error})") from error
     _gpu_is_up = True
 
 
@@ -252,7 +248,7 @@ def _a_3d_view(context: Any) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.
     areas = [area for screen in screens for area in screen.areas]
     area = next((area for area in areas if area.type == "VIEW_3D"), None) or next(iter(areas), None)
     if area is None:
-        raise RuntimeError("The file has no screen to draw with")
+        raise RuntimeError(messages.NO_SCREEN)
     kind = area.type
     area.type = "VIEW_3D"
     space = cast(bpy.types.SpaceView3D, area.spaces.active)
@@ -306,7 +302,7 @@ def render_contact(context: Any, filepath: str, width: int, height: int) -> None
     """
     inspection = session.current(context)
     if inspection is None:
-        raise ValueError("There is no contact to draw: inspect two objects first")
+        raise ValueError(messages.NO_RESULT)
     view, projection = camera(inspection, width / height)
     size, stale = (width, height), session.is_stale(context)
     _render(

@@ -52,6 +52,7 @@ from ..data.collision_kinds import (
     WORDS,
     Choice,
 )
+from ..report import messages
 from .shape_outline import surface_points
 
 if TYPE_CHECKING:
@@ -107,17 +108,14 @@ def of_rigid_body(obj: bpy.types.Object) -> Choice:
     if shape == COMPOUND:
         if children(obj):
             return Choice(COMPOUND, "rigid_body")
-        return Choice(AUTOMATIC, "automatic", "is a compound parent as a rigid body, but no child of it is one")
+        return Choice(AUTOMATIC, "automatic", messages.IS_PARENT_OF_NONE)
     if shape not in SIMULATED:
-        return Choice(AUTOMATIC, "automatic", f"collides as {shape.replace('_', ' ').lower()} as a rigid body")
+        return Choice(AUTOMATIC, "automatic", messages.simulated_shape(shape.replace("_", " ").lower()))
     notes = []
     if shape in (CONVEX_HULL, MESH) and body.mesh_source != "FINAL" and _reshaped(obj, body.mesh_source):
-        notes.append(
-            f"simulates its mesh as it is before modifiers (Source: {body.mesh_source.capitalize()}), and here the "
-            "final mesh counts"
-        )
+        notes.append(messages.simulated_source(body.mesh_source.capitalize()))
     if shape in WIDENED and body.use_margin and body.collision_margin > 0.0:
-        notes.append("is simulated with a collision margin around it, which does not count here")
+        notes.append(messages.MARGIN_IGNORED)
     return Choice(shape, "rigid_body", " and ".join(notes))
 
 
@@ -125,13 +123,11 @@ def describe(obj: bpy.types.Object) -> str:
     """Say what the object is inspected as, and where that is, as a sentence."""
     choice = chosen(obj)
     if choice.kind == AUTOMATIC:
-        body = "" if obj.rigid_body is None else f"'{obj.name}' {choice.note}. "
-        return f"{body}As the convex hull where the mesh is convex, else as the mesh"
-    words = WORDS[choice.kind]
+        body = "" if obj.rigid_body is None else f"{messages.about(obj.name, choice.note)}. "
+        return f"{body}{messages.HULL_OR_MESH}"
     if choice.source == "rigid_body":
-        place = ", centred at its origin" if choice.kind in PRIMITIVES else ""
-        return f"As its rigid body: {words}{place}{f'. It {choice.note}' if choice.note else ''}"
-    return f"As a {words}{', centred in its bounding box' if choice.kind in PRIMITIVES else ''}"
+        return messages.shape_of_rigid_body(WORDS[choice.kind], choice.kind in PRIMITIVES, choice.note)
+    return messages.shape_of_object(WORDS[choice.kind], choice.kind in PRIMITIVES)
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
@@ -167,9 +163,9 @@ def _reshaped(obj: bpy.types.Object, source: str) -> bool:
 def readonly_reason(obj: bpy.types.Object) -> str:
     """Why the object's collision shape cannot be set here, as a sentence; empty when it can."""
     if obj.library is not None:
-        return f"'{obj.name}' is linked from {obj.library.filepath}: make a library override to set its collision shape"
+        return messages.shape_is_linked(obj.name, obj.library.filepath)
     if obj.override_library is not None and obj.override_library.is_system_override:
-        return f"'{obj.name}' is linked and its override is not editable: make it editable to set its collision shape"
+        return messages.shape_is_override(obj.name)
     return ""
 
 
@@ -215,11 +211,9 @@ def fitted(
         return Capsule(middle - stem, middle + stem, radius)
     words = WORDS[kind]
     if reach == 0.0:
-        raise ValueError(f"is flat along its local Z, and a {words} needs a height: choose another collision shape")
+        raise ValueError(messages.no_height(words))
     if radius == 0.0:
-        raise ValueError(
-            f"has no width across its local Z, and a {words} needs a radius: choose another collision shape"
-        )
+        raise ValueError(messages.no_radius(words))
     axis = reach * up / np.linalg.norm(up)
     if kind == CYLINDER:
         return Cylinder(middle - axis, middle + axis, radius)

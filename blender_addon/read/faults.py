@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ..report import messages
 from .visibility import INSTANCING
 
 SOURCES = (
@@ -104,7 +105,7 @@ def affected(context: bpy.types.Context) -> dict[bpy.types.ID, Fault]:
         for user in users.get(block, ()):
             if user.id_type in PASS_ON and user not in faults:
                 kind, what = own[source]
-                reason = f"{_named(user)} depends on {_kind(source)} '{source.name}', which {what}"
+                reason = messages.depends_on(_named(user), f"{_kind(source)} '{source.name}'", what)
                 faults[user] = Fault(kind, reason, is_own=False)
                 reached.append((user, source))
     return faults
@@ -124,26 +125,21 @@ def _kind(block: Any) -> str:
 def _library(block: bpy.types.ID) -> _What | None:
     """What to say of a linked data-block that is missing, or of an override whose source is."""
     if block.is_missing:
-        return _What("library", f"is missing from {_library_words(block.library)}")
+        return _What("library", messages.missing_from(_library_words(block.library)))
     override = block.override_library
     if override is None or not (override.reference is None or override.reference.is_missing):
         return None
     if override.reference is None:
-        return _What("library", "overrides what is no longer linked")
-    return _What(
-        "library",
-        f"overrides '{override.reference.name}', which is missing from {_library_words(override.reference.library)}",
-    )
+        return _What("library", messages.OVERRIDES_UNLINKED)
+    reference = override.reference
+    return _What("library", messages.overrides_missing(reference.name, _library_words(reference.library)))
 
 
 def _library_words(library: bpy.types.Library | None) -> str:
     if library is None:
-        return "its library"
-    words = f"the library '{library.filepath}'"
-    if not library.is_missing:
-        return words
-    there = _exists(library.filepath, library.parent)
-    return f"{words}, {'which cannot be read' if there else 'a file that does not exist'}"
+        return messages.ITS_LIBRARY
+    is_there = _exists(library.filepath, library.parent)
+    return messages.library(library.filepath, library.is_missing, is_there)
 
 
 def _exists(path: str, library: bpy.types.Library | None) -> bool:
@@ -156,7 +152,7 @@ def _file(block: Any) -> _What | None:
     is_font = isinstance(block, bpy.types.VectorFont) and block.filepath != "<builtin>"
     if not (is_image or is_font) or block.packed_file is not None or _exists(block.filepath, block.library):
         return None
-    return _What("file", f"has a file '{block.filepath}' that does not exist")
+    return _What("file", messages.missing_file(block.filepath))
 
 
 # --- drivers --------------------------------------------------------------------------------------------------------
@@ -172,8 +168,8 @@ def _driver(block: bpy.types.ID) -> _What | None:
     ]
     if not invalid:
         return None
-    more = f", and {len(invalid) - 1} more" if len(invalid) > 1 else ""
-    return _What("driver", f"has a driver on {_place(block, invalid[0])} that {_why(block, invalid[0])}{more}")
+    place, reason = _place(block, invalid[0]), _driver_reason(block, invalid[0])
+    return _What("driver", messages.bad_driver(place, reason, len(invalid) - 1))
 
 
 def _place(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
@@ -182,18 +178,15 @@ def _place(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
     return f"{curve.data_path}[{curve.array_index}]" if is_array else curve.data_path
 
 
-def _why(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
+def _driver_reason(block: bpy.types.ID, curve: bpy.types.FCurve) -> str:
     driver = curve.driver
     if _value(block, curve) is None:
-        return "has no such property"
+        return messages.NO_SUCH_PROPERTY
     if driver.type != "SCRIPTED":
-        return "has an invalid variable"
+        return messages.INVALID_VARIABLE
     if bpy.app.autoexec_fail and not driver.is_simple_expression:
-        return (
-            f"was not run, because Blender runs no scripts of this file ('{driver.expression}'): allow them with "
-            "--enable-autoexec or Auto Run Python Scripts"
-        )
-    return f"is invalid ('{driver.expression}')"
+        return messages.script_disabled(driver.expression)
+    return messages.invalid_expression(driver.expression)
 
 
 def _value(block: bpy.types.ID, curve: bpy.types.FCurve) -> Any:
@@ -221,7 +214,7 @@ def _caches(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.
         if modifier.type == "MESH_SEQUENCE_CACHE":
             yield from _of_cache_file(modifier.cache_file, modifier.name, depsgraph, modifier.object_path)
         elif modifier.type == "MESH_CACHE" and not _exists(modifier.filepath, obj.library):
-            yield f"has a cache '{modifier.filepath}' ({modifier.name}), a file that does not exist"
+            yield messages.missing_cache(modifier.filepath, modifier.name)
         elif modifier.type in SIMULATIONS:
             yield from _of_points(modifier.point_cache, modifier.name, obj, scene)
         elif modifier.type == "FLUID" and modifier.fluid_type == "DOMAIN":
@@ -253,10 +246,10 @@ def _of_cache_file(
         return
     paths = {path.path for path in file.evaluated_get(depsgraph).object_paths}
     if not paths:
-        why = "cannot be read" if _exists(file.filepath, file.library) or file.is_sequence else "does not exist"
-        yield f"has a cache '{file.filepath}' ({name}), a file that {why}"
+        is_there = _exists(file.filepath, file.library) or file.is_sequence
+        yield messages.missing_cache(file.filepath, name, is_there)
     elif place and place not in paths:
-        yield f"has a cache '{file.filepath}' ({name}) without '{place}'"
+        yield messages.missing_in_cache(file.filepath, name, place)
 
 
 def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
@@ -266,13 +259,13 @@ def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Sc
         return
     if cache.is_baked and (cache.use_disk_cache or cache.use_external):
         if not _has_files(cache, obj):
-            yield f"has a simulation ({name}) whose baked files are missing"
+            yield messages.missing_bake(name)
         return
     # Blender tells the number of frames in a sentence only.
     count = re.search(r"\d+", cache.info)
     needed = (frame - cache.frame_start) // max(1, cache.frame_step) + 1
     if cache.is_frame_skip or count is None or int(count[0]) < needed:
-        yield f"has a simulation ({name}) that is not baked up to frame {frame}"
+        yield messages.not_baked("simulation", name, frame)
 
 
 def _of_particles(system: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> Iterator[str]:
@@ -290,7 +283,7 @@ def _of_nodes(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> I
             continue
         folder = bake.directory if bake.use_custom_path else f"{modifier.bake_directory}/{bake.bake_id}"
         if not _exists(f"{folder}/meta/{frame:05}_00000.json", obj.library):
-            yield f"has a simulation zone ({modifier.name}) that is not baked to disk up to frame {frame}"
+            yield messages.not_baked("simulation zone", modifier.name, frame, " to disk")
 
 
 def _has_files(cache: Any, obj: bpy.types.Object) -> bool:
@@ -308,7 +301,7 @@ def _of_fluid(modifier: Any, obj: bpy.types.Object, scene: bpy.types.Scene) -> I
     frame = min(scene.frame_current, domain.cache_frame_end)
     folder = Path(bpy.path.abspath(domain.cache_directory, library=obj.library)) / "mesh"
     if frame >= domain.cache_frame_start and not any(folder.glob(f"fluid_mesh_{frame:04d}.*")):
-        yield f"has a liquid ({modifier.name}) that is not baked at frame {frame}"
+        yield messages.not_baked("liquid", modifier.name, frame)
 
 
 # --- scripts --------------------------------------------------------------------------------------------------------

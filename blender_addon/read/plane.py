@@ -18,6 +18,7 @@ from ...core.shapes.polytope import Polytope
 from ...core.shapes.rounded import Capsule, Circle, Rounded
 from ...core.types import FloatArray
 from ..data.collision_kinds import WORDS
+from ..report import messages
 
 STEPS = 72
 """Corners that a round shape is drawn with."""
@@ -70,14 +71,11 @@ def common_plane(
     for name, cloud in zip(names, points, strict=True):
         off = plane_through(cloud, slack).off(cloud)
         if off > slack:
-            raise ValueError(f"'{name}' is not flat: it reaches {length(off)} off its plane, so there is no 2D contact")
+            raise ValueError(messages.not_flat(name, length(off)))
     plane = plane_through(np.concatenate(points), slack)
     if max(plane.off(cloud) for cloud in points) > slack:
         off = plane_through(points[0], slack).off(points[1])
-        raise ValueError(
-            f"'{names[0]}' and '{names[1]}' do not lie in one plane: '{names[1]}' is up to {length(off)} off that of "
-            f"'{names[0]}'"
-        )
+        raise ValueError(messages.not_in_one_plane(names[0], names[1], length(off)))
     return plane
 
 
@@ -95,7 +93,7 @@ def to_2d(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plane, s
     words = WORDS[kind]
     if isinstance(solid, Polytope):
         if plane.off(solid.vertices) > slack:
-            raise ValueError(f"'{name}': its {words} does not lie in the plane of the two objects")
+            raise ValueError(messages.not_in_plane(name, words))
         return ConvexHull(plane.to_2d(solid.vertices))
     if isinstance(solid, Rounded) and isinstance(solid.core, Polytope):
         ends = solid.core.vertices
@@ -104,8 +102,8 @@ def to_2d(name: str, kind: str, solid: Solid, mesh: Mesh | None, plane: Plane, s
             if solid.core.rank == 0:
                 return Circle(corners[0], solid.radius)
             return Capsule(corners[0], corners[1], solid.radius)
-        raise ValueError(f"'{name}': its {words} does not stand in the plane of the two objects")
-    raise ValueError(f"'{name}': there is no {words} in the plane; choose a hull, a box, a sphere or a capsule for 2D")
+        raise ValueError(messages.not_in_plane(name, words))
+    raise ValueError(messages.no_shape_in_plane(name, words))
 
 
 def flat_pieces(mesh: Mesh, plane: Plane) -> Compound:

@@ -10,6 +10,7 @@ import bpy
 from ..data.objects import TYPES_WITH_SURFACE
 from ..data.records import RENDER, Reviewed, Rules, Skipped
 from ..data.units import UnitFormat
+from ..report import messages
 from . import faults as scene_faults
 from . import visibility as scene_visibility
 from .geometry import Geometries
@@ -45,10 +46,7 @@ def read_input(
     uids = {uid for obj in objects for uid in (obj.key[0], obj.uid)}
     differences = scene_visibility.differences(scene, [obj for obj in bpy.data.objects if obj.session_uid in uids])
     if rules.visibility == RENDER:  # only those are left that cannot be made as for a render
-        skipped += [
-            Skipped(entry["object"], scene_visibility.describe_difference(entry), kind="render")
-            for entry in differences
-        ]
+        skipped += [Skipped(entry["object"], messages.difference(entry), kind="render") for entry in differences]
     ignore = IgnoreRules(
         parents=rules.ignore_parents,
         collections=rules.ignore_collections,
@@ -78,23 +76,19 @@ def _sides(context: bpy.types.Context, rules: Rules) -> tuple[list[bpy.types.Obj
     if rules.scope == "selected":
         chosen = [obj for obj in layer.objects if obj.select_get(view_layer=layer)]
         if not chosen:
-            raise ReadError("Nothing is selected: select the objects to check")
+            raise ReadError(messages.NOTHING_SELECTED)
         return chosen, None
     if rules.scope == "one":
         one: bpy.types.Object | None = layer.objects.get(rules.object or "")
         if one is None:
-            raise ReadError(
-                f"There is no object '{rules.object}' in the view layer" if rules.object else "Pick the object to check"
-            )
+            raise ReadError(messages.no_object(rules.object) if rules.object else messages.PICK_OBJECT)
         return [one], [obj for obj in visible if obj != one]
     sides = []
     in_layer = {obj.session_uid for obj in layer.objects}
     for letter, name in (("A", rules.collection_a), ("B", rules.collection_b)):
         collection = _collection(context.scene, name)
         if collection is None:
-            raise ReadError(
-                f"There is no collection '{name}' in the scene" if name else f"Pick collection {letter} to check"
-            )
+            raise ReadError(messages.no_collection(name) if name else messages.pick_collection(letter))
         sides.append([obj for obj in collection.all_objects if obj.session_uid in in_layer])
     return sides[0], sides[1]
 
@@ -114,7 +108,7 @@ def _around(
     for obj in context.view_layer.objects:
         excluded.pop(obj.session_uid, None)
     found = [
-        Skipped(obj.name, f"'{obj.name}' is excluded from the view layer: include it to check it", kind="hidden")
+        Skipped(obj.name, messages.excluded(obj.name), kind="hidden")
         for obj in excluded.values()
         if obj.type in TYPES_WITH_SURFACE or obj.instance_type == "COLLECTION"
     ]
@@ -124,8 +118,7 @@ def _around(
         if (fault := faults.get(collection)) is not None and fault.is_own
     ]
     for name in scene_faults.texts_not_run():
-        why = f"The script '{name}' of the file was not run: allow it with --enable-autoexec or Auto Run Python Scripts"
-        found.append(Skipped(name, why, unchecked=False, kind="script"))
+        found.append(Skipped(name, messages.script_not_run(name), unchecked=False, kind="script"))
     return found
 
 
@@ -140,15 +133,10 @@ def _shown(top: bpy.types.LayerCollection) -> Iterator[bpy.types.LayerCollection
 def _empty(rules: Rules, sides: tuple[list[int], list[int] | None]) -> list[Skipped]:
     """Return that there was nothing to check, or nothing to check against, unless there was."""
     first, other = sides
-    names = {
-        "visible": ("among the visible objects",),
-        "selected": ("among the selected objects",),
-        "collections": (f"in collection '{rules.collection_a}'", f"in collection '{rules.collection_b}'"),
-        "one": (f"in object '{rules.object}'", f"beside object '{rules.object}'"),
-    }[rules.scope]
+    places = messages.EMPTY_SIDES[rules.scope]
     return [
-        Skipped(rules.scope, f"Nothing was checked: there is no geometry {where}", kind="empty")
-        for where, side in zip(names, (first, other), strict=False)
+        Skipped(rules.scope, messages.nothing_checked(place.format(**vars(rules))), kind="empty")
+        for place, side in zip(places, (first, other), strict=False)
         if not side
     ][:1]
 

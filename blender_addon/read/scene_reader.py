@@ -13,6 +13,7 @@ import numpy as np
 from ..data.collision_kinds import AUTOMATIC, COMPOUND, Choice
 from ..data.objects import TYPES_WITH_SURFACE, matrix_numbers, unsupported_reason
 from ..data.records import Key, Rules, Skipped, State
+from ..report import messages
 from . import collision_shape
 from . import faults as scene_faults
 from . import snapshot as read
@@ -24,7 +25,7 @@ NO_SURFACE = {"VOLUME": "a volume", "POINTCLOUD": "a point cloud", "CURVES": "ha
 """Types of objects that may fill space and are no surfaces, in words."""
 NOTHING = Geometry(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int32), b"")
 """The geometry of a compound parent until its parts are known: its own mesh does not count."""
-PARTS_MISSING = Choice(AUTOMATIC, "automatic", "is a compound parent whose children are not instanced with it")
+PARTS_MISSING = Choice(AUTOMATIC, "automatic", messages.PARTS_MISSING)
 
 
 def snapshot_object(
@@ -39,10 +40,7 @@ def snapshot_object(
     evaluated = read.evaluated_object(obj, depsgraph)
     if not is_compound_parent(collision_shape.chosen(obj)) and read.makes_instances(obj, depsgraph):
         # First of all: of nothing but instances the mesh is empty.
-        raise ReadError(
-            f"'{obj.name}' makes instances, which are not part of its mesh: "
-            "run Check Scene and open a clash to inspect them, or make them real"
-        )
+        raise ReadError(messages.makes_instances(obj.name))
     return SceneReader(depsgraph, geometries or Geometries(), Rules()).snapshot(obj, evaluated)
 
 
@@ -142,16 +140,15 @@ class SceneReader:
                 if fault is None or not isinstance(error, read.EmptyError):
                     self._skip(obj.name, error)
             if any(system.settings.type == "HAIR" for system in obj.particle_systems if system.settings is not None):
-                self._skip_kind(f"hair of {obj.name}", f"'{obj.name}' has hair, which has no surface")
+                self._skip_kind(f"hair of {obj.name}", messages.no_surface(obj.name, "has hair"))
         self.objects.sort(key=lambda found: (found.name, found.key))
 
     def _without_surface(self, obj: bpy.types.Object, makes_instances: bool) -> None:
         """Name what is no surface, and a collection instance without anything to check."""
         if obj.type in NO_SURFACE:
-            self._skip_kind(obj.name, f"'{obj.name}' is {NO_SURFACE[obj.type]}, which has no surface")
+            self._skip_kind(obj.name, messages.no_surface(obj.name, f"is {NO_SURFACE[obj.type]}"))
         elif obj.instance_type == "COLLECTION" and not makes_instances and obj not in self._faults:
-            why = f"'{obj.name}' makes no instances that can be checked"
-            self.skipped.append(Skipped(obj.name, why, unchecked=False))
+            self.skipped.append(Skipped(obj.name, messages.no_instances(obj.name), unchecked=False))
 
     def _skip_kind(self, name: str, why: str) -> None:
         self.skipped.append(Skipped(name, why, unchecked=False, kind="no_surface"))
@@ -261,14 +258,14 @@ class SceneReader:
             if source.rigid_body is not None:
                 together.setdefault(group, {})[source.session_uid] = _Body(found, source)
         for name, kind in without:
-            self._skip_kind(name, f"'{name}' makes {NO_SURFACE[kind]}, which has no surface")
+            self._skip_kind(name, messages.no_surface(name, f"makes {NO_SURFACE[kind]}"))
         parents = {parent.key: parent for bodies in together.values() for parent in _parents_of(bodies)}
         if parents:
             self.objects = [parents.get(found.key, found) for found in self.objects]
         if not self._rules.instances:
             for name in makers.values():
-                why = f"'{name}' makes instances, which are left out"
-                self.skipped.append(Skipped(name, why, unchecked=False, kind="instances"))
+                reason = messages.instances_left_out(name)
+                self.skipped.append(Skipped(name, reason, unchecked=False, kind="instances"))
         return set(makers)
 
     def _geometry(self, obj: bpy.types.Object, evaluated: bpy.types.Object) -> Geometry:

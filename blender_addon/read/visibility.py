@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -144,20 +144,6 @@ def _asking(obj: bpy.types.Object) -> Iterator[str]:
                 groups += [tree for tree in dict.fromkeys(inside) if tree not in groups]
             if any(node.bl_idname == "GeometryNodeIsViewport" for group in groups for node in group.nodes):
                 yield modifier.name
-
-
-def describe_difference(entry: Mapping[str, Any]) -> str:
-    """Return a setting that differs between viewport and render, as a sentence."""
-    name, setting = entry["modifier"], entry["setting"]
-    what = "its geometry" if name is None else f"the modifier '{name}'"
-    of = f"'{entry['object']}': {what}"
-    if setting == "Is Viewport":
-        return f"{of} has a node Is Viewport, which is always on in a check"
-    if setting == "show_viewport":
-        on, off = ("the viewport", "renders") if entry["viewport"] else ("renders", "the viewport")
-        return f"{of} is on in {on} and off in {off}"
-    values = f"{entry['viewport']:g} in the viewport and {entry['render']:g} in renders"
-    return f"{of} has {setting.replace('_', ' ')} {values}"
 
 
 # --- what is left out -----------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from ...core.shapes.curved_shape import ConvexShape
 from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray
 from ..data.collision_kinds import COMPOUND, MESH, PRIMITIVES, WORDS
+from ..report import messages
 from .cache import LruCache
 from .collision_shape import Fit, fit_of, fitted, step_at, sticks_out
 from .scene_objects import SceneObject
@@ -90,7 +91,7 @@ class WorldShape:
 
     def _require_faces(self) -> None:
         if len(self.object.geometry.triangles) == 0:
-            raise ValueError(f"has no faces: a {WORDS[self.kind]} is made of them")
+            raise ValueError(messages.no_faces(WORDS[self.kind]))
 
     @property
     def _convex_pieces(self) -> tuple[ConvexShape, ...]:
@@ -123,7 +124,7 @@ class WorldShape:
             self._facets.pieces,
             exact=not inexact,
             distance=max((pieces.distance for _, pieces in inexact), default=0.0),
-            message="the children are its pieces",
+            message=messages.CHILDREN_ARE_PIECES,
             reason="; ".join(f"'{name}': {pieces.reason or pieces.message}" for name, pieces in inexact),
         )
 
@@ -214,7 +215,7 @@ def _naming(part: WorldShape) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"cannot collide: its part '{part.object.name}' {error}") from error
+        raise ValueError(messages.bad_part(part.object.name, str(error))) from error
 
 
 def _reject_filled_hollows(pieces: Decomposition, instead: str) -> None:
@@ -223,9 +224,7 @@ def _reject_filled_hollows(pieces: Decomposition, instead: str) -> None:
     instead: collision shapes to choose.
     """
     if pieces.fills_hollows:
-        raise ValueError(
-            f"cannot collide as a compound: {pieces.reason}. Choose {instead} as its collision shape, or simplify it"
-        )
+        raise ValueError(messages.bad_compound(pieces.reason, instead))
 
 
 class WorldShapeCache(LruCache[WorldShape]):

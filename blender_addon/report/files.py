@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from . import csv_report as report_csv
 from . import html_report as report_html
 from . import json_report as report_json
+from . import messages
 from . import pair as report
 
 BEGINNINGS = tuple(
@@ -72,12 +73,12 @@ def place_of(path: str) -> Place:
             _refuse_descriptor(path, descriptor)
             return Place(path, None, descriptor, replaced=False)
         if not path:
-            raise ReportFileError("the path of a report is empty")
+            raise ReportFileError(messages.NO_PATH)
         if path.endswith(os.sep) or os.path.isdir(path):
-            raise ReportFileError(f"{path}: is a folder, and a file is to be written")
+            raise ReportFileError(messages.is_folder(path))
         file = os.path.realpath(path)
         if not os.path.isdir(os.path.dirname(file)):
-            raise ReportFileError(f"{path}: there is no folder {os.path.dirname(file)}")
+            raise ReportFileError(messages.no_folder(path, os.path.dirname(file)))
         _refuse_file(path, file)
         return Place(path, file, None, replaced=not os.path.exists(file) or os.path.isfile(file))
     except OSError as error:
@@ -186,9 +187,7 @@ def _refuse_file(path: str, file: str) -> None:
 
 def _refuse_content(path: str, head: bytes, kind: str = "report", beginnings: tuple[bytes, ...] = BEGINNINGS) -> None:
     if head and not head.startswith(beginnings):
-        raise ReportFileError(
-            f"{path}: a file is there that is not a {kind} of Contact Lens: name another path, or remove it first"
-        )
+        raise ReportFileError(messages.other_file(path, kind))
 
 
 # --- while a run lasts ----------------------------------------------------------------------------------------------
@@ -265,13 +264,13 @@ class Partials:
 
     def hint(self, place: Place) -> str:
         """Return where what was done can be read, as the end of a sentence."""
-        return f"; what was done is in {partial_path(place)}" if place in self._files else ""
+        return messages.partial_report_at(partial_path(place)) if place in self._files else ""
 
 
 def _open(path: str) -> io.FileIO:
     """Open a partial report as it is. Raises ReportFileError where something else is."""
     if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
-        raise ReportFileError(f"{path}: is not a regular file, and the partial report goes there: remove it first")
+        raise ReportFileError(messages.not_regular(path))
     try:
         if os.path.exists(path):
             with open(path, "rb") as stream:

@@ -12,9 +12,9 @@ from html import escape
 from typing import Any
 
 from ..data.names import visible
-from ..data.units import UnitFormat, counted
-from ..read.visibility import describe_difference
-from . import messages as answer_words
+from ..data.units import UnitFormat
+from . import messages
+from .messages import counted
 from .scene_units import unit_format
 
 BEGINNING = """<!DOCTYPE html>
@@ -67,7 +67,7 @@ for (const table of document.querySelectorAll("table.findings")) {
       const key = row => { const cell = row.cells[column], v = cell.dataset.v ?? cell.textContent;
                            return number ? parseFloat(v) : v; };
       const rows = [...body.rows].map((row, k) => [key(row), k, row]);
-      const none = r => number && Number.isNaN(r[0]);  // what has no number comes last either way
+      const none = r => number && Number.isNaN(r[0]);  // rows without a number come last in both orders
       rows.sort((p, q) => none(p) || none(q) ? none(p) - none(q) || p[1] - q[1] :
         (number ? p[0] - q[0] : p[0].localeCompare(q[0])) * (up ? 1 : -1) || p[1] - q[1]);
       body.append(...rows.map(r => r[2]));
@@ -98,15 +98,15 @@ def to_html(document: dict[str, Any]) -> str:
         f"<h1>{_shown(_title(document))}</h1>",
     ]
     if document["partial"]:
-        parts.append(f'<p class="partial">{answer_words.STOPPED_EARLY}</p>')
+        parts.append(f'<p class="partial">{messages.STOPPED_EARLY}</p>')
     for entry in document["inputs"]:
         if entry["error"] is not None:
-            told = f"Not checked: {entry['path']}: {entry['error']}"
-            parts.append(f'<p class="partial">{_shown(told)}</p>')
+            problem = messages.not_checked(f"{entry['path']}: {entry['error']}")
+            parts.append(f'<p class="partial">{_shown(problem)}</p>')
     several_files = len(document["inputs"]) > 1
     for entry in document["between_frames"]:
-        told = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
-        parts.append(f'<p class="between">{_shown(told)}</p>')
+        text = f"{entry['path']}: {entry['words']}" if several_files else entry["words"]
+        parts.append(f'<p class="between">{_shown(text)}</p>')
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     names = Counter(entry["file"] for entry in document["inputs"])
     several = len(document["checks"]) > 1
@@ -116,7 +116,7 @@ def to_html(document: dict[str, Any]) -> str:
         parts.append(_check(check, number, name or "unsaved file", digests.get(path), several))
     parts.append(
         f'<p class="dim">Contact Lens {_shown(document["contact_lens"])}, Blender {_shown(document["blender"])}. '
-        "The signed distance is the gap, or minus the depth; both are certified where no note says otherwise.</p>"
+        f"{messages.SIGNED_DISTANCE}</p>"
     )
     parts.append(f"<script>{SCRIPT}</script></body></html>\n")
     return "\n".join(parts)
@@ -140,24 +140,22 @@ def _shown(text: str) -> str:
 def _check(check: dict[str, Any], number: int, name: str, digest: str | None, several: bool) -> str:
     units = unit_format(check).for_table([abs(row["signed_distance"] or 0.0) for row in check["findings"]])
     found = check["findings"]
-    counts = Counter(row["relation"] if row.get("status") != "resolved" else "resolved" for row in found)
-    words = ", ".join(f"{count:,} {word.replace('_', ' ')}" for word, count in counts.items())
+    counts = messages.relation_counts(
+        [row if row.get("status") != "resolved" else {"relation": "resolved"} for row in found]
+    )
     head = f"{name}, {check['scene']}, frame {check['frame']}"
     parts = [f"<section><h2>{_shown(head)}</h2>" if several else f'<p class="dim">{_shown(head)}</p>']
-    left_out = "".join(f"; {words}" for words in answer_words.left_out(check))
+    left_out = "".join(f"; {words}" for words in messages.left_out_counts(check))
     parts.append(
-        f'<p class="sum">{counted(check["objects"], "object")}, {counted(check["checked_pairs"], "pair")} looked at, '
-        f"<b>{counted(len(found), 'finding')}</b>{f': {_shown(words)}' if words else ''}{left_out}</p>"
+        f'<p class="sum">{counted(check["objects"], "object")}, {counted(check["checked_pairs"], "pair")} checked, '
+        f"<b>{messages.clashes(len(found))}</b>{f': {_shown(counts)}' if counts else ''}{left_out}</p>"
     )
     unchecked = [_shown(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     if unchecked:
         shown = "".join(f"<li>{reason}</li>" for reason in unchecked)
-        parts.append(f'<p class="partial">Not everything was checked:</p><ul class="unchecked">{shown}</ul>')
+        parts.append(f'<p class="partial">{messages.NOT_EVERYTHING}:</p><ul class="unchecked">{shown}</ul>')
     if check["out_of_date"]:
-        parts.append(
-            f'<p class="partial">{check["out_of_date"]:,} of {counted(len(found), "finding")} out of date: '
-            "what they are about was changed since. Check the scene again.</p>"
-        )
+        parts.append(f'<p class="partial">{messages.clashes_out_of_date(check["out_of_date"], len(found))}</p>')
     if check.get("pictures"):
         parts.append(f'<p class="dim">{_shown(check["pictures"])}</p>')
     if found:
@@ -192,12 +190,12 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
             inner, outer = ("a", "b") if relation == "a_inside_b" else ("b", "a")
             words = f"{row[inner]['name']} inside {row[outer]['name']}"
         frame = row.get("frame", check["frame"])
-        of_frame = [] if frame == check["frame"] else [f"found at frame {frame}"]
+        of_frame = [] if frame == check["frame"] else [messages.found_at(frame)]
         if row["apart"]:
-            of_frame.append("apart when they were looked at last; this is how they were before")
+            of_frame.append(messages.APART_NOW)
         notes = "".join(f'<br><span class="dim">{_shown(note)}</span>' for note in [*of_frame, *row["notes"]])
         if row["out_of_date"]:
-            notes = f'<br><span class="partial">Out of date: {_shown(row["out_of_date"])}</span>{notes}'
+            notes = f'<br><span class="partial">{_shown(messages.outdated(row["out_of_date"]))}</span>{notes}'
         cells = [
             f'<td class="name">{_shown(row["a"]["name"])}</td>',
             f'<td class="name">{_shown(row["b"]["name"])}</td>',
@@ -218,11 +216,11 @@ def _table(check: dict[str, Any], number: int, units: UnitFormat) -> str:
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     value: float | None = row["signed_distance"]
     if value is None:
-        return f'<td class="n" data-v="">&ndash;<br><span class="dim">no depth: {answer_words.NO_DEPTH}</span></td>'
+        return f'<td class="n" data-v="">&ndash;<br><span class="dim">no depth: {messages.NO_DEPTH}</span></td>'
     of_pieces = row.get("of_pieces") and row["intersects"]  # files saved earlier do not say
     more = '<br><span class="dim">depth of pieces</span>' if of_pieces else ""
-    if answer_words.is_at_most(row):
-        more += '<br><span class="dim">the depth is at most that</span>'
+    if messages.is_at_most(row):
+        more += '<br><span class="dim">upper bound of the depth</span>'
     return f'<td class="n" data-v="{value!r}">{_shown(units.number(value))}{more}</td>'
 
 
@@ -246,19 +244,19 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
     visibility = settings.get("visibility", "viewport")  # files saved earlier do not say
     lines = [
         ("Checked", scope + (", with instances" if settings["instances"] else ", without instances")),
-        ("Visibility", answer_words.VISIBILITY[visibility]),
+        ("Visibility", messages.VISIBILITY[visibility]),
         ("Clearance", units.length(settings["clearance"])),
         ("Contact tolerance", f"{settings['contact_tolerance']:g} of the smaller object"),
-        ("Pairs that only touch", "told" if settings["touching"] else "not told"),
+        ("Touching pairs", "reported" if settings["touching"] else "not reported"),
         ("Ignored", ", ".join(ignored) or "nothing"),
         ("Pairs ignored", ", ".join(f"{n:,} {word}" for word, n in check["ignored_pairs"].items()) or "none"),
         ("File", check.get("path") or "not saved"),
-        ("SHA-256 of the file", digest or "not known: the open scene was checked"),
+        ("SHA-256 of the file", digest or "unknown: the open scene was checked"),
         ("Unit", f"{units.symbol() or 'Blender units'}; a Blender unit is {check['units']['scale_length']:g} m"),
     ]
     rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(text)}</dd>" for name, text in lines)
     parts = [f"<details><summary>Settings</summary><dl>{rows}</dl></details>"]
-    differences = [_shown(describe_difference(entry)) for entry in check.get("differences", ())]
+    differences = [_shown(messages.difference(entry)) for entry in check.get("differences", ())]
     if differences:
         items = "".join(f"<li>{words}</li>" for words in differences)
         parts.append(
@@ -269,6 +267,6 @@ def _settings(check: dict[str, Any], units: UnitFormat, digest: str | None) -> s
     if left_out:
         items = "".join(f"<li>{reason}</li>" for reason in left_out)
         parts.append(
-            f"<details><summary>{counted(len(left_out), 'thing')} left out</summary><ul>{items}</ul></details>"
+            f"<details><summary>{counted(len(left_out), 'object')} left out</summary><ul>{items}</ul></details>"
         )
     return "\n".join(parts)

@@ -1,114 +1,813 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person must know to read an answer right, as sentences: the same for one pair and for a whole scene."""
+"""Every sentence that a user can read, once. Labels, tooltips and option help stand where they are declared.
+
+A leaf: it imports nothing of the add-on at run time, so that all floors can raise and show its sentences. A message is
+one sentence that says what to do; a reason is the end of a sentence about an object, which `about` begins.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ...core.meshes.decomposition import Decomposition
-from ...core.result import Contact
-from ..check.scene import Clash
-from ..data.units import UnitFormat, counted
+if TYPE_CHECKING:
+    from ...core.meshes.decomposition import Decomposition
+    from ...core.result import Contact
+    from ..check.scene import Clash
+    from ..data.units import UnitFormat
 
-UNKNOWN = frozenset({"bracket", "budget", "stalled"})
-"""The statuses of an answer of which both bounds hold and do not meet."""
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun: '1 vertex', '2 vertices'."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def clashes(number: int) -> str:
+    return counted(number, "clash", "clashes")
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction as text; a little is not shown as nothing."""
+    return "less than 0.1 %" if 0.0 < fraction < 0.001 else f"{100.0 * fraction:.1f} %"
+
+
+def about(name: str, reason: str) -> str:
+    """Return a sentence about an object, or, as in `About`, about A or B."""
+    return f"'{name}' {reason}"
+
+
+def capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# --- picking and inspecting a pair ----------------------------------------------------------------------------------
+
+SELECT_TWO = "Select two objects: the active one becomes A, the other B"
+ACTIVATE_ONE = "Make one of the two selected objects active: it becomes A"
+NOT_PICKED = "Pick two objects first"
+NOTHING_PICKED = "No object is picked"
+NO_RESULT = "There is no result: run Inspect Contact first"
+NO_VIEWPORT = "There is no 3D Viewport"
+PAIR_GONE = "An object of the pair is hidden or deleted: check the scene again"
+OBJECT_REMOVED = "An object was removed during the inspection: try again"
+INSPECTION_CANCELLED = "inspection cancelled"
+CHANGED_MEANWHILE = "objects changed during the inspection"
+UNDONE = "a step was undone or redone"
+SETTINGS_CHANGED = "the settings have changed"
+NO_DEPTH = "a surface is open"
+"""Why surfaces that intersect have no depth."""
+
+
+def too_many_selected(number: int) -> str:
+    return f"{number} objects are selected: select only two"
+
+
+def picked_twice(name: str) -> str:
+    return f"'{name}' is picked as both A and B: pick two objects"
+
+
+def will_be(letter: str, name: str) -> str:
+    return f"{letter} will be '{name}'"
+
+
+def shape_changed(name: str) -> str:
+    return f"the collision shape of '{name}' has changed"
+
+
+def pair_failed(name_a: str, name_b: str, error: Exception) -> str:
+    return f"'{name_a}' and '{name_b}' cannot be inspected: {error}"
+
+
+def unexpected_error(name_a: str, name_b: str, error: Exception) -> str:
+    return (
+        f"'{name_a}' and '{name_b}' cannot be inspected ({type(error).__name__}: {error}): please report this with the "
+        "text in the system console"
+    )
+
+
+def cancelled(title: str) -> str:
+    return f"{title} cancelled"
+
+
+def in_progress(title: str, fraction: float) -> str:
+    return f"{title}: {100.0 * fraction:.0f} %"
+
+
+def escape_hint(keeps_partial: bool) -> str:
+    return f"Esc: {'stop and keep partial results' if keeps_partial else 'cancel'}"
+
+
+def overlay_failed(error: Exception) -> str:
+    return f"The overlay cannot be drawn ({error}): disable and enable the add-on to retry"
+
+
+# --- moving apart ---------------------------------------------------------------------------------------------------
+
+NOT_PENETRATING = "The objects do not penetrate"
+NO_DEPTH_TO_SEPARATE = f"There is no depth to separate by: {NO_DEPTH}"
+INSTANCE_FIXED = "An instance cannot be moved: make it real first"
+CHANGED_NOT_MOVED = "An object changed during the inspection, so nothing was moved: try again"
+MOVED_NOT_INSPECTED = "The inspection afterwards was cancelled"
+MOVED_CHECK_AGAIN = "Check the scene again to find other clashes of the moved objects"
+
+
+def moved(objects: str, outlook: str) -> str:
+    return f"Moved {objects}. {outlook}"
+
+
+def moved_object(name: str, length: str, is_keyed: bool) -> str:
+    return f"'{name}' by {length}{' (keyframe inserted)' if is_keyed else ''}"
+
+
+def move_is_animated(name: str) -> str:
+    return f"The location of '{name}' is animated: insert a keyframe, or the next frame change undoes the move"
+
+
+def move_is_constrained(name: str) -> str:
+    return f"'{name}' cannot be moved: constraints, drivers or its parent fix its location"
+
+
+def move_together(name_a: str, name_b: str) -> str:
+    return f"'{name_a}' and '{name_b}' move together: one is attached to the other"
+
+
+def move_is_linked(name: str, library: str) -> str:
+    return f"'{name}' cannot be moved: it is linked from {library}"
+
+
+def move_is_override(name: str) -> str:
+    return f"'{name}' cannot be moved: its library override is not editable"
+
+
+def move_is_flattened(name: str, parent: str) -> str:
+    return f"'{name}' cannot be moved in that direction: its parent '{parent}' has a scale of zero"
+
+
+def move_is_locked(name: str, axis: str) -> str:
+    return f"'{name}' cannot be moved: its {axis} location is locked"
+
+
+# --- reading objects ------------------------------------------------------------------------------------------------
+
+IS_PARENT_OF_NONE = "is a compound parent rigid body without child rigid bodies"
+HAS_NO_FACES = "has no faces"
+PARTS_MISSING = "is a compound parent whose children are not instanced with it"
+MARGIN_IGNORED = "is simulated with a collision margin, which is ignored here"
+META_HINT = ": of merged metaballs, the first one has the mesh"
+MODIFIERS_HINT = " after its modifiers are evaluated"
+HULL_OR_MESH = "As a convex hull where the mesh is convex, otherwise as the mesh"
+CHILDREN_ARE_PIECES = "the children are its pieces"
+
+
+def hidden(name: str) -> str:
+    return f"'{name}' is hidden, so Blender does not evaluate it: show it to inspect it"
+
+
+def unsupported_type(name: str, kind: str) -> str:
+    return f"'{name}' is of type {kind}, which has no surface to inspect"
+
+
+def collection_instance(name: str) -> str:
+    return f"'{name}' is a collection instance: run Check Scene and open a clash to inspect its objects"
+
+
+def makes_instances(name: str) -> str:
+    return (
+        f"'{name}' makes instances, which are not part of its mesh: run Check Scene and open a clash to inspect them, "
+        "or make them real"
+    )
+
+
+def matrix_not_finite(name: str) -> str:
+    return f"The world matrix of '{name}' is not finite: clear its transforms"
+
+
+def vertex_not_finite(name: str) -> str:
+    return f"'{name}' has a vertex whose coordinates are not finite: remove it"
+
+
+def dynamic_topology(name: str) -> str:
+    return f"'{name}' is sculpted with dynamic topology: leave Sculpt Mode to inspect it"
+
+
+def no_mesh(name: str, details: str) -> str:
+    return f"'{name}' has no mesh{details}"
+
+
+def no_vertices(name: str, details: str) -> str:
+    return f"'{name}' has no vertices{details}"
+
+
+def no_faces(shape: str) -> str:
+    """A reason."""
+    return f"has no faces, so it cannot collide as a {shape}: choose another collision shape"
+
+
+def too_large(limit: float) -> str:
+    """A reason."""
+    return f"is too large or too far away: it extends beyond {limit:.1e} Blender units"
+
+
+def bad_part(name: str, reason: str) -> str:
+    """A reason."""
+    return f"cannot collide: its part '{name}' {reason}"
+
+
+def bad_compound(reason: str, shapes: str) -> str:
+    """A reason."""
+    return f"cannot collide as a compound: {reason}. Choose {shapes} as its collision shape, or simplify it"
+
+
+def no_height(shape: str) -> str:
+    """A reason."""
+    return f"is flat along its local Z axis, and a {shape} needs a height: choose another collision shape"
+
+
+def no_radius(shape: str) -> str:
+    """A reason."""
+    return f"has no width across its local Z axis, and a {shape} needs a radius: choose another collision shape"
+
+
+def simulated_shape(shape: str) -> str:
+    """A reason."""
+    return f"is a rigid body of shape {shape}, which is not supported"
+
+
+def simulated_source(source: str) -> str:
+    """A reason."""
+    return f"is simulated without its modifiers (Source: {source}), while the final mesh is used here"
+
+
+def shape_of_rigid_body(shape: str, is_centered: bool, note: str) -> str:
+    place = ", centered at its origin" if is_centered else ""
+    return f"As its rigid body: {shape}{place}{f'. It {note}' if note else ''}"
+
+
+def shape_of_object(shape: str, is_centered: bool) -> str:
+    return f"As a {shape}{', centered in its bounding box' if is_centered else ''}"
+
+
+def shape_is_linked(name: str, library: str) -> str:
+    return f"'{name}' is linked from {library}: make a library override to set its collision shape"
+
+
+def shape_is_override(name: str) -> str:
+    return f"The library override of '{name}' is not editable: make it editable to set its collision shape"
+
+
+def not_flat(name: str, distance: str) -> str:
+    return f"'{name}' is not flat: it is up to {distance} off its plane. {DISABLE_2D}"
+
+
+def not_in_one_plane(name_a: str, name_b: str, distance: str) -> str:
+    return f"'{name_b}' is up to {distance} off the plane of '{name_a}'. {DISABLE_2D}"
+
+
+def not_in_plane(name: str, shape: str) -> str:
+    return f"The {shape} of '{name}' does not lie in the plane of the two objects. {DISABLE_2D}"
+
+
+def no_shape_in_plane(name: str, shape: str) -> str:
+    return f"'{name}' cannot be a {shape} in 2D: choose a convex hull, box, sphere or capsule. {DISABLE_2D}"
+
+
+DISABLE_2D = "Disable 2D to inspect the objects in space"
+
+# --- what Blender may have evaluated wrong --------------------------------------------------------------------------
+
+OVERRIDES_UNLINKED = "overrides data that is no longer linked"
+NO_SUCH_PROPERTY = "drives a property that does not exist"
+INVALID_VARIABLE = "has an invalid variable"
+ITS_LIBRARY = "its library"
+ALLOW_SCRIPTS = "allow it with --enable-autoexec or Auto Run Python Scripts"
+
+
+def depends_on(user: str, source: str, reason: str) -> str:
+    return f"{user} depends on {source}, which {reason}"
+
+
+def missing_from(library: str) -> str:
+    """A reason."""
+    return f"is missing from {library}"
+
+
+def overrides_missing(name: str, library: str) -> str:
+    """A reason."""
+    return f"overrides '{name}', which is missing from {library}"
+
+
+def library(path: str, is_missing: bool, is_there: bool) -> str:
+    """Return a library by name; is_there: whether its file exists."""
+    problem = f", which {'cannot be read' if is_there else 'does not exist'}" if is_missing else ""
+    return f"the library '{path}'{problem}"
+
+
+def missing_file(path: str) -> str:
+    """A reason."""
+    return f"uses the file '{path}', which does not exist"
+
+
+def bad_driver(place: str, reason: str, others: int) -> str:
+    """A reason."""
+    return f"has a driver on {place} that {reason}{and_more(others)}"
+
+
+def script_disabled(expression: str) -> str:
+    return f"was not run ('{expression}'), because Blender runs no scripts of this file: {ALLOW_SCRIPTS}"
+
+
+def invalid_expression(expression: str) -> str:
+    return f"has an invalid expression ('{expression}')"
+
+
+def missing_cache(path: str, user: str, is_there: bool = False) -> str:
+    """A reason."""
+    return f"uses the cache '{path}' ({user}), which {'cannot be read' if is_there else 'does not exist'}"
+
+
+def missing_in_cache(path: str, user: str, place: str) -> str:
+    """A reason."""
+    return f"uses the cache '{path}' ({user}), which does not contain '{place}'"
+
+
+def missing_bake(user: str) -> str:
+    """A reason."""
+    return f"has a simulation ({user}) whose baked files are missing"
+
+
+def not_baked(simulation: str, user: str, frame: float, medium: str = "") -> str:
+    """A reason."""
+    return f"has a {simulation} ({user}) that is not baked{medium} up to frame {frame}"
+
+
+def script_not_run(name: str) -> str:
+    return f"The script '{name}' of the file was not run: {ALLOW_SCRIPTS}"
+
+
+def and_more(number: int) -> str:
+    return f", and {number:,} more" if number > 0 else ""
+
+
+# --- what is checked in a scene -------------------------------------------------------------------------------------
+
+NO_CHECK = "There is no result: run Check Scene first"
+NOT_CHECKED_YET = "Not checked yet"
+CHECK_RUNNING = "A scene check is already running"
+NOTHING_SELECTED = "Nothing is selected: select the objects to check"
+PICK_OBJECT = "Pick the object to check"
+SELECT_CLASH = "Select a clash in the list"
+NO_CLASH_SHOWN = "The list shows no clash: change its filter"
+SELECT_TO_IGNORE = "Select one or two objects to ignore"
+CHECKED_AS_SHOWN = "it is checked as Blender shows it"
 VISIBILITY = {
     "viewport": "as in the viewport",
     "render": "as in a render",
-    "all": "all, hidden and excluded objects too",
+    "all": "all, including hidden and excluded objects",
 }
 """Which objects are visible to a check."""
-NO_DEPTH = "a surface is open"
-"""Why surfaces that meet have no depth."""
-STOPPED_EARLY = "Stopped early: pairs that were not reached are not in this report."
+EMPTY_SIDES = {
+    "visible": ("among the visible objects",),
+    "selected": ("among the selected objects",),
+    "collections": ("in collection '{collection_a}'", "in collection '{collection_b}'"),
+    "one": ("in object '{object}'", "among the objects other than '{object}'"),
+}
+"""Where there may be no geometry, by the scope of a check."""
 
 
-def named(note: str, names: tuple[str, str]) -> str:
-    """Return a note of an answer, which may begin with "A: " or "B: ", with the name instead."""
+def no_object(name: str) -> str:
+    return f"There is no object '{name}' in the view layer"
+
+
+def no_collection(name: str) -> str:
+    return f"There is no collection '{name}' in the scene"
+
+
+def pick_collection(letter: str) -> str:
+    return f"Pick collection {letter} to check"
+
+
+def excluded(name: str) -> str:
+    return f"'{name}' is excluded from the view layer: include it to check it"
+
+
+def nothing_checked(place: str) -> str:
+    return f"Nothing was checked: there is no geometry {place}"
+
+
+def no_surface(name: str, kind: str) -> str:
+    return f"'{name}' {kind}, which has no surface"
+
+
+def no_instances(name: str) -> str:
+    return f"'{name}' has no instances that can be checked"
+
+
+def instances_left_out(name: str) -> str:
+    return f"'{name}' has instances, which are left out"
+
+
+def changed_while_checked(name: str) -> str:
+    return f"'{name}' changed during the check: check the scene again"
+
+
+def objects_changed(number: int) -> str:
+    return f"{counted(number, 'object')} changed during the check: check the scene again"
+
+
+def pair_not_checked(name_a: str, name_b: str, error: Exception) -> str:
+    return f"'{name_a}' and '{name_b}' cannot be checked: {error}"
+
+
+def clash_gone(name: str) -> str:
+    return f"'{name}' is gone: check the scene again"
+
+
+# --- the result of a pair -------------------------------------------------------------------------------------------
+
+CHECK_FAILED = "The result did not pass its own verification: see the details, and please report it"
+UNKNOWN = frozenset({"bracket", "budget", "stalled"})
+"""The statuses of an answer whose bounds are valid and do not meet."""
+
+
+def of_a_or_b(note: str, names: tuple[str, str]) -> str:
+    """Return a note of a result with the name in place of a leading "A: " or "B: "."""
     letter, _, text = note.partition(": ")
     return f"'{names['AB'.index(letter)]}': {text}" if letter in ("A", "B") and text else note
 
 
-def pieces_words(name: str, pieces: Decomposition, units: UnitFormat) -> str:
-    """Return what to know of pieces that are not exact: what of them is bounded, and in which direction."""
+def pieces(name: str, decomposition: Decomposition, units: UnitFormat) -> str:
+    reason = decomposition.reason or decomposition.message
     return (
-        f"'{name}' has {counted(len(pieces.pieces), 'convex piece')} ({pieces.reason or pieces.message}): its surface "
-        f"is within {units.length(pieces.distance)} of theirs, but hollows that they fill may be deeper"
+        f"'{name}' is {counted(len(decomposition.pieces), 'convex piece')} ({reason}): its surface is within "
+        f"{units.length(decomposition.distance)} of theirs, but hollows that they fill may be deeper"
     )
 
 
-def sticks_out_words(name: str, words: str, length: float, units: UnitFormat) -> str:
-    """That a mesh sticks out of the primitive that it collides as."""
-    return f"'{name}' sticks out of its {words} by up to {units.length(length)}"
+def protrudes(name: str, shape: str, length: float, units: UnitFormat) -> str:
+    return f"'{name}' extends beyond its {shape} by up to {units.length(length)}"
 
 
-def between(status: str, depth: float | None, lower: float | None) -> bool:
-    """Whether of a depth only is known between which two lengths it is."""
+def other_shape(name: str, note: str, shape: str) -> str:
+    """Return what to know of a collision shape; shape: what is used in its place, if anything."""
+    return f"'{name}' {note}{f': its {shape} is used' if shape else ''}"
+
+
+def hull_used(name: str) -> str:
+    return f"'{name}' is not convex: its convex hull is used"
+
+
+def hull_concavity(name: str, depth: str, empty: float) -> str:
+    """Return what to know of a convex hull; empty: the fraction of it that is outside the mesh, 0 where unknown."""
+    text = f"{hull_used(name)}, concavity {depth}"
+    return f"{text}, {percent(empty)} of the hull is empty" if empty else text
+
+
+def hull_of_points(name: str) -> str:
+    return f"'{name}' has no faces: its convex hull is used"
+
+
+def hull_open(name: str, fraction: float) -> str:
+    return f"'{name}' has no surface on {percent(fraction)} of its convex hull: the hull is used"
+
+
+def not_closed(name: str) -> str:
+    return f"'{name}' is not closed: it is treated as a solid"
+
+
+def method_ignored(method: str, kind: str) -> str:
+    return f"Method {method} is for convex shapes: {kind} use their own method"
+
+
+def too_coarse(name: str, resolution: str) -> str:
+    return (
+        f"The coordinates of '{name}' are too coarse for its size ({resolution}): move the objects closer to the world "
+        "origin"
+    )
+
+
+def tolerance_raised(resolution: str) -> str:
+    return f"Blender stores these coordinates to {resolution}, which is used as the contact tolerance"
+
+
+def failed_verification(names: Sequence[str]) -> str:
+    return f"The result did not pass its own verification ({', '.join(names)}): please report it"
+
+
+def is_between(status: str, depth: float | None, lower: float | None) -> bool:
+    """Return whether a depth is known only to lie between two lengths."""
     return bool(status in UNKNOWN and depth and lower is not None)
 
 
 def is_at_most(row: Mapping[str, Any]) -> bool:
-    """Whether the depth of a finding is one that suffices, and a shorter one may do too."""
-    return not row.get("of_pieces") and between(row["exactness"], row["depth"], row["lower_bound"])
+    """Return whether the depth of a clash is an upper bound: a shorter translation may separate as well."""
+    return not row.get("of_pieces") and is_between(row["exactness"], row["depth"], row["lower_bound"])
 
 
-def reason_words(contact: Contact | Clash, units: UnitFormat) -> str:
-    """Return why the bounds of a contact do not meet and what is known instead, as a sentence; empty when they do."""
+def bounds_apart(contact: Contact | Clash, units: UnitFormat) -> str:
+    """Return why the bounds of a contact do not meet and what is known instead; empty when they do."""
     reason, upper = contact.reason, contact.upper_bound
     lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
     if not reason:
         return ""
     of_pieces = contact.status == "of_pieces"
     if not contact.has_depth or of_pieces:
-        more = ". Moved by it the meshes share nothing; a shorter way may do too" if of_pieces else ""
-        return f"{reason[0].upper()}{reason[1:]}{more}"
-    if between(contact.status, contact.depth, lower):
+        more = ". It separates the meshes, but a shorter translation may do so too" if of_pieces else ""
+        return f"{capitalized(reason)}{more}"
+    if is_between(contact.status, contact.depth, lower):
         return (
-            f"The depth is not known exactly: {reason}. Moving by {units.length(contact.depth)} parts them, no way "
-            f"shorter than {units.length(max(0.0, -upper))} does"
+            f"The depth is not known exactly: {reason}. Moving by {units.length(contact.depth)} separates them, moving "
+            f"by less than {units.length(max(0.0, -upper))} does not"
         )
     if lower is None:
         return f"Less exact than promised: {reason}"
     return f"Less exact than promised: {reason}; the signed distance is known to {units.rough(upper - lower)}"
 
 
-def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> list[str]:
-    """The checks, names and whether they hold, that an answer fails.
+# --- the state of a result ------------------------------------------------------------------------------------------
 
-    That its bounds do not meet is no failure when it says so itself.
-    """
-    told = {"the bounds meet"} if reason else set()
-    return [name for name, ok in checks if not ok and name not in told]
+UP_TO_DATE = "Up to Date"
+MOVED, EDITED, GONE = "has moved", "has changed", "is gone"
+ELSEWHERE = "was changed at another frame"
+UNREADABLE = "is hidden or cannot be read"
+UNKNOWN_STATE = "was checked by an earlier version, which did not store its state"
+COMPARING = "is being compared"
+IS_HIDDEN = "is hidden"
+APPROVED_EARLIER = "Approved in an earlier version, which did not store the depth: approve it again"
+CROSSING = "an intersection without depth"
+NOT_IN_SCENE = "no longer in the scene"
+OUT_OF_DATE = "out of date"
 
 
-# --- of a scene -----------------------------------------------------------------------------------------------------
+def outdated(reason: str) -> str:
+    return f"Out of date: {reason}"
 
 
-def left_out(check: Mapping[str, Any]) -> list[str]:
-    """How many things of a check were not checked, and why: '2 not checked', '3 hidden'; nothing where all were."""
+def approved_at(before: str, now: str) -> str:
+    return f"Approved at {before}, now {now}"
+
+
+def depth_or_gap(signed_distance: float | None, units: UnitFormat) -> str:
+    if signed_distance is None:
+        return CROSSING
+    return f"a {'depth' if signed_distance <= 0.0 else 'gap'} of {units.length(abs(signed_distance))}"
+
+
+def found_at(frame: float) -> str:
+    return f"found at frame {frame}"
+
+
+# --- a check in the panel and in reports ----------------------------------------------------------------------------
+
+STOPPED_EARLY = "Stopped early: pairs that were not reached are not in this report."
+SAMPLES = "Frames are samples: what happens between them is not checked."
+NOT_EVERYTHING = "Not everything was checked"
+SIGNED_DISTANCE = "The signed distance is the gap, or minus the depth; both are certified unless a note says otherwise."
+NOT_REACHED = "the run was stopped before it was reached"
+APART_NOW = "the objects were apart when last checked; these are the earlier numbers"
+
+
+def partial(fraction: float) -> str:
+    return f"Partial: stopped after {percent(fraction)} of the pairs"
+
+
+def checked_at(frame: float) -> str:
+    return f"Checked at another frame: {frame}"
+
+
+def changed_clashes(number: int) -> str:
+    return f"{number:,} changed: check again"
+
+
+def clashes_out_of_date(number: int, total: int) -> str:
+    return f"{number:,} of {clashes(total)} out of date: their objects have changed. Check the scene again."
+
+
+def comparing_clashes(number: int) -> str:
+    return f"Comparing {clashes(number)} with the scene"
+
+
+def not_checked(reason: str) -> str:
+    return f"Not checked: {reason}"
+
+
+def not_visible(check: Mapping[str, Any]) -> str:
+    """Return how many objects a check left out as not visible; empty for none."""
+    counts = hidden_counts(check)
+    return f"Not visible and left out: {', '.join(counts)}" if counts else ""
+
+
+def more_in_report(number: int, reason: str) -> str:
+    return f"{number:,} more {reason}: save a report to see all"
+
+
+def differs_in_renders(entry: Mapping[str, Any]) -> str:
+    return f"Differs in renders: {difference(entry)}"
+
+
+def left_out_counts(check: Mapping[str, Any]) -> list[str]:
+    """Return how many objects of a check were not checked, and why: '2 not checked', '3 hidden'."""
     skipped = check["skipped"]
     unchecked = sum(entry["unchecked"] for entry in skipped)
     without = sum(entry.get("kind") == "no_surface" for entry in skipped)  # files saved earlier do not say
-    counts = [
-        (unchecked, "not checked"),
-        (without, "without a surface"),
-        (len(skipped) - unchecked - without, "left out"),
-    ]
-    return [f"{count:,} {what}" for count, what in counts if count] + hidden(check)
+    counts = {
+        "not checked": unchecked,
+        "without a surface": without,
+        "left out": len(skipped) - unchecked - without,
+    }
+    return [f"{count:,} {reason}" for reason, count in counts.items() if count] + hidden_counts(check)
 
 
-def hidden(check: Mapping[str, Any]) -> list[str]:
-    """How many objects were not visible: '3 hidden (2 of them rendered)', '1 excluded'; nothing where all were."""
+def hidden_counts(check: Mapping[str, Any]) -> list[str]:
+    """Return how many objects were not visible: '3 hidden (2 of them rendered)', '1 excluded'."""
     counts = check.get("left_out")  # files saved earlier do not say
-    if not counts:
-        return []
-    told = []
-    if counts["hidden"]:
-        what = "not rendered" if check["settings"]["visibility"] == "render" else "hidden"
+    found = []
+    if counts and counts["hidden"]:
+        reason = "not rendered" if check["settings"]["visibility"] == "render" else "hidden"
         rendered = f" ({counts['rendered']:,} of them rendered)" if counts["rendered"] else ""
-        told.append(f"{counts['hidden']:,} {what}{rendered}")
-    if counts["excluded"]:
-        told.append(f"{counts['excluded']:,} excluded")
-    return told
+        found.append(f"{counts['hidden']:,} {reason}{rendered}")
+    if counts and counts["excluded"]:
+        found.append(f"{counts['excluded']:,} excluded")
+    return found
+
+
+def relation_counts(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many clashes there are of each relation: '2 penetrating, 1 touching'."""
+    words = [row["relation"].replace("_", " ") for row in rows]
+    return ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
+
+
+def check_line(check: Mapping[str, Any]) -> str:
+    """Return a check in one line: 'Scene: 12 objects, 3 clashes (2 penetrating, 1 touching)'."""
+    found = [row for row in check["findings"] if row.get("status") != "resolved"]
+    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {clashes(len(found))}"
+    if found:
+        text += f" ({relation_counts(found)})"
+    stopped = ["stopped early"] if check["partial"] else []
+    return ", ".join([text, *left_out_counts(check), *stopped])
+
+
+def difference(entry: Mapping[str, Any]) -> str:
+    """Return a setting that differs between viewport and renders, as a sentence."""
+    name, setting = entry["modifier"], entry["setting"]
+    part = "its geometry" if name is None else f"the modifier '{name}'"
+    owner = f"'{entry['object']}': {part}"
+    if setting == "Is Viewport":
+        return f"{owner} has an Is Viewport node, which is always on in a check"
+    if setting == "show_viewport":
+        on, off = ("the viewport", "renders") if entry["viewport"] else ("renders", "the viewport")
+        return f"{owner} is on in {on} and off in {off}"
+    values = f"{entry['viewport']:g} in the viewport and {entry['render']:g} in renders"
+    return f"{owner} has {setting.replace('_', ' ')} {values}"
+
+
+def no_motion() -> str:
+    return f"{SAMPLES} No object moved from one checked frame to the next."
+
+
+def motion(fastest: Mapping[str, Any], frame: float, units: UnitFormat) -> str:
+    """Return how far the object that is fastest for its size moved between two checked frames."""
+    text = (
+        f"{SAMPLES} The fastest object for its size, '{fastest['object']}', moved {units.length(fastest['distance'])} "
+        f"from frame {fastest['since_frame']} to frame {frame}: "
+    )
+    unnoticed = ", so it may pass through others unnoticed."
+    if fastest["extents"] is None:
+        return f"{text}it has no extent in that direction{unnoticed}"
+    text += f"{fastest['extents']:.3g} times its extent in that direction ({units.length(fastest['extent'])})"
+    return text + (unnoticed if fastest["extents"] >= 1.0 else ".")
+
+
+# --- pictures and volumes -------------------------------------------------------------------------------------------
+
+NO_SCREEN = "The file has no screen to draw with"
+NO_DRIVER = (
+    "No OpenGL driver was found, so there are no pictures: on Debian and Ubuntu, install the software driver of the "
+    "packages libegl1 and libgl1-mesa-dri"
+)
+NO_VISIBLE_SURFACE = "No visible object of the scene has a surface"
+NO_VISIBLE_VERTEX = "No visible object of the scene has a vertex"
+SELECT_SURFACES = "Select objects with a surface to see their bounding volumes"
+VOLUMES_OVERLAP = "overlap: the objects may collide"
+
+
+def pictures_of_first(number: int) -> str:
+    return f"Pictures of the first {number} pairs"
+
+
+def no_pictures(reason: str, are_some_taken: bool = False) -> str:
+    return f"No {'more ' if are_some_taken else ''}pictures: {reason}"
+
+
+def volumes_failed(error: Exception) -> str:
+    return f"The bounding volumes cannot be computed: {error}"
+
+
+def volumes_drawn(number: int, total: int) -> str:
+    return f"{number:,} of {total:,} volumes are drawn"
+
+
+def volumes_apart(gap: str) -> str:
+    return f"apart: at least {gap}"
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+NO_PATH = "The path of a report is empty"
+
+
+def lines_copied(number: int) -> str:
+    return f"{counted(number, 'line')} copied"
+
+
+def saved(path: str, number: int | None = None) -> str:
+    return f"Saved {path}" if number is None else f"Saved {path}: {clashes(number)}"
+
+
+def not_written(reason: str) -> str:
+    return f"Cannot write {reason}"
+
+
+def is_folder(path: str) -> str:
+    return f"{path}: is a folder: name a file"
+
+
+def no_folder(path: str, folder: str) -> str:
+    return f"{path}: there is no folder {folder}"
+
+
+def other_file(path: str, kind: str) -> str:
+    return f"{path}: the file there is not a {kind} of Contact Lens: name another path, or remove it first"
+
+
+def not_regular(path: str) -> str:
+    return f"{path}: is not a regular file, and the partial report is written there: remove it first"
+
+
+def partial_report_at(path: str) -> str:
+    """Return the end of a sentence."""
+    return f"; what was done is in {path}"
+
+
+# --- the command line -----------------------------------------------------------------------------------------------
+
+COMMAND_USAGE = "usage: blender -b FILE.blend --command contact_lens check [OPTIONS]"
+NO_FILE_OPEN = "no file is open: name a .blend file; see --help"
+IGNORE_NONE = "--ignore none cannot be combined with other --ignore options"
+PICTURES_NEGATIVE = "--pictures: expected a number of 0 or more"
+ONE_TO_STANDARD_OUTPUT = "only one report can be written to standard output"
+SHARED_REPORT_FILE = "each report needs a file of its own"
+STOPPED = "stopped"
+STOPPED_UNCHECKED = "stopped: not everything was checked"
+UNEXPECTED = "unexpected error: please report it with the lines above"
+FOLDER = "is a folder"
+NO_FILE = "there is no such file"
+
+
+def unknown_command(command: str | None) -> str:
+    return f"the only command is check{'' if command is None else f', not {command!r}'}"
+
+
+def clearance_too_large(clearance: float) -> str:
+    return f"the clearance is too large: {clearance:g} Blender units"
+
+
+def no_scene(name: str) -> str:
+    return f"there is no scene '{name}' in the file"
+
+
+def not_all_checked(reasons: Sequence[str]) -> str:
+    return f"not everything could be checked: {reasons[0]}{and_more(len(reasons) - 1)}"
+
+
+def stopping(signal_name: str) -> str:
+    """Return what is shown when a signal asks to stop; empty name: Ctrl-C."""
+    return f"stopping{f': {signal_name}' if signal_name else '; press Ctrl-C again to end at once'}"
+
+
+def frames_expected(text: str) -> str:
+    return f"expected frames such as 1-100 or 1,5,9-20:2, not {text!r}"
+
+
+def frames_backwards(text: str) -> str:
+    return f"frames {text!r} run backwards"
+
+
+def frames_step(text: str) -> str:
+    return f"frames {text!r}: expected a step of 1 or more"
+
+
+def frames_range(text: str, last: int) -> str:
+    return f"frames {text!r}: Blender has frames from {-last} to {last}"
+
+
+def frames_too_many(most: int) -> str:
+    return f"more than {most:,} frames"
+
+
+def length_expected(text: str) -> str:
+    return f"expected a length such as 0.002 or 2mm, not {text!r}"
+
+
+def length_negative(text: str) -> str:
+    return f"expected a length of 0 or more, not {text!r}"

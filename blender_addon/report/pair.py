@@ -26,8 +26,9 @@ from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
 from ..data.units import UnitFormat, counted, direction
 from ..read.collision_shape import OPEN_SHARE
-from . import messages as answer_words
+from . import messages
 from .json_report import json_text, plain
+from .rows import failed_checks
 
 SCHEMA = "contact-lens-report"
 SCHEMA_VERSION = 1
@@ -35,7 +36,7 @@ BEGINNINGS = (f'{{\n  "schema": "{SCHEMA}"',)
 """How the JSON text begins."""
 
 METHOD_NAMES = {"sat": "SAT", "gjk": "GJK + EPA", "both": "Both"}
-OWN_WAYS = {"compound": "compounds have a way of their own", "mesh": "meshes have a way of their own"}
+OWN_METHODS = {"compound": "compounds", "mesh": "meshes"}
 """The methods of things that are not convex, which cannot be chosen."""
 TOO_COARSE = 0.1
 """Resolution of the input, relative to the smaller object, from which on an answer means little."""
@@ -82,7 +83,7 @@ def inspected(context: bpy.types.Context) -> Inspection:
     """Return the scene's current result. Raises LookupError when there is none."""
     inspection = session.current(context)
     if inspection is None:
-        raise LookupError("there is no inspected pair: run Inspect Contact first")
+        raise LookupError(messages.NO_RESULT)
     return inspection
 
 
@@ -279,7 +280,7 @@ def _feature(feature: Feature | None, shape: Solid | None = None) -> Report | No
 
 
 def relation_words(inspection: Inspection) -> str:
-    """Return what the two do, such as 'Cube inside Sphere'."""
+    """Return the relation in words, such as 'Cube inside Sphere'."""
     return _RELATIONS[inspection.contact.relation].format(a=inspection.name_a, b=inspection.name_b)
 
 
@@ -287,7 +288,7 @@ def distance_line(inspection: Inspection) -> tuple[str, str]:
     """Return the one number: the depth when they intersect, else the distance."""
     contact, units = inspection.contact, inspection.units
     if not contact.has_depth:
-        return "Depth", f"none: {answer_words.NO_DEPTH}"
+        return "Depth", f"none: {messages.NO_DEPTH}"
     if contact.status is Status.OF_PIECES:
         return "Depth of Pieces", units.length(contact.depth)
     if _is_between(contact):
@@ -300,7 +301,7 @@ def distance_line(inspection: Inspection) -> tuple[str, str]:
 
 def _is_between(contact: Contact) -> bool:
     """Return whether only bounds of the depth are known."""
-    return answer_words.between(contact.status, contact.depth, _lower_bound(contact))
+    return messages.is_between(contact.status, contact.depth, _lower_bound(contact))
 
 
 def _lower_bound(contact: Contact) -> float | None:
@@ -322,7 +323,7 @@ def one_line(inspection: Inspection) -> str:
     if inspection.flat is not None:
         line += " (2D)"
     if _is_too_coarse(inspection):
-        line += " (coordinates too coarse to tell)"
+        line += " (coordinates too coarse)"
     return line
 
 
@@ -349,7 +350,7 @@ def main_lines(inspection: Inspection) -> Lines:
             lines.append(("Length", units.length(region.length)))
     lines.append(("Center", units.vector(contact.center)))
     if inspection.flat is not None:
-        lines.append(("In 2D, Normal of Plane", direction(inspection.flat.plane.normal)))
+        lines.append(("Normal of 2D Plane", direction(inspection.flat.plane.normal)))
     lines += [(f"{side.letter.upper()} as", _shape_words(side)) for side in _sides(inspection)]
     if contact.regions:
         kinds = [region.kind for region in contact.regions]
@@ -361,7 +362,7 @@ def main_lines(inspection: Inspection) -> Lines:
     if contact.curves:
         lines.append(("Contact Curves", f"{len(contact.curves)}, {units.length(curve_length(contact))}"))
     if not contact.has_depth:
-        return [*lines, ("Point in Common", units.vector(contact.point_on_a))]
+        return [*lines, ("Common Point", units.vector(contact.point_on_a))]
     is_known = math.isfinite(contact.lower_bound) and not _failed_checks(inspection)
     width = f"to {units.rough(contact.upper_bound - contact.lower_bound)}" if is_known else "no"
     points = [(f"Point on {k}", units.vector(p)) for k, p in (("A", contact.point_on_a), ("B", contact.point_on_b))]
@@ -385,15 +386,15 @@ def _shape_words(side: _Side) -> str:
 
 def _failed_checks(inspection: Inspection) -> list[str]:
     checks = [(check.name, check.ok) for check in inspection.verification.checks]
-    return answer_words.failed_checks(checks, inspection.contact.reason)
+    return failed_checks(checks, inspection.contact.reason)
 
 
 def method_ignored(inspection: Inspection) -> str:
     """Return a sentence where the method set is not the one that was used; empty when it is, or none was set."""
     wanted, used = inspection.settings.method, inspection.contact.method
-    if wanted == "auto" or used not in OWN_WAYS:
+    if wanted == "auto" or used not in OWN_METHODS:
         return ""
-    return f"Method {METHOD_NAMES[wanted]} is for convex shapes: {OWN_WAYS[used]}"
+    return messages.method_ignored(METHOD_NAMES[wanted], OWN_METHODS[used])
 
 
 def detail_lines(inspection: Inspection) -> Lines:
@@ -415,9 +416,9 @@ def detail_lines(inspection: Inspection) -> Lines:
         lines.append(("Methods Differ By", units.rough(contact.cross_check)))
     failed = _failed_checks(inspection)
     passed = sum(check.ok for check in inspection.verification.checks)
-    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{passed} hold"))
+    lines.append(("Checks", f"failed: {', '.join(failed)}" if failed else f"{passed} passed"))
     if len(contact.ties) > 1:
-        lines.append(("Equally Short Ways", str(len(contact.ties))))
+        lines.append(("Equal Directions", str(len(contact.ties))))
     lines.append(("Contact Tolerance", f"{contact.contact_tolerance:.3g} of the smaller object"))
     lines.append(("Input Resolution", units.rough(inspection.resolution)))
     for side in _sides(inspection):
@@ -428,8 +429,8 @@ def detail_lines(inspection: Inspection) -> Lines:
         ]
         lines.append((f"Hull of {letter}", ", ".join(parts)))
         if fit is not None:
-            lines.append((f"Mesh of {letter} Sticks Out", units.rough(fit.sticks_out)))
-            lines.append((f"Shape of {letter} Reaches Beyond", units.rough(fit.reaches_beyond)))
+            lines.append((f"Mesh of {letter} Extends Beyond", units.rough(fit.sticks_out)))
+            lines.append((f"Shape of {letter} Extends Beyond", units.rough(fit.reaches_beyond)))
     return lines
 
 
@@ -437,25 +438,22 @@ def warnings(inspection: Inspection, stale: str = "") -> list[str]:
     """Return what the user must know to read the numbers right; stale: why they may no longer be valid."""
     contact, units, resolution = inspection.contact, inspection.units, inspection.resolution
     sides = _sides(inspection)
-    lines = [f"Out of date: {stale}"] if stale else []
+    lines = [messages.outdated(stale)] if stale else []
     for side in sides:
         lines += _shape_warnings(side, inspection)
     if ignored := method_ignored(inspection):
         lines.append(ignored)
     if _is_too_coarse(inspection):
         smaller = min(sides, key=lambda side: side.proxy.hull.extent or math.inf)
-        lines.append(
-            f"Coordinates too coarse for the size of '{smaller.name}': Blender holds them to "
-            f"{units.rough(resolution)} so far from an origin, and the answer means little"
-        )
+        lines.append(messages.too_coarse(smaller.name, units.rough(resolution)))
     elif contact.contact_tolerance > inspection.settings.contact_tolerance:
-        lines.append(f"Blender holds these coordinates to {units.rough(resolution)}: that is the contact tolerance")
+        lines.append(messages.tolerance_raised(units.rough(resolution)))
     names = inspection.name_a, inspection.name_b
-    lines += [answer_words.named(note.words(units.length), names) for note in contact.notes]
-    if reason := answer_words.reason_words(contact, units):
+    lines += [messages.of_a_or_b(note.words(units.length), names) for note in contact.notes]
+    if reason := messages.bounds_apart(contact, units):
         lines.append(reason)
     if _failed_checks(inspection):
-        lines.append("The answer did not pass its own check: see the details, and please report it")
+        lines.append(messages.CHECK_FAILED)
     return lines
 
 
@@ -465,42 +463,33 @@ def _shape_warnings(side: _Side, inspection: Inspection) -> list[str]:
     words, concavity = WORDS[proxy.kind], proxy.concavity
     lines = []
     if proxy.choice.note:
-        instead = "" if proxy.choice.source == "rigid_body" else f": its {words} is inspected"
-        lines.append(f"'{name}' {proxy.choice.note}{instead}")
+        instead = "" if proxy.choice.source == "rigid_body" else words
+        lines.append(messages.other_shape(name, proxy.choice.note, instead))
     if proxy.fit is not None:
         if proxy.fit.sticks_out > inspection.resolution:
-            lines.append(answer_words.sticks_out_words(name, words, proxy.fit.sticks_out, units))
+            lines.append(messages.protrudes(name, words, proxy.fit.sticks_out, units))
     elif proxy.kind == COMPOUND:
         if proxy.pieces is not None and not proxy.pieces.exact:
-            lines.append(answer_words.pieces_words(name, proxy.pieces, units))
+            lines.append(messages.pieces(name, proxy.pieces, units))
     elif proxy.kind != CONVEX_HULL:
         return lines  # the contact of a mesh has notes about it
     elif concavity.open_fraction == 1.0:
-        lines.append(f"'{name}' has no faces: its convex hull is inspected")
+        lines.append(messages.hull_of_points(name))
     elif not _is_convex(proxy, inspection.resolution) and concavity.depth <= inspection.resolution:
-        lines.append(
-            f"'{name}' has no surface on {percent(concavity.open_fraction)} of its hull: the hull is inspected"
-        )
+        lines.append(messages.hull_open(name, concavity.open_fraction))
     elif not _is_convex(proxy, inspection.resolution):
-        text = f"'{name}' is not convex: its hull is inspected, deepest dent {units.length(concavity.depth)}"
-        # The hole of a washer is no concavity.
-        missing = concavity.open_fraction if proxy.hull.rank == 2 else concavity.missing_fraction
-        if missing is not None and missing > OPEN_SHARE:
-            text += f", {percent(missing)} of the hull is not in it"
-        lines.append(text)
+        # The hole of a washer is not a concavity.
+        empty = (concavity.open_fraction if proxy.hull.rank == 2 else concavity.missing_fraction) or 0.0
+        depth = units.length(concavity.depth)
+        lines.append(messages.hull_concavity(name, depth, empty if empty > OPEN_SHARE else 0.0))
     elif proxy.hull.rank == 3 and not concavity.is_closed:
-        lines.append(f"'{name}' is not closed: it is inspected as a solid")
+        lines.append(messages.not_closed(name))
     return lines
 
 
 def _is_too_coarse(inspection: Inspection) -> bool:
     """Return whether coordinates are too coarse for objects of this size."""
     return inspection.contact.contact_tolerance > max(TOO_COARSE, inspection.settings.contact_tolerance)
-
-
-def percent(fraction: float) -> str:
-    """Return a fraction as text; a little is not called nothing."""
-    return "less than 0.1 %" if 0.0 < fraction < 0.001 else f"{100.0 * fraction:.1f} %"
 
 
 def report_lines(inspection: Inspection, stale: str = "") -> Lines:

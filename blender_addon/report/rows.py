@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..check.scene import Clash, ShapeFacts, Verdict
@@ -23,7 +23,7 @@ def rows(objects: Sequence[SceneObject], clashes: Sequence[Clash], units: UnitFo
 
 def row_of(clash: Clash, a: SceneObject, b: SceneObject, units: UnitFormat) -> Row:
     """Return a clash of two objects as plain data."""
-    failed = None if clash.checks is None else messages.failed_checks(clash.checks, clash.reason)
+    failed = None if clash.checks is None else failed_checks(clash.checks, clash.reason)
     row = {
         "a": _side(a),
         "b": _side(b),
@@ -71,26 +71,26 @@ def _side(obj: SceneObject) -> Row:
 def _shape_notes(obj: SceneObject, shape: ShapeFacts, units: UnitFormat) -> list[str]:
     """Return notes about the collision shape of an object."""
     words = WORDS[shape.kind]
-    notes = [f"{obj.fault}: it is checked as Blender shows it"] if obj.fault else []
+    notes = [f"{obj.fault}: {messages.CHECKED_AS_SHOWN}"] if obj.fault else []
     if obj.choice.note:
-        instead = "" if obj.choice.source == "rigid_body" else f": its {words} is checked"
-        notes.append(f"'{obj.name}' {obj.choice.note}{instead}")
+        instead = "" if obj.choice.source == "rigid_body" else words
+        notes.append(messages.other_shape(obj.name, obj.choice.note, instead))
     if shape.protrusion > 0.0:
-        notes.append(messages.sticks_out_words(obj.name, words, shape.protrusion, units))
+        notes.append(messages.protrudes(obj.name, words, shape.protrusion, units))
     if shape.kind == CONVEX_HULL and not obj.is_convex:
-        notes.append(f"'{obj.name}' is not convex: its hull is checked")
+        notes.append(messages.hull_used(obj.name))
     if (pieces := shape.approximation) is not None:
-        notes.append(messages.pieces_words(obj.name, pieces, units))
+        notes.append(messages.pieces(obj.name, pieces, units))
     return notes
 
 
 def _contact_notes(clash: Clash, names: tuple[str, str], failed: list[str], units: UnitFormat) -> list[str]:
     """Return notes about a contact."""
-    notes = [messages.named(note.words(units.length), names) for note in clash.notes]
-    if reason := messages.reason_words(clash, units):
+    notes = [messages.of_a_or_b(note.words(units.length), names) for note in clash.notes]
+    if reason := messages.bounds_apart(clash, units):
         notes.append(reason)
     if failed:
-        notes.append(f"The answer did not pass its own check ({', '.join(failed)}): please report it")
+        notes.append(messages.failed_verification(failed))
     return notes
 
 
@@ -100,13 +100,15 @@ def _approval_notes(clash: Clash, units: UnitFormat) -> list[str]:
     if approval is None or clash.verdict == Verdict.WITHIN:
         return []
     if not approval.is_known:
-        return ["Approved in an earlier version, which did not keep the depth: approve it again"]
-    then, now = _distance_words(approval, units), _distance_words(Approval(clash.approved_distance), units)
-    return [f"Approved at {then}, now {now}"]
+        return [messages.APPROVED_EARLIER]
+    then = messages.depth_or_gap(approval.signed_distance, units)
+    return [messages.approved_at(then, messages.depth_or_gap(Approval(clash.approved_distance).signed_distance, units))]
 
 
-def _distance_words(approval: Approval, units: UnitFormat) -> str:
-    distance = approval.signed_distance
-    if distance is None:
-        return "a crossing without a depth"
-    return f"a {'depth' if distance <= 0.0 else 'gap'} of {units.length(abs(distance))}"
+def failed_checks(checks: Iterable[tuple[str, bool]], reason: str | None) -> list[str]:
+    """Return the checks, names and whether they passed, that a result fails.
+
+    That its bounds do not meet is not a failure when it says so itself.
+    """
+    reported = {"the bounds meet"} if reason else set()
+    return [name for name, ok in checks if not ok and name not in reported]

@@ -21,7 +21,7 @@ from ..check.results import ContactLensFinding
 from ..check.scene import Outcome
 from ..data.objects import frame_of
 from ..data.records import Pair, Settings
-from ..data.units import UnitFormat, counted
+from ..data.units import UnitFormat
 from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
 from ..read.scene_objects import CheckInput, SceneObject
@@ -29,7 +29,7 @@ from . import csv_report as report_csv
 from . import files as report_files
 from . import html_report as report_html
 from . import json_report as report_json
-from . import messages as answer_words
+from . import messages
 from .rows import rows
 from .scene_units import unit_format
 
@@ -142,40 +142,18 @@ def motion_words(checks: Sequence[dict[str, Any]]) -> str:
     sampled = [check for check in checks if check.get("motion") is not None]
     if not sampled:
         return ""
-    text = "Frames are samples: what happens between them is not checked."
     pairs = [check for check in sampled if check["motion"]["since_frame"] is not None]
     if not pairs:
-        return text
+        return messages.SAMPLES
     check = max(pairs, key=_extents)
-    fastest, units = check["motion"], unit_format(check)
-    if fastest["object"] is None:
-        return f"{text} No object moved from one checked frame to the next."
-    text += (
-        f" The fastest object for its size, '{fastest['object']}', moved {units.length(fastest['distance'])} "
-        f"from frame {fastest['since_frame']} to frame {check['frame']}: "
-    )
-    if fastest["extents"] is None:
-        return f"{text}it has no extent in that direction, so it may pass through others unnoticed."
-    text += f"{fastest['extents']:.3g} times its extent in that direction ({units.length(fastest['extent'])})"
-    return text + (", so it may pass through others unnoticed." if fastest["extents"] >= 1.0 else ".")
+    if check["motion"]["object"] is None:
+        return messages.no_motion()
+    return messages.motion(check["motion"], check["frame"], unit_format(check))
 
 
 def _extents(check: dict[str, Any]) -> float:
     extents: float | None = check["motion"]["extents"]
     return math.inf if extents is None else extents
-
-
-def one_line(check: dict[str, Any]) -> str:
-    """A check in one line: 'Scene: 12 objects, 3 findings (2 penetrating, 1 touching)'."""
-    found = [row for row in check["findings"] if row.get("status") != "resolved"]
-    counts = Counter(row["relation"].replace("_", " ") for row in found)
-    text = f"{check['scene']}: {counted(check['objects'], 'object')}, {counted(len(found), 'finding')}"
-    if counts:
-        text += f" ({', '.join(f'{number:,} {word}' for word, number in counts.items())})"
-    text += "".join(f", {words}" for words in answer_words.left_out(check))
-    if check["partial"]:
-        text += ", stopped early"
-    return text
 
 
 def take_pictures(
@@ -200,22 +178,22 @@ def take_pictures(
                 if row.get("status") == "resolved":
                     continue
                 if taken >= most:
-                    check["pictures"] = f"Pictures of the first {most} pairs"
+                    check["pictures"] = messages.pictures_of_first(most)
                     break
                 if pair is None:
-                    row["no_picture"] = "no longer there"
+                    row["no_picture"] = messages.NOT_IN_SCENE
                     continue
                 if row["out_of_date"]:
-                    row["no_picture"] = "out of date"
+                    row["no_picture"] = messages.OUT_OF_DATE
                     continue
                 if row["frame"] != now:
-                    row["no_picture"] = f"found at frame {row['frame']}"
+                    row["no_picture"] = messages.found_at(row["frame"])
                     continue
                 try:
                     inspection = Work(pair, settings, units)()
                     render_isolated(context, IsolatedPair(inspection), str(path), *PICTURE_SIZE)
                 except GpuUnavailable as error:
-                    check["pictures"] = f"No pictures: {error}"
+                    check["pictures"] = messages.no_pictures(str(error))
                     break
                 except (ValueError, RuntimeError) as error:
                     row["no_picture"] = str(error)
@@ -223,4 +201,4 @@ def take_pictures(
                 row["picture"] = base64.b64encode(path.read_bytes()).decode("ascii")
                 taken += 1
     except OSError as error:  # such as no room for them: the report goes without
-        check["pictures"] = f"No {'more ' if taken else ''}pictures: {report_files.reason(error)}"
+        check["pictures"] = messages.no_pictures(report_files.reason(error), taken > 0)

@@ -16,10 +16,12 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import bpy
+from bpy.props import StringProperty
 
 from ...core.progress import Cancelled, Progress
 from ..check.separate import SeparateError
 from ..read.snapshot import ReadError
+from ..report import messages
 from . import handlers
 
 _T = TypeVar("_T")
@@ -174,7 +176,22 @@ else:  # Blender registers what its own classes are the direct bases of
     OperatorBase = object
 
 
-class BackgroundOperator(OperatorBase):
+class Polled(OperatorBase):
+    """An operator that says why it is disabled."""
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        """Return why the operator is disabled, as a sentence; empty when it is enabled."""
+        return ""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if reason := cls.disabled_reason(context):
+            cls.poll_message_set(reason)
+        return not reason
+
+
+class BackgroundOperator(Polled):
     """An operator that takes steps; `execute` waits for all of their work."""
 
     title: ClassVar[str]
@@ -204,7 +221,7 @@ class BackgroundOperator(OperatorBase):
         try:
             flow.run(seconds)
         except ReferenceError:
-            self.report({"ERROR"}, "An object was removed while the work ran: try again")
+            self.report({"ERROR"}, messages.OBJECT_REMOVED)
         except (ReadError, SeparateError) as error:
             self.report({"ERROR"}, str(error))
         finally:
@@ -227,13 +244,13 @@ class BackgroundOperator(OperatorBase):
         if event.type == "ESC" and event.value == "PRESS" and not _is_other_modal(context):
             flow.cancel()
             if flow.result == {"CANCELLED"}:
-                self.report({"INFO"}, f"{flow.title} cancelled")
+                self.report({"INFO"}, messages.cancelled(flow.title))
             return self.proceed(context, 0.0)
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         if context.workspace is not None:
-            esc = "stop and keep what is done" if flow.keeps_partial else "cancel"
-            context.workspace.status_text_set(f"{flow.title}: {100.0 * flow.progress:.0f} %    Esc: {esc}")
+            progress = messages.in_progress(flow.title, flow.progress)
+            context.workspace.status_text_set(f"{progress}    {messages.escape_hint(flow.keeps_partial)}")
         handlers.redraw()
         return self.proceed(context, 0.0) - {"RUNNING_MODAL"} or {"PASS_THROUGH"}
 
@@ -286,4 +303,26 @@ class CONTACT_LENS_OT_wait(BackgroundOperator, bpy.types.Operator):
         return {"CANCELLED"}
 
 
-CLASSES = (CONTACT_LENS_OT_wait,)
+CANCELLATIONS: dict[str, tuple[str, Callable[[bpy.types.Scene], None]]] = {}
+"""By the kind of work: the tooltip of its button Cancel, and the function that cancels it for a scene."""
+
+
+class CONTACT_LENS_OT_cancel(bpy.types.Operator):
+    """Cancel the work that is running"""
+
+    bl_idname = "contact_lens.cancel"
+    bl_label = "Cancel"
+    bl_options = {"INTERNAL"}
+
+    work: StringProperty(options={"HIDDEN"})  # type: ignore[valid-type]
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+        return CANCELLATIONS[properties.work][0]
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        CANCELLATIONS[self.work][1](context.scene)
+        return {"FINISHED"}
+
+
+CLASSES = (CONTACT_LENS_OT_wait, CONTACT_LENS_OT_cancel)

@@ -9,6 +9,7 @@ from typing import Any
 from ..check import results as scene_results
 from ..data.records import ALL, RENDER, VIEWPORT
 from ..data.units import WRITTEN_UNITS, WrittenLength, written_length
+from ..report import messages
 
 MOST_FRAMES = 1_000_000
 LAST_FRAME = 1_048_574
@@ -23,7 +24,7 @@ FAIL_ON = {
 
 
 class UsageError(Exception):
-    """What is wrong with the command or its files, in one sentence; the exit code is 2."""
+    """An error of the command or its files, as one sentence; the exit code is 2."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,63 +37,61 @@ def parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Find the objects of a scene that collide or come closer than a clearance. For example: "
         f"{prog if 'FILE' in prog else f'{prog} room.blend'} --clearance 2mm --html room.html",
-        epilog="Exit code: 0 clean, 1 findings (see --fail-on), 2 wrong usage, a file that cannot be read or written, "
-        "or an error that nobody foresaw, 3 no findings, but something could not be checked (see --allow-skipped), 130 "
-        "stopped by Ctrl-C, SIGTERM or SIGHUP: the reports then hold what was done until then. What is not given is as "
-        "set in the file's panel Scene Check.",
+        epilog="Exit code: 0 clean, 1 clashes (see --fail-on), 2 wrong usage, a file that cannot be read or written, "
+        "or an unexpected error, 3 no clashes, but something could not be checked (see --allow-skipped), 130 stopped "
+        "by Ctrl-C, SIGTERM or SIGHUP: the reports then contain what was done. Options that are not given are as set "
+        "in the Scene Check panel of the file.",
         allow_abbrev=False,
     )
     made.add_argument("files", nargs="*", metavar="FILE", help=".blend files (default: the one that is open)")
-    what = made.add_argument_group("what is checked")
+    what = made.add_argument_group("what to check")
     what.add_argument(
         "--enable-autoexec",
         action="store_true",
-        help="run the scripts of the files, as Blender does with Auto Run Python Scripts: only for files you trust. "
-        "Without it, what depends on a driver that needs them is not checked",
+        help="run the scripts of the files, as Blender does with Auto Run Python Scripts; only for files you trust. "
+        "Without it, objects that depend on scripted drivers are not checked",
     )
     what.add_argument("--scene", metavar="NAME", help="the scene (default: the file's active one)")
     side = what.add_mutually_exclusive_group()
     side.add_argument("--visible", action="store_true", help="all visible objects")
-    side.add_argument("--selected", action="store_true", help="the objects that are selected in the file")
+    side.add_argument("--selected", action="store_true", help="objects that are selected in the file")
     side.add_argument("--collections", nargs=2, metavar=("A", "B"), help="collection A against collection B")
     side.add_argument("--object", metavar="NAME", help="one object against all other visible ones")
     what.add_argument(
         "--visibility",
         choices=(VIEWPORT, RENDER, ALL),
         default=VIEWPORT,
-        help="which objects are visible. viewport (default): as the file shows them; render: as in a render, with the "
-        "modifiers and levels of renders; all: hidden and excluded objects too. Nothing of it is saved",
+        help="which objects are visible. viewport (default): as in the viewport; render: as in a render, with its "
+        "modifiers and levels; all: hidden and excluded objects too. The file is not changed",
     )
     what.add_argument(
         "--clearance",
         type=_length,
         metavar="LENGTH",
-        help="gaps up to this are findings. 2mm, 0.1in and so on are what they say, in any file; a number alone, such "
-        "as 0.002, is in the scene's own unit as the reports name it (metres or feet where that is Adaptive; Blender "
-        f"units where it is None). Units: {' '.join(filter(str.isascii, WRITTEN_UNITS))}",
+        help="also report gaps up to this length. A number with a unit, such as 2mm or 0.1in, means the same in any "
+        "file; a number alone, such as 0.002, is in the unit of the scene (meters or feet if that is Adaptive, Blender "
+        f"units without a unit system). Units: {' '.join(filter(str.isascii, WRITTEN_UNITS))}",
     )
     what.add_argument(
         "--frames", type=frames, metavar="LIST", help="check each of these frames, as in 1-100 or 1,5,9-20:2"
     )
     what.add_argument("--instances", action=argparse.BooleanOptionalAction, help="check instances too")
-    what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="tell pairs that only touch")
+    what.add_argument("--touching", action=argparse.BooleanOptionalAction, help="report touching pairs")
     what.add_argument(
         "--ignore",
         action="append",
         choices=("parents", "collections", "joined", "listed", "approved", "none"),
-        help="leave out these pairs, and no others; may be given several times. parents: a thing and one it hangs on; "
-        "collections: two in one collection; joined: by a rigid-body constraint; listed: in the file's own list; "
-        "approved: by a person, in the file",
+        help="leave out these pairs and no others; can be given several times. parents: an object and its parents; "
+        "collections: objects in the same collection; joined: by a rigid body constraint; listed: in the list of the "
+        "file; approved: in the file",
     )
     what.add_argument(
         "--verify",
         action="store_true",
-        help="check each clash a second time, with a certificate that is verified independently of the solver",
+        help="compute each clash again with a certificate and verify it independently of the solver",
     )
-    out = made.add_argument_group("what comes out")
-    out.add_argument(
-        "--json", metavar="PATH", help="write a JSON report; - for standard output, and nothing else there"
-    )
+    out = made.add_argument_group("reports")
+    out.add_argument("--json", metavar="PATH", help="write a JSON report; - for standard output")
     out.add_argument("--csv", metavar="PATH", help="write a CSV table; - for standard output")
     out.add_argument("--html", metavar="PATH", help="write an HTML page with pictures; - for standard output")
     out.add_argument(
@@ -100,24 +99,24 @@ def parser(prog: str) -> argparse.ArgumentParser:
         type=int,
         default=20,
         metavar="N",
-        help="at most so many pictures a frame on the page (default 20)",
+        help="maximum number of pictures per frame on the page (default: 20)",
     )
     out.add_argument(
         "--fail-on",
         choices=tuple(FAIL_ON),
         default="any",
-        help="which findings make the exit code 1 (default: any). Approved ones never do",
+        help="which clashes set the exit code to 1 (default: any); approved ones never do",
     )
     out.add_argument(
         "--allow-skipped",
         action="store_true",
-        help="exit code 0, not 3, when a pair or an object could not be checked. What has no geometry, or is left out "
-        "by an option, never counts",
+        help="exit code 0 instead of 3 if a pair or an object could not be checked; objects without geometry, or "
+        "left out by an option, never count",
     )
     out.add_argument(
-        "--allow-empty", action="store_true", help="exit code 0, not 3, when there was no object to check at all"
+        "--allow-empty", action="store_true", help="exit code 0 instead of 3 if there was no object to check"
     )
-    out.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
+    out.add_argument("--quiet", action="store_true", help="print errors only")
     return made
 
 
@@ -141,16 +140,14 @@ def frames(text: str) -> list[int]:
             end = int(end_text) if dash else begin
             step = int(step_text) if step_text else 1
         except ValueError:
-            raise argparse.ArgumentTypeError(f"frames such as 1-100 or 1,5,9-20:2 expected, not {text!r}") from None
+            raise argparse.ArgumentTypeError(messages.frames_expected(text)) from None
         if end < begin:
-            raise argparse.ArgumentTypeError(f"frames {part.strip()!r} run backwards")
+            raise argparse.ArgumentTypeError(messages.frames_backwards(part.strip()))
         if step < 1:
-            raise argparse.ArgumentTypeError(f"frames {part.strip()!r}: a step of 1 or more expected")
+            raise argparse.ArgumentTypeError(messages.frames_step(part.strip()))
         if begin < -LAST_FRAME or end > LAST_FRAME:
-            raise argparse.ArgumentTypeError(
-                f"frames {part.strip()!r}: Blender has those from {-LAST_FRAME} to {LAST_FRAME}"
-            )
+            raise argparse.ArgumentTypeError(messages.frames_range(part.strip(), LAST_FRAME))
         if (end - begin) // step + len(found) > MOST_FRAMES:
-            raise argparse.ArgumentTypeError(f"more than {MOST_FRAMES:,} frames")
+            raise argparse.ArgumentTypeError(messages.frames_too_many(MOST_FRAMES))
         found.extend(range(begin, end + 1, step))
     return list(dict.fromkeys(found))

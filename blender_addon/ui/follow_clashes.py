@@ -104,14 +104,17 @@ def renew(scene: bpy.types.Scene, pair: Pair) -> None:
         _wanted[scene.session_uid] = pair, time.monotonic()
         handlers.wake(_renew, RENEW_AFTER_S)
     elif bpy.context.scene == scene:
-        Flow("Clash", _steps(bpy.context, pair)).run(None)
+        Flow("Clash", renewal(bpy.context, pair)).run(None)
 
 
-def _steps(context: bpy.types.Context, pair: Pair) -> Steps:
-    """Check the pair as it is now, and write the answer into its clash unless it has changed meanwhile."""
+def renewal(context: bpy.types.Context, pair: Pair, is_forced: bool = False) -> Steps:
+    """Check the pair as it is now, and write the result into its clash unless it has changed meanwhile.
+
+    is_forced: though the clash may be up to date.
+    """
     scene = context.scene
     k = changes.row_of_pair(scene, pair)
-    if k is None or not changes.can_be_renewed(context, k):
+    if k is None or not (is_forced or changes.can_be_renewed(context, k)):
         return {"CANCELLED"}
     given = read_clash(context, scene_results.of_scene(scene).findings[k])
     if given is None:
@@ -134,7 +137,7 @@ def _renew() -> float | None:
     for context in handlers.window_contexts():
         uid = context.scene.session_uid
         if _renewal is None and uid in _wanted and time.monotonic() - _wanted[uid][1] >= RENEW_AFTER_S:
-            _renewal = uid, Flow("Clash", _steps(context, _wanted.pop(uid)[0]))
+            _renewal = uid, Flow("Clash", renewal(context, _wanted.pop(uid)[0]))
         if _renewal is not None and _renewal[0] == uid:
             is_seen = True
             if _renewal[1].run(0.0):

@@ -24,6 +24,7 @@ from ..check.inspection import Inspection, Work, clear_caches, is_outdated
 from ..data import properties
 from ..data.collision_kinds import COMPOUND
 from ..read.snapshot import HiddenError, ReadError
+from ..report import messages
 from . import background, handlers
 from .background import Flow, Steps
 
@@ -45,8 +46,6 @@ RENDER_INTERVAL_S = 0.5
 """Seconds between two looks at whether a render has ended."""
 PAUSE_FACTOR = 2.0
 """While objects are dragged, Blender gets at least this many times the time that inspections take."""
-CANCELLED = "inspection cancelled"
-OVERTAKEN = "changed while inspected"
 
 clock = time.monotonic
 
@@ -99,7 +98,7 @@ def cancel(scene: bpy.types.Scene) -> None:
     entry = _following.pop(scene.session_uid, None)
     if entry is not None and entry.flow is not None:
         entry.flow.cancel()
-    session.mark_stale(scene, CANCELLED)
+    session.mark_stale(scene, messages.INSPECTION_CANCELLED)
     handlers.redraw()
 
 
@@ -128,7 +127,7 @@ def failed(context: bpy.types.Context, error: ReadError) -> None:
         if session.current(context) is None:
             session.set_error(scene, str(error))
         else:
-            session.mark_stale(scene, f"'{error.name}' is hidden")
+            session.mark_stale(scene, messages.about(error.name, messages.IS_HIDDEN))
     else:
         session.drop_result(scene)
         session.set_error(scene, str(error))
@@ -324,12 +323,12 @@ def _follow_change(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
         if not background.has_windows() and _as_before(scene, depsgraph):
             return True  # tagged, but the same: without a window no timer looks at it
         # Before anything else: whatever happens from here on, the old answer is not shown as the present one.
-        session.mark_stale(scene, f"'{edited}' has changed")
+        session.mark_stale(scene, messages.about(edited, messages.EDITED))
     if not moved and not edited:
         return False
     if not _inspected_at_once(scene, depsgraph):
         # That a matrix differs is seen without a note.
-        request(scene, reason=f"'{edited}' has changed" if edited else "")
+        request(scene, reason=messages.about(edited, messages.EDITED) if edited else "")
     return True
 
 
@@ -387,7 +386,7 @@ def _undone(*_: object) -> None:
     # Any mesh may be another now; the digest of the geometry tells whether it is.
     for scene in bpy.data.scenes:
         if session.stored(scene) is not None:
-            request(scene, reason="a step was undone or redone")
+            request(scene, reason=messages.UNDONE)
 
 
 @persistent
@@ -399,6 +398,10 @@ def _loaded(*_: object) -> None:
         _leave(uid)
 
 
+background.CANCELLATIONS["inspection"] = (
+    "Cancel the inspection; the last result is kept and marked as outdated",
+    cancel,
+)
 _FOLLOWER = handlers.Follower(
     {
         "depsgraph_update_post": _depsgraph_changed,

@@ -19,10 +19,11 @@ class Follower:
         self,
         events: dict[str, Callable[..., None]],
         timers: Sequence[Timer] = (),
-        hooks: Sequence[tuple[list[Any], Any]] = (),
+        hooks: Sequence[tuple[Any, Any]] = (),
         stop: Callable[[], None] | None = None,
     ) -> None:
-        """events: by the name of the list in bpy.app.handlers. stop: called last, to end what runs."""
+        """events: by the name of the list in bpy.app.handlers. hooks: lists or menus, each with the function to append.
+        stop: called last, to end what runs."""
         self._entries = [*((getattr(bpy.app.handlers, name), handler) for name, handler in events.items()), *hooks]
         self._timers, self._stop = timers, stop
 

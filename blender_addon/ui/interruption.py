@@ -8,6 +8,8 @@ import signal
 from contextlib import suppress
 from types import FrameType
 
+from ..report import messages
+
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 """Those of them that the system has; all ask for the same."""
 
@@ -41,7 +43,7 @@ class Stop:
                 raise KeyboardInterrupt
             return
         self.asked = True
-        how = "; press Ctrl-C again to end at once" if number == signal.SIGINT else f": {signal.Signals(number).name}"
+        name = "" if number == signal.SIGINT else signal.Signals(number).name
         with suppress(OSError):  # the terminal may be what was closed
             # Not by print: it may be what was interrupted, and does not go on within itself.
-            os.write(2, f"\ncontact_lens: stopping{how}\n".encode())
+            os.write(2, f"\ncontact_lens: {messages.stopping(name)}\n".encode())

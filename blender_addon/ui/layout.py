@@ -8,6 +8,8 @@ from typing import Any
 
 import bpy
 
+from ..report import messages
+
 RELATION_ICONS: dict[str, Any] = {
     "coincident": "SELECT_SET",
     "touching": "SNAP_ON",
@@ -96,11 +98,14 @@ def properties(layout: bpy.types.UILayout, owner: Any, *names: str) -> None:
         column.prop(owner, name)
 
 
-def progress(layout: bpy.types.UILayout, fraction: float | None, text: str, cancel: str) -> bool:
-    """Draw the progress of work that runs, and the button of the operator that cancels it; return whether any runs."""
+def progress(layout: bpy.types.UILayout, fraction: float | None, text: str, work: str) -> bool:
+    """Draw the progress of work that is running and its button Cancel; return whether it is running.
+
+    work: a key of `background.CANCELLATIONS`.
+    """
     if fraction is None:
         return False
     row = layout.row(align=True)
-    row.progress(factor=fraction, text=f"{text}: {100.0 * fraction:.0f} %")
-    row.operator(cancel, text="", icon="X")
+    row.progress(factor=fraction, text=messages.in_progress(text, fraction))
+    row.operator("contact_lens.cancel", text="", icon="X").work = work
     return True

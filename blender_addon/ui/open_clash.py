@@ -6,17 +6,13 @@ What was stored of the clash is there at once. How the pair is now is computed b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import bpy
 import numpy as np
 
-from ...core.progress import Progress
 from ...core.types import FloatArray
 from ..check import changes, session
 from ..check import results as scene_results
-from ..check.inspection import Inspection, Keys, Work, is_outdated
+from ..check.inspection import Inspection, Keys, is_outdated
 from ..check.results import ContactLensFinding
 from ..check.session import prepare_inspection
 from ..data import properties
@@ -24,6 +20,7 @@ from ..data.objects import object_in_scene
 from ..draw.isolated_pair import IsolatedPair
 from ..read.scene_reader import states_of
 from ..read.snapshot import ReadError
+from ..report import messages
 from . import background, follow_pair, handlers, isolation, viewport
 from .background import Flow, Steps
 
@@ -44,7 +41,7 @@ def missing(scene: bpy.types.Scene, clash: ContactLensFinding) -> str:
     """Return why nothing can be done with a pair: an object of it is gone. Empty when both are there."""
     for letter in "ab":
         if object_in_scene(scene, getattr(clash, f"object_{letter}")) is None:
-            return f"'{scene_results.label(clash, letter)}' is gone: check the scene again"
+            return messages.clash_gone(scene_results.label(clash, letter))
     return ""
 
 
@@ -53,32 +50,13 @@ def is_pair_of_objects(clash: ContactLensFinding) -> bool:
     return len(objects_of(clash)) == 2 and not clash.instance_a and not clash.instance_b
 
 
-@dataclass(frozen=True, eq=False)
-class _PendingInspection:
-    """The pair of a clash as it was read when the user went there."""
-
-    scene: int
-    """`session_uid` of the scene."""
-    keys: Keys
-    before: Inspection | None
-    """The scene's result then."""
-    center: FloatArray
-    """(3,) contact centre that the views are at."""
-    size: float
-    """Of the smaller one."""
-    dependencies: frozenset[int]
-    """`session_uid` of what else than these objects the pair depends on."""
-    work: Callable[[Progress], Inspection]
-    """Compute the contact, in any thread. Raise ReadError and Cancelled."""
-
-
-_pending: tuple[_PendingInspection, Flow] | None = None
-"""The inspection that runs beside Blender."""
+_pending: tuple[int, Flow] | None = None
+"""The inspection that runs beside Blender, and the `session_uid` of its scene."""
 
 
 def progress_of(scene: bpy.types.Scene) -> float | None:
     """Return the fraction done of the inspection of a clash in the scene; None when none runs."""
-    return _pending[1].progress if _pending is not None and _pending[0].scene == scene.session_uid else None
+    return _pending[1].progress if _pending is not None and _pending[0] == scene.session_uid else None
 
 
 def drop() -> None:
@@ -104,102 +82,84 @@ def open_clash(context: bpy.types.Context, clash: ContactLensFinding | None) -> 
         for obj in pair:
             obj.select_set(True)
         layer.objects.active = pair[0]
-    row = clash.row()
-    center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
-    try:
-        if gone := missing(context.scene, clash):
-            raise ReadError(gone)
-        pending = _read(context, clash, center)
-    except ReadError as error:
-        _fail(context, error)
-        frame(context, center, length, UNKNOWN_SIZE)
-        return
-    frame(context, center, length, pending.size)
-    handlers.redraw()
-    flow = Flow("Inspection", _steps(context, pending))
+    flow = Flow("Inspection", _steps(context, clash))
     if not flow.run(background.seconds_to_wait(context)):
-        _pending = pending, flow
+        _pending = context.scene.session_uid, flow
         background.wait_for(flow)
 
 
-def _read(context: bpy.types.Context, clash: ContactLensFinding, center: FloatArray) -> _PendingInspection:
-    """Read the pair as it is now and put it into the pickers. Raise ReadError."""
+def _steps(context: bpy.types.Context, clash: ContactLensFinding) -> Steps:
+    """Inspect the pair, make that the scene's result and isolate the pair, unless the user has left it meanwhile."""
+    global _pending
+    scene, row = context.scene, clash.row()
+    uid = scene.session_uid
+    center, length = np.array(row["center"], dtype=np.float64), abs(row["signed_distance"] or 0.0)
+    frame(context, center, length, UNKNOWN_SIZE)
+    try:
+        keys = _pick(context, clash)
+        dependencies = _dependencies(clash)
+        before, depsgraph = session.stored(scene), context.evaluated_depsgraph_get()
+        work = prepare_inspection(scene, depsgraph, keys, properties.settings_of(scene).as_settings())
+        size = min(float(np.linalg.norm(np.ptp(obj.points, axis=0))) for obj in work.objects)
+        frame(context, center, length, size)
+        handlers.redraw()
+        try:
+            inspection: Inspection = work if isinstance(work, Inspection) else (yield work)
+        finally:
+            is_late, _pending = _pending is not None, None
+        if is_late and not _is_open(context, uid, keys):
+            return {"CANCELLED"}
+        depsgraph = context.evaluated_depsgraph_get()
+        states = {obj.key: obj.state for obj in inspection.objects}
+        now = states_of(depsgraph, keys) if is_late else states
+        is_as_read = all(key in now and now[key].made == state.made for key, state in states.items())
+        if session.stored(scene) is before:  # else an operator was faster
+            session.store(scene, inspection)
+            if is_late and is_outdated(depsgraph, inspection):
+                follow_pair.request(scene, reason=messages.CHANGED_MEANWHILE)
+    except ReadError as error:
+        session.drop_result(scene)
+        session.set_error(scene, str(error))
+        handlers.redraw()
+        return {"CANCELLED"}
+    isolation.isolate(context, IsolatedPair(inspection, dependencies) if is_as_read else None)
+    contact = inspection.contact
+    if (active := scene_results.active_clash(scene)) is not None:
+        scene_results.set_verified(active, str(contact.relation), inspection.verification.ok)
+    if np.abs(contact.center - center).max() > ELSEWHERE * size:
+        frame(context, contact.center, abs(contact.signed_distance), size)
+    handlers.redraw()
+    return {"FINISHED"}
+
+
+def _pick(context: bpy.types.Context, clash: ContactLensFinding) -> Keys:
+    """Put the pair into the pickers. Raise ReadError where an object of it is gone."""
     scene, settings = context.scene, properties.settings_of(context.scene)
-    session.set_error(scene, "")
     a, b = clash.key("a"), clash.key("b")
-    if a is None or b is None:
-        raise ReadError("An object of this clash is gone: check the scene again")
+    if a is None or b is None or missing(scene, clash):
+        raise ReadError(missing(scene, clash) or messages.PAIR_GONE)
+    session.set_error(scene, "")
     properties.pick(scene, (a, b))
     if clash.relation == "within_clearance":  # or the panel would call it separated
         settings.clearance = max(settings.clearance, scene_results.of_scene(scene).clearance)
     follow_pair.leave(scene)
-    made = prepare_inspection(scene, context.evaluated_depsgraph_get(), (a, b), settings.as_settings())
+    return a, b
+
+
+def _dependencies(clash: ContactLensFinding) -> frozenset[int]:
+    """Return the `session_uid` of what the pair depends on beside its own objects."""
     owners = objects_of(clash)
     sources = (clash.source_a or owners[0], clash.source_b or owners[1])
-    dependencies = set().union(*map(changes.watched, owners, sources)) - {owner.session_uid for owner in owners}
-    return _PendingInspection(
-        scene=scene.session_uid,
-        keys=(a, b),
-        before=session.stored(scene),
-        center=center,
-        size=min(float(np.linalg.norm(np.ptp(obj.points, axis=0))) for obj in made.objects),
-        dependencies=frozenset(dependencies),
-        work=made if isinstance(made, Work) else lambda progress: made,
-    )
+    return frozenset(set().union(*map(changes.watched, owners, sources)) - {owner.session_uid for owner in owners})
 
 
-def _is_current(context: bpy.types.Context, pending: _PendingInspection) -> bool:
-    """Return whether the clash is still the active one, and its pair in the pickers."""
-    clash = scene_results.active_clash(context.scene)
-    return (
-        context.scene.session_uid == pending.scene
-        and clash is not None
-        and (clash.key("a"), clash.key("b")) == pending.keys
-        and properties.pair_keys(context.scene) == pending.keys
-    )
-
-
-def _steps(context: bpy.types.Context, pending: _PendingInspection) -> Steps:
-    """Make what is computed the scene's result and isolate the pair; what the user has left meanwhile is left alone."""
-    global _pending
-    try:
-        try:
-            result = yield pending.work
-        finally:
-            is_late, _pending = _pending is not None, None
-        if not is_late or _is_current(context, pending):
-            _collect_result(context, pending, result, is_late)
-    except ReadError as error:
-        _fail(context, error)
-    return {"FINISHED"}
-
-
-def _collect_result(
-    context: bpy.types.Context, pending: _PendingInspection, inspection: Inspection, is_late: bool
-) -> None:
-    """Show a result; late: much may have happened since the pair was read. Raise ReadError."""
-    scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
-    states = {obj.key: obj.state for obj in inspection.objects}
-    now = states_of(depsgraph, pending.keys) if is_late else states
-    is_shown = all(key in now and now[key].made == state.made for key, state in states.items())
-    if session.stored(scene) is pending.before:  # else an operator was faster
-        session.store(scene, inspection)
-        if is_late and is_outdated(depsgraph, inspection):
-            follow_pair.request(scene, reason=follow_pair.OVERTAKEN)
-    isolation.isolate(context, IsolatedPair(inspection, pending.dependencies) if is_shown else None)
+def _is_open(context: bpy.types.Context, uid: int, keys: Keys) -> bool:
+    """Return whether the clash of the pair is still the active one, and the pair in the pickers."""
+    scene = context.scene
     clash = scene_results.active_clash(scene)
-    if clash is not None:
-        scene_results.set_verified(clash, str(inspection.contact.relation), inspection.verification.ok)
-    contact = inspection.contact
-    if np.abs(contact.center - pending.center).max() > ELSEWHERE * pending.size:
-        frame(context, contact.center, abs(contact.signed_distance), pending.size)
-    handlers.redraw()
-
-
-def _fail(context: bpy.types.Context, error: ValueError) -> None:
-    session.drop_result(context.scene)
-    session.set_error(context.scene, str(error))
-    handlers.redraw()
+    if scene.session_uid != uid or clash is None:
+        return False
+    return (clash.key("a"), clash.key("b")) == keys == properties.pair_keys(scene)
 
 
 def frame(context: bpy.types.Context, center: FloatArray, length: float, size: float) -> None:

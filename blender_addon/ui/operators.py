@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import bpy
 import numpy as np
@@ -24,14 +24,13 @@ from ..data.objects import unsupported_reason
 from ..data.records import Settings
 from ..read.snapshot import ReadError
 from ..report import files as report_files
+from ..report import messages
 from ..report import pair as report
 from . import background, follow_pair, follow_volumes, handlers, viewport
-from .background import BackgroundOperator, OperatorBase, Steps, Work
+from .background import BackgroundOperator, OperatorBase, Polled, Steps, Work
 
 SETTINGS = ("method", "clearance", "contact_tolerance", "flat")
 """What the scene and the redo panel both have."""
-SELECT_TWO = "Select two objects; the active one becomes A, the other B"
-NOT_PICKED = "Pick two objects first"
 NOT_IN_FILE_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 """Characters that some file system refuses."""
 MOVES = (
@@ -52,20 +51,20 @@ def chosen_pair(context: bpy.types.Context) -> Pair | str:
     selected = list(context.view_layer.objects.selected)
     active = context.view_layer.objects.active
     if len(selected) > 2:
-        return f"{len(selected)} objects are selected: select only two"
+        return messages.too_many_selected(len(selected))
     if len(selected) == 2:
         if active not in selected:
-            return "Make one of the two selected objects the active one: it becomes A"
+            return messages.ACTIVATE_ONE
         a, b = active, selected[1] if selected[0] == active else selected[0]
     else:
         picked_a, picked_b = properties.pair(context.scene)
         if picked_a is None or picked_b is None:
-            return SELECT_TWO
+            return messages.SELECT_TWO
         a, b = picked_a, picked_b
     if _are_picked_instances(context.scene, (a, b)):
         return a, b
     if a == b:
-        return f"'{a.name}' is picked twice: pick two objects"
+        return messages.picked_twice(a.name)
     return unsupported_reason(a) or unsupported_reason(b) or (a, b)
 
 
@@ -75,18 +74,15 @@ def _are_picked_instances(scene: bpy.types.Scene, pair: Pair) -> bool:
     return keys is not None and bool(keys[0][2] or keys[1][2]) and pair == properties.pair(scene)
 
 
-def _poll_result(cls: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    if session.current(context) is None:
-        cls.poll_message_set("There is no result: run Inspect Contact first")
-        return False
-    return True
+def _no_result(context: bpy.types.Context) -> str:
+    return messages.NO_RESULT if session.current(context) is None else ""
 
 
 def picked_keys(context: bpy.types.Context) -> Keys:
     """Return the pair in the pickers. Raise ReadError where there is none."""
     keys = properties.pair_keys(context.scene)
     if keys is None:
-        raise ReadError(NOT_PICKED)
+        raise ReadError(messages.NOT_PICKED)
     return keys
 
 
@@ -113,42 +109,34 @@ def take_result(operator: BackgroundOperator, context: bpy.types.Context, inspec
     session.store(context.scene, inspection)
     operator.report({"INFO"}, report.one_line(inspection))
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), inspection):
-        follow_pair.request(context.scene, reason=follow_pair.OVERTAKEN)
+        follow_pair.request(context.scene, reason=messages.CHANGED_MEANWHILE)
     return {"FINISHED"}
 
 
-def separate_steps(
-    operator: BackgroundOperator,
-    context: bpy.types.Context,
-    moves: str,
-    again: Callable[[Keys], Generator[Work[Any], Any, str]] | None = None,
-) -> Steps:
+def separate_steps(operator: BackgroundOperator, context: bpy.types.Context, moves: str, outlook: str = "") -> Steps:
     """Inspect the pair in the pickers, move it apart, and inspect it again. Raise ReadError and SeparateError.
 
-    again: the steps of looking at the pair once it was moved; they return a sentence about it.
+    outlook: what is reported after the move; the new result if empty.
     """
     keys, (a, b) = picked_keys(context), properties.pair(context.scene)
     if keys[0][2] or keys[1][2] or a is None or b is None:
-        raise SeparateError("An instance cannot be moved: make it real first")
+        raise SeparateError(messages.INSTANCE_FIXED)
     before = yield from inspect(read_pair(context, keys))
     if operator.is_modal and is_outdated(context.evaluated_depsgraph_get(), before):
-        raise SeparateError("An object changed while it was inspected, so nothing was moved: try again")
+        raise SeparateError(messages.CHANGED_NOT_MOVED)
     session.store(context.scene, before)
     moved = separate.separate(context, a, b, moves, before)
     try:
-        if again is not None:
-            outlook = yield from again(keys)
-        else:
-            after = yield from inspect(read_pair(context, keys))
-            session.store(context.scene, after)
-            outlook = report.one_line(after)
+        after = yield from inspect(read_pair(context, keys))
+        session.store(context.scene, after)
+        outlook = outlook or report.one_line(after)
     except Cancelled:
-        session.mark_stale(context.scene, follow_pair.CANCELLED)
-        outlook = "The inspection after it was cancelled"
+        session.mark_stale(context.scene, messages.INSPECTION_CANCELLED)
+        outlook = messages.MOVED_NOT_INSPECTED
     except (ReadError, SeparateError) as error:
         outlook = str(error)
     # The move is done, so whatever else happened it is a step that can be undone.
-    operator.report({"INFO"}, f"Moved {moved.words}. {outlook}")
+    operator.report({"INFO"}, messages.moved(moved.words, outlook))
     for warning in moved.warnings:
         operator.report({"WARNING"}, warning)
     return {"FINISHED"}
@@ -167,16 +155,13 @@ class CONTACT_LENS_OT_inspect(BackgroundOperator, bpy.types.Operator):
     contact_tolerance: properties.contact_tolerance({"SKIP_SAVE"})  # type: ignore[valid-type]
     flat: properties.flat({"SKIP_SAVE"})  # type: ignore[valid-type]
     swap: BoolProperty(  # type: ignore[valid-type]
-        name="Swap", description="Take the active object as B", default=False, options={"SKIP_SAVE"}
+        name="Swap", description="Use the active object as B", default=False, options={"SKIP_SAVE"}
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
         pair = chosen_pair(context)
-        if isinstance(pair, str):
-            cls.poll_message_set(pair)
-            return False
-        return True
+        return pair if isinstance(pair, str) else ""
 
     def steps(self, context: bpy.types.Context) -> Steps:
         chosen = chosen_pair(context)
@@ -212,18 +197,15 @@ class CONTACT_LENS_OT_inspect(BackgroundOperator, bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
-    """Inspect the pair again as it is now"""
+    """Inspect the pair again in its current state"""
 
     bl_idname = "contact_lens.refresh"
     bl_label = "Refresh"
     title = "Inspection"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if None in properties.pair(context.scene):
-            cls.poll_message_set(NOT_PICKED)
-            return False
-        return True
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return messages.NOT_PICKED if None in properties.pair(context.scene) else ""
 
     def steps(self, context: bpy.types.Context) -> Steps:
         try:
@@ -234,19 +216,16 @@ class CONTACT_LENS_OT_refresh(BackgroundOperator, bpy.types.Operator):
         return take_result(self, context, inspection)
 
 
-class CONTACT_LENS_OT_clear(bpy.types.Operator):
-    """Empty both pickers and hide the contact"""
+class CONTACT_LENS_OT_clear(Polled, bpy.types.Operator):
+    """Clear objects A and B and hide the contact"""
 
     bl_idname = "contact_lens.clear"
     bl_label = "Clear"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not properties.picked(context.scene):
-            cls.poll_message_set("There is nothing to clear")
-            return False
-        return True
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if properties.picked(context.scene) else messages.NOTHING_PICKED
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = properties.settings_of(context.scene)
@@ -257,18 +236,15 @@ class CONTACT_LENS_OT_clear(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_frame(bpy.types.Operator):
+class CONTACT_LENS_OT_frame(Polled, bpy.types.Operator):
     """Move the view to the contact"""
 
     bl_idname = "contact_lens.frame"
     bl_label = "Frame Contact"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _views(context):
-            cls.poll_message_set("There is no 3D view")
-            return False
-        return _poll_result(cls, context)
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return _no_result(context) if _views(context) else messages.NO_VIEWPORT
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         inspection = session.current(context)
@@ -292,7 +268,7 @@ def _views(context: bpy.types.Context) -> list[bpy.types.SpaceView3D]:
 
 
 class CONTACT_LENS_OT_separate(BackgroundOperator, bpy.types.Operator):
-    """Move the objects apart by the minimum translation vector, and inspect again"""
+    """Move the objects apart by the minimum translation vector and inspect them again"""
 
     bl_idname = "contact_lens.separate"
     bl_label = "Separate"
@@ -300,37 +276,34 @@ class CONTACT_LENS_OT_separate(BackgroundOperator, bpy.types.Operator):
     title = "Inspection"
 
     moves: EnumProperty(  # type: ignore[valid-type]
-        name="Move", description="Which of the two is moved", items=MOVES, default="B"
+        name="Move", description="Which of the two objects to move", items=MOVES, default="B"
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _poll_result(cls, context):
-            return False
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
         inspection = session.current(context)
-        if inspection is not None and not session.is_stale(context) and inspection.contact.depth == 0.0:
-            cls.poll_message_set(separate.unseparable_reason(inspection.contact))
-            return False
-        return True
+        if inspection is None or session.is_stale(context) or inspection.contact.depth > 0.0:
+            return _no_result(context)
+        return separate.unseparable_reason(inspection.contact)
 
     def steps(self, context: bpy.types.Context) -> Steps:
         return separate_steps(self, context, self.moves)
 
 
-class CONTACT_LENS_OT_copy(bpy.types.Operator):
-    """Copy the results to the clipboard, as text"""
+class CONTACT_LENS_OT_copy(Polled, bpy.types.Operator):
+    """Copy the results to the clipboard as text"""
 
     bl_idname = "contact_lens.copy"
     bl_label = "Copy Results"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _poll_result(cls, context)
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return _no_result(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         lines = report.report_lines(report.inspected(context), session.stale_reason(context))
         context.window_manager.clipboard = "".join(f"{name}\t{text}\n" for name, text in lines)
-        self.report({"INFO"}, f"{len(lines)} lines copied")
+        self.report({"INFO"}, messages.lines_copied(len(lines)))
         return {"FINISHED"}
 
 
@@ -338,8 +311,8 @@ LONGEST_NAME = 60
 """Bytes of an object's name in a file's name: two of them and the rest fit everywhere."""
 
 
-def proposed_path(name_a: str, name_b: str) -> str:
-    """Return where Save JSON proposes to save: beside the .blend file, with the objects' names as far as possible."""
+def path_beside_file(name_a: str, name_b: str) -> str:
+    """Return a path beside the .blend file, with the objects' names as far as a file name can have them."""
     names = []
     for name in (name_a, name_b):
         cut = NOT_IN_FILE_NAMES.sub("_", name).encode()[:LONGEST_NAME].decode(errors="ignore")
@@ -351,32 +324,32 @@ class SaveOperator(ExportHelper, OperatorBase):
     """An operator that saves a report where the file browser says."""
 
     check_extension: bool | None = None  # the path is taken as it was typed
-    # Not remembered: the next result is proposed a name of its own.
+    # Not remembered: the next result gets a name of its own.
     filepath: StringProperty(  # type: ignore[valid-type]
         name="File Path", subtype="FILE_PATH", maxlen=1024, options={"SKIP_SAVE"}
     )
 
-    def proposed(self, context: bpy.types.Context) -> str:
+    def default_path(self, context: bpy.types.Context) -> str:
         """Return the path that the file browser begins with."""
         raise NotImplementedError
 
-    def save(self, context: bpy.types.Context, path: Path) -> str:
-        """Write the file; return what it has, for the message. Raise ReportFileError and OSError."""
+    def save(self, context: bpy.types.Context, path: Path) -> int | None:
+        """Write the file; return how many clashes it has, if any. Raise ReportFileError and OSError."""
         raise NotImplementedError
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not self.filepath:
-            self.filepath = self.proposed(context)
+            self.filepath = self.default_path(context)
         return ExportHelper.invoke(self, context, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = Path(bpy.path.abspath(self.filepath)).absolute()
         try:
-            content = self.save(context, path)
+            number = self.save(context, path)
         except (report_files.ReportFileError, OSError) as error:
-            self.report({"ERROR"}, visible(f"Cannot write {report_files.reason(error)}"))
+            self.report({"ERROR"}, visible(messages.not_written(report_files.reason(error))))
             return {"CANCELLED"}
-        self.report({"INFO"}, visible(f"Saved {path}{content}"))
+        self.report({"INFO"}, visible(messages.saved(str(path), number)))
         return {"FINISHED"}
 
 
@@ -391,20 +364,19 @@ class CONTACT_LENS_OT_save_json(SaveOperator, bpy.types.Operator):
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _poll_result(cls, context)
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return _no_result(context)
 
-    def proposed(self, context: bpy.types.Context) -> str:
+    def default_path(self, context: bpy.types.Context) -> str:
         inspection = session.current(context)
-        return "" if inspection is None else proposed_path(inspection.name_a, inspection.name_b)
+        return "" if inspection is None else path_beside_file(inspection.name_a, inspection.name_b)
 
-    def save(self, context: bpy.types.Context, path: Path) -> str:
+    def save(self, context: bpy.types.Context, path: Path) -> None:
         report_files.write(report_files.place_of(str(path)), report.to_json(report.report(context)))
-        return ""
 
 
-class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
-    """Show bounding volumes of the selected objects, or of the scene, as set in the sidebar"""
+class CONTACT_LENS_OT_show_volumes(Polled, bpy.types.Operator):
+    """Show bounding volumes of the selected objects or the scene, as set in the sidebar"""
 
     bl_idname = "contact_lens.show_volumes"
     bl_label = "Show Bounding Volumes"
@@ -426,30 +398,6 @@ class CONTACT_LENS_OT_show_volumes(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_cancel_inspection(bpy.types.Operator):
-    """Cancel the inspection; the last result stays, marked as outdated"""
-
-    bl_idname = "contact_lens.cancel_inspection"
-    bl_label = "Cancel"
-    bl_options = {"INTERNAL"}
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        follow_pair.cancel(context.scene)
-        return {"FINISHED"}
-
-
-class CONTACT_LENS_OT_cancel_volumes(bpy.types.Operator):
-    """Cancel computing the bounding volumes"""
-
-    bl_idname = "contact_lens.cancel_volumes"
-    bl_label = "Cancel"
-    bl_options = {"INTERNAL"}
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        follow_volumes.cancel(context.scene)
-        return {"FINISHED"}
-
-
 CLASSES = (
     CONTACT_LENS_OT_inspect,
     CONTACT_LENS_OT_refresh,
@@ -459,55 +407,4 @@ CLASSES = (
     CONTACT_LENS_OT_copy,
     CONTACT_LENS_OT_save_json,
     CONTACT_LENS_OT_show_volumes,
-    CONTACT_LENS_OT_cancel_inspection,
-    CONTACT_LENS_OT_cancel_volumes,
 )
-
-
-def draw_in_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    self.layout.separator()
-    self.layout.operator(CONTACT_LENS_OT_inspect.bl_idname, icon="SELECT_INTERSECT")
-
-
-def draw_all_in_menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    """F3 finds what is in a menu: the Object menu has them all."""
-    draw_in_menu(self, context)
-    self.layout.menu(CONTACT_LENS_MT_contact.bl_idname)
-
-
-MORE: list[tuple[type[bpy.types.Operator], ...]] = []
-"""Operators of other files that the menu has too."""
-
-
-class CONTACT_LENS_MT_contact(bpy.types.Menu):
-    bl_idname = "CONTACT_LENS_MT_contact"
-    bl_label = "Contact"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        for operator in CLASSES[1:]:
-            if "INTERNAL" in getattr(operator, "bl_options", ()):
-                continue
-            self.layout.operator(operator.bl_idname)
-        for group in MORE:
-            self.layout.separator()
-            for other in group:
-                self.layout.operator(other.bl_idname)
-
-
-MENUS = (
-    ("VIEW3D_MT_object", draw_all_in_menu),
-    ("VIEW3D_MT_object_context_menu", draw_in_menu),
-    ("VIEW3D_MT_edit_mesh", draw_in_menu),
-)
-
-
-def register() -> None:
-    bpy.utils.register_class(CONTACT_LENS_MT_contact)
-    for name, draw in MENUS:
-        getattr(bpy.types, name).append(draw)
-
-
-def unregister() -> None:
-    for name, draw in MENUS:
-        getattr(bpy.types, name).remove(draw)
-    bpy.utils.unregister_class(CONTACT_LENS_MT_contact)

@@ -11,6 +11,7 @@ from ..check import session
 from ..data import properties
 from ..data.objects import TYPES_WITH_SURFACE
 from ..read import collision_shape
+from ..report import messages
 from ..report import pair as report
 from . import follow_pair, follow_volumes, layout, operators, viewport
 from .layout import Tab
@@ -51,25 +52,24 @@ def _draw_selected(panel: bpy.types.UILayout, context: bpy.types.Context) -> Non
     column = panel.column(align=True)
     room = layout.characters(context) - layout.ICON_WIDTH
     for letter, obj in zip("AB", selected, strict=True):
-        column.label(text=layout.fitting(f"{letter} will be '{obj.name}'", room), icon="OBJECT_DATA")
+        column.label(text=layout.fitting(messages.will_be(letter, obj.name), room), icon="OBJECT_DATA")
 
 
 def _draw_status(box: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Draw one row that is always there: whether the result holds, why not, or the progress of the next one."""
     icon: Any
-    if layout.progress(box, follow_pair.progress_of(context.scene), "Inspecting", "contact_lens.cancel_inspection"):
+    if layout.progress(box, follow_pair.progress_of(context.scene), "Inspecting", "inspection"):
         return
     if session.current(context) is None:
         problem = session.error(context)
         text, icon = ("Cannot Be Inspected", "ERROR") if problem else ("Not Inspected Yet", "INFO")
     else:
         reason = follow_pair.outdated(context)
-        text, icon = (reason[0].upper() + reason[1:], "ERROR") if reason else ("Up to Date", "CHECKMARK")
+        text, icon = (messages.capitalized(reason), "ERROR") if reason else (messages.UP_TO_DATE, "CHECKMARK")
     box.row().label(text=layout.fitting(text, layout.characters(context) - 6), icon=icon)
 
 
 class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_contact"
     bl_label = "Contact"
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -120,7 +120,6 @@ class CONTACT_LENS_PT_contact(Tab, bpy.types.Panel):
 
 
 class CONTACT_LENS_PT_settings(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_settings"
     bl_parent_id = "CONTACT_LENS_PT_contact"
     bl_label = "Settings"
     bl_options = {"DEFAULT_CLOSED"}
@@ -132,7 +131,6 @@ class CONTACT_LENS_PT_settings(Tab, bpy.types.Panel):
 
 
 class CONTACT_LENS_PT_details(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_details"
     bl_parent_id = "CONTACT_LENS_PT_contact"
     bl_label = "Details"
     bl_options = {"DEFAULT_CLOSED"}
@@ -159,7 +157,6 @@ def _draw_toggles(panel: bpy.types.UILayout, context: bpy.types.Context) -> None
 
 
 class CONTACT_LENS_PT_display(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_display"
     bl_parent_id = "CONTACT_LENS_PT_contact"
     bl_label = "Display"
     bl_options = {"DEFAULT_CLOSED"}
@@ -172,7 +169,6 @@ class CONTACT_LENS_PT_display(Tab, bpy.types.Panel):
 
 
 class CONTACT_LENS_PT_volumes(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_volumes"
     bl_label = "Bounding Volumes"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -198,7 +194,7 @@ class CONTACT_LENS_PT_volumes(Tab, bpy.types.Panel):
             for text in view.warnings:
                 layout.sentence(panel, context, text, "INFO")
         fraction = follow_volumes.progress_of(context.scene)
-        is_running = layout.progress(panel, fraction, "Computing", "contact_lens.cancel_volumes")
+        is_running = layout.progress(panel, fraction, "Computing", "volumes")
         if not is_running and (view is None or follow_volumes.is_outdated(context.scene)):
             panel.operator("contact_lens.show_volumes", text="Update", icon="FILE_REFRESH")
 
@@ -206,7 +202,6 @@ class CONTACT_LENS_PT_volumes(Tab, bpy.types.Panel):
 class CONTACT_LENS_PT_overlay(bpy.types.Panel):
     """A section of the Overlays popover"""
 
-    bl_idname = "CONTACT_LENS_PT_overlay"
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"
     bl_parent_id = "VIEW3D_PT_overlay"
@@ -222,7 +217,6 @@ class CONTACT_LENS_PT_overlay(bpy.types.Panel):
 class CONTACT_LENS_PT_shape(bpy.types.Panel):
     """The collision shape of the active object, in the Properties editor"""
 
-    bl_idname = "CONTACT_LENS_PT_shape"
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "object"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +11,22 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
-from ...core.progress import Progress
+from ...core.progress import Cancelled
 from ..check import results as scene_results
 from ..check import scene as scene_pairs
-from ..check import session
-from ..check.inspection import Keys
-from ..check.results import ContactLensCheck, ContactLensFinding
+from ..check.results import ContactLensCheck
 from ..check.scene import Outcome
 from ..check.separate import SeparateError
 from ..data import properties
 from ..data.objects import frame_of
 from ..data.records import Pair
-from ..data.units import counted
 from ..read import scene_reader
 from ..read.scene import read_input
 from ..report import files as report_files
+from ..report import messages
 from ..report import scene as scene_report
-from . import follow_clashes, handlers, open_clash, operators
-from .background import BackgroundOperator, Flow, Steps, Work
+from . import background, follow_clashes, handlers, open_clash, operators
+from .background import BackgroundOperator, Flow, Polled, Steps
 
 _running: tuple[int, Flow | None] | None = None
 """The check that runs: its scene's session_uid, and its flow, which a script's has none of."""
@@ -47,9 +45,9 @@ def summary(scene: bpy.types.Scene) -> str:
     """Return the last check of the scene in one line."""
     documents = scene_results.document_of(scene)
     if not documents:
-        return "Not checked yet"
-    text, frame = scene_report.one_line(documents[0]), documents[0]["frame"]
-    return text if frame == frame_of(scene) else f"{text}, of frame {frame}"
+        return messages.NOT_CHECKED_YET
+    text, frame = messages.check_line(documents[0]), documents[0]["frame"]
+    return text if frame == frame_of(scene) else f"{text}, at frame {frame}"
 
 
 class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
@@ -62,11 +60,8 @@ class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
     keeps_partial = True
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _running is not None:
-            cls.poll_message_set("A scene check is already running")
-            return False
-        return True
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if _running is None else messages.CHECK_RUNNING
 
     def steps(self, context: bpy.types.Context) -> Steps:
         global _running
@@ -93,21 +88,16 @@ class CONTACT_LENS_OT_check_scene(BackgroundOperator, bpy.types.Operator):
         scene_report.store_check(scene, given, outcome, frame, changed)
         self.report({"INFO"}, summary(scene))
         if changed:
-            self.report({"WARNING"}, f"{counted(len(changed), 'object')} changed during the check: check again")
+            self.report({"WARNING"}, messages.objects_changed(len(changed)))
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_stop_check(bpy.types.Operator):
-    """Stop the check and keep what is done"""
+def _stop(scene: bpy.types.Scene) -> None:
+    if _running is not None and _running[1] is not None:
+        _running[1].cancel()
 
-    bl_idname = "contact_lens.stop_check"
-    bl_label = "Stop"
-    bl_options = {"INTERNAL"}
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        if _running is not None and _running[1] is not None:
-            _running[1].cancel()
-        return {"FINISHED"}
+background.CANCELLATIONS["check"] = "Stop the check and keep its partial results", _stop
 
 
 @persistent
@@ -128,16 +118,13 @@ def _check(context: bpy.types.Context) -> ContactLensCheck:
     return scene_results.of_scene(context.scene)
 
 
-class _OfClash:
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if scene_results.active_clash(context.scene) is None:
-            cls.poll_message_set("Select a clash in the list")  # type: ignore[attr-defined]
-            return False
-        return True
+def _no_clash(context: bpy.types.Context) -> str:
+    """Return why nothing can be done with the active clash; empty when both of its objects are there."""
+    clash = scene_results.active_clash(context.scene)
+    return messages.SELECT_CLASH if clash is None else open_clash.missing(context.scene, clash)
 
 
-class CONTACT_LENS_OT_go_to_finding(bpy.types.Operator):
+class CONTACT_LENS_OT_go_to_finding(Polled, bpy.types.Operator):
     """Go to another clash in the list"""
 
     bl_idname = "contact_lens.go_to_finding"
@@ -151,17 +138,14 @@ class CONTACT_LENS_OT_go_to_finding(bpy.types.Operator):
         return f"Go to the {'previous' if properties.step < 0 else 'next'} clash"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _check(context).findings:
-            cls.poll_message_set("There are no clashes: run Check Scene first")
-            return False
-        return True
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if _check(context).findings else messages.NO_CHECK
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
         shown = scene_results.order(check)
         if not shown:
-            self.report({"INFO"}, "The list shows no clash: change its filter")
+            self.report({"INFO"}, messages.NO_CLASH_SHOWN)
             return {"CANCELLED"}
         if check.active in shown:
             place = (shown.index(check.active) + self.step) % len(shown)
@@ -171,19 +155,19 @@ class CONTACT_LENS_OT_go_to_finding(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CONTACT_LENS_OT_previous_finding(bpy.types.Operator):
+class CONTACT_LENS_OT_previous_finding(Polled, bpy.types.Operator):
     """Go to the previous clash"""
 
     bl_idname = "contact_lens.previous_finding"
     bl_label = "Previous Clash"
     bl_options = {"REGISTER", "UNDO"}
-    poll = CONTACT_LENS_OT_go_to_finding.poll
+    disabled_reason = CONTACT_LENS_OT_go_to_finding.disabled_reason
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return bpy.ops.contact_lens.go_to_finding(step=-1)  # type: ignore[attr-defined]
 
 
-class CONTACT_LENS_OT_set_status(_OfClash, bpy.types.Operator):
+class CONTACT_LENS_OT_set_status(Polled, bpy.types.Operator):
     """Set the review status of the clash"""
 
     bl_idname = "contact_lens.set_status"
@@ -193,10 +177,14 @@ class CONTACT_LENS_OT_set_status(_OfClash, bpy.types.Operator):
     status: EnumProperty(name="Status", items=scene_results.STATUSES, default="REVIEWED")  # type: ignore[valid-type]
     all_shown: BoolProperty(  # type: ignore[valid-type]
         name="All Shown",
-        description="Set it for every clash in the list",
+        description="Set the status of all clashes that the list shows",
         default=False,
         options={"SKIP_SAVE"},
     )
+
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return messages.SELECT_CLASH if scene_results.active_clash(context.scene) is None else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -206,20 +194,8 @@ class CONTACT_LENS_OT_set_status(_OfClash, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class _OfExisting(_OfClash):
-    """Of a clash both objects of which exist."""
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        clash = scene_results.active_clash(context.scene)
-        missing = "" if clash is None else open_clash.missing(context.scene, clash)
-        if missing:
-            cls.poll_message_set(missing)  # type: ignore[attr-defined]
-        return not missing and super().poll(context)
-
-
-class CONTACT_LENS_OT_separate_finding(_OfExisting, BackgroundOperator, bpy.types.Operator):
-    """Move B of the clash out of A, and inspect the pair again"""
+class CONTACT_LENS_OT_separate_finding(BackgroundOperator, bpy.types.Operator):
+    """Move B out of A and inspect the pair again"""
 
     bl_idname = "contact_lens.separate_finding"
     bl_label = "Separate Clash"
@@ -229,42 +205,23 @@ class CONTACT_LENS_OT_separate_finding(_OfExisting, BackgroundOperator, bpy.type
 
     moves: EnumProperty(name="Move", items=operators.MOVES)  # type: ignore[valid-type]
 
+    @classmethod
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return _no_clash(context)
+
     def steps(self, context: bpy.types.Context) -> Steps:
         clash = scene_results.active_clash(context.scene)
-        if clash is not None and (missing := open_clash.missing(context.scene, clash)):
-            raise SeparateError(missing)
-        if clash is None or not open_clash.is_pair_of_objects(clash):
-            raise SeparateError("An instance cannot be moved: make it real first")
-        key = scene_results.pair_key(clash)
-        properties.pick(context.scene, (properties.key_of(clash.object_a), properties.key_of(clash.object_b)))
-
-        def of_pair() -> ContactLensFinding | None:
-            """Return the clash: the user may have gone to another one meanwhile."""
-            clashes: Iterable[ContactLensFinding] = _check(context).findings
-            return next((each for each in clashes if scene_results.pair_key(each) == key), None)
-
-        def again(keys: Keys) -> Generator[Work[Any], Any, str]:
-            """Inspect the pair, and check it by the rules of the scene's check too."""
-            read, clash = operators.read_pair(context, keys), of_pair()
-            given = None if clash is None else follow_clashes.read_clash(context, clash)
-            frame = frame_of(context.scene)
-            inspection = yield from operators.inspect(read)
-            if given is not None:
-
-                def work(progress: Progress) -> Outcome:
-                    return scene_pairs.check(given, progress)
-
-                outcome = yield work
-                if (clash := of_pair()) is not None:
-                    scene_report.update_clash(clash, given, outcome, frame)
-            session.store(context.scene, inspection)
-            return "Check the scene again to find what else they collide with now"
-
-        return operators.separate_steps(self, context, self.moves, again)
+        if clash is None or (a := clash.key("a")) is None or (b := clash.key("b")) is None or _no_clash(context):
+            raise SeparateError(_no_clash(context))
+        properties.pick(context.scene, (a, b))
+        result = yield from operators.separate_steps(self, context, self.moves, messages.MOVED_CHECK_AGAIN)
+        with suppress(Cancelled):  # the move is done
+            yield from follow_clashes.renewal(context, frozenset((a, b)), is_forced=True)
+        return result
 
 
 class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
-    """Leave the pair of the clash out of future checks"""
+    """Leave the pair out of future checks"""
 
     bl_idname = "contact_lens.ignore_pair"
     bl_label = "Ignore Pair"
@@ -276,28 +233,25 @@ class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
             ("FINDING", "Pair", "The pair of the clash"),
             ("A", "A", "All pairs with A"),
             ("B", "B", "All pairs with B"),
-            ("SELECTED", "Selected", "The two selected objects, or all pairs with the only one"),
+            ("SELECTED", "Selected", "The two selected objects, or all pairs with the selected one"),
         ),
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        clash = scene_results.active_clash(context.scene)
         if self.what == "SELECTED":
             pair = list(context.view_layer.objects.selected)
+        elif reason := _no_clash(context):
+            self.report({"ERROR"}, reason)
+            return {"CANCELLED"}
         else:
-            if clash is None:
-                self.report({"ERROR"}, "Select a clash in the list")
-                return {"CANCELLED"}
-            if missing := open_clash.missing(context.scene, clash):
-                self.report({"ERROR"}, missing)
-                return {"CANCELLED"}
+            clash = scene_results.active_clash(context.scene)
             sides = [
                 getattr(clash, f"source_{letter}") or getattr(clash, f"object_{letter}")
                 for letter in (self.what.lower() if self.what != "FINDING" else "ab")
             ]
             pair = [obj for obj in sides if obj is not None]
         if not 1 <= len(pair) <= 2:
-            self.report({"ERROR"}, "Select one or two objects to ignore")
+            self.report({"ERROR"}, messages.SELECT_TO_IGNORE)
             return {"CANCELLED"}
         entry = _check(context).ignored.add()
         entry.object_a = pair[0]
@@ -306,7 +260,7 @@ class CONTACT_LENS_OT_ignore_pair(bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_unignore(bpy.types.Operator):
-    """Remove the entry from the list of ignored pairs"""
+    """Remove the active entry from the list of ignored pairs"""
 
     bl_idname = "contact_lens.unignore"
     bl_label = "Remove"
@@ -328,7 +282,9 @@ class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
     bl_label = "Clear Clashes"
     bl_options = {"REGISTER", "UNDO"}
 
-    resolved_only: BoolProperty(name="Only Resolved", default=False, options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    resolved_only: BoolProperty(  # type: ignore[valid-type]
+        name="Only Resolved", description="Keep clashes that are not resolved", default=False, options={"SKIP_SAVE"}
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         check = _check(context)
@@ -348,7 +304,7 @@ class CONTACT_LENS_OT_clear_findings(bpy.types.Operator):
 
 
 class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operator):
-    """Save the clashes as a web page, a table or JSON data"""
+    """Save the clashes as a web page, table or JSON file"""
 
     bl_idname = "contact_lens.save_scene_report"
     bl_label = "Save Scene Report"
@@ -358,9 +314,9 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
     kind: EnumProperty(  # type: ignore[valid-type]
         name="Format",
         items=(
-            ("HTML", "HTML", "A web page with a sortable table and pictures"),
-            ("CSV", "CSV", "A table for a spreadsheet"),
-            ("JSON", "JSON", "All numbers in full, for programs"),
+            ("HTML", "HTML", "Web page with a sortable table and pictures"),
+            ("CSV", "CSV", "Table for a spreadsheet"),
+            ("JSON", "JSON", "Data with all digits for programs"),
         ),
     )
     pictures: IntProperty(  # type: ignore[valid-type]
@@ -368,17 +324,14 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _check(context).summary:
-            cls.poll_message_set("There is no result: run Check Scene first")
-            return False
-        return True
+    def disabled_reason(cls, context: bpy.types.Context) -> str:
+        return "" if _check(context).summary else messages.NO_CHECK
 
-    def proposed(self, context: bpy.types.Context) -> str:
+    def default_path(self, context: bpy.types.Context) -> str:
         stem = operators.NOT_IN_FILE_NAMES.sub("_", Path(bpy.data.filepath).stem or context.scene.name)
         return str(Path(bpy.data.filepath).parent / f"{stem} contacts.html")
 
-    def save(self, context: bpy.types.Context, path: Path) -> str:
+    def save(self, context: bpy.types.Context, path: Path) -> int:
         kind, ending = self.kind.lower(), path.suffix.lower()[1:]
         if not self.properties.is_property_set("kind") and ending in scene_report.WRITERS:
             kind = ending
@@ -389,7 +342,7 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
         if kind == "html" and self.pictures:
             self._take_pictures(context, check)
         report_files.write(place, scene_report.WRITERS[kind](document))
-        return f": {counted(len(check['findings']), 'clash', 'clashes')}"
+        return len(check["findings"])
 
     def _take_pictures(self, context: bpy.types.Context, check: dict[str, Any]) -> None:
         keys = [(clash.key("a"), clash.key("b")) for clash in _check(context).findings]
@@ -402,9 +355,8 @@ class CONTACT_LENS_OT_save_scene_report(operators.SaveOperator, bpy.types.Operat
 
 CLASSES = (
     CONTACT_LENS_OT_check_scene,
-    CONTACT_LENS_OT_stop_check,
-    CONTACT_LENS_OT_go_to_finding,
     CONTACT_LENS_OT_previous_finding,
+    CONTACT_LENS_OT_go_to_finding,
     CONTACT_LENS_OT_set_status,
     CONTACT_LENS_OT_separate_finding,
     CONTACT_LENS_OT_ignore_pair,
@@ -412,24 +364,12 @@ CLASSES = (
     CONTACT_LENS_OT_clear_findings,
     CONTACT_LENS_OT_save_scene_report,
 )
-
-
-IN_MENU = (
-    CONTACT_LENS_OT_check_scene,
-    CONTACT_LENS_OT_previous_finding,
-    CONTACT_LENS_OT_go_to_finding,
-    CONTACT_LENS_OT_set_status,
-    CONTACT_LENS_OT_separate_finding,
-    CONTACT_LENS_OT_ignore_pair,
-    CONTACT_LENS_OT_clear_findings,
-    CONTACT_LENS_OT_save_scene_report,
-)
-"""F3 finds what is in a menu."""
+IN_MENU = tuple(cls for cls in CLASSES if cls != CONTACT_LENS_OT_unignore)
 
 
 _FOLLOWER = handlers.Follower(
     {"depsgraph_update_post": _note_edited},
-    hooks=((scene_results.on_go, open_clash.open_clash), (operators.MORE, IN_MENU)),
+    hooks=((scene_results.on_go, open_clash.open_clash),),
     stop=open_clash.drop,
 )
 register, unregister = _FOLLOWER.register, _FOLLOWER.unregister

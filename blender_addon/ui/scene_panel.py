@@ -11,10 +11,8 @@ import bpy
 from ..check import changes
 from ..check import results as scene_results
 from ..data.objects import frame_of
-from ..data.units import UnitFormat, counted
-from ..read.visibility import describe_difference
-from ..report import messages as answer_words
-from ..report.pair import percent
+from ..data.units import UnitFormat
+from ..report import messages
 from . import layout, open_clash, scene_operators
 from .layout import RELATION_ICONS, Tab
 
@@ -34,8 +32,6 @@ MOST_DIFFERENCES = 3
 
 
 class CONTACT_LENS_UL_findings(bpy.types.UIList):
-    bl_idname = "CONTACT_LENS_UL_findings"
-
     def draw_item(
         self,
         context: bpy.types.Context,
@@ -89,8 +85,6 @@ class CONTACT_LENS_UL_findings(bpy.types.UIList):
 
 
 class CONTACT_LENS_UL_ignored(bpy.types.UIList):
-    bl_idname = "CONTACT_LENS_UL_ignored"
-
     def draw_item(
         self,
         context: bpy.types.Context,
@@ -104,11 +98,10 @@ class CONTACT_LENS_UL_ignored(bpy.types.UIList):
         flt_flag: int = 0,
     ) -> None:
         names = [obj.name for obj in (item.object_a, item.object_b) if obj is not None]
-        layout.label(text=" | ".join(names) if len(names) == 2 else f"All of {names[0]}" if names else "(gone)")
+        layout.label(text=" | ".join(names) if len(names) == 2 else f"All of {names[0]}" if names else "(Deleted)")
 
 
 class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_scene"
     bl_label = "Scene Check"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -116,7 +109,7 @@ class CONTACT_LENS_PT_scene(Tab, bpy.types.Panel):
         panel = layout.form(self.layout)
         check = scene_results.of_scene(context.scene)
         fraction = scene_operators.progress_of(context.scene)
-        if not layout.progress(panel, fraction, "Checking", "contact_lens.stop_check"):
+        if not layout.progress(panel, fraction, "Checking", "check"):
             panel.operator("contact_lens.check_scene", icon="VIEWZOOM")
         of_scope = {"COLLECTIONS": ("collection_a", "collection_b"), "ONE": ("object",)}.get(check.scope, ())
         layout.properties(panel, check, "scope", *of_scope, "clearance", "touching", "instances")
@@ -146,20 +139,20 @@ def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: di
         for text in texts[:most]:
             say(text, icon)
         if len(texts) > most:
-            say(f"{len(texts) - most:,} more {more}: save a report", icon)
+            say(messages.more_in_report(len(texts) - most, more), icon)
 
     counts, changed, comparing = changes.totals(context.scene)
     if check["partial"]:
         done = check["checked_pairs"] / check["candidate_pairs"] if check["candidate_pairs"] else 0.0
-        say(f"Partial: stopped after {percent(done)} of the pairs", "ERROR")
+        say(messages.partial(done), "ERROR")
     if check["frame"] != frame_of(context.scene):
-        say(f"Checked at another frame: {check['frame']}", "INFO")
+        say(messages.checked_at(check["frame"]), "INFO")
     if changed:
-        box.label(text=f"{sum(changed.values()):,} changed, check again", icon="ERROR")
+        box.label(text=messages.changed_clashes(sum(changed.values())), icon="ERROR")
     elif comparing:
-        box.label(text=f"Comparing {counted(comparing, 'clash', 'clashes')} with the scene", icon="SORTTIME")
+        box.label(text=messages.comparing_clashes(comparing), icon="SORTTIME")
     else:
-        box.label(text="Up to date", icon="CHECKMARK")
+        box.label(text=messages.UP_TO_DATE, icon="CHECKMARK")
     lines = [
         (
             word.replace("_", " ").capitalize(),
@@ -169,16 +162,15 @@ def _draw_summary(box: bpy.types.UILayout, context: bpy.types.Context, check: di
         if word in counts
     ]
     layout.rows(box, context, lines or [("Clashes", "none")])
-    unchecked = [f"Not checked: {entry['reason']}" for entry in check["skipped"] if entry["unchecked"]]
+    unchecked = [messages.not_checked(entry["reason"]) for entry in check["skipped"] if entry["unchecked"]]
     say_first(unchecked, MOST_UNCHECKED, "were not checked", "ERROR")
-    if hidden := answer_words.hidden(check):
-        say(f"Not visible and left out: {', '.join(hidden)}", "INFO")
-    differences = [f"Differs in renders: {describe_difference(entry)}" for entry in check.get("differences", [])]
+    if hidden := messages.not_visible(check):
+        say(hidden, "INFO")
+    differences = [messages.differs_in_renders(entry) for entry in check.get("differences", [])]
     say_first(differences, MOST_DIFFERENCES, "differ", "INFO")
     others = [entry["reason"] for entry in check["skipped"] if not entry["unchecked"]]
     if others:
-        more = f", and {len(others) - 1:,} more left out" if len(others) > 1 else ""
-        say(others[0] + more, "INFO")
+        say(others[0] + messages.and_more(len(others) - 1), "INFO")
 
 
 def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scene_results.ContactLensFinding) -> None:
@@ -197,13 +189,13 @@ def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scen
     if frame not in (None, frame_of(context.scene)):
         lines.append(("Found at Frame", str(frame)))
     reason = scene_results.why_out_of_date(context.scene, scene_results.of_scene(context.scene).active, clash)
-    box.label(text=reason or "Up to date", icon="ERROR" if reason else "CHECKMARK")
+    box.label(text=reason or messages.UP_TO_DATE, icon="ERROR" if reason else "CHECKMARK")
     column = box.column()
     column.active = not reason
     layout.rows(column, context, lines)
     fraction = open_clash.progress_of(context.scene)
     if fraction is not None:
-        box.progress(factor=fraction, text=f"Inspecting: {100.0 * fraction:.0f} %")
+        box.progress(factor=fraction, text=messages.in_progress("Inspecting", fraction))
     for note in row["notes"]:
         layout.sentence(box, context, note, "INFO")
     box.prop(clash, "status")
@@ -215,7 +207,6 @@ def _draw_clash(box: bpy.types.UILayout, context: bpy.types.Context, clash: scen
 
 
 class CONTACT_LENS_PT_scene_ignore(Tab, bpy.types.Panel):
-    bl_idname = "CONTACT_LENS_PT_scene_ignore"
     bl_parent_id = "CONTACT_LENS_PT_scene"
     bl_label = "Ignore"
     bl_options = {"DEFAULT_CLOSED"}
@@ -233,12 +224,12 @@ class CONTACT_LENS_PT_scene_ignore(Tab, bpy.types.Panel):
         side.operator("contact_lens.unignore", text="", icon="REMOVE")
         ignored = json.loads(check.summary)["ignored_pairs"] if check.summary else {}
         if ignored:
-            panel.label(text=f"{counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
+            panel.label(text=f"{messages.counted(sum(ignored.values()), 'pair')} left out", icon="INFO")
 
 
 def _in_place_of_number(reason: str) -> str:
     """Return what the row of a clash says when its number may no longer be true."""
-    return "comparing" if reason == changes.COMPARING else "changed"
+    return "comparing" if reason == messages.COMPARING else "changed"
 
 
 def _number(check: Any, clash: Any, units: UnitFormat) -> str:
@@ -253,9 +244,9 @@ def _number(check: Any, clash: Any, units: UnitFormat) -> str:
 def _distance(row: dict[str, Any], units: UnitFormat) -> tuple[str, str]:
     """Return the one number of a clash, with its name. In files saved earlier its kind of depth is missing."""
     if row["signed_distance"] is None:
-        return "Depth", f"none: {answer_words.NO_DEPTH}"
+        return "Depth", f"none: {messages.NO_DEPTH}"
     name = "Depth of Pieces" if row.get("of_pieces") else "Depth"
-    most = "at most " if answer_words.is_at_most(row) else ""
+    most = "at most " if messages.is_at_most(row) else ""
     return name if row["intersects"] else "Gap", most + units.length(abs(row["signed_distance"]))
 
 

@@ -12,8 +12,7 @@ from typing import Any, TextIO
 
 from ..data.names import visible
 from ..data.units import UnitFormat
-from ..read.visibility import describe_difference
-from ..report import messages as answer_words
+from ..report import messages
 from ..report import scene as scene_report
 from ..report.scene_units import unit_format
 from .interruption import Stop
@@ -89,19 +88,19 @@ def _flush_c() -> None:
 
 
 class Progress:
-    """A line on the terminal that tells how far a check is; nothing where nobody looks."""
+    """A line on the terminal with the progress of a check; nothing where the output is not a terminal."""
 
     def __init__(self, quiet: bool, frame: int, count: int, stop: Stop) -> None:
         self._stop = stop
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self._frame, self._count = frame, count
-        self._told = -1
+        self._percent = -1
 
-    def __call__(self, share: float) -> bool:
-        percent = int(100.0 * (self._frame + share) / self._count)
-        if self._shown and percent != self._told:
-            self._told = percent
-            self._show(f"\rChecking: {percent} %")
+    def __call__(self, fraction: float) -> bool:
+        percent = int(100.0 * (self._frame + fraction) / self._count)
+        if self._shown and percent != self._percent:
+            self._percent = percent
+            self._show(f"\r{messages.in_progress('Checking', percent / 100.0)}")
         return not self._stop.asked
 
     def end(self) -> None:
@@ -118,9 +117,9 @@ class Progress:
 def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
     """Return a check as lines of text: one for the whole, one for each finding; file: its name as the user gave it."""
     units = unit_format(check)
-    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {scene_report.one_line(check)}"
+    head = f"{file or check['file'] or 'unsaved file'}, frame {check['frame']}: {messages.check_line(check)}"
     clearance = check["settings"]["clearance"]
-    told = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
+    found = [f"{head}; clearance {units.length(clearance)}" if clearance > 0.0 else head]
     rows = [
         (
             row["relation"].replace("_", " "),
@@ -133,25 +132,25 @@ def lines(check: dict[str, Any], file: str | None = None) -> list[str]:
         for row in check["findings"]
     ]
     widths = [max((len(row[k]) for row in rows), default=0) for k in range(6)]
-    told += [
+    found += [
         "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
     for entry in sorted(check["skipped"], key=lambda entry: not entry["unchecked"])[:10]:
-        told.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
+        found.append(f"  {'not checked' if entry['unchecked'] else 'left out'}: {entry['reason']}")
     if len(check["skipped"]) > 10:
-        told.append(f"  and {len(check['skipped']) - 10:,} more")
-    return told
+        found.append(f"  and {len(check['skipped']) - 10:,} more")
+    return found
 
 
 def closing_lines(checks: Sequence[dict[str, Any]]) -> list[str]:
     """Return what to know of all checks of a file as lines of text."""
-    differences = [describe_difference(entry) for check in checks for entry in check["differences"]]
-    differences = list(dict.fromkeys(differences))
-    told = [f"differs in renders: {words}" for words in differences[:10]]
+    entries = [entry for check in checks for entry in check["differences"]]
+    differences = list(dict.fromkeys(map(messages.differs_in_renders, entries)))
+    found = differences[:10]
     if len(differences) > 10:
-        told.append(f"and {len(differences) - 10:,} more that differ in renders")
+        found.append(f"and {len(differences) - 10:,} more that differ in renders")
     words = scene_report.motion_words(checks)
-    return [*told, words] if words else told
+    return [*found, words] if words else found
 
 
 def _status(row: dict[str, Any], units: UnitFormat) -> str:
@@ -162,8 +161,8 @@ def _status(row: dict[str, Any], units: UnitFormat) -> str:
 
 def _distance(row: dict[str, Any], units: UnitFormat) -> str:
     if row["signed_distance"] is None:
-        return f"no depth: {answer_words.NO_DEPTH}"
-    most = "at most " if answer_words.is_at_most(row) else ""
+        return f"no depth: {messages.NO_DEPTH}"
+    most = "at most " if messages.is_at_most(row) else ""
     text = f"{'depth' if row['intersects'] else 'gap'} {most}{units.length(abs(row['signed_distance']))}"
     return f"{text} of pieces" if row.get("of_pieces") and row["intersects"] else text
 

@@ -20,6 +20,7 @@ from ..draw.overlay import Part
 from ..draw.overlay_geometry import Subject
 from ..draw.overlay_labels import Box
 from ..draw.overlay_shader import free
+from ..report import messages
 from . import follow_pair, follow_volumes, isolation
 
 _handles: list[object] = []
@@ -62,7 +63,7 @@ def _draw(part: Part) -> None:
     except Exception as error:
         # The outermost frame: the same error would come again with every redraw. Report it once in the panel and stop.
         traceback.print_exc()
-        _error = f"The overlay cannot be drawn ({error}). Disable and enable the add-on to retry"
+        _error = messages.overlay_failed(error)
 
 
 def _draw_current(context: Any, part: Part) -> None:

@@ -122,7 +122,7 @@ def test_too_flat_for_a_shape_is_told(part: Part, kind: str) -> None:
     flat = mesh_object("Flat", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     flat.contact_lens_shape = kind
     select(flat, cube("B"))
-    with pytest.raises(RuntimeError, match=r"'Flat' is flat along its local Z, and a c.* needs a height"):
+    with pytest.raises(RuntimeError, match=r"'Flat' is flat along its local Z axis, and a c.* needs a height"):
         bpy.ops.contact_lens.inspect()
     wire = mesh_object("Wire", [(0, 0, 0), (0, 0, 1)])
     wire.contact_lens_shape = kind
@@ -219,7 +219,7 @@ def test_a_changed_choice_makes_the_result_stale(part: Part) -> None:
     session = part("blender_addon.check.session")
     assert not session.stale_reason(bpy.context)
     b.contact_lens_shape = "SPHERE"
-    assert session.stale_reason(bpy.context) == "shape of 'B' has changed"
+    assert session.stale_reason(bpy.context) == "the collision shape of 'B' has changed"
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert found(part).proxy_b.kind == "SPHERE"
     assert not session.stale_reason(bpy.context)
@@ -280,8 +280,8 @@ def test_separate_moves_a_fitted_shape_out(part: Part) -> None:
 
 def test_what_sticks_out_is_warned_about(part: Part) -> None:
     inspect(block("A", (2.0, 2.0, 2.0), kind="CYLINDER"), cube("B", (4.0, 0.0, 0.0)))
-    assert warnings(part) == ["'A' sticks out of its cylinder by up to 41.421 cm"] or warnings(part) == [
-        "'A' sticks out of its cylinder by up to 0.41421 m"
+    assert warnings(part) == ["'A' extends beyond its cylinder by up to 41.421 cm"] or warnings(part) == [
+        "'A' extends beyond its cylinder by up to 0.41421 m"
     ]
     assert "(as cylinder and convex hull)" in part("blender_addon.report.pair").one_line(found(part))
 
@@ -341,12 +341,12 @@ def test_what_of_a_rigid_body_is_not_followed_is_told(part: Part) -> None:
     a.modifiers.new("Round", "BEVEL")
     inspect(a, b)
     assert warnings(part) == [
-        "'A' simulates its mesh as it is before modifiers (Source: Deform), and here the final mesh counts"
+        "'A' is simulated without its modifiers (Source: Deform), while the final mesh is used here"
     ]
     a.rigid_body.mesh_source = "FINAL"
     a.rigid_body.use_margin = True
     inspect(a, b)
-    assert warnings(part) == ["'A' is simulated with a collision margin around it, which does not count here"]
+    assert warnings(part) == ["'A' is simulated with a collision margin, which is ignored here"]
 
 
 def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
@@ -355,7 +355,7 @@ def test_the_children_of_a_compound_parent_are_its_pieces(part: Part) -> None:
     rigid(parent, "COMPOUND")
     inspect(parent, b)
     (warning,) = warnings(part)
-    assert "is a compound parent as a rigid body, but no child of it is one: its convex hull is inspected" in warning
+    assert "is a compound parent rigid body without child rigid bodies: its convex hull is used" in warning
     for arm in arms:
         rigid(arm, "BOX")
         arm.parent = parent
@@ -712,10 +712,10 @@ def test_round_shapes_beside_a_mesh_are_exactly_as_far_away(part: Part, kind: st
 
 def test_a_method_that_is_not_used_is_told(part: Part) -> None:
     inspect(l_shape("A"), cube("B", (1.3, 1.2, 0.5), 1.0), method="SAT")
-    assert "Method SAT is for convex shapes: compounds have a way of their own" in warnings(part)
+    assert "Method SAT is for convex shapes: compounds use their own method" in warnings(part)
     bpy.data.objects["A"].contact_lens_shape = "MESH"
     bpy.ops.contact_lens.inspect(method="BOTH")
-    assert "Method Both is for convex shapes: meshes have a way of their own" in warnings(part)
+    assert "Method Both is for convex shapes: meshes use their own method" in warnings(part)
     bpy.data.objects["A"].contact_lens_shape = "CONVEX_HULL"
     bpy.ops.contact_lens.inspect(method="SAT")
     assert not any("Method" in text for text in warnings(part))
@@ -741,7 +741,7 @@ def test_no_faces_is_told(part: Part) -> None:
     for kind, words in (("MESH", "mesh"), ("COMPOUND", "compound")):
         wire.contact_lens_shape = kind
         select(wire, cube("B"))
-        with pytest.raises(RuntimeError, match=f"'Wire' has no faces: a {words}"):
+        with pytest.raises(RuntimeError, match=f"'Wire' has no faces, so it cannot collide as a {words}"):
             bpy.ops.contact_lens.inspect()
 
 
@@ -785,7 +785,7 @@ def test_flat_meshes_in_one_plane_have_a_depth_there(part: Part, turn: tuple[flo
 def test_flat_meshes_off_each_others_plane_are_refused_with_the_reason(part: Part) -> None:
     a, b = sheet("A", SQUARE), sheet("B", SQUARE, (1.5, 0.0, 0.25))
     select(a, b)
-    with pytest.raises(RuntimeError, match=r"do not lie in one plane: 'B' is up to 0.25000 m off that of 'A'"):
+    with pytest.raises(RuntimeError, match=r"'B' is up to 0.25000 m off the plane of 'A'"):
         bpy.ops.contact_lens.inspect(flat=True)
     select(a, cube("C"))
     with pytest.raises(RuntimeError, match="'C' is not flat"):
@@ -795,21 +795,21 @@ def test_flat_meshes_off_each_others_plane_are_refused_with_the_reason(part: Par
 def test_2d_is_told_and_ends_with_the_pair_the_plane_and_the_setting(part: Part) -> None:
     a, b = sheet("A", SQUARE), sheet("B", SQUARE, (1.5, 0.2, 0.0))
     inspect(a, b, flat=True)
-    assert lines(part)["In 2D, Normal of Plane"] == "(0.00000, 0.00000, 1.00000)"
+    assert lines(part)["Normal of 2D Plane"] == "(0.00000, 0.00000, 1.00000)"
     report, session = part("blender_addon.report.pair"), part("blender_addon.check.session")
     assert report.one_line(report.inspected(bpy.context)).endswith("(2D)")
     inspect(a, b)  # the same pair stays in its plane
     assert found(part).flat is not None
     b.location.z = 0.25
     bpy.context.view_layer.update()
-    with pytest.raises(RuntimeError, match=r"'B' is up to 0.25000 m off that of 'A'. Switch 2D off to inspect them in"):
+    with pytest.raises(RuntimeError, match=r"'B' is up to 0.25000 m off the plane of 'A'. Disable 2D to inspect"):
         bpy.ops.contact_lens.refresh()
     assert session.current(bpy.context) is None
-    assert "Switch 2D off" in session.error(bpy.context)
+    assert "Disable 2D" in session.error(bpy.context)
     bpy.context.scene.contact_lens.flat = False
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
     assert found(part).flat is None
-    assert "In 2D, Normal of Plane" not in lines(part)
+    assert "Normal of 2D Plane" not in lines(part)
     b.location.z = 0.0
     inspect(a, b, flat=True)
     inspect(a, cube("C"))  # another pair is not asked to be flat

@@ -123,7 +123,7 @@ def test_poll_says_what_to_select() -> None:
     assert "Select two objects" in poll_message()
     assert "Select two objects" in poll_message(a)
     assert "3 objects are selected: select only two" in poll_message(a, b, third)
-    assert "Make one of the two selected objects the active one" in poll_message(b, third)
+    assert "Make one of the two selected objects active" in poll_message(b, third)
 
 
 def test_poll_names_an_object_without_a_surface() -> None:
@@ -131,7 +131,7 @@ def test_poll_names_an_object_without_a_surface() -> None:
     lamp = bpy.data.objects.new("My Lamp", bpy.data.lights.new("My Lamp", "POINT"))
     bpy.context.scene.collection.objects.link(lamp)
     bpy.context.view_layer.objects.active = a
-    assert "'My Lamp' is of type light and has no surface" in poll_message(a, lamp)
+    assert "'My Lamp' is of type light, which has no surface" in poll_message(a, lamp)
 
 
 def test_what_cannot_be_read_is_named_and_the_last_result_stays(part: Part) -> None:
@@ -159,7 +159,7 @@ def test_contact_tolerance_is_never_finer_than_the_input(part: Part) -> None:
     assert inspection.contact_tolerance == pytest.approx(inspection.resolution / np.sqrt(12.0))
     assert inspection.contact.relation == "touching"
     report = part("blender_addon.report.pair")
-    assert any("Blender holds these coordinates to" in text for text in report.warnings(report.inspected(bpy.context)))
+    assert any("Blender stores these coordinates to" in text for text in report.warnings(report.inspected(bpy.context)))
 
 
 def test_tilted_cube_over_suzanne(part: Part) -> None:
@@ -195,7 +195,7 @@ def test_clear_takes_the_contact_off_the_screen_and_undo_brings_it_back(part: Pa
     assert bpy.ops.contact_lens.clear() == {"FINISHED"}
     bpy.ops.ed.undo_push(message="Clear")
     assert part("blender_addon.check.session").current(bpy.context) is None
-    with pytest.raises(RuntimeError, match="There is nothing to clear"):
+    with pytest.raises(RuntimeError, match="No object is picked"):
         bpy.ops.contact_lens.clear()
     assert bpy.ops.ed.undo() == {"FINISHED"}
     assert found(part).contact.depth == pytest.approx(0.5)
@@ -217,7 +217,7 @@ def test_operators_without_a_result_say_so() -> None:
 
 
 def test_operators_are_in_the_menus(part: Part) -> None:
-    operators = part("blender_addon.ui.operators")
-    assert operators.draw_all_in_menu in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
-    assert operators.draw_in_menu in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()
-    assert operators.draw_in_menu in bpy.types.VIEW3D_MT_edit_mesh._dyn_ui_initialize()
+    menu = part("blender_addon.ui.menu")
+    assert menu._draw_all in bpy.types.VIEW3D_MT_object._dyn_ui_initialize()
+    assert menu._draw in bpy.types.VIEW3D_MT_object_context_menu._dyn_ui_initialize()
+    assert menu._draw in bpy.types.VIEW3D_MT_edit_mesh._dyn_ui_initialize()

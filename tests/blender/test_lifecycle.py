@@ -374,11 +374,11 @@ def test_an_inspection_is_cancelled_and_the_next_change_begins_another(
     slow.now += 5.0
     assert slow.refresh.progress_of(slow.scene) is not None
     job = slow.job
-    assert bpy.ops.contact_lens.cancel_inspection() == {"FINISHED"}
+    assert bpy.ops.contact_lens.cancel(work="inspection") == {"FINISHED"}
     assert job.wait(60.0)
     assert slow.refresh._run() is None
     assert slow.refresh.progress_of(slow.scene) is None
-    assert slow.refresh.outdated(bpy.context) == slow.refresh.CANCELLED
+    assert slow.refresh.outdated(bpy.context) == "inspection cancelled"
     slow.begin(1.625)
     slow.now += 1.0
     slow.refresh._run()
@@ -566,7 +566,7 @@ def test_selecting_does_not_begin_again_what_was_cancelled(
     select(pair[0])
     bpy.context.view_layer.update()
     assert quick() == 0
-    assert refresh.outdated(bpy.context) == refresh.CANCELLED
+    assert refresh.outdated(bpy.context) == "inspection cancelled"
 
 
 @pytest.fixture(params=[0.0, 60.0], ids=["by the timer", "in the handler"])

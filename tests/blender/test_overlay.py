@@ -750,7 +750,7 @@ def test_two_points_in_one_place_have_a_camera(place):
 
 def test_a_snapshot_of_nothing_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(snapshot.session, "current", lambda context: None)
-    with pytest.raises(ValueError, match="inspect two objects"):
+    with pytest.raises(ValueError, match="run Inspect Contact first"):
         snapshot.render_contact(bpy.context, str(tmp_path / "contact.png"), 64, 64)
 
 

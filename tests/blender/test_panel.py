@@ -131,7 +131,7 @@ def test_everything_about_a_contact_is_shown(draw: Callable[..., Layout], part: 
     for name in ("Center", "Point on A", "Point on B", "Decided By", "Lower Bound", "Upper Bound", "Method"):
         assert shown[name], name
     assert re.fullmatch(r"to \d\.?\d?e-1\d m", shown["Verified"])
-    assert re.fullmatch(r"\d+ hold", shown["Checks"])
+    assert re.fullmatch(r"\d+ passed", shown["Checks"])
     assert shown["Input Resolution"]
     report = part("blender_addon.report.pair")
     written = dict(report.report_lines(report.inspected(bpy.context)))
@@ -219,7 +219,7 @@ def test_no_button_moves_whatever_the_result_is(
         patch.setattr(part("blender_addon.ui.follow_pair"), "progress_of", lambda scene: 0.25)
         layout = draw()
         assert layout.bars == ["Inspecting: 25 %"]
-        assert "contact_lens.cancel_inspection" in layout.operators
+        assert "contact_lens.cancel" in layout.operators
         assert places() == fresh, "while it is inspected"
     bpy.ops.contact_lens.refresh()
     assert draw().texts[0] == "Separated"
@@ -248,7 +248,7 @@ def test_what_will_be_inspected_is_told(draw: Callable[..., Layout]) -> None:
     select(a, b)
     assert draw().texts[:2] == [f"A will be '{bpy.context.object.name}'", "B will be 'Right'"]
     select(a, light)
-    assert "'Lamp' is of type light and has no surface" in sentence(draw())
+    assert "'Lamp' is of type light, which has no surface" in sentence(draw())
     select(a, b, light)
     assert "3 objects are selected: select only two" in sentence(draw())
 
@@ -291,7 +291,7 @@ def test_bounds_that_do_not_meet_are_told_with_the_step_that_stopped(
     monkeypatch.setattr(inspection, "contact", wrong)
     inspect(cube("C"), cube("D", (1.5, 0.2, 0.1)))
     words = sentence(draw())
-    assert "The answer did not pass its own check" in words
+    assert "The result did not pass its own verification" in words
     assert "Verified no" in words
 
 
@@ -303,7 +303,7 @@ def test_dent_is_told(draw: Callable[..., Layout]) -> None:
     assert "Depth of Pieces" in sentence(draw())
     suzanne.contact_lens_shape = "CONVEX_HULL"
     bpy.ops.contact_lens.refresh()
-    assert "'Suzanne' is not convex: its hull is inspected, deepest dent" in sentence(draw())
+    assert "'Suzanne' is not convex: its convex hull is used, concavity" in sentence(draw())
 
 
 def test_the_collision_shape_is_in_the_properties_of_the_active_object(part: Part) -> None:
@@ -319,15 +319,15 @@ def test_the_collision_shape_is_in_the_properties_of_the_active_object(part: Par
     obj = cube("A")
     select(obj)
     assert panel.poll(bpy.context)
-    assert words() == "As the convex hull where the mesh is convex, else as the mesh"
+    assert words() == "As a convex hull where the mesh is convex, otherwise as the mesh"
     obj.contact_lens_shape = "BOX"
-    assert words() == "As a box, centred in its bounding box"
+    assert words() == "As a box, centered in its bounding box"
     obj.contact_lens_shape = "AUTOMATIC"
     bpy.ops.rigidbody.object_add()
     obj.rigid_body.collision_shape = "CAPSULE"
-    assert words() == "As its rigid body: capsule, centred at its origin"
+    assert words() == "As its rigid body: capsule, centered at its origin"
     obj.rigid_body.collision_shape = "COMPOUND"
-    assert "no child of it is one" in words()
+    assert "without child rigid bodies" in words()
     bpy.ops.object.empty_add()
     assert not panel.poll(bpy.context)
 
@@ -385,10 +385,10 @@ def test_preferences_and_menus_draw(addon: ModuleType, part: Part) -> None:
     preferences.ContactLensPreferences.draw(stand_in, bpy.context)
     assert "color_a" in layout.props
     assert "label_size" in layout.props
-    operators = part("blender_addon.ui.operators")
+    menu = part("blender_addon.ui.menu")
     layout = Layout()
-    operators.draw_all_in_menu(SimpleNamespace(layout=layout), bpy.context)
-    operators.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
+    menu._draw_all(SimpleNamespace(layout=layout), bpy.context)
+    menu.CONTACT_LENS_MT_contact.draw(SimpleNamespace(layout=layout), bpy.context)
     assert len(layout.operators) == 16
 
 

@@ -229,7 +229,7 @@ def test_objects_without_a_surface_are_named(read: ModuleType, kind: str) -> Non
     else:
         bpy.ops.object.add(type=kind)
     bpy.context.object.name = "The One"
-    with pytest.raises(read.ReadError, match=f"'The One' is of type {kind.lower()} and has no surface"):
+    with pytest.raises(read.ReadError, match=f"'The One' is of type {kind.lower()}, which has no surface"):
         shape(read, bpy.context.object)
 
 
@@ -237,7 +237,7 @@ def test_collection_instance_is_named(read: ModuleType) -> None:
     obj = bpy.data.objects.new("Copies", None)
     obj.instance_type = "COLLECTION"
     bpy.context.scene.collection.objects.link(obj)
-    with pytest.raises(read.ReadError, match="'Copies' is an instance of a collection"):
+    with pytest.raises(read.ReadError, match="'Copies' is a collection instance"):
         shape(read, obj)
 
 
@@ -290,7 +290,7 @@ def test_mesh_that_a_modifier_empties_is_named(read: ModuleType) -> None:
     obj.vertex_groups.new(name="None of them")
     mask = obj.modifiers.new("Mask", "MASK")
     mask.vertex_group = "None of them"
-    with pytest.raises(read.ReadError, match="'A' has no vertices once its modifiers are applied"):
+    with pytest.raises(read.ReadError, match="'A' has no vertices after its modifiers are evaluated"):
         shape(read, obj)
 
 
@@ -330,7 +330,7 @@ def test_matrix_that_is_not_finite_is_named(read: ModuleType) -> None:
     obj = cube("Lost")
     obj.matrix_world = Matrix.Translation((float("inf"), 0.0, 0.0))
     bpy.context.view_layer.update()
-    with pytest.raises(read.ReadError, match="'Lost' has a world matrix that is not finite"):
+    with pytest.raises(read.ReadError, match="The world matrix of 'Lost' is not finite"):
         shape(read, obj)
 
 

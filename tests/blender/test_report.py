@@ -127,13 +127,13 @@ def test_differences_are_told_to_two_digits(report: ModuleType, units: ModuleTyp
 def test_coordinates_too_coarse_for_an_answer_are_told(report: ModuleType) -> None:
     a, b = cube("A", (1e6, 0.0, 0.0)), cube("B", (1e6 + 0.5, 0.0, 0.0), 0.2)
     inspect(a, b)
-    told = "Coordinates too coarse for the size of 'B': Blender holds them to 0.25 m so far from an origin, "
-    assert report.warnings(report.inspected(bpy.context)) == [f"{told}and the answer means little"]
-    assert report.one_line(report.inspected(bpy.context)).endswith(" (coordinates too coarse to tell)")
+    text = "The coordinates of 'B' are too coarse for its size (0.25 m): move the objects closer to the world origin"
+    assert report.warnings(report.inspected(bpy.context)) == [text]
+    assert report.one_line(report.inspected(bpy.context)).endswith(" (coordinates too coarse)")
     b.scale = (20.0, 20.0, 20.0)
     inspect(a, b)
     assert report.warnings(report.inspected(bpy.context)) == [
-        "Blender holds these coordinates to 0.25 m: that is the contact tolerance"
+        "Blender stores these coordinates to 0.25 m, which is used as the contact tolerance"
     ]
     assert "too coarse" not in report.one_line(report.inspected(bpy.context))
 
@@ -206,14 +206,14 @@ def test_save_json_proposes_the_objects_names(part: Part, tmp_path: Path, monkey
     )
     inspect(cube("Würfel.001"), cube("left/right: <B>?", (1.5, 0.0, 0.0)))
     save = operators.CONTACT_LENS_OT_save_json
-    operator = SimpleNamespace(filepath="", proposed=lambda context: save.proposed(operator, context))
+    operator = SimpleNamespace(filepath="", default_path=lambda context: save.default_path(operator, context))
     save.invoke(operator, context, None)
     assert operator.filepath == "Würfel.001 left_right_ _B__ contact.json"
     assert opened == [operator]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-    assert operators.proposed_path("A" * 200, " .. ") == str(tmp_path / f"{'A' * 60} _ contact.json")
-    (tmp_path / operators.proposed_path("A" * 200, 'a\\b\n"c"|*')).touch()
-    (tmp_path / operators.proposed_path("日本語" * 30, "\N{ROCKET}" * 60)).touch()
+    assert operators.path_beside_file("A" * 200, " .. ") == str(tmp_path / f"{'A' * 60} _ contact.json")
+    (tmp_path / operators.path_beside_file("A" * 200, 'a\\b\n"c"|*')).touch()
+    (tmp_path / operators.path_beside_file("日本語" * 30, "\N{ROCKET}" * 60)).touch()
 
 
 def test_save_json_says_why_it_cannot(tmp_path: Path) -> None:
@@ -244,13 +244,13 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     found = report.report(bpy.context)["contact"]
     least, most = f"{-found['upper_bound']:.5f} m", f"{found['depth']:.5f} m"
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75
-    assert f"Moving by {most} parts them, no way shorter than {least} does" in depth
+    assert f"Moving by {most} separates them, moving by less than {least} does not" in depth
     assert report.distance_line(report.inspected(bpy.context)) == ("Depth", f"{least} to {most}")
     torus.contact_lens_shape = "CONVEX_HULL"
     bpy.ops.contact_lens.refresh()
     (warning,) = report.warnings(report.inspected(bpy.context))
-    assert "'Torus' is not convex: its hull is inspected, deepest dent" in warning
-    assert "% of the hull is not in it" in warning
+    assert "'Torus' is not convex: its convex hull is used, concavity" in warning
+    assert "% of the hull is empty" in warning
     open_box = cube("Open", (0.5, 0.0, 0.0))
     faces = [tuple(face.vertices) for face in open_box.data.polygons][:-1]
     corners = [tuple(v.co) for v in open_box.data.vertices]
@@ -259,7 +259,7 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     open_box.contact_lens_shape = "CONVEX_HULL"
     inspect(cube("Closed"), open_box)
     assert report.warnings(report.inspected(bpy.context)) == [
-        "'Open' has no surface on 16.7 % of its hull: the hull is inspected"
+        "'Open' has no surface on 16.7 % of its convex hull: the hull is used"
     ]
     assert not report.report(bpy.context)["objects"]["b"]["convex"]
     assert report.one_line(report.inspected(bpy.context)).endswith("(of their convex hulls)")
@@ -271,14 +271,12 @@ def test_the_hole_of_a_flat_ring_is_told(report: ModuleType) -> None:
     washer.contact_lens_shape = "CONVEX_HULL"
     inspect(cube("A"), washer)
     (warning,) = report.warnings(report.inspected(bpy.context))
-    assert warning.startswith("'Washer' is not convex: its hull is inspected, deepest dent ")
-    assert warning.endswith("64.0 % of the hull is not in it")
+    assert warning.startswith("'Washer' is not convex: its convex hull is used, concavity ")
+    assert warning.endswith("64.0 % of the hull is empty")
 
 
 def test_a_wire_is_said_to_be_inspected_as_its_hull(report: ModuleType) -> None:
     bpy.ops.curve.primitive_bezier_circle_add(radius=2.0)
     ring = bpy.context.object
     inspect(cube("A"), ring)
-    assert report.warnings(report.inspected(bpy.context)) == [
-        f"'{ring.name}' has no faces: its convex hull is inspected"
-    ]
+    assert report.warnings(report.inspected(bpy.context)) == [f"'{ring.name}' has no faces: its convex hull is used"]

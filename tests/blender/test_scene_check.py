@@ -176,7 +176,7 @@ def test_a_dented_mesh_is_checked_as_it_is_unless_its_hull_is_chosen() -> None:
     cube("B", size=0.2)
     assert check() == [], "it is in the hole"
     torus.contact_lens_shape = "CONVEX_HULL"
-    assert check()[0].row()["notes"] == ["'Torus' is not convex: its hull is checked"]
+    assert check()[0].row()["notes"] == ["'Torus' is not convex: its convex hull is used"]
 
 
 def rigid_body(obj: bpy.types.Object, shape: str) -> bpy.types.Object:
@@ -371,7 +371,7 @@ def test_what_has_no_geometry_or_is_too_large_is_named_and_the_rest_checked() ->
     assert names(check()) == {("A", "B"), ("B", "C")}
     empty, large = sorted((entry["reason"] for entry in summary()["skipped"]), reverse=True)
     assert empty == "'Nothing' has no vertices"
-    assert large.startswith("'Huge' is too large or too far away: it reaches beyond 3.4e+38")
+    assert large.startswith("'Huge' is too large or too far away: it extends beyond 3.4e+38")
 
 
 # --- instances ------------------------------------------------------------------------------------------------------
@@ -848,7 +848,7 @@ def test_clashes_are_verified_when_that_is_asked_for(part: Part, monkeypatch: py
     clash = scene_pairs.check(given, verify=True).clashes[0]
     row = part("blender_addon.report.rows").rows(given.objects, [clash], given.units)[0]
     assert (row["relation"], row["verified"]) == ("penetrating", False)
-    assert row["notes"] == ["The answer did not pass its own check (the same relation): please report it"]
+    assert row["notes"] == ["The result did not pass its own verification (the same relation): please report it"]
 
 
 def ring(name: str, location: object) -> bpy.types.Object:
@@ -943,7 +943,7 @@ def test_a_check_in_a_window_finds_the_same(checking: Callable[[], Checking]) ->
     assert len(settings().findings) == 0
     going.end()
     assert statuses() == {"AB": ("penetrating", "NEW"), "BC": ("touching", "NEW")}
-    assert going.said == ["Scene: 5 objects, 2 findings (1 penetrating, 1 touching)"]
+    assert going.said == ["Scene: 5 objects, 2 clashes (1 penetrating, 1 touching)"]
 
 
 def test_separating_while_a_check_goes_on_is_not_overwritten_by_what_was_before(
@@ -962,9 +962,9 @@ def test_separating_while_a_check_goes_on_is_not_overwritten_by_what_was_before(
     assert statuses() == {"AB": ("penetrating", "RESOLVED"), "FG": ("penetrating", "ACTIVE")}
     assert names([settings().findings[settings().active]]) == {("A", "B")}, "the row stays the one that was clicked"
     assert [summary()[name] for name in ("objects", "candidate_pairs", "checked_pairs")] == [6, 3, 2]
-    words = "'A' changed while the scene was checked: check again"
+    words = "'A' changed during the check: check the scene again"
     assert [skipped["reason"] for skipped in summary()["skipped"]] == [words]
-    assert going.said[-1] == "1 object changed during the check: check again"
+    assert going.said[-1] == "1 object changed during the check: check the scene again"
     check()
     assert statuses()["AB"][1] == "RESOLVED"
     assert summary()["skipped"] == []
@@ -1016,7 +1016,7 @@ def test_what_is_moved_or_edited_while_a_check_goes_on_is_not_told_as_current_at
     changed = {skipped["name"] for skipped in summary()["skipped"]}
     assert changed == {"A", "C", "E", "G", "J", "Part [0] of One"}
     assert (summary()["frame"], summary()["objects"]) == (1, 15 - 6)
-    assert going.said[0] == "Scene: 9 objects, 3 findings (3 penetrating), 6 not checked, of frame 1"
+    assert going.said[0] == "Scene: 9 objects, 3 clashes (3 penetrating), 6 not checked, at frame 1"
     # Back at its frame, what was only touched is known to be as it was.
     going = checking()
     bpy.context.scene.frame_set(1)
@@ -1397,7 +1397,7 @@ def test_what_happens_while_a_pair_is_looked_at_is_noticed(part: Part, slow: Slo
     b.data.vertices[0].co.x += 0.5
     b.data.update()
     slow.end()
-    assert session.stale_reason(bpy.context) == "changed while inspected"
+    assert session.stale_reason(bpy.context) == "objects changed during the inspection"
     assert exhibit.current(bpy.context) is None, "its surface is another one now"
     slow.go("B", "C")
     before = session.stored(bpy.context.scene)

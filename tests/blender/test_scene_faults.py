@@ -142,7 +142,7 @@ def test_what_comes_from_a_missing_library_is_unchecked(
     reasons = unchecked(check, "library")
     assert name in reasons, check["skipped"]
     assert f"'{name}'" in reasons[name]
-    where = "a file that does not exist" if broken == "deleted" else "which cannot be read"
+    where = "which does not exist" if broken == "deleted" else "which cannot be read"
     assert f"//library.blend', {where}" in reasons[name]
     assert checked(part, tmp_path, scene, "--allow-skipped")[0] == 0
     bpy.ops.contact_lens.check_scene()
@@ -333,7 +333,9 @@ def test_an_invalid_driver_is_unchecked_though_scripts_are_run(part: Part, tmp_p
     scene = save(tmp_path / "scene.blend")
     code, check = checked(part, tmp_path, scene, "--enable-autoexec")
     assert code == 3
-    assert unchecked(check, "driver") == {"A": f"'A' has a driver on location[1] that is invalid ('{expression}')"}
+    assert unchecked(check, "driver") == {
+        "A": f"'A' has a driver on location[1] that has an invalid expression ('{expression}')"
+    }
 
 
 def test_drivers_that_move_nothing_checked_are_no_matter(part: Part, tmp_path: Path) -> None:
@@ -440,7 +442,7 @@ def test_a_missing_mesh_cache_is_unchecked(part: Part, tmp_path: Path, make: Cal
     assert code == 3
     (reason,) = unchecked(check, "cache").values()
     assert path.name in reason
-    assert "a file that does not exist" in reason
+    assert "which does not exist" in reason
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     for obj in bpy.data.objects:
         obj.modifiers.clear()
@@ -622,7 +624,7 @@ def test_what_is_shaped_by_a_missing_file_is_unchecked(
     assert code == 3
     (reason,) = unchecked(check, "file").values()
     assert reason.startswith("'B' depends on the ")
-    assert f"{path.name}' that does not exist" in reason
+    assert f"{path.name}', which does not exist" in reason
 
 
 def test_a_missing_image_of_a_material_is_no_matter(part: Part, tmp_path: Path) -> None:
@@ -678,4 +680,4 @@ def test_volumes_point_clouds_and_hair_are_named_and_do_not_fail(
     found = {entry["name"]: (entry["kind"], entry["unchecked"]) for entry in check["skipped"]}
     assert found == dict.fromkeys(("Smoke", "Dust", "Fur"), ("no_surface", False))
     run(part, scene)
-    assert "1 object, 0 findings, 3 without a surface" in capsys.readouterr().out
+    assert "1 object, 0 clashes, 3 without a surface" in capsys.readouterr().out

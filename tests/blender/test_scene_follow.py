@@ -98,27 +98,27 @@ def test_what_moved_was_edited_or_deleted_is_marked_in_rows_detail_and_totals(pa
     a, b, c, d, _e = row_of_cubes()
     check(clearance=0.02)
     assert listed(part) == {"A | B": "0.50000 m", "B | C": "0 m", "C | D": "0.010000 m"}
-    assert "Up to date" in panel(part)
+    assert "Up to Date" in panel(part)
 
     move(a, -0.5)
     assert listed(part)["A | B"] == "changed"
     assert listed(part)["B | C"] == "0 m"
-    assert "1 changed, check again" in panel(part)
+    assert "1 changed: check again" in panel(part)
     assert "1 (1 changed)" in panel(part), "in the number of penetrating pairs"
     settings()["active"] = [f.object_a for f in settings().findings].index(a)
     assert "'A' has moved" in panel(part)
 
     squeeze(d, 0.5)
     assert listed(part)["C | D"] == "changed"
-    assert "2 changed, check again" in panel(part)
+    assert "2 changed: check again" in panel(part)
     assert out_of_date(part) == {"AB": "'A' has moved", "BC": None, "CD": "'D' has changed"}
 
     bpy.data.objects.remove(c)
     update()
-    assert "3 changed, check again" in panel(part)
+    assert "3 changed: check again" in panel(part)
     assert out_of_date(part)["BC"] == "'C' is gone"
     check()
-    assert "Up to date" in panel(part)
+    assert "Up to Date" in panel(part)
     assert all(why is None for why in out_of_date(part).values())
     assert b.name == "B"
 
@@ -211,7 +211,7 @@ def test_findings_in_a_file_are_compared_with_what_it_holds(part: Part, tmp_path
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.open_mainfile(filepath=path)
     assert all("earlier version" in str(why) for why in out_of_date(part).values())
-    assert "2 changed, check again" in panel(part)
+    assert "2 changed: check again" in panel(part)
 
 
 def test_a_finding_of_another_frame_is_of_that_frame(part: Part) -> None:
@@ -304,7 +304,7 @@ def test_a_pair_that_is_inspected_again_writes_its_answer_into_the_finding(part:
     finding = go_to(part, "AB")
     assert finding.row()["depth"] == pytest.approx(0.75)
     assert listed(part)["A | B"] == "0.75000 m"
-    assert "Up to date" in panel(part)
+    assert "Up to Date" in panel(part)
     move(a, -0.25)
     assert out_of_date(part)["AB"] == "'A' has moved"
     assert bpy.ops.contact_lens.refresh() == {"FINISHED"}
@@ -435,7 +435,7 @@ def test_a_saved_report_says_how_many_rows_are_out_of_date_and_which(part: Part,
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         assert [row["out_of_date"] for row in csv.DictReader(file)] == ["'A' has moved", ""]
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "1 of 2 findings out of date" in page
+    assert "1 of 2 clashes out of date" in page
     assert "Out of date: &#x27;A&#x27; has moved" in page
     assert page.count('outdated"') == 1
 
@@ -465,4 +465,4 @@ def test_a_change_costs_what_hangs_on_it_however_many_findings_there_are(
     panel(part)
     listed(part)
     assert [len(keys) for keys in reads] == [1]
-    assert "4 changed, check again" in panel(part)
+    assert "4 changed: check again" in panel(part)

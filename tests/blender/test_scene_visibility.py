@@ -84,13 +84,11 @@ def test_each_choice_checks_what_it_names(part: Part, stack: Path, capsys: pytes
     assert everything["left_out"] == {"hidden": 0, "excluded": 0, "rendered": 0}
     capsys.readouterr()
     run(part, stack)
-    assert (
-        "3 objects, 3 findings (3 coincident), 3 hidden (2 of them rendered), 1 excluded\n" in capsys.readouterr().out
-    )
+    assert "3 objects, 3 clashes (3 coincident), 3 hidden (2 of them rendered), 1 excluded\n" in capsys.readouterr().out
     run(part, stack, "--visibility", "render")
-    assert "3 objects, 3 findings (3 coincident), 3 not rendered, 1 excluded\n" in capsys.readouterr().out
+    assert "3 objects, 3 clashes (3 coincident), 3 not rendered, 1 excluded\n" in capsys.readouterr().out
     run(part, stack, "--visibility", "all")
-    assert "7 objects, 21 findings (21 coincident)\n" in capsys.readouterr().out
+    assert "7 objects, 21 clashes (21 coincident)\n" in capsys.readouterr().out
 
 
 def test_what_instances_of_collections_leave_out_is_counted(part: Part, tmp_path: Path) -> None:
@@ -180,7 +178,7 @@ def test_modifiers_are_those_of_the_render(part: Part, tmp_path: Path, capsys: p
     run(part, scene, "--html", page, "--pictures", 0, "--frames", "1-2")
     told = capsys.readouterr().out
     for words in said:
-        assert told.count(f"differs in renders: {words}\n") == 1
+        assert told.count(f"Differs in renders: {words}\n") == 1
         assert words.replace("'", "&#x27;") in page.read_text(encoding="utf-8")
     bpy.ops.contact_lens.check_scene()
     assert [f"Differs in renders: {words}" for words in said] == [
@@ -212,7 +210,7 @@ def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(part
     outer.nodes.new("GeometryNodeGroup").node_tree = group
     cube("A").modifiers.new("Nodes", "NODES").node_group = outer
     scene = save(tmp_path / "scene.blend")
-    words = "'A': the modifier 'Nodes' has a node Is Viewport, which is always on in a check"
+    words = "'A': the modifier 'Nodes' has an Is Viewport node, which is always on in a check"
     (check,) = checks(part, scene)
     assert [entry["setting"] for entry in check["differences"]] == ["Is Viewport"]
     assert run(part, scene) == 0

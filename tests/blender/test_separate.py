@@ -100,8 +100,8 @@ def stays(match: str, *objects: bpy.types.Object, **options: object) -> None:
 def test_locked_channel_is_respected(part: Part, pair: tuple[bpy.types.Object, bpy.types.Object]) -> None:
     a, b = pair
     b.lock_location = (True, False, False)
-    stays("'B' cannot be moved: its location X is locked", a, b)
-    stays("'B' cannot be moved: its location X is locked", a, b, moves="HALF")
+    stays("'B' cannot be moved: its X location is locked", a, b)
+    stays("'B' cannot be moved: its X location is locked", a, b, moves="HALF")
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
 
 
@@ -116,7 +116,7 @@ def test_constraint_that_holds_the_object_is_found_out(pair: tuple[bpy.types.Obj
     limit.use_max_x = True
     limit.max_x = 1.6
     bpy.context.view_layer.update()
-    stays("'B' does not go where it is moved", a, b)
+    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", a, b)
     assert b.location.x == pytest.approx(1.5)
 
 
@@ -124,7 +124,7 @@ def test_driver_that_holds_the_object_is_found_out(pair: tuple[bpy.types.Object,
     a, b = pair
     b.driver_add("location", 0).driver.expression = "1.5"
     bpy.context.view_layer.update()
-    stays("'B' does not go where it is moved", a, b)
+    stays("'B' cannot be moved: constraints, drivers or its parent fix its location", a, b)
 
 
 def test_child_that_moves_along_is_found_out() -> None:
@@ -145,14 +145,14 @@ def test_linked_object_stays(part: Part, tmp_path: Path, empty_scene: object) ->
     bpy.context.scene.collection.objects.link(b)
     a = cube("A")
     inspect(a, b)
-    stays("'Linked' is linked from .*library.blend: it cannot be moved here", a, b)
+    stays("'Linked' cannot be moved: it is linked from .*library.blend", a, b)
     assert bpy.ops.contact_lens.separate(moves="A") == {"FINISHED"}
     assert relation(part) == "touching"
 
 
 # --- animation ------------------------------------------------------------------------------------------------------
 
-PUT_BACK = "'B' has keyframes on its location: insert a keyframe, or the next frame change puts it back"
+PUT_BACK = "The location of 'B' is animated: insert a keyframe, or the next frame change undoes the move"
 
 
 def separated(part: Part, capfd: pytest.CaptureFixture[str], **options: object) -> tuple[str, ...]:
@@ -326,7 +326,7 @@ def test_esc_after_the_move_keeps_it_as_a_step_that_can_be_undone(
     assert operator.modal(window, ESC) == {"FINISHED"}
     assert window.timers == 0
     assert pair[1].location.x == pytest.approx(2.0)
-    assert operator.said == ["Moved 'B' by 0.50000 m. The inspection after it was cancelled"]
+    assert operator.said == ["Moved 'B' by 0.50000 m. The inspection afterwards was cancelled"]
 
 
 def test_what_changed_meanwhile_is_not_moved(
@@ -337,5 +337,5 @@ def test_what_changed_meanwhile_is_not_moved(
     bpy.context.view_layer.update()
     operator.flow.task.end()
     assert operator.modal(window, TICK) == {"CANCELLED"}
-    assert operator.said == ["An object changed while it was inspected, so nothing was moved: try again"]
+    assert operator.said == ["An object changed during the inspection, so nothing was moved: try again"]
     assert (pair[1].location.x, window.timers) == (pytest.approx(1.2), 0)

@@ -151,7 +151,7 @@ def begun(part: Part, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
 
     def begin() -> Any:
         follow.begin(bpy.context, 0.0)
-        return follow._flows[bpy.context.scene.session_uid]
+        return follow._get(bpy.context.scene).flow
 
     return begin
 

@@ -166,7 +166,8 @@ def steps(window: Any) -> Iterator[float]:
 
     # Esc and the cross end it.
     with window.held(0.0):
-        for x, end in ((1.25, window.key("ESC")), (1.75, window.click_button("contact_lens.cancel_inspection()"))):
+        cross = window.click_button('contact_lens.cancel(work="inspection")')
+        for x, end in ((1.25, window.key("ESC")), (1.75, cross)):
             bpy.data.objects["Crate"].location.x = x
             yield 1.0
             now[0] += 1.0

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operators in Blender's menus: F3 finds what is in a menu, so the Object menu has them all."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import handlers, operators, scene_operators
+
+
+class CONTACT_LENS_MT_contact(bpy.types.Menu):
+    bl_label = "Contact"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        for group in (operators.CLASSES[1:], scene_operators.IN_MENU):
+            for operator in group:
+                self.layout.operator(operator.bl_idname)
+            self.layout.separator()
+
+
+def _draw(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    self.layout.separator()
+    self.layout.operator("contact_lens.inspect", icon="SELECT_INTERSECT")
+
+
+def _draw_all(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    _draw(self, context)
+    self.layout.menu("CONTACT_LENS_MT_contact")
+
+
+CLASSES = (CONTACT_LENS_MT_contact,)
+_FOLLOWER = handlers.Follower(
+    {},
+    hooks=(
+        (bpy.types.VIEW3D_MT_object, _draw_all),
+        (bpy.types.VIEW3D_MT_object_context_menu, _draw),
+        (bpy.types.VIEW3D_MT_edit_mesh, _draw),
+    ),
+)
+register, unregister = _FOLLOWER.register, _FOLLOWER.unregister
