@@ -20,9 +20,9 @@ from ..compounds.compound_planes import Planes
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import sticks_out, support_points
 from ..narrow_phase.relation import contact_band
-from ..note import NOTCH, Note
+from ..note import NOTCH
 from ..region.merged_region import MergedRegion, Patch
-from ..region.region import RegionKind
+from ..region.region import Region, RegionKind
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
@@ -32,7 +32,21 @@ from ..types import FloatArray
 from .bounds import Proven, overlap_along, proven_bounds
 from .check import Check, Verification
 from .escape import covered, difference, many_differences
-from .form import are_indices, first, is_array, is_infinite, is_number, region_faults
+from .form import (
+    MEASURES,
+    are_indices,
+    are_pairs,
+    contact_tests,
+    field_faults,
+    first,
+    is_array,
+    is_length,
+    is_number,
+    of_kind,
+    region_faults,
+    vector,
+    vectors,
+)
 
 _MOST_SETS = 4_000
 """Sets of translations that are looked at to prove a depth again: some seconds."""
@@ -47,7 +61,7 @@ _ARCS = 1e-4
 def check_compound(told: Contact, a: Compound, b: Compound) -> Verification:
     """Check a contact of two compounds."""
     form = [
-        first("the contact is well-formed", _contact_faults(told, a, b)),
+        first("the contact is well-formed", field_faults(told, contact_tests(a.dim))),
         first("the certificate is well-formed", _certificate_faults(told.certificate, a, b)),
         first("the regions are well-formed", _regions_faults(told, a, b)),
     ]
@@ -60,79 +74,43 @@ def check_compound(told: Contact, a: Compound, b: Compound) -> Verification:
     return Verification((*form, *_Pair(told, a, b, exponent != 0).checks()), width)
 
 
-def _contact_faults(c: Contact, a: Compound, b: Compound) -> Iterator[str]:
-    for name, kind in (("relation", Relation), ("status", Status)):
-        if not isinstance(getattr(c, name), kind):
-            yield f"{name} is {getattr(c, name)!r}"
-    for name in ("signed_distance", "lower_bound", "upper_bound"):
-        if not is_number(getattr(c, name)):
-            yield f"{name} is {getattr(c, name)!r}"
-    for name in ("clearance", "contact_tolerance"):
-        if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
-            yield f"{name} is {getattr(c, name)!r}"
-    for name in ("normal", "point_on_a", "point_on_b"):
-        if not is_array(getattr(c, name), (a.dim,)):
-            yield f"{name} is not {a.dim} finite numbers: {getattr(c, name)!r}"
-    if not is_array(c.ties, (None, a.dim)) or len(c.ties) == 0:
-        yield f"ties is not one finite vector or more: {c.ties!r}"
-    if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
-        yield f"notes are {c.notes!r}"
-    if not are_indices((c.iterations,), np.inf):
-        yield f"iterations is {c.iterations!r}"
-
-
 def _certificate_faults(proof: object, a: Compound, b: Compound) -> Iterator[str]:
     if not isinstance(proof, CompoundCertificate):
         yield f"it is a {type(proof).__name__}"
         return
-    for name in ("overlap", "tolerance"):
-        if not (is_number(getattr(proof, name)) and getattr(proof, name) >= 0.0):
-            yield f"{name} is {getattr(proof, name)!r}"
-    if not is_array(proof.directions, (None, a.dim)):
-        yield f"directions are not finite vectors: {proof.directions!r}"
-    if not (isinstance(proof.pieces, tuple) and len(proof.pieces) == 2 and _are_pieces([proof.pieces], a, b)):
-        yield f"pieces are {proof.pieces!r}"
-    pairs = proof.pairs
-    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
-        yield f"pairs are {pairs!r}"
-    elif not _are_pieces([tuple(row) for row in pairs.tolist()], a, b):
-        yield "pairs have an index that is none of the pieces"
-    if not (isinstance(proof.contact, Contact) and is_number(proof.contact.signed_distance)):
-        yield f"the deciding contact is {proof.contact!r}"
+    tests = {
+        "overlap tolerance": is_length,
+        "directions": vectors(a.dim),
+        "pieces": lambda pieces: isinstance(pieces, tuple) and _are_pieces(pieces, a, b),
+        "pairs": lambda pairs: are_pairs(pairs, len(a.pieces), len(b.pieces)),
+        "contact": lambda contact: isinstance(contact, Contact) and is_number(contact.signed_distance),
+    }
+    yield from field_faults(proof, tests)
 
 
-def _are_pieces(pairs: list[tuple[int, ...]], a: Compound, b: Compound) -> bool:
-    return all(
-        are_indices([pair[side] for pair in pairs], len(shape.pieces)) for side, shape in enumerate((a, b)) if pairs
-    )
+def _are_pieces(pair: tuple[object, ...], a: Compound, b: Compound) -> bool:
+    """Return whether these are the indices of a piece of A and a piece of B."""
+    return len(pair) == 2 and all(are_indices((k,), len(shape.pieces)) for k, shape in zip(pair, (a, b), strict=True))
 
 
 def _regions_faults(c: Contact, a: Compound, b: Compound) -> Iterator[str]:
     if not isinstance(c.regions, tuple):
         yield f"regions are {c.regions!r}"
-        return
+    tests = {
+        "kind": of_kind(RegionKind),
+        "normal centroid": vector(a.dim),
+        "outline": lambda sides: is_array(sides, (None, 2, a.dim)),
+        "patches": lambda patches: isinstance(patches, tuple) and len(patches) > 0,
+    }
     for region in c.regions:
-        if not (isinstance(region, MergedRegion) and isinstance(region.kind, RegionKind)):
+        if not isinstance(region, MergedRegion):
             yield f"a region is {region!r}"
-            return
-        if not (isinstance(region.patches, tuple) and region.patches):
-            yield f"patches are {region.patches!r}"
-            return
-        if not (is_array(region.normal, (a.dim,)) and is_array(region.centroid, (a.dim,))):
-            yield f"normal or centroid are {region.normal!r}, {region.centroid!r}"
-        if not is_array(region.outline, (None, 2, a.dim)):
-            yield f"outline is {region.outline!r}"
-        if not (is_number(region.length) and (is_number(region.area) or is_infinite(region.area))):
-            yield f"area is {region.area!r}, length {region.length!r}"
+        yield from field_faults(region, tests | MEASURES)
         for patch in region.patches:
-            if not (isinstance(patch, Patch) and _are_pieces([(patch.piece_a, patch.piece_b)], a, b)):
+            if not (isinstance(patch, Patch) and _are_pieces((patch.piece_a, patch.piece_b), a, b)):
                 yield f"a patch is {patch!r}"
-                return
-            if not is_array(patch.normal, (a.dim,)):
-                yield f"a patch's normal is {patch.normal!r}"
+            yield from field_faults(patch, {"normal": vector(a.dim), "region": of_kind(Region)})
             yield from region_faults(patch.region, a.pieces[patch.piece_a], b.pieces[patch.piece_b])
-            if patch.region is None:
-                yield "a patch has no region"
 
 
 class _Measured(NamedTuple):

@@ -6,13 +6,16 @@ Nothing here raises, whatever the fields hold; the first thing that is wrong is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from math import isfinite
 from numbers import Real
+from types import UnionType
+from typing import Any
 
 import numpy as np
 
+from ..note import Note
 from ..region.region import Arc, Region, RegionKind
 from ..result import BallCertificate, Certificate, Contact, Relation, Status, SupportCertificate, TieKind
 from ..shapes.curved_shape import ConvexShape, CurvedShape
@@ -28,104 +31,89 @@ _CORNERS = {FeatureKind.VERTEX: (1, 1), FeatureKind.EDGE: (2, 2), FeatureKind.FA
 
 def check_form(contact: Contact, a: ConvexShape, b: ConvexShape) -> list[Check]:
     """Return the checks of form. When one fails, the others of `verify` cannot be read off the contact."""
-    polytopes = isinstance(a, Polytope) and isinstance(b, Polytope)
-    proof = contact.certificate
     return [
         first("the contact is well-formed", _contact_faults(contact, a, b)),
-        first(
-            "the certificate is well-formed",
-            _certificate_faults(proof, a, b) if polytopes else _curved_faults(proof, a, b),
-        ),
+        first("the certificate is well-formed", _proof_faults(contact.certificate, a, b)),
         first("the region is well-formed", region_faults(contact.region, a, b)),
     ]
 
 
 def first(name: str, faults: Iterator[str]) -> Check:
+    """Return a check that holds when there are no faults; of these only the first is asked for."""
     fault = next(faults, None)
     return Check(name, fault is None, fault or "types, sizes and indices fit")
 
 
+Test = Callable[[Any], bool]
+
+
+def field_faults(record: object, tests: dict[str, Test]) -> Iterator[str]:
+    """Yield the fields that fail their test; a key names one or more, separated by spaces."""
+    for names, is_valid in tests.items():
+        for name in names.split():
+            value = getattr(record, name)
+            if not is_valid(value):
+                yield f"{name} is {value!r}"
+
+
+def contact_tests(dim: int) -> dict[str, Test]:
+    """Return the tests of the fields that contacts of every kind of shape have."""
+    return {
+        "relation": of_kind(Relation),
+        "status": of_kind(Status),
+        "signed_distance upper_bound": is_number,
+        "lower_bound": is_number,
+        "normal point_on_a point_on_b": vector(dim),
+        "ties": lambda ties: is_array(ties, (None, dim)) and len(ties) > 0,
+        "clearance contact_tolerance": is_length,
+        "notes": lambda notes: isinstance(notes, tuple) and all(isinstance(note, Note) for note in notes),
+        "iterations": lambda count: are_indices((count,), np.inf),
+    }
+
+
 def _contact_faults(c: Contact, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
-    if not isinstance(c.relation, Relation):
-        yield f"relation is {c.relation!r}"
-    if not isinstance(c.status, Status):
-        yield f"status is {c.status!r}"
-    for name in ("signed_distance", "lower_bound", "upper_bound"):
-        if not is_number(getattr(c, name)):
-            yield f"{name} is {getattr(c, name)!r}"
-    for name in ("normal", "point_on_a", "point_on_b"):
-        if not is_array(getattr(c, name), (a.dim,)):
-            yield f"{name} is not {a.dim} finite numbers: {getattr(c, name)!r}"
-    if not is_array(c.ties, (None, a.dim)) or len(c.ties) == 0:
-        yield f"ties is not one finite vector or more: {c.ties!r}"
-    for name, shape in (("feature_a", a), ("feature_b", b)):
-        if not is_feature(getattr(c, name), shape):
-            yield f"{name} names no feature of its shape: {getattr(c, name)!r}"
-    for name in ("clearance", "contact_tolerance"):
-        if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
-            yield f"{name} is {getattr(c, name)!r}"
-    if not (isinstance(c.method, str) and c.method.removesuffix(_CURVED) in _METHODS):
-        yield f"method is {c.method!r}"
-    elif c.method.endswith(_CURVED) == (isinstance(a, Polytope) and isinstance(b, Polytope)):
+    tests = contact_tests(a.dim) | {
+        "feature_a": lambda feature: is_feature(feature, a),
+        "feature_b": lambda feature: is_feature(feature, b),
+        "method": lambda method: isinstance(method, str) and method.removesuffix(_CURVED) in _METHODS,
+        "tie_kind": of_kind(TieKind),
+        "cross_check": optional(is_length),
+    }
+    yield from field_faults(c, tests)
+    if c.method.endswith(_CURVED) == (isinstance(a, Polytope) and isinstance(b, Polytope)):
         yield f"method is {c.method!r}, which is none for such shapes"
-    if not isinstance(c.tie_kind, TieKind):
-        yield f"tie_kind is {c.tie_kind!r}"
-    if not are_indices((c.iterations,), np.inf):
-        yield f"iterations is {c.iterations!r}"
-    if c.cross_check is not None and not (is_number(c.cross_check) and c.cross_check >= 0.0):
-        yield f"cross_check is {c.cross_check!r}"
 
 
-def _curved_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
-    """Tell what is wrong with the certificate of curved shapes, and with the contact in it."""
-    if isinstance(proof, BallCertificate):
-        if not is_array(proof.normal, (a.dim,)) or not proof.normal.any():
-            yield f"normal is not {a.dim} finite numbers: {proof.normal!r}"
-        if proof.gap is not None and not is_number(proof.gap):
-            yield f"gap is {proof.gap!r}"
-        return
-    if not isinstance(proof, SupportCertificate):
+def _proof_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
+    """Yield the faults of the certificate of two convex shapes, and of the contact in it."""
+    polytopes = isinstance(a, Polytope) and isinstance(b, Polytope)
+    if not isinstance(proof, Certificate if polytopes else SupportCertificate | BallCertificate):
         yield f"it is a {type(proof).__name__}"
-        return
-    if not is_array(proof.normal, (a.dim,)) or not proof.normal.any():
-        yield f"normal is not {a.dim} finite numbers: {proof.normal!r}"
-    for name in ("directions_a", "directions_b"):
-        if not is_array(getattr(proof, name), (None, a.dim)):
-            yield f"{name} are not finite vectors: {getattr(proof, name)!r}"
+    yield from field_faults(proof, {"normal": lambda normal: is_array(normal, (a.dim,)) and bool(normal.any())})
+    if isinstance(proof, Certificate):
+        yield from _certificate_faults(proof, a, b)
+    elif isinstance(proof, BallCertificate):
+        yield from field_faults(proof, {"gap": optional(is_number)})
+    elif isinstance(proof, SupportCertificate):
+        tests: dict[str, Test] = {
+            "directions_a directions_b": vectors(a.dim),
+            "depth": optional(lambda depth: is_number(depth) and depth > 0.0),
+            "section": optional(vectors(a.dim)),
+        }
+        yield from field_faults(proof, tests)
+        cores = cores_of(proof, a, b)
+        if isinstance(cores, str):
+            yield cores
             return
-    if proof.depth is not None and not (is_number(proof.depth) and proof.depth > 0.0):
-        yield f"depth is {proof.depth!r}"
-        return
-    if proof.section is not None and not is_array(proof.section, (None, a.dim)):
-        yield f"section is {proof.section!r}"
-        return
-    cores = cores_of(proof, a, b)
-    if isinstance(cores, str):
-        yield cores
-        return
-    if not isinstance(proof.inner, Contact):
-        yield f"inner is a {type(proof.inner).__name__}"
-        return
-    yield from _contact_faults(proof.inner, *cores)
-    inner = proof.inner.certificate
-    if isinstance(cores[0], Polytope) and isinstance(cores[1], Polytope):
-        yield from _certificate_faults(inner, *cores)
-    else:
-        yield from _curved_faults(inner, *cores)
+        yield from field_faults(proof, {"inner": of_kind(Contact)})
+        yield from _contact_faults(proof.inner, *cores)
+        yield from _proof_faults(proof.inner.certificate, *cores)
 
 
-def _certificate_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
+def _certificate_faults(proof: Certificate, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
     assert isinstance(a, Polytope)
     assert isinstance(b, Polytope)
-    if not isinstance(proof, Certificate):
-        yield f"it is a {type(proof).__name__}"
-        return
-    if not is_array(proof.normal, (a.dim,)) or not proof.normal.any():
-        yield f"normal is not {a.dim} finite numbers: {proof.normal!r}"
-    for name in ("index_a", "index_b", "weights", "pairs", "facets"):
-        if not isinstance(getattr(proof, name), tuple):
-            yield f"{name} is a {type(getattr(proof, name)).__name__}"
-            return
+    yield from field_faults(proof, {"index_a index_b weights pairs facets": of_kind(tuple)})
     for name, shape in (("index_a", a), ("index_b", b)):
         if not are_indices(getattr(proof, name), len(shape.vertices)):
             yield f"{name} has an index that is none of its shape: {getattr(proof, name)!r}"
@@ -134,9 +122,8 @@ def _certificate_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterat
     if not all(map(is_number, proof.weights)):
         yield f"weights are {proof.weights!r}"
     for name, rows, length in (("pairs", proof.pairs, 2), ("facets", proof.facets, a.dim)):
-        if not all(isinstance(row, tuple) and len(row) == length for row in rows):
+        if not all(is_tuple(row, length) for row in rows):
             yield f"{name} are not tuples of {length} indices each"
-            return
     for name, shape, side in (("A", a, 0), ("B", b, 1)):
         if not are_indices([pair[side] for pair in proof.pairs], len(shape.vertices)):
             yield f"pairs have an index that is none of {name}"
@@ -145,22 +132,20 @@ def _certificate_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterat
 
 
 def region_faults(region: Region | None, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
-    """Tell what is wrong with the form of a contact region of two shapes."""
+    """Yield the faults in the form of a contact region of two shapes."""
     if region is None:
         return
     if not isinstance(region, Region):
         yield f"it is a {type(region).__name__}"
-        return
-    if not (is_array(region.vertices, (None, a.dim)) and is_array(region.centroid, (a.dim,))):
-        yield f"vertices or centroid are not finite points: {region.vertices!r}, {region.centroid!r}"
-        return
+    yield from field_faults(
+        region, {"kind": of_kind(RegionKind), "vertices": vectors(a.dim), "centroid": vector(a.dim)} | MEASURES
+    )
     count = len(region.vertices)
     most = a.dim if a.dim == 2 else np.inf  # in the plane the contact plane is a line
     limits = {RegionKind.POINT: (1, 1), RegionKind.SEGMENT: (2, 2), RegionKind.POLYGON: (3, most)}
-    least, most = limits[region.kind] if isinstance(region.kind, RegionKind) else (1, 0)
+    least, most = limits[region.kind]
     if not isinstance(region.arcs, tuple) or not all(_is_arc(arc, count, a.dim) for arc in region.arcs):
         yield f"arcs are {region.arcs!r}"
-        return
     if region.arcs:
         if isinstance(a, Polytope) and isinstance(b, Polytope):
             yield "polytopes have no arcs"
@@ -169,22 +154,28 @@ def region_faults(region: Region | None, a: ConvexShape, b: ConvexShape) -> Iter
         yield f"{count} vertices for a {region.kind!r}"
     if not is_array(region.depths, (count,)):
         yield f"{count} vertices, but depths are {region.depths!r}"
-    # The area of a huge region is beyond float64 and then infinite.
-    if not (is_number(region.length) and (is_number(region.area) or is_infinite(region.area))):
-        yield f"area is {region.area!r}, length {region.length!r}"
-    if not is_tuple(region.features, count):
+    if not (is_tuple(region.features, count) and all(is_tuple(pair, 2) for pair in region.features)):
         yield f"{count} vertices, but features are {region.features!r}"
-        return
-    seen: set[tuple[int, int]] = set()  # a face is named at many vertices
-    for pair in region.features:
-        if not is_tuple(pair, 2):
-            yield f"a pair of features is {pair!r}"
-            return
-        for side, shape in enumerate((a, b)):
-            key = (side, id(pair[side]))
-            if key not in seen and not is_feature(pair[side], shape):
-                yield f"a feature of {'AB'[side]} is {pair[side]!r}"
-            seen.add(key)
+    for side, shape in enumerate((a, b)):
+        for feature in {id(pair[side]): pair[side] for pair in region.features}.values():  # a face is at many vertices
+            if not is_feature(feature, shape):
+                yield f"a feature of {'AB'[side]} is {feature!r}"
+
+
+def of_kind(kind: type | UnionType) -> Test:
+    return lambda value: isinstance(value, kind)
+
+
+def optional(is_valid: Test) -> Test:
+    return lambda value: value is None or is_valid(value)
+
+
+def vector(dim: int) -> Test:
+    return lambda value: is_array(value, (dim,))
+
+
+def vectors(dim: int) -> Test:
+    return lambda value: is_array(value, (None, dim))
 
 
 def is_number(value: object) -> bool:
@@ -196,8 +187,15 @@ def is_number(value: object) -> bool:
         return False
 
 
-def is_infinite(value: object) -> bool:
-    return isinstance(value, float) and value == np.inf
+def is_length(value: object) -> bool:
+    return is_number(value) and value >= 0.0  # type: ignore[operator]
+
+
+MEASURES: dict[str, Test] = {
+    "length": is_number,
+    "area": lambda area: is_number(area) or (isinstance(area, float) and area == np.inf),
+}
+"""Of a region: the area of a huge one is beyond float64 and then infinite."""
 
 
 def are_indices(values: Sequence[object], limit: float) -> bool:
@@ -205,6 +203,17 @@ def are_indices(values: Sequence[object], limit: float) -> bool:
     if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in types):
         return False
     return not values or (min(values) >= 0 and max(values) < limit)  # type: ignore[type-var, operator]
+
+
+def are_pairs(value: object, count_a: int, count_b: int) -> bool:
+    """Return whether a value is (p, 2) indices below these counts."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype == np.intp
+        and value.ndim == 2
+        and value.shape[1] == 2
+        and bool(((value >= 0) & (value < [count_a, count_b])).all())
+    )
 
 
 def is_tuple(value: object, length: int) -> bool:

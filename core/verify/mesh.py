@@ -25,7 +25,7 @@ from ..meshes.decomposition import Decomposition
 from ..meshes.mesh import Mesh
 from ..meshes.solid_facets import Solid, SolidFacets, bounds_of, pieces_of, solid_facets
 from ..meshes.triangle_distance import triangle_distances
-from ..note import NOTCH, Note
+from ..note import NOTCH
 from ..region.contact_curve import ContactCurve
 from ..region.merged_region import MergedRegion
 from ..result import Contact, Relation, Status
@@ -34,7 +34,7 @@ from ..tolerance import CURVED_ROUNDING, DECOMPOSE_VOLUME, EPS, MESH_GAP, VERIFY
 from ..types import FloatArray
 from .check import Check, Verification
 from .compound import check_compound
-from .form import first, is_array, is_number
+from .form import Test, are_pairs, contact_tests, field_faults, first, is_array, is_length, is_number, of_kind, optional
 from .inside import Side, check_inside, distances, off_surface, parts_inside, turns
 
 _MOST_PAIRS = 400_000
@@ -58,58 +58,40 @@ def check_mesh(told: Contact, a: Solid, b: Solid) -> Verification:
 
 
 def _faults(c: Contact) -> Iterator[str]:
-    if not isinstance(c.relation, Relation):
-        yield f"relation is {c.relation!r}"
-    for name in ("signed_distance", "upper_bound"):
-        if not is_number(getattr(c, name)):
-            yield f"{name} is {getattr(c, name)!r}"
-    if not (is_number(c.lower_bound) or (isinstance(c.lower_bound, float) and c.lower_bound == -np.inf)):
-        yield f"lower_bound is {c.lower_bound!r}"
-    for name in ("clearance", "contact_tolerance"):
-        if not (is_number(getattr(c, name)) and getattr(c, name) >= 0.0):
-            yield f"{name} is {getattr(c, name)!r}"
-    for name in ("normal", "point_on_a", "point_on_b"):
-        if not is_array(getattr(c, name), (3,)):
-            yield f"{name} is not 3 finite numbers: {getattr(c, name)!r}"
-            return
+    tests: dict[str, Test] = {
+        "lower_bound": lambda bound: is_number(bound) or (isinstance(bound, float) and bound == -np.inf),
+        "curves": lambda curves: isinstance(curves, tuple) and all(map(_is_curve, curves)),
+        "regions": of_kind(tuple),
+    }
+    yield from field_faults(c, contact_tests(3) | tests)
     if not c.normal.any() and abs(c.signed_distance) > LEAST_GAP:
         yield f"normal is {c.normal!r}"
-    if not (is_array(c.ties, (None, 3)) and np.array_equal(c.ties[:1], c.normal[None])):
-        yield f"ties are not finite vectors, the normal first: {c.ties!r}"
-    if not isinstance(c.status, Status) or (c.status is Status.NO_DEPTH and c.normal.any()):
+    if not np.array_equal(c.ties[0], c.normal):
+        yield f"the normal is not the first of the ties: {c.ties!r}"
+    if c.status is Status.NO_DEPTH and c.normal.any():
         yield f"status is {c.status!r}"
-    if not (isinstance(c.curves, tuple) and all(isinstance(curve, ContactCurve) for curve in c.curves)):
-        yield f"curves are {c.curves!r}"
-    elif not all(is_array(curve.points, (None, 3)) for curve in c.curves):
-        yield "a curve has points that are not finite"
-    if not (isinstance(c.notes, tuple) and all(isinstance(note, Note) for note in c.notes)):
-        yield f"notes are {c.notes!r}"
-    if not isinstance(c.regions, tuple):
-        yield f"regions are {c.regions!r}"
+
+
+def _is_curve(value: object) -> bool:
+    return isinstance(value, ContactCurve) and is_array(value.points, (None, 3))
 
 
 def _certificate_faults(proof: object, a: Mesh, b: Mesh) -> Iterator[str]:
     if not isinstance(proof, MeshCertificate):
         yield f"it is a {type(proof).__name__}"
         return
-    for name in ("a_solid", "b_solid", "compound_of_facets"):
-        if not isinstance(getattr(proof, name), bool | np.bool_):
-            yield f"{name} is {getattr(proof, name)!r}"
-    for name in ("surface_distance", "slack_a", "slack_b"):
-        if not (is_number(getattr(proof, name)) and getattr(proof, name) >= 0.0):
-            yield f"{name} is {getattr(proof, name)!r}"
-    for name, kind in (("compound", Contact), ("pieces_a", Decomposition), ("pieces_b", Decomposition)):
-        if getattr(proof, name) is not None and not isinstance(getattr(proof, name), kind):
-            yield f"{name} is {getattr(proof, name)!r}"
-    if not isinstance(proof.crossings, Crossings):
-        yield f"crossings are {proof.crossings!r}"
-        return
+    tests = {
+        "a_solid b_solid compound_of_facets": of_kind(bool | np.bool_),
+        "surface_distance slack_a slack_b": is_length,
+        "compound": optional(of_kind(Contact)),
+        "pieces_a pieces_b": optional(of_kind(Decomposition)),
+        "crossings": of_kind(Crossings),
+    }
+    yield from field_faults(proof, tests)
     pairs, ends = proof.crossings.pairs, proof.crossings.segments
-    if not (isinstance(pairs, np.ndarray) and pairs.dtype == np.intp and pairs.ndim == 2 and pairs.shape[1] == 2):
-        yield f"pairs of triangles are {pairs!r}"
-    elif len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= [len(a.triangles), len(b.triangles)]).any()):
-        yield "a crossing is of a triangle that is not there"
-    elif not is_array(ends, (len(pairs), 2, 3)):
+    if not are_pairs(pairs, len(a.triangles), len(b.triangles)):
+        yield f"crossings are not pairs of triangles: {pairs!r}"
+    if not is_array(ends, (len(pairs), 2, 3)):
         yield "segments are not two finite points for each pair of triangles"
 
 
