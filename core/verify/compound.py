@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check a contact of compounds, without the search that found it.
 
-Pairs of pieces are contacts of convex shapes, each with its own certificate, and are measured by it. What is told of
-the whole follows from that: apart, no pair is nearer than the lower bound and two points are as near as the upper one;
+Pairs of pieces are contacts of convex shapes, each with its own certificate, and are measured by it. The whole
+follows from that: apart, no pair is nearer than the lower bound and two points are as near as the upper one;
 penetrating, after the translation no pair overlaps. That no shorter translation separates is proved again by covering
 all shorter ones.
 """
@@ -58,20 +58,20 @@ _ARCS = 1e-4
 """Of the area and the length: how far an outline of short straight sides may be from one with arcs."""
 
 
-def check_compound(told: Contact, a: Compound, b: Compound) -> Verification:
+def check_compound(contact: Contact, a: Compound, b: Compound) -> Verification:
     """Check a contact of two compounds."""
     form = [
-        first("the contact is well-formed", field_faults(told, contact_tests(a.dim))),
-        first("the certificate is well-formed", _certificate_faults(told.certificate, a, b)),
-        first("the regions are well-formed", _regions_faults(told, a, b)),
+        first("the contact is well-formed", field_faults(contact, contact_tests(a.dim))),
+        first("the certificate is well-formed", _certificate_faults(contact.certificate, a, b)),
+        first("the regions are well-formed", _regions_faults(contact, a, b)),
     ]
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
-    width = told.upper_bound - told.lower_bound
+    width = contact.upper_bound - contact.lower_bound
     exponent = extreme_exponent(a, b)
     if exponent:
-        told, a, b = told.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
-    return Verification((*form, *_Pair(told, a, b, exponent != 0).checks()), width)
+        contact, a, b = contact.scaled(-exponent), a.scaled(2.0**-exponent), b.scaled(2.0**-exponent)
+    return Verification((*form, *_Pair(contact, a, b, exponent != 0).checks()), width)
 
 
 def _certificate_faults(proof: object, a: Compound, b: Compound) -> Iterator[str]:
@@ -129,17 +129,17 @@ class _Measured(NamedTuple):
 
 
 class _Pair:
-    """Two compounds of ordinary size and what was told of them."""
+    """Two compounds of ordinary size and what was reported of them."""
 
-    def __init__(self, told: Contact, a: Compound, b: Compound, scaled: bool) -> None:
+    def __init__(self, contact: Contact, a: Compound, b: Compound, scaled: bool) -> None:
         """Get ready; of compounds that were `scaled`, areas may have been beyond float64."""
-        assert isinstance(told.certificate, CompoundCertificate)
-        self.told, self.proof, self.a, self.b, self.scaled = told, told.certificate, a, b, scaled
+        assert isinstance(contact.certificate, CompoundCertificate)
+        self.contact, self.proof, self.a, self.b, self.scaled = contact, contact.certificate, a, b, scaled
         self.tolerance = pair_tolerance(a, b)
-        self.promised = self.tolerance + promised(told.signed_distance, 0.0, 0.0)
-        self.band = contact_band(a, b, told.contact_tolerance)
-        self.moved = told.signed_distance < -self.tolerance
-        self.near = _measured(a, b, max(self.band, told.lower_bound), told.normal, self.proof.pieces)
+        self.promised = self.tolerance + promised(contact.signed_distance, 0.0, 0.0)
+        self.band = contact_band(a, b, contact.contact_tolerance)
+        self.moved = contact.signed_distance < -self.tolerance
+        self.near = _measured(a, b, max(self.band, contact.lower_bound), contact.normal, self.proof.pieces)
 
     def checks(self) -> list[Check]:
         return [
@@ -161,27 +161,27 @@ class _Pair:
         ]
 
     def _normals(self) -> list[Check]:
-        normals = np.vstack((self.told.normal, self.told.ties))
+        normals = np.vstack((self.contact.normal, self.contact.ties))
         error = float(np.abs(np.linalg.norm(normals, axis=1) - 1.0).max())
         return [
             Check("normals are unit vectors", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}"),
             Check(
                 "the chosen normal is the first tie",
-                bool(np.array_equal(self.told.normal, self.told.ties[0])),
-                f"{self.told.normal} and {self.told.ties[0]}",
+                bool(np.array_equal(self.contact.normal, self.contact.ties[0])),
+                f"{self.contact.normal} and {self.contact.ties[0]}",
             ),
         ]
 
     def _witness(self) -> list[Check]:
-        told = self.told
+        contact = self.contact
         off = max(
             _off(point, shape.pieces[piece])
             for point, shape, piece in zip(
-                (told.point_on_a, told.point_on_b), (self.a, self.b), self.proof.pieces, strict=True
+                (contact.point_on_a, contact.point_on_b), (self.a, self.b), self.proof.pieces, strict=True
             )
         )
-        between = told.point_on_b - told.point_on_a
-        miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
+        between = contact.point_on_b - contact.point_on_a
+        miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
         return [
             Check("witness points lie on their pieces", off <= 2.0 * self.promised, f"off by {off:.3g}"),
             Check(
@@ -193,77 +193,79 @@ class _Pair:
 
     def _ties(self) -> Check:
         """Each tie must be as good as the chosen normal: for the deciding pieces, or as a way out."""
-        told, name = self.told, "normal and ties separate by the signed distance"
+        contact, name = self.contact, "normal and ties separate by the signed distance"
         if self.moved:
             after = [
-                _measured(self.a, self.b.translated(told.depth * tie), -self.tolerance, tie).lower
-                for tie in told.ties[:_TIES]
+                _measured(self.a, self.b.translated(contact.depth * tie), -self.tolerance, tie).lower
+                for tie in contact.ties[:_TIES]
             ]
             worst = max(0.0, -min(after))
-            ok = worst <= 2.5 * self.tolerance or told.status is Status.UNVERIFIED
+            ok = worst <= 2.5 * self.tolerance or contact.status is Status.UNVERIFIED
         else:
             i, j = self.proof.pieces
-            rows = told.ties / np.linalg.norm(told.ties, axis=1, keepdims=True)
+            rows = contact.ties / np.linalg.norm(contact.ties, axis=1, keepdims=True)
             overlap = overlap_along(self.a.pieces[i], self.b.pieces[j], rows)
-            worst = float(np.abs(overlap + told.signed_distance).max())
+            worst = float(np.abs(overlap + contact.signed_distance).max())
             ok = worst <= self.promised
         return Check(name, ok, f"off by {worst:.3g}, tolerance {self.promised:.3g}")
 
     def _deciding(self) -> Check:
-        told = self.told
+        contact = self.contact
         i, j = self.proof.pieces
         other = self.b.pieces[j]
-        proven = _proved(self.a.pieces[i], other.translated(told.mtv) if self.moved else other)
+        proven = _proved(self.a.pieces[i], other.translated(contact.mtv) if self.moved else other)
         distance = self.proof.contact.signed_distance
         ok = proven.lower - self.promised <= distance <= proven.upper + self.promised
-        ok = ok and (self.moved or abs(distance - told.signed_distance) <= self.promised)
+        ok = ok and (self.moved or abs(distance - contact.signed_distance) <= self.promised)
         return Check(
-            "the deciding pieces are as far apart as told",
+            "the deciding pieces are as far apart as reported",
             ok,
             f"{distance:.9g}, proven {proven.lower:.9g} to {proven.upper:.9g}",
         )
 
     def _lower(self) -> Check:
-        told, lower = self.told, self.near.lower
+        contact, lower = self.contact, self.near.lower
         return Check(
             "no pair of pieces is nearer than the lower bound",
-            told.lower_bound <= min(lower + self.tolerance, told.signed_distance),
-            f"bound {told.lower_bound:.17g}, the nearest pair {lower:.17g}",
+            contact.lower_bound <= min(lower + self.tolerance, contact.signed_distance),
+            f"bound {contact.lower_bound:.17g}, the nearest pair {lower:.17g}",
         )
 
     def _translation(self) -> list[Check]:
-        told = self.told
-        after = _measured(self.a, self.b.translated(told.mtv), -self.tolerance, told.normal)
+        contact = self.contact
+        after = _measured(self.a, self.b.translated(contact.mtv), -self.tolerance, contact.normal)
         apart = after.lower >= -1.5 * self.tolerance
         check = Check(
             "the translation separates all pairs of pieces",
-            apart != (told.status is Status.UNVERIFIED)
-            and told.lower_bound <= told.signed_distance + 2.0 * self.tolerance,
-            f"status {told.status}, overlap after it {max(0.0, -after.lower):.3g}, tolerance {self.tolerance:.3g}",
+            apart != (contact.status is Status.UNVERIFIED)
+            and contact.lower_bound <= contact.signed_distance + 2.0 * self.tolerance,
+            f"status {contact.status}, overlap after it {max(0.0, -after.lower):.3g}, tolerance {self.tolerance:.3g}",
         )
-        if not apart or NOTCH in told.notes or told.depth <= self.band + self.tolerance:
+        if not apart or NOTCH in contact.notes or contact.depth <= self.band + self.tolerance:
             return [check]
-        more = max(self.band, told.contact_tolerance * told.depth)
-        free = all(self._separates(told.mtv + share * more * told.normal) for share in BEYOND)
-        return [check, Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}")]
+        more = max(self.band, contact.contact_tolerance * contact.depth)
+        free = all(self._separates(contact.mtv + share * more * contact.normal) for share in BEYOND)
+        return [check, Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}")]
 
     def _upper(self) -> Check:
         """Prove that the signed distance is not above the upper bound, by a pair or by covering translations."""
-        told, name = self.told, "points or a covering prove the upper bound"
+        contact, name = self.contact, "points or a covering prove the upper bound"
         by_pair = self.near.upper
-        if told.upper_bound >= told.signed_distance and told.upper_bound >= by_pair - self.tolerance:
-            return Check(name, True, f"bound {told.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
-        target = -told.upper_bound - self.tolerance
-        if told.upper_bound < told.signed_distance or target <= 0.0:
-            return Check(name, False, f"bound {told.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
-        for tie in told.ties[:_TIES]:
+        if contact.upper_bound >= contact.signed_distance and contact.upper_bound >= by_pair - self.tolerance:
+            return Check(name, True, f"bound {contact.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
+        target = -contact.upper_bound - self.tolerance
+        if contact.upper_bound < contact.signed_distance or target <= 0.0:
+            return Check(name, False, f"bound {contact.upper_bound:.17g}, a pair of pieces {by_pair:.17g}")
+        for tie in contact.ties[:_TIES]:
             shorter = (_SHORTER * target - 16.0 * self.tolerance) * tie
             if self._separates(shorter):
                 way = shorter.tolist()
-                return Check(name, False, f"bound {-told.upper_bound:.9g}, but a shorter translation separates: {way}")
-        bodies, same = self._bodies(-told.upper_bound)
+                return Check(
+                    name, False, f"bound {-contact.upper_bound:.9g}, but a shorter translation separates: {way}"
+                )
+        bodies, same = self._bodies(-contact.upper_bound)
         found = covered(bodies, target, self.tolerance, _MOST_SETS)
-        detail = f"bound {-told.upper_bound:.9g}, proved {found.least:.9g} by {found.sets} sets of translations"
+        detail = f"bound {-contact.upper_bound:.9g}, proved {found.least:.9g} by {found.sets} sets of translations"
         if found.counterexample is not None and not self._separates(found.counterexample):
             found = found._replace(counterexample=None)
         if found.counterexample is not None:
@@ -289,25 +291,25 @@ class _Pair:
 
     def _separates(self, translation: FloatArray) -> bool:
         moved = self.b.translated(translation[: self.a.dim])
-        return _measured(self.a, moved, -self.tolerance, self.told.normal).lower >= -1.5 * self.tolerance
+        return _measured(self.a, moved, -self.tolerance, self.contact.normal).lower >= -1.5 * self.tolerance
 
     def _meeting(self) -> Check:
-        told = self.told
-        width = told.upper_bound - told.lower_bound
-        certified = told.status is Status.CERTIFIED
+        contact = self.contact
+        width = contact.upper_bound - contact.lower_bound
+        certified = contact.status is Status.CERTIFIED
         return Check(
             "the bounds meet",
             width >= 0.0 and certified <= (width <= 2.0 * self.promised),
-            f"status {told.status}, width {width:.3g}, tolerance {self.promised:.3g}",
+            f"status {contact.status}, width {width:.3g}, tolerance {self.promised:.3g}",
         )
 
     def _touching(self) -> list[Check]:
-        told = self.told
+        contact = self.contact
         overlap = max(0.0, -self.near.lower)
         least = max(0.0, -self.near.upper)
         named = set(map(tuple, self.proof.pairs.tolist()))
         surely, maybe = set(), set()
-        if told.signed_distance <= self.band:
+        if contact.signed_distance <= self.band:
             for pair, proven in zip(self.near.pairs, self.near.bounds, strict=True):
                 if proven.upper <= self.band - self.tolerance:
                     surely.add(pair)
@@ -328,15 +330,15 @@ class _Pair:
 
     def _relation(self) -> Check:
         """Derive the relation from the distance, from the deepest pair, and from what covers what."""
-        told, a, b, band = self.told, self.a, self.b, self.band
+        contact, a, b, band = self.contact, self.a, self.b, self.band
         possible: set[Relation] = set()
-        if told.signed_distance > band:
-            near = told.signed_distance <= told.clearance
+        if contact.signed_distance > band:
+            near = contact.signed_distance <= contact.clearance
             possible.add(Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED)
         elif len(a.pieces) == len(b.pieces) == 1:
-            possible.add(convex_contact(a.pieces[0], b.pieces[0], contact_tolerance=told.contact_tolerance).relation)
+            possible.add(convex_contact(a.pieces[0], b.pieces[0], contact_tolerance=contact.contact_tolerance).relation)
         else:
-            deepest = self.proof.overlap if self.proof.overlap > self.tolerance else told.depth
+            deepest = self.proof.overlap if self.proof.overlap > self.tolerance else contact.depth
             if deepest <= band + self.tolerance:
                 possible.add(Relation.TOUCHING)
             in_b, in_a = contains_compound(b, a, band), contains_compound(a, b, band)
@@ -346,20 +348,22 @@ class _Pair:
                 inside = Relation.A_INSIDE_B if in_b else Relation.B_INSIDE_A
                 possible.add(inside if in_a or in_b else Relation.PENETRATING)
         found = " or ".join(sorted(possible))
-        return Check("the relation fits", told.relation in possible, f"{told.relation}, found {found}")
+        return Check("the relation fits", contact.relation in possible, f"{contact.relation}, found {found}")
 
     def _regions(self) -> list[Check]:
-        told, a, b = self.told, self.a, self.b
-        wanted = told.signed_distance <= self.band
+        contact, a, b = self.contact, self.a, self.b
+        wanted = contact.signed_distance <= self.band
         checks = [
-            Check("regions where the compounds meet", bool(told.regions) == wanted, f"{len(told.regions)} regions")
+            Check(
+                "regions where the compounds meet", bool(contact.regions) == wanted, f"{len(contact.regions)} regions"
+            )
         ]
-        if not told.regions:
+        if not contact.regions:
             return checks
-        deepest = self.proof.overlap if self.proof.overlap > self.tolerance else told.depth
-        shift = 0.5 * told.mtv if self.moved and deepest > self.band else np.zeros(a.dim)
+        deepest = self.proof.overlap if self.proof.overlap > self.tolerance else contact.depth
+        shift = 0.5 * contact.mtv if self.moved and deepest > self.band else np.zeros(a.dim)
         off = 0.0
-        for patch in (patch for region in told.regions for patch in region.patches):
+        for patch in (patch for region in contact.regions for patch in region.patches):
             for vertex in patch.region.vertices:
                 off = max(
                     off, _off(vertex + shift, a.pieces[patch.piece_a]), _off(vertex - shift, b.pieces[patch.piece_b])
@@ -367,20 +371,20 @@ class _Pair:
         limit = 2.0 * self.band + self.promised
         checks.append(Check("the regions are on both compounds", off <= limit, f"off by {off:.3g}, limit {limit:.3g}"))
         worst, what = 0.0, "fits"
-        for region in told.regions:
+        for region in contact.regions:
             for name, miss, size in _differences(region):
                 if name == "area" and self.scaled and region.area in (0.0, np.inf):
                     continue
                 if miss > worst * size:
                     worst, what = miss / size if size else np.inf, name
         slack = VERIFY_REGION
-        if any(patch.region.arcs for region in told.regions for patch in region.patches):
+        if any(patch.region.arcs for region in contact.regions for patch in region.patches):
             slack = _ARCS
         checks.append(
             Check(
                 "areas, lengths and centroids are those of the outlines",
                 worst <= slack,
-                f"off by {worst:.3g} of it ({what}); area {told.area:.9g}",
+                f"off by {worst:.3g} of it ({what}); area {contact.area:.9g}",
             )
         )
         return checks

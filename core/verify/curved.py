@@ -38,7 +38,7 @@ def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificati
     if not all(check.ok for check in form):
         return Verification(tuple(form), float("nan"))
     width = contact.upper_bound - contact.lower_bound
-    told = width
+    reported = width
     exponent = extreme_exponent(a, b)
     if exponent:
         # Nothing is squared beyond the range of float64; what certificates hold is of this size as well.
@@ -60,7 +60,7 @@ def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificati
         *check_curved_region(contact, a, b, tolerance),
         *check_ties(contact, a, b, tolerance),
     ]
-    return Verification(tuple(checks), told)
+    return Verification(tuple(checks), reported)
 
 
 def _check_witness(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:

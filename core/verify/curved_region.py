@@ -80,8 +80,8 @@ def _check_features(
         core = shape if isinstance(shape, Polytope) else shape.skeleton
         wanted.append(whole_feature(feature) if core is None else support_feature(core, way, width))
     ok = [contact.feature_a, contact.feature_b] == wanted
-    told = f"{contact.feature_a} and {contact.feature_b}"
-    return Check("the features that decided are the support features", ok, f"{told}, found {wanted[0]} and {wanted[1]}")
+    detail = f"{contact.feature_a} and {contact.feature_b}, found {wanted[0]} and {wanted[1]}"
+    return Check("the features that decided are the support features", ok, detail)
 
 
 def _check_depths(

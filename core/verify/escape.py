@@ -59,7 +59,7 @@ def difference(a: ConvexShape, b: ConvexShape, directions: FloatArray, thick: fl
 
 
 def many_differences(a: ConvexShape, b: ConvexShape) -> bool:
-    """Tell whether two polytopes have too many corners for a hull of all their differences."""
+    """Return whether two polytopes have too many corners for a hull of all their differences."""
     both = isinstance(a, Polytope) and isinstance(b, Polytope)
     return both and len(a.vertices) * len(b.vertices) > _MOST_CORNERS  # type: ignore[union-attr]
 

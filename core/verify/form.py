@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether a contact has the form that the other checks can read: types, shapes of arrays, indices in range.
 
-Nothing here raises, whatever the fields hold; the first thing that is wrong is told.
+Nothing here raises, whatever the fields hold; the first thing that is wrong is contact.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _is_arc(value: object, count: int, dim: int) -> bool:
 
 
 def is_feature(value: object, shape: ConvexShape) -> bool:
-    """Tell whether a value is a feature of a shape; one of a curved part of it names no vertices."""
+    """Return whether a value is a feature of a shape; one of a curved part of it names no vertices."""
     if not (isinstance(value, Feature) and isinstance(value.vertices, tuple)):
         return False
     if not isinstance(value.kind, FeatureKind):

@@ -37,13 +37,13 @@ class Side(NamedTuple):
     curved: bool
 
 
-def check_inside(told: Contact, crossing: bool, a: Side, b: Side, band: float, limit: float) -> list[Check]:
+def check_inside(contact: Contact, crossing: bool, a: Side, b: Side, band: float, limit: float) -> list[Check]:
     """Return whether the relation of two solids that are not apart agrees with where their points are.
 
     `crossing` is whether triangles meet, `band` the half-width of TOUCHING, `limit` how far what is inside may stick
     out; world units.
     """
-    relation = told.relation
+    relation = contact.relation
     if relation is Relation.COINCIDENT:
         return _coincident(a, b, limit)
     if relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
@@ -53,8 +53,8 @@ def check_inside(told: Contact, crossing: bool, a: Side, b: Side, band: float, l
         return _held(relation, inner, outer, limit)
     if relation is Relation.PENETRATING:
         return _penetrating(crossing, a, b)
-    if relation is Relation.TOUCHING and told.intersects and not (a.body.solid and b.body.solid):
-        return _touching(told, a, b, band, limit)
+    if relation is Relation.TOUCHING and contact.intersects and not (a.body.solid and b.body.solid):
+        return _touching(contact, a, b, band, limit)
     return []
 
 
@@ -100,11 +100,11 @@ def _penetrating(crossing: bool, a: Side, b: Side) -> list[Check]:
     return [Check(_FITS, True, f"{sum(a_in_b)} of {len(a_in_b)} parts of A inside B, {sum(b_in_a)} of B inside A")]
 
 
-def _touching(told: Contact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
+def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> list[Check]:
     """Return whether a bare surface leaves what it touches within the band."""
-    if told.normal.any() and not (a.curved or b.curved):
+    if contact.normal.any() and not (a.curved or b.curved):
         # By the band first: what is hardly thicker may meet again farther on.
-        apart = any(are_disjoint(a.body, b.body.translated(length * told.normal)) for length in (band, limit))
+        apart = any(are_disjoint(a.body, b.body.translated(length * contact.normal)) for length in (band, limit))
         return [Check(_FITS, apart, "touching: moved by the band along the normal, no triangles meet")]
     for inner, outer in ((a, b), (b, a)):
         if not outer.body.solid or outer.curved:

@@ -45,16 +45,18 @@ _CHUNK = 20_000
 """Pairs of triangles measured in one go."""
 
 
-def check_mesh(told: Contact, a: Solid, b: Solid) -> Verification:
+def check_mesh(contact: Contact, a: Solid, b: Solid) -> Verification:
     """Check a contact of a mesh and any other solid."""
     facets = solid_facets("a", a), solid_facets("b", b)
     form = (
-        first("the contact is well-formed", _faults(told)),
-        first("the certificate is well-formed", _certificate_faults(told.certificate, facets[0].mesh, facets[1].mesh)),
+        first("the contact is well-formed", _faults(contact)),
+        first(
+            "the certificate is well-formed", _certificate_faults(contact.certificate, facets[0].mesh, facets[1].mesh)
+        ),
     )
     if not all(check.ok for check in form):
         return Verification(form, float("nan"))
-    return Verification((*form, *_Pair(told, (a, b), facets).checks()), told.upper_bound - told.lower_bound)
+    return Verification((*form, *_Pair(contact, (a, b), facets).checks()), contact.upper_bound - contact.lower_bound)
 
 
 def _faults(c: Contact) -> Iterator[str]:
@@ -96,24 +98,24 @@ def _certificate_faults(proof: object, a: Mesh, b: Mesh) -> Iterator[str]:
 
 
 class _Pair:
-    """A mesh and another solid and what was told of them."""
+    """A mesh and another solid and what was reported of them."""
 
-    def __init__(self, told: Contact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
-        assert isinstance(told.certificate, MeshCertificate)
-        self.told, self.proof, self.solids, self.facets = told, told.certificate, solids, facets
+    def __init__(self, contact: Contact, solids: tuple[Solid, Solid], facets: tuple[SolidFacets, SolidFacets]) -> None:
+        assert isinstance(contact.certificate, MeshCertificate)
+        self.contact, self.proof, self.solids, self.facets = contact, contact.certificate, solids, facets
         self.a, self.b = Body.of(facets[0].mesh), Body.of(facets[1].mesh)
         self.curved = facets[0].curved > 0 or facets[1].curved > 0
         a, b = solids
         small, large = sorted(x.extent for x in solids)
         self.magnitude = max(a.magnitude, b.magnitude)
-        self.promise = promised(told.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
+        self.promise = promised(contact.signed_distance, small, self.magnitude) + MESH_GAP * EPS * self.magnitude
         if self.curved:
             self.promise += CURVED_ROUNDING * EPS * self.magnitude
-        self.band = max(told.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
+        self.band = max(contact.contact_tolerance * (small or large), promised(0.0, small, self.magnitude))
         self.fit = all(found is not None and found.exact for found in (self.proof.pieces_a, self.proof.pieces_b))
 
     def checks(self) -> list[Check]:
-        told = self.told
+        contact = self.contact
         checks = [
             Check(
                 "solids are closed meshes",
@@ -122,8 +124,8 @@ class _Pair:
             ),
             Check(
                 "the bounds hold the signed distance",
-                told.lower_bound <= told.signed_distance <= told.upper_bound and self._status_fits(),
-                f"{told.lower_bound:.9g} to {told.upper_bound:.9g}, told {told.signed_distance:.9g}",
+                contact.lower_bound <= contact.signed_distance <= contact.upper_bound and self._status_fits(),
+                f"{contact.lower_bound:.9g} to {contact.upper_bound:.9g}, reported {contact.signed_distance:.9g}",
             ),
             *self._slack(),
             self._crossings(),
@@ -135,26 +137,28 @@ class _Pair:
             self._surface_distance(),
             *self._regions(),
         ]
-        if not told.intersects:
+        if not contact.intersects:
             checks += self._apart()
         checks += self._pieces()
-        if told.depth > 0.0:
+        if contact.depth > 0.0:
             checks += self._depth()
         return checks
 
     def _status_fits(self) -> bool:
         """Return whether bounds that are certified to meet do."""
-        meet = self.told.upper_bound - self.told.lower_bound <= BOUNDS_MEET * max(solid.extent for solid in self.solids)
-        return (self.told.status is Status.CERTIFIED) <= meet
+        meet = self.contact.upper_bound - self.contact.lower_bound <= BOUNDS_MEET * max(
+            solid.extent for solid in self.solids
+        )
+        return (self.contact.status is Status.CERTIFIED) <= meet
 
     def _slack(self) -> list[Check]:
         """Facets of curved solids are made alike again, and their distance from the surface is certain."""
         if not self.curved:
             return []
-        told, found = (self.proof.slack_a, self.proof.slack_b), tuple(facets.slack for facets in self.facets)
-        unused = told == (0.0, 0.0) and not len(self.proof.crossings) and self.told.depth == 0.0
-        ok = unused or told == found
-        return [Check("facets are as far inside as told", ok, f"{told}, found {found}")]
+        slacks, found = (self.proof.slack_a, self.proof.slack_b), tuple(facets.slack for facets in self.facets)
+        unused = slacks == (0.0, 0.0) and not len(self.proof.crossings) and self.contact.depth == 0.0
+        ok = unused or slacks == found
+        return [Check("facets are as far inside as reported", ok, f"{slacks}, found {found}")]
 
     def _crossings(self) -> Check:
         found = self.proof.crossings
@@ -169,7 +173,7 @@ class _Pair:
         """Curves lie on both surfaces, and each segment in which triangles meet at an angle is on one of them."""
         crossings = self.proof.crossings
         links = [np.zeros((0, 2, 3))]
-        for curve in self.told.curves:
+        for curve in self.contact.curves:
             follows = np.roll(curve.points, -1, axis=0)
             kept = len(follows) if curve.is_closed or len(follows) == 1 else -1
             links.append(np.stack([curve.points, follows], axis=1)[:kept])
@@ -203,7 +207,7 @@ class _Pair:
             words = f"{most} of {len(open_ones)} were measured"
             checks.append(Check("not checked: that curves hold all other segments", True, words))
         if len(crossings):
-            words = "each one told is checked, those not told are not looked for"
+            words = "each one reported is checked, missing ones are not searched for"
             checks.append(Check("not checked: that no crossing is missing", True, words))
         return checks
 
@@ -214,13 +218,13 @@ class _Pair:
         if self.curved and not found:
             # Facets do not tell of what is between them and the surface.
             gap = self._gap(np.zeros(3), 0.0)
-            found = bool(self.told.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
-        same = self.told.intersects == found
-        return Check("they intersect where they cross or one is inside", same, f"told {self.told.intersects}")
+            found = bool(self.contact.intersects) if gap is None or abs(gap[0]) <= self.promise else gap[0] < 0.0
+        same = self.contact.intersects == found
+        return Check("they intersect where they cross or one is inside", same, f"reported {self.contact.intersects}")
 
     def _witness(self) -> Check:
         off = 0.0
-        points = (self.told.point_on_a, self.told.point_on_b)
+        points = (self.contact.point_on_a, self.contact.point_on_b)
         for point, body, solid, facets in zip(points, (self.a, self.b), self.solids, self.facets, strict=True):
             if facets.curved:
                 assert not isinstance(solid, Mesh)
@@ -240,55 +244,57 @@ class _Pair:
         return sum(found.distance for found in (self.proof.pieces_a, self.proof.pieces_b) if found is not None)
 
     def _normal(self) -> list[Check]:
-        told = self.told
-        if not told.normal.any():
+        contact = self.contact
+        if not contact.normal.any():
             return []
-        error = abs(float(np.linalg.norm(told.normal)) - 1.0)
+        error = abs(float(np.linalg.norm(contact.normal)) - 1.0)
         checks = [Check("the normal is a unit vector", error <= VERIFY_UNIT * EPS, f"off by {error:.3g}")]
-        if told.signed_distance > 0.0 or (self._of_pieces and told.depth > 0.0):
-            between = told.point_on_b - told.point_on_a
-            miss = float(np.linalg.norm(between - told.signed_distance * told.normal))
+        if contact.signed_distance > 0.0 or (self._of_pieces and contact.depth > 0.0):
+            between = contact.point_on_b - contact.point_on_a
+            miss = float(np.linalg.norm(between - contact.signed_distance * contact.normal))
             limit = 2.0 * self.promise + self._tolerance
             checks.append(Check("witness points realise the signed distance", miss <= limit, f"off by {miss:.3g}"))
         return checks
 
     def _relation(self) -> list[Check]:
-        told = self.told
+        contact = self.contact
         name = "the relation fits the distance"
-        if told.signed_distance > self.band:
-            near = told.signed_distance <= told.clearance
+        if contact.signed_distance > self.band:
+            near = contact.signed_distance <= contact.clearance
             wanted = Relation.WITHIN_CLEARANCE if near else Relation.SEPARATED
-            return [Check(name, told.relation is wanted, f"{told.relation}, of {wanted}")]
+            return [Check(name, contact.relation is wanted, f"{contact.relation}, of {wanted}")]
         possible = {Relation.TOUCHING, Relation.COINCIDENT}
-        if told.intersects:
+        if contact.intersects:
             possible |= {Relation.PENETRATING, Relation.A_INSIDE_B, Relation.B_INSIDE_A}
-        if told.depth > self.band:
+        if contact.depth > self.band:
             possible -= {Relation.TOUCHING}
-        ok = told.relation in possible
-        checks = [Check(name, ok, f"{told.relation}, of {', '.join(sorted(possible))}")]
+        ok = contact.relation in possible
+        checks = [Check(name, ok, f"{contact.relation}, of {', '.join(sorted(possible))}")]
         one, other = (
             Side(solid, body, facets.curved > 0)
             for solid, body, facets in zip(self.solids, (self.a, self.b), self.facets, strict=True)
         )
         limit = 2.0 * (self.band + self.promise) + self._spare() + max(facets.slack for facets in self.facets)
-        return [*checks, *check_inside(told, len(self.proof.crossings) > 0, one, other, self.band, limit)]
+        return [*checks, *check_inside(contact, len(self.proof.crossings) > 0, one, other, self.band, limit)]
 
     def _surface_distance(self) -> Check:
-        told = self.told
-        name = "the surfaces are as far apart as told"
-        if not told.intersects:
-            off = abs(self.proof.surface_distance - told.signed_distance)
+        contact = self.contact
+        name = "the surfaces are as far apart as reported"
+        if not contact.intersects:
+            off = abs(self.proof.surface_distance - contact.signed_distance)
             return Check(name, off <= self.promise, f"off by {off:.3g} from the distance")
         if len(self.proof.crossings):
             # A curved solid may be apart from what its facets, those inside of it, meet.
             ok = self.proof.surface_distance == 0.0 or self.curved
-            return Check(name, ok, f"they cross, told {self.proof.surface_distance:.9g}")
+            return Check(name, ok, f"they cross, reported {self.proof.surface_distance:.9g}")
         found = self._least_and_most
         if found is None or (self.curved and self.proof.surface_distance == 0.0):
-            return Check("not checked: how far apart the surfaces are", True, f"told {self.proof.surface_distance:.9g}")
+            return Check(
+                "not checked: how far apart the surfaces are", True, f"reported {self.proof.surface_distance:.9g}"
+            )
         least = found[0] - max(facets.slack for facets in self.facets)
         ok = least - self.promise <= self.proof.surface_distance <= found[1] + self.promise
-        return Check(name, ok, f"told {self.proof.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
+        return Check(name, ok, f"reported {self.proof.surface_distance:.9g}, triangles {least:.9g} to {found[1]:.9g}")
 
     @cached_property
     def _least_and_most(self) -> tuple[float, float] | None:
@@ -297,17 +303,17 @@ class _Pair:
         return None if len(a.triangles) * len(b.triangles) > _MOST_PAIRS else _least_and_most(a, b)
 
     def _regions(self) -> list[Check]:
-        """The regions are those of the pieces' contact, unless the depth told is another than that of the pieces."""
-        told, of_pieces = self.told, self.proof.compound
+        """The regions are those of the pieces' contact, unless the depth reported differs from that of the pieces."""
+        contact, of_pieces = self.contact, self.proof.compound
         name = "the regions are those of the pieces"
         if of_pieces is None:
-            return [Check(name, not told.regions, f"{len(told.regions)} without a contact of pieces")]
-        if told.regions:
-            same = len(told.regions) == len(of_pieces.regions) and all(
-                map(_same_region, told.regions, of_pieces.regions)
+            return [Check(name, not contact.regions, f"{len(contact.regions)} without a contact of pieces")]
+        if contact.regions:
+            same = len(contact.regions) == len(of_pieces.regions) and all(
+                map(_same_region, contact.regions, of_pieces.regions)
             )
-            return [Check(name, same, f"{len(told.regions)} and {len(of_pieces.regions)}")]
-        along = told.normal.any() and float(told.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
+            return [Check(name, same, f"{len(contact.regions)} and {len(of_pieces.regions)}")]
+        along = contact.normal.any() and float(contact.normal @ of_pieces.normal) > 1.0 - 64.0 * EPS
         if not of_pieces.regions or not along:
             return [Check(name, True, f"{len(of_pieces.regions)} of the pieces, along another normal")]
         if self.fit and of_pieces.status is not Status.UNVERIFIED:
@@ -315,13 +321,13 @@ class _Pair:
         return [Check("not checked: that no region is missing", True, "the pieces are not the solids")]
 
     def _apart(self) -> list[Check]:
-        told = self.told
-        across = told.point_on_b - told.point_on_a
+        contact = self.contact
+        across = contact.point_on_b - contact.point_on_a
         reach = float(np.linalg.norm(across))
         checks = [
             Check(
                 "two points prove the upper bound",
-                told.upper_bound >= reach - self.promise,
+                contact.upper_bound >= reach - self.promise,
                 f"{reach:.9g}",
             )
         ]
@@ -330,30 +336,32 @@ class _Pair:
         if reach > 0.0:
             way = across / reach
             gap = -_farthest(self.solids[1], b, -way) - _farthest(self.solids[0], a, way)
-            if gap >= told.lower_bound - self.promise:
-                return [*checks, Check(name, True, f"bound {told.lower_bound:.9g}, plane {gap:.9g}")]
+            if gap >= contact.lower_bound - self.promise:
+                return [*checks, Check(name, True, f"bound {contact.lower_bound:.9g}, plane {gap:.9g}")]
         if self.curved:
-            found = self._gap(np.zeros(3), told.lower_bound)
+            found = self._gap(np.zeros(3), contact.lower_bound)
             if found is None:
                 words = f"more than {_MOST_CURVED} triangles are near, and no plane parts them"
                 return [*checks, Check("not checked: the lower bound of the distance", True, words)]
-            return [*checks, Check(name, told.lower_bound <= found[0] + self.promise, f"triangles {found[0]:.9g}")]
+            return [*checks, Check(name, contact.lower_bound <= found[0] + self.promise, f"triangles {found[0]:.9g}")]
         least = self._least_and_most
         if least is None:
             words = f"{len(a.triangles)} by {len(b.triangles)} triangles, and no plane parts them"
             return [*checks, Check("not checked: the lower bound of the distance", True, words)]
-        return [*checks, Check(name, told.lower_bound <= least[0] + self.promise, f"triangles {least[0]:.9g}")]
+        return [*checks, Check(name, contact.lower_bound <= least[0] + self.promise, f"triangles {least[0]:.9g}")]
 
     def _pieces(self) -> list[Check]:
-        told = self.told
+        contact = self.contact
         name = "the contact of the pieces holds"
-        needed = self.a.solid and self.b.solid and told.signed_distance <= self.band
+        needed = self.a.solid and self.b.solid and contact.signed_distance <= self.band
         if self.proof.compound is None and not needed:
             return []
         if self.proof.pieces_a is None or self.proof.pieces_b is None:
             return [Check(name, False, "pieces are missing")]
         if self.proof.compound is None:
-            return [Check("not checked: the contact of the pieces", True, "none was told, as of pieces of many edges")]
+            return [
+                Check("not checked: the contact of the pieces", True, "none was reported, as for pieces of many edges")
+            ]
         one, other = (
             Compound(pieces_of(solid) if facets.curved and not self.proof.compound_of_facets else pieces.pieces)  # type: ignore
             for solid, facets, pieces in zip(
@@ -367,7 +375,7 @@ class _Pair:
         return [Check(name, found.ok, words or f"{len(found.checks)} checks")]
 
     def _depth(self) -> list[Check]:
-        told = self.told
+        contact = self.contact
         checks = []
         if self.fit:
             for name, body, solid, pieces in (
@@ -389,8 +397,8 @@ class _Pair:
         of_pieces = self.proof.compound
         if of_pieces is not None and self.fit and not self.proof.compound_of_facets:
             slack = self._spare() + self._tolerance + self.promise
-            longer = told.depth - of_pieces.depth
-            least = told.least_depth <= of_pieces.least_depth + slack
+            longer = contact.depth - of_pieces.depth
+            least = contact.least_depth <= of_pieces.least_depth + slack
             checks.append(
                 Check(
                     "the depth is no longer than that of the pieces",
@@ -401,55 +409,55 @@ class _Pair:
             if not self._of_pieces:
                 checks += self._translation()
             elif NOTCH in of_pieces.notes:
-                checks.append(Check("the note of the pieces is told", NOTCH in told.notes, str(NOTCH)))
+                checks.append(Check("the note of the pieces is reported", NOTCH in contact.notes, str(NOTCH)))
         else:
             checks += self._translation()
             if self.curved:
                 checks.append(self._curved_apart())
             words = "balls, pairs of triangles and inner pieces prove it; none of them is kept"
             checks.append(Check("not checked: that no shorter translation separates", True, words))
-            over = told.least_depth * (1.0 - 1e-6) - self.promise
-            if over > 0.0 and told.normal.any() and not self.curved:
-                shorter = are_disjoint(self.a, self.b.translated(over * told.normal))
+            over = contact.least_depth * (1.0 - 1e-6) - self.promise
+            if over > 0.0 and contact.normal.any() and not self.curved:
+                shorter = are_disjoint(self.a, self.b.translated(over * contact.normal))
                 checks.append(Check("no shorter one along the normal separates", not shorter, f"{over:.9g}"))
         return checks
 
     @cached_property
     def _of_pieces(self) -> bool:
-        """Whether the translation told is that of exact pieces."""
-        told, of_pieces = self.told, self.proof.compound
-        if of_pieces is None or not told.normal.any() or self.proof.compound_of_facets or not self.fit:
+        """Whether the translation reported is that of exact pieces."""
+        contact, of_pieces = self.contact, self.proof.compound
+        if of_pieces is None or not contact.normal.any() or self.proof.compound_of_facets or not self.fit:
             return False
         slack = self._spare() + self._tolerance + self.promise
-        along = float(told.normal @ of_pieces.normal) > 1.0 - 1e-9
-        return along and abs(of_pieces.signed_distance - told.signed_distance) <= 8.0 * slack
+        along = float(contact.normal @ of_pieces.normal) > 1.0 - 1e-9
+        return along and abs(of_pieces.signed_distance - contact.signed_distance) <= 8.0 * slack
 
     def _beyond(self) -> list[FloatArray]:
         """Return what is promised to separate, too, when it is moved besides: none where a note says so."""
-        told = self.told
-        if NOTCH in told.notes or told.depth <= self.band + self.promise:
+        contact = self.contact
+        if NOTCH in contact.notes or contact.depth <= self.band + self.promise:
             return []
-        more = max(self.band, told.contact_tolerance * told.depth)
+        more = max(self.band, contact.contact_tolerance * contact.depth)
         return [share * more * self._way() for share in BEYOND]
 
     def _translation(self) -> list[Check]:
         """The translation must separate the meshes, and so must moving on in the same direction."""
-        told, way = self.told, self._way()
-        if told.lower_bound == -np.inf:
+        contact, way = self.contact, self._way()
+        if contact.lower_bound == -np.inf:
             return []
         # What it ends in may be narrower than rounding.
-        apart = any(are_disjoint(self.a, self.b.translated(told.mtv + more * way)) for more in (0.0, self.promise))
+        apart = any(are_disjoint(self.a, self.b.translated(contact.mtv + more * way)) for more in (0.0, self.promise))
         checks = [Check("the translation separates the meshes", apart, "to rounding, no triangles meet")]
-        free = all(are_disjoint(self.a, self.b.translated(told.mtv + more)) for more in self._beyond())
+        free = all(are_disjoint(self.a, self.b.translated(contact.mtv + more)) for more in self._beyond())
         if not self.curved:
-            checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{told.notes}"))
+            checks.append(Check("moved farther by the contact tolerance they stay apart", free, f"{contact.notes}"))
         return checks
 
     def _curved_apart(self) -> Check:
         """The translation must separate the curved surface itself, not only its facets."""
         least = np.inf
         for more in (np.zeros(3), *self._beyond()):
-            found = self._gap(self.told.mtv + more, -self.promise)
+            found = self._gap(self.contact.mtv + more, -self.promise)
             if found is None:
                 words = f"more than {_MOST_CURVED} triangles are near the pieces"
                 return Check("not checked: that the translation separates the curved surface", True, words)
@@ -480,7 +488,7 @@ class _Pair:
         return least, most
 
     def _way(self) -> FloatArray:
-        return self.told.normal
+        return self.contact.normal
 
 
 def _volume(mesh: Mesh) -> float:
@@ -514,7 +522,7 @@ def _off_steps(point: FloatArray, steps: FloatArray) -> FloatArray:
 
 
 def _same_region(one: object, other: object) -> bool:
-    """Tell whether two regions are the same in all that they hold."""
+    """Return whether two regions are the same in all that they hold."""
     if one is other:
         return True
     if not (isinstance(one, MergedRegion) and isinstance(other, MergedRegion)):

@@ -38,7 +38,7 @@ def inscribed_radius(
 
 
 def _closed(loops: IntArray, count: int) -> bool:
-    """Tell whether each edge is there as often in one direction as in the other (in the plane: each corner)."""
+    """Return whether each edge is there as often in one direction as in the other (in the plane: each corner)."""
     if loops.shape[1] == 2:
         return bool(np.array_equal(np.sort(loops[:, 0]), np.sort(loops[:, 1])))
     start, end = loops.reshape(-1), np.roll(loops, -1, axis=1).reshape(-1)

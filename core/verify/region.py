@@ -61,7 +61,7 @@ def check_region(
 ) -> list[Check]:
     """Return the checks of the region.
 
-    `tolerance` is the promised one, `grain` the spacing of the smallest numbers. `area` is the region's, as told, in
+    `tolerance` is the promised one, `grain` the spacing of the smallest numbers. `area` is the region's, reported in
     the unit of the world, which is 2**exponent times that of the shapes: it can be too large or too small for float64.
     """
     band = contact_band(a, b, contact.contact_tolerance)
@@ -165,12 +165,12 @@ def _check_place(
     ]
 
 
-def _check_measures(contact: Contact, region: Region, tolerance: float, exponent: int, told: float) -> list[Check]:
+def _check_measures(contact: Contact, region: Region, tolerance: float, exponent: int, reported: float) -> list[Check]:
     area, length, centroid = _measure(region, contact.normal)
     longest = float(np.abs(region.vertices - region.vertices[0]).max())
     with np.errstate(over="ignore"):
         world, slack = np.ldexp([area, VERIFY_REGION * area + tolerance * longest], 2 * exponent).tolist()
-    area_fits = told == world or abs(told - world) <= slack + float(np.finfo(np.float64).tiny)
+    area_fits = reported == world or abs(reported - world) <= slack + float(np.finfo(np.float64).tiny)
     length_fits = abs(region.length - length) <= VERIFY_REGION * length + tolerance
     centroid_off = float(np.abs(region.centroid - centroid).max())
     # The centroid of a thin polygon is as uncertain along it as its thickness is.
@@ -181,7 +181,7 @@ def _check_measures(contact: Contact, region: Region, tolerance: float, exponent
         Check(
             "the region's size is that of its outline",
             area_fits and length_fits,
-            f"area {told:.17g}, measured {world:.17g}; length {region.length:.17g}, measured {length:.17g}",
+            f"area {reported:.17g}, measured {world:.17g}; length {region.length:.17g}, measured {length:.17g}",
         ),
         Check(
             "the region's centroid is that of its outline",
@@ -337,7 +337,7 @@ def _bounding(points: FloatArray, kind: RegionKind) -> Iterator[tuple[FloatArray
 def _held(
     direction: FloatArray, point: FloatArray, outlines: list[_Outline], tolerance: float, slack: float, least: float
 ) -> bool:
-    """Tell whether two sides of the features together keep their intersection from reaching beyond a point.
+    """Return whether two sides of the features together keep their intersection from reaching beyond a point.
 
     With `direction = s p + t q`, p and q the normals of the two sides and s, t >= 0, what lies in both features reaches
     no farther along `direction` than s times the one and t times the other side does. Both sides may be of one feature:
@@ -362,7 +362,7 @@ def _held(
 
 
 def _features_miss(outlines: list[_Outline], margin: float) -> bool:
-    """Tell whether a line separates the two features by more than `margin`."""
+    """Return whether a line separates the two features by more than `margin`."""
     directions = np.concatenate((_COMPASS, outlines[0].sides, -outlines[1].sides))
     gap = -outlines[0].reach(directions) - outlines[1].reach(-directions)
     return bool(gap.max() > margin)

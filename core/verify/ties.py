@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the normals of a contact are right, and the ties all of what is known to be as good, of the kind told."""
+"""Whether the normals of a contact are right, and the ties all of what is known to be as good, of the kind contact."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _VERIFY_TIE_ANGLE = 1e-6
 """Radians: two ties this near to each other are one, and a tie this near to a facet's normal is that normal. Four ties
 that stand for a circle or six for a sphere are on it within as much."""
 _VERIFY_TIE_CLEAR = 0.1
-"""Times the promised tolerance: a facet's normal whose depth differs by less from the told one is as good beyond
+"""Times the promised tolerance: a facet's normal whose depth differs by less from the reported one is as good beyond
 doubt, and must be among the ties."""
 
 _AROUND = 100
 """Directions in which a circle or a sphere of ties is looked at."""
 
-_KIND = "the ties are of the kind told"
-_ALL = "all normals known to be equally good are told"
+_KIND = "the ties are of the kind reported"
+_ALL = "all normals known to be equally good are reported"
 
 
 def check_normals(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
-    """Return whether the told normals are unit vectors across which the pair is as far apart as is told."""
+    """Return whether the reported normals are unit vectors across which the pair is as far apart as is contact."""
     proof = contact.certificate
     assert isinstance(proof, ConvexCertificate)
     normals = np.vstack((contact.normal, proof.normal, contact.ties))
@@ -57,7 +57,7 @@ def check_ties(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: floa
     axis = common_axis(a, b)
     cosines = ties @ ties.T - np.eye(len(ties))
     if float(cosines.max(initial=-1.0)) > 1.0 - _VERIFY_TIE_ANGLE * _VERIFY_TIE_ANGLE:
-        return [Check(_KIND, False, "a tie is told twice")]
+        return [Check(_KIND, False, "a tie is reported twice")]
     if contact.tie_kind is TieKind.FINITE:
         around = axis is not None and (len(axis) == 0 or float(_sideways(ties, axis[1]).max()) > _VERIFY_TIE_ANGLE)
         checks = [Check(_KIND, not around, "the pair may be turned about an axis" if around else "finite")]
@@ -101,7 +101,7 @@ def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatA
 
 
 def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
-    """Look among the normals of facets for one that is as good and not told."""
+    """Look among the normals of facets for one that is as good and not contact."""
     if contact.signed_distance > tolerance:
         return [Check(_ALL, len(contact.ties) >= 1, "apart: there is one way only")]
     cores = [shape if isinstance(shape, Polytope) else shape.skeleton for shape in (a, b)]
@@ -110,7 +110,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
         return [Check(name, True, "smooth shapes have no list of normals")]
     radii = sum(shape.radius for shape in (a, b) if isinstance(shape, CurvedShape))
     if contact.signed_distance + radii > -tolerance:
-        # Cores apart have one way only; of cores that only touch it is told which way the balls leave.
+        # Cores apart have one way only; of cores that only touch it is reported which way the balls leave.
         return [Check(name, True, "the cores are not inside each other")]
     normals = [sign * core.normals for sign, core in ((1.0, cores[0]), (-1.0, cores[1])) if core.rank == core.dim]
     if not normals:
@@ -118,7 +118,7 @@ def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: 
     ways = np.concatenate(normals)
     good = ways[np.abs(overlap_along(a, b, ways) + contact.signed_distance) <= _VERIFY_TIE_CLEAR * tolerance]
     missing = int(((good @ contact.ties.T).max(axis=1) < 1.0 - _VERIFY_TIE_ANGLE).sum()) if len(good) else 0
-    checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not told")]
+    checks = [Check(_ALL, missing == 0, f"{len(good)} facets are as good, {missing} of them not reported")]
     return [*checks, Check(name, True, "only facets were looked at, not pairs of edges")]
 
 

@@ -173,11 +173,10 @@ def _check_meeting(contact: Contact, tolerance: float) -> Check:
 
 def _check_method(contact: Contact, tolerance: float) -> Check:
     compared = contact.method in ("gjk+sat", "gjk+epa+sat")
-    told = (contact.cross_check is not None) == compared
     agree = contact.cross_check is None or contact.cross_check <= tolerance
     return Check(
         "the methods agree when two were compared",
-        told and agree,
+        (contact.cross_check is not None) == compared and agree,
         f"method {contact.method}, difference {contact.cross_check}",
     )
 
