@@ -16,10 +16,9 @@ import numpy as np
 from ..types import FloatArray, IntArray
 from .crossings import FACE, Found, Meeting
 from .triangle_rows import Side
-from .vectors import exact_cross, exact_difference, exact_dot
+from .vectors import WholeVector, exact_cross, exact_difference, exact_dot, whole_vectors
 
-Point = tuple[Fraction, Fraction, Fraction]
-_Condition = tuple[Fraction, Fraction, bool]
+_Condition = tuple[int, int, bool]
 """x + y t >= 0, or == 0 where the last is true."""
 _Meeting = tuple[list[list[float]], list[list[int]]]
 """Both ends of what two triangles have in common, and the features of A and B there."""
@@ -65,34 +64,36 @@ def degenerate_meeting(
     Three corners each; `flat_a` and `flat_b` say which of them have no area: one at least. The features are those of A
     and B for the first end, and for the second: 0 to 2 a corner, 3 + k the side from corner k to the next, 6 inside.
     """
-    exact_a, exact_b = ([_exact(corner) for corner in side] for side in (a, b))
     if not flat_a:
         found = degenerate_meeting(b, a, flat_b, flat_a)
         return None if found is None else (found[0], [pair[::-1] for pair in found[1]])
-    i, j = _longest(exact_a)
-    p, q = exact_a[i], exact_a[j]
-    direction = exact_difference(q, p)
+    corners, shift = whole_vectors(np.array([*a, *b]))
+    own, other = corners[:3], corners[3:]
+    i, j = _longest(own)
+    p, direction = own[i], exact_difference(own[j], own[i])
     begin, end = Fraction(0), Fraction(1)
-    conditions = _on_segment(p, direction, exact_b) if flat_b else _on_triangle(p, direction, exact_b)
+    conditions = _on_segment(p, direction, other) if flat_b else _on_triangle(p, direction, other)
     for value, slope, equal in conditions:
         if slope == 0:
             if value < 0 or (equal and value != 0):
                 return None
             continue
-        root = -value / slope
-        if equal:
-            begin, end = max(begin, root), min(end, root)
-        elif slope > 0:
+        root = Fraction(-value, slope)
+        if equal or slope > 0:
             begin = max(begin, root)
-        else:
+        if equal or slope < 0:
             end = min(end, root)
     if begin > end:
         return None
-    if p == q:
-        end = begin
-    points = [_exact([x + t * step for x, step in zip(p, direction, strict=True)]) for t in (begin, end)]
-    features = [[_feature(point, exact_a, True), _feature(point, exact_b, flat_b)] for point in points]
-    return [[float(x) for x in point] for point in points], features
+    ends, features = [], []
+    for t in (begin, begin if own[i] == own[j] else end):
+        n, d = t.numerator, t.denominator
+        # All in steps that divide t, too.
+        point = d * p[0] + n * direction[0], d * p[1] + n * direction[1], d * p[2] + n * direction[2]
+        scaled = [(d * x, d * y, d * z) for x, y, z in corners]
+        ends.append([x / (d << shift) for x in point])
+        features.append([_feature(point, scaled[:3], True), _feature(point, scaled[3:], flat_b)])
+    return ends, features
 
 
 def on_axis(a: FloatArray, b: FloatArray) -> IntArray:
@@ -128,7 +129,7 @@ def meetings_on_axis(a: FloatArray, b: FloatArray, axis: IntArray) -> Found:
     return Found(met, np.full(len(met), Meeting.TOUCHING, dtype=np.uint8), ends, features, len(axis))
 
 
-def _on_triangle(p: Point, direction: Point, corners: Sequence[Point]) -> list[_Condition]:
+def _on_triangle(p: WholeVector, direction: WholeVector, corners: Sequence[WholeVector]) -> list[_Condition]:
     """Return when p + t direction is on a triangle that has an area."""
     normal = exact_cross(exact_difference(corners[1], corners[0]), exact_difference(corners[2], corners[0]))
     result = [(exact_dot(normal, exact_difference(p, corners[0])), exact_dot(normal, direction), True)]
@@ -138,7 +139,7 @@ def _on_triangle(p: Point, direction: Point, corners: Sequence[Point]) -> list[_
     return result
 
 
-def _on_segment(p: Point, direction: Point, corners: Sequence[Point]) -> list[_Condition]:
+def _on_segment(p: WholeVector, direction: WholeVector, corners: Sequence[WholeVector]) -> list[_Condition]:
     """Return when p + t direction is on a triangle that is a segment or a point."""
     i, j = _longest(corners)
     start, along = corners[i], exact_difference(corners[j], corners[i])
@@ -150,7 +151,7 @@ def _on_segment(p: Point, direction: Point, corners: Sequence[Point]) -> list[_C
     return [*result, (before, slope, False), (exact_dot(along, along) - before, -slope, False)]
 
 
-def _feature(point: Point, corners: Sequence[Point], flat: bool) -> int:
+def _feature(point: WholeVector, corners: Sequence[WholeVector], flat: bool) -> int:
     """Return the feature of a triangle that a point on it is on."""
     for k in range(3):
         if corners[k] == point:
@@ -165,11 +166,7 @@ def _feature(point: Point, corners: Sequence[Point], flat: bool) -> int:
     return FACE
 
 
-def _longest(corners: Sequence[Point]) -> tuple[int, int]:
+def _longest(corners: Sequence[WholeVector]) -> tuple[int, int]:
     """Return the ends of the longest side."""
     sides = [(exact_difference(corners[i], corners[j]), i, j) for i, j in ((0, 1), (1, 2), (2, 0))]
     return max(sides, key=lambda side: exact_dot(side[0], side[0]))[1:]
-
-
-def _exact(point: Sequence[float | Fraction]) -> Point:
-    return Fraction(point[0]), Fraction(point[1]), Fraction(point[2])

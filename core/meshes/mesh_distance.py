@@ -220,12 +220,12 @@ class _Search:
             one = a.items.take(a.first.take(i).take(pair) + number // width)
             self._measure(one, b.items.take(b.first.take(j).take(pair) + number % width))
 
-    def _measure(self, one: IntArray, other: IntArray, note: bool = True) -> None:
+    def _measure(self, i: IntArray, j: IntArray, note: bool = True) -> None:
         """Measure pairs of triangles; without `note` only to find a near one: they will come again."""
-        for begin in range(0, len(one), _BATCH):
-            p, q = one[begin : begin + _BATCH], other[begin : begin + _BATCH]
+        for begin in range(0, len(i), _BATCH):
+            p, q = i[begin : begin + _BATCH], j[begin : begin + _BATCH]
             if len(p) <= _PAIRS:
-                self._measuresome_items(p, q, note)
+                self._measure_batch(p, q, note)
                 continue
             # The nearest first: what they find spares most of the others.
             lower = slabs(
@@ -238,9 +238,9 @@ class _Search:
                 indices = near[start : start + _PAIRS]
                 if self.best == 0.0 or lower[indices[0]] >= self.best:
                     break
-                self._measuresome_items(p.take(indices), q.take(indices), note)
+                self._measure_batch(p.take(indices), q.take(indices), note)
 
-    def _measuresome_items(self, p: IntArray, q: IntArray, note: bool) -> None:
+    def _measure_batch(self, p: IntArray, q: IntArray, note: bool) -> None:
         """Measure no more than `_PAIRS` pairs of triangles."""
         if self.best == 0.0:
             return

@@ -176,63 +176,41 @@ class _Faces:
         total[begin : begin + len(sums)] += sums
 
 
-@dataclass(frozen=True, eq=False)
-class _Border:
-    """Directed edges around the triangles below nodes."""
+# A border is the directed edges (4, e) around the triangles below nodes, one column each: the node, the vertices where
+# it starts and ends, and how often it is there.
 
-    node: IntArray
-    """(e,) the node of each."""
-    start: IntArray
-    """(e,) vertices."""
-    end: IntArray
-    """(e,) vertices."""
-    times: IntArray
-    """(e,) how often it is there."""
 
-    @classmethod
-    def of_triangles(cls, node: IntArray, triangles: IntArray) -> _Border:
-        """Return all edges of triangles (m, 3), each in the node (m,)."""
-        ends = triangles.take([1, 2, 0], axis=1)
-        return cls(np.repeat(node, 3), triangles.ravel(), ends.ravel(), np.ones(triangles.size, dtype=np.intp))
+def _edges_of(node: IntArray, triangles: IntArray) -> IntArray:
+    """Return the border of triangles (m, 3) by themselves, each in the node (m,)."""
+    ends = triangles.take([1, 2, 0], axis=1).ravel()
+    return np.stack([np.repeat(node, 3), triangles.ravel(), ends, np.ones(len(ends), dtype=np.intp)])
 
-    def joined(self, other: _Border) -> _Border:
-        """Return the edges of both."""
-        return _Border(
-            np.concatenate([self.node, other.node]),
-            np.concatenate([self.start, other.start]),
-            np.concatenate([self.end, other.end]),
-            np.concatenate([self.times, other.times]),
-        )
 
-    def reduced(self) -> _Border:
-        """Return what is left when an edge and the same edge in the opposite direction undo each other in a node."""
-        low, high = np.minimum(self.start, self.end), np.maximum(self.start, self.end)
-        width = int(high.max(initial=0)) + 1
-        if (int(self.node.max(initial=0)) + 1) * width**2 < 1 << 62:
-            order = np.argsort((self.node * width + low) * width + high)
-        else:
-            order = np.lexsort((high, low, self.node))
-        node, low, high = self.node.take(order), low.take(order), high.take(order)
-        times = np.where(self.start < self.end, self.times, -self.times).take(order)
-        fresh = (np.diff(node, prepend=-1) != 0) | (np.diff(low, prepend=-1) != 0) | (np.diff(high, prepend=-1) != 0)
-        first = np.flatnonzero(fresh)
-        times = np.add.reduceat(times, first) if len(first) else times
-        left = np.flatnonzero(times)
-        first, times = first.take(left), times.take(left)
-        low, high = low.take(first), high.take(first)
-        start, end = np.where(times > 0, low, high), np.where(times > 0, high, low)
-        return _Border(node.take(first), start, end, np.abs(times))
+def _reduced(border: IntArray) -> IntArray:
+    """Return what is left when an edge and the same edge in the opposite direction undo each other in a node."""
+    node, start, end, times = border
+    low, high = np.minimum(start, end), np.maximum(start, end)
+    width = int(high.max(initial=0)) + 1
+    if (int(node.max(initial=0)) + 1) * width**2 < 1 << 62:
+        order = np.argsort((node * width + low) * width + high)
+    else:
+        order = np.lexsort((high, low, node))
+    edges = np.stack([node, low, high]).take(order, axis=1)
+    first = np.flatnonzero((np.diff(edges, axis=1, prepend=-1) != 0).any(axis=0))
+    times = np.where(start < end, times, -times).take(order)
+    times = np.add.reduceat(times, first) if len(first) else times
+    left = np.flatnonzero(times)
+    (node, low, high), times = edges.take(first.take(left), axis=1), times.take(left)
+    return np.stack([node, np.where(times > 0, low, high), np.where(times > 0, high, low), np.abs(times)])
 
-    def fans(self) -> tuple[IntArray, IntArray]:
-        """Return triangles (f, 3) from a vertex of a node's border to its edges, and the node (f,) of each.
 
-        The border must be reduced: the edges of a node stand together.
-        """
-        first = np.flatnonzero(np.diff(self.node, prepend=-1))
-        apex = np.repeat(self.start.take(first), np.diff(first, append=len(self.node)))
-        times = np.where((apex == self.start) | (apex == self.end), 0, self.times)
-        fans = np.stack([apex, self.start, self.end], axis=1)
-        return np.repeat(fans, times, axis=0), np.repeat(self.node, times)
+def _fans_over(border: IntArray) -> tuple[IntArray, IntArray]:
+    """Return triangles (f, 3) from a vertex of a node's reduced border to its edges, and the node (f,) of each."""
+    node, start, end, times = border
+    first = np.flatnonzero(np.diff(node, prepend=-1))
+    apex = np.repeat(start.take(first), np.diff(first, append=len(node)))
+    times = np.where((apex == start) | (apex == end), 0, times)
+    return np.repeat(np.stack([apex, start, end], axis=1), times, axis=0), np.repeat(node, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,17 +243,18 @@ class _Fans:
         inner = np.flatnonzero(tree.left >= 0)
         left = tree.left.take(inner)
         parent[left] = parent[left + 1] = inner
-        none = np.zeros(0, dtype=np.intp)
-        border, parts, owners = _Border(none, none, none, none), [np.zeros((0, 3), dtype=np.intp)], [none]
+        border = np.zeros((4, 0), dtype=np.intp)
+        parts, owners = [], []
         # From the leaves up: the border of a node is what is left of those of its children.
         for level in range(tree.depth - 1, -1, -1):
             leaves = np.flatnonzero((tree.level == level) & (tree.left < 0))
             counts = tree.count.take(leaves)
             items, node = tree.items.take(ranges(tree.first.take(leaves), counts)), np.repeat(leaves, counts)
-            there = np.flatnonzero(~thin.take(items))
-            own = _Border.of_triangles(node.take(there), corners.take(items.take(there), axis=0))
-            border = _Border(parent.take(border.node), border.start, border.end, border.times).joined(own).reduced()
-            fan, node = border.fans()
+            proper = np.flatnonzero(~thin.take(items))
+            own = _edges_of(node.take(proper), corners.take(items.take(proper), axis=0))
+            below = np.stack([parent.take(border[0]), *border[1:]])
+            border = _reduced(np.concatenate([below, own], axis=1))
+            fan, node = _fans_over(border)
             parts.append(fan)
             owners.append(node)
             report_progress(progress, 1.0 - 0.7 * level / tree.depth)
