@@ -13,7 +13,6 @@ from contact_lens.core.shapes.feature import Feature
 from .oracles import (
     EPS,
     Answer,
-    distance_to_point,
     exact,
     exact_distance_to_point,
     gap_along,
@@ -62,9 +61,7 @@ def promise_failures(
     check(gap >= true_sd - tol, f"normal: slab of {gap!r}, optimal {true_sd!r}, tol {tol:.1e}, normal {normal!r}")
 
     for name, point, points in (("A", contact.point_on_a, pa), ("B", contact.point_on_b, pb)):
-        off = distance_to_point(points, point)
-        if off > tol:
-            off = exact_distance_to_point(points, point)
+        off = exact_distance_to_point(points, point)
         check(off <= tol, f"witness point on {name}: off by {off:.3e}, tol {tol:.1e}")
     miss = float(np.linalg.norm((contact.point_on_b - contact.point_on_a) - sd * normal))
     check(miss <= tol, f"witness points: point_on_b - point_on_a misses sd * normal by {miss:.3e}, tol {tol:.1e}")
@@ -155,7 +152,7 @@ def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[
     # larger shape by counts as its width.
     larger = max(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (pa, pb))
     slack = 0.5 * abs(contact.signed_distance) + 2 * band + tol + FACE_TILT * larger
-    worst = {name: max(distance_to_point(p, v) for v in vertices) for name, p in (("A", pa), ("B", pb))}
+    worst = {name: max(exact_distance_to_point(p, v) for v in vertices) for name, p in (("A", pa), ("B", pb))}
     measures = f"{region.kind} of area {region.area!r} and length {region.length!r}"
     rules = {
         f"present {at}": contact.signed_distance <= band,

@@ -508,17 +508,3 @@ def nearest_to_origin(points) -> np.ndarray:
         if inside and np.linalg.norm(polished) < np.linalg.norm(best) * (1 + 1e-9):
             best = polished
     return best
-
-
-def distance_to_point(points, point) -> float:
-    """Distance of a point from the convex hull of points by least squares; about 1e-15 of the size."""
-    offsets = np.asarray(points, float) - np.asarray(point, float)
-    unit = float(np.abs(offsets).max())
-    if unit == 0.0:
-        return 0.0
-    nearest = nearest_to_origin(offsets / unit)
-    square = float(nearest @ nearest)
-    if (offsets / unit @ nearest).min() < square - 1e-12 * np.sqrt(square):
-        # Some points are beyond the plane through `nearest`, so it is not: least squares stop early on thin shapes.
-        return exact_distance_to_point(points, point)
-    return float(np.sqrt(square)) * unit

@@ -64,14 +64,6 @@ def test_the_first_separating_axis_ends_the_test():
     assert box_sat(UNIT, Box((1, 1, 1), (1, 1, 1))).intersects, "touching counts"
 
 
-def test_only_the_product_of_two_edges_separates():
-    ridge, across = rotation_about([1, 0, 0], np.pi / 4), rotation_about([0, 1, 0], np.pi / 4)
-    result = box_sat(turned((4, 1, 1), ridge, (0, 0, 0)), turned((1, 4, 1), across, (0, 0, np.sqrt(2) + 0.01)))
-    assert result.axis == 6 + 3 * 0 + 1
-    assert result.signed_distance == pytest.approx(0.01)
-    assert np.allclose(result.normal, (0, 0, 1))
-
-
 def test_what_is_not_a_box_or_sheared_is_refused_by_name():
     matrix = np.eye(4)
     matrix[0, 1] = 0.5

@@ -156,14 +156,6 @@ def test_a_good_first_direction_and_the_boolean_save_steps():
     assert gjk_intersects(ConvexHull(SOLID), ConvexHull(SOLID + [2.0, 0.0, 0.0])), "touching counts"
 
 
-def test_in_the_plane_gjk_is_the_same():
-    square = SOLID[::2, :2]
-    found = gjk(ConvexHull(square), ConvexHull(square + [4.0, 3.0]))
-    assert found.gap == pytest.approx(np.hypot(2.0, 1.0))
-    assert found.normal[2] == 0.0
-    assert gjk(ConvexHull(square), ConvexHull(square + 0.5)).intersects
-
-
 @pytest.mark.parametrize("apart", [1e-160, 1e-200, 5e-324])
 def test_centres_that_all_but_coincide_are_no_trouble(apart):
     inside = gjk(ConvexHull(SOLID), ConvexHull(np.array([[0.0, 0.0, apart]])))

@@ -63,6 +63,8 @@ def meet(a: Any, b: Any, normal: Any = UP, at: Any | None = None, width: float =
     on_plane = middle - (middle @ n) * n
     region = contact_region(a, b, n, width, on_plane + top * n, on_plane + bottom * n)
     assert_sound(region, n)
+    # In the plane half-way between the support planes.
+    np.testing.assert_allclose(region.vertices @ n, 0.5 * (top + bottom), rtol=1e-12, atol=1e-12 * np.ptp(a.vertices))
     return region
 
 

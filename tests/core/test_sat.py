@@ -4,20 +4,17 @@
 from __future__ import annotations
 
 import tracemalloc
-from itertools import product
 
 import numpy as np
 import pytest
 
 from contact_lens.core import ConvexHull
-from contact_lens.core.narrow_phase.box_sat import box_sat
 from contact_lens.core.narrow_phase.sat import sat
 from contact_lens.core.shapes.box import Box
 from contact_lens.core.shapes.feature import FeatureKind
 
-from .generators import CLASSES, OCTAHEDRAL, box, cylinder, disc, pair, rotation, rotation_about, sphere, sphere_points
+from .generators import CLASSES, box, cylinder, pair, rotation, rotation_about, sphere, sphere_points
 from .oracles import exact, gap_along, minkowski, sign_tolerance, tolerance
-from .test_box_sat import SIZES, TURNS
 from .test_hard_pairs import every_pair, vertices
 
 SQUARE = np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]])
@@ -29,6 +26,7 @@ def assert_right(pa, pb, truth: float | None = None, shapes=None) -> None:
     """Sign, depth, normal and ties are right, also with the shapes exchanged and with early exit."""
     pa, pb = np.asarray(pa, float), np.asarray(pb, float)
     truth = exact(pa, pb).signed_distance if truth is None else truth
+    expected = minkowski(pa, pb) if max(len(pa), len(pb)) <= 20 else None
     tol = tolerance(pa, pb, truth)
     a, b = shapes or (ConvexHull(pa), ConvexHull(pb))
     for first, second, p, q in ((a, b, pa, pb), (b, a, pb, pa)):
@@ -40,6 +38,8 @@ def assert_right(pa, pb, truth: float | None = None, shapes=None) -> None:
         if truth <= 0:
             assert result.signed_distance == pytest.approx(truth, rel=0, abs=tol)
             assert min(gap_along(p, q, tie) for tie in result.ties) >= truth - 2 * tol
+            if expected is not None:
+                assert result.signed_distance == pytest.approx(expected.signed_distance, rel=0, abs=2 * tol)
         else:
             assert result.signed_distance <= truth + tol
         assert np.linalg.norm(result.normal) == pytest.approx(1, abs=1e-14)
@@ -129,37 +129,6 @@ def test_hard_pairs(pair):
     assert_right(*vertices(pair), pair["expected"]["signed_distance"])
 
 
-def test_depth_is_the_distance_to_the_minkowski_difference_of_qhull():
-    rng = np.random.default_rng(2)
-    compared = 0
-    for k in range(60):
-        dim = 2 + k % 2
-        pa, pb = (rng.normal(size=(int(rng.integers(6, 20)), dim)) * (1.5 if k % 3 == 0 else 1.0) for _ in range(2))
-        if k % 3 == 0:
-            pa, pb = pa.round(), pb.round()
-        pb = pb + rng.normal(size=dim).round() * 0.5
-        expected = minkowski(pa, pb)
-        if expected is not None and expected.signed_distance < -1e-9:
-            compared += 1
-            found = sat(ConvexHull(pa), ConvexHull(pb)).signed_distance
-            assert found == pytest.approx(expected.signed_distance, abs=1e-11)
-    assert compared > 30
-
-
-@pytest.mark.fast_cases(3)
-@pytest.mark.parametrize("first", SIZES)
-@pytest.mark.parametrize("second", SIZES)
-def test_octahedral_orientations_with_small_turns(first, second):
-    rng = np.random.default_rng([4, list(SIZES).index(first), list(SIZES).index(second)])
-    pa = box(SIZES[first])
-    for k, matrix in enumerate(OCTAHEDRAL):
-        pb = box(SIZES[second]) @ (rotation_about(rng.normal(size=3), TURNS[k % len(TURNS)]) @ matrix).T
-        axis = rng.normal(size=3) if rng.random() < 0.5 else np.eye(3)[rng.integers(3)]
-        axis /= np.linalg.norm(axis)
-        shift = -gap_along(pa, pb, axis) * (1 - rng.choice([0.0, 1e-9, 1e-3, 0.3, 1.0, -1e-9, -1e-3]))
-        assert_right(pa, pb + shift * axis + rng.choice([0.0, 0.1]) * rng.normal(size=3))
-
-
 @pytest.mark.parametrize("angle", [1e-2, 1e-4, 1e-6, 1e-7, 1e-8, 9e-10, 1e-11])
 def test_ridges_that_are_nearly_parallel_are_pushed_apart_across_both(angle):
     """Overlapping by less than the angle, and with no face across them, two roofs part along the product."""
@@ -176,14 +145,8 @@ def test_ridges_that_are_nearly_parallel_are_pushed_apart_across_both(angle):
     assert across > 10
 
 
-def test_boxes_agree_with_the_test_made_for_boxes_and_sheared_ones_with_the_exact_oracle():
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        a, b = (Box(rng.normal(size=3) * 0.4, rng.uniform(0.1, 2, 3), rng.normal(size=4)) for _ in range(2))
-        general, special = sat(a, b), box_sat(a, b)
-        assert general.separated == (not special.intersects)
-        if special.intersects:
-            assert general.signed_distance == pytest.approx(special.signed_distance, abs=1e-13)
+def test_sheared_and_mirrored_boxes():
+    rng = np.random.default_rng(6)
     for _ in range(30):
         matrices = np.tile(np.eye(4), (2, 1, 1))
         matrices[:, :3, :3], matrices[1, :3, 3] = rng.normal(size=(2, 3, 3)), rng.normal(size=3)
@@ -234,14 +197,6 @@ def test_flat_shapes(turn, move):
         assert_right(a, b, None if np.any(move) or turn[0, 0] != 1 else truth)
 
 
-def test_polygons_in_one_plane_are_separated_within_it():
-    rng = np.random.default_rng(10)
-    for k in range(40):
-        pa, pb = (disc(int(rng.integers(3, 9)), turn=rng.uniform(0, 7)) for _ in range(2))
-        turn = np.eye(3) if k % 2 else rotation(rng)
-        assert_right(pa @ turn.T, (pb + [*rng.uniform(-2.2, 2.2, 2), 0]) @ turn.T)
-
-
 @pytest.mark.parametrize("offset", [1e-3, 1e-6, 7e-9, 1e-11, 1e-13])
 def test_points_and_parallel_segments_just_beside_a_segment(offset):
     rng = np.random.default_rng(14)
@@ -252,15 +207,6 @@ def test_points_and_parallel_segments_just_beside_a_segment(offset):
         near = ends[0] + rng.uniform(0, 1) * along + offset * side / np.linalg.norm(side)
         assert_right(ends, [near])
         assert_right(ends, [near, near + 0.7 * along])
-
-
-def test_segments_and_points_in_the_plane():
-    segments = [[[-1, 0], [1, 0]], [[1.5, 0], [2.5, 0]], [[0, -1], [0, 1]], [[0.5, 0.5], [1.5, 0.5]]]
-    shapes = [np.array(x, float) for x in ([[0, 0]], [[1, 0]], *segments, SQUARE, SQUARE + [2.0, 0.5])]
-    turn = rotation_about([0, 0, 1], 1.1)[:2, :2]
-    for pa, pb in product(shapes, shapes):
-        assert_right(pa, pb)
-        assert_right(pa @ turn.T, pb @ turn.T)
 
 
 @pytest.mark.parametrize("thickness", [1e-3, 1e-9, 1e-12, 1e-14])
