@@ -279,7 +279,8 @@ def test_pairs_that_did_not_move_are_not_tested_again(monkeypatch):
     last = contacts(shapes)
     asked: list = []
     module = sys.modules["contact_lens.core.batched.contacts"]
-    monkeypatch.setattr(module, "contact", lambda a, b, **_: asked.append((a, b)) or contact(a, b))
+    convex_contact = module.convex_contact
+    monkeypatch.setattr(module, "convex_contact", lambda *pair, **_: asked.append(pair) or convex_contact(*pair))
     again = contacts(shapes, start=last)
     assert not asked
     assert again.signed_distance.tobytes() == last.signed_distance.tobytes()
