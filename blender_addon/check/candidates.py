@@ -22,7 +22,7 @@ NUMBERS = 2_000_000
 MANY = 1000
 """Objects of one geometry from which on its hull, which has fewer vertices, pays for their bounds."""
 LARGEST = float(np.finfo(np.float32).max)
-"""The largest coordinate; Blender itself holds no larger one."""
+"""The largest coordinate; Blender itself stores no larger one."""
 
 
 def bounds_of(

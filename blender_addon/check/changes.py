@@ -52,7 +52,7 @@ class _Thing:
 
 
 class _Row(NamedTuple):
-    """What of a finding is needed to tell whether it is out of date."""
+    """The parts of a clash by which it is out of date or not."""
 
     sides: tuple[int, int]
     """Numbers of things."""
@@ -165,7 +165,7 @@ class _Table:
         for i in self._hanging.get(uid, ()):
             key, frame = self.things[i].key, self.things[i].frame
             assert key is not None
-            # What a thing is made of holds the places of its parts, and that of an instance its own.
+            # The state of an object contains the places of its parts, and that of an instance its own.
             if edited or (moved and (key[2] or uid != key[0])):
                 self._forget(key)
             if frame != self.frame and not of_frame and (moved or edited):
@@ -234,7 +234,7 @@ class _Table:
         self.pending.update(i for i in list(self.uncompared) if self.things[i].key == key)
 
     def is_overdue(self, i: int) -> bool:
-        """Whether a thing that is to be compared has been so for longer than nobody notices."""
+        """Return whether an object waits to be compared for long enough to be noticed."""
         key = self.things[i].key
         return key is not None and time.monotonic() - self.since.get(key, 0.0) > UNNOTICED
 

@@ -41,8 +41,10 @@ def motion(before: Sample | None, now: Sample) -> dict[str, Any]:
         extents = distance / extent if extent > 0.0 else math.inf
         if extents > most:
             most = extents
-            told = extents if math.isfinite(extents) else None
-            fastest = {"object": item.name, "distance": distance, "extent": extent, "extents": told}
+            finite = extents if math.isfinite(extents) else None
+            fastest = {"object": item.name, "distance": distance, "extent": extent, "extents": finite}
+    extents = fastest["extents"]
+    fastest["extents"] = extents if math.isfinite(extents) else None
     return {"since_frame": None if before is None else before.frame, **fastest}
 
 

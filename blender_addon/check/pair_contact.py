@@ -86,7 +86,7 @@ def find(
     """Return the contact of two things.
 
     pieces: make the convex pieces that stand for meshes, which may take long, when they are needed. fill_open: whose
-    mesh, where it is open and so has no depth, has that of its pieces told. progress: called with the share done; False
+    mesh, where it is open and so has no depth, gets that of its pieces. progress: called with the fraction done; False
     cancels. Raises ValueError when core does, and Cancelled.
     """
     makers = [make if isinstance(solid, Mesh) else None for solid, make in zip((a, b), pieces, strict=True)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`scene.contact_lens_check`: how a scene is checked, and the findings with what a person decided about each.
+"""`scene.contact_lens_check`: how a scene is checked, and its clashes with the user's decision about each.
 
 Saved with the file and undone with it. Objects are stored by pointer property, instances by the pointer to what makes
 them and their number: names may change. What was found is stored as JSON text, because float properties are float32.
@@ -294,7 +294,7 @@ class ContactLensCheck(bpy.types.PropertyGroup):
             collection_a=self.collection_a.name if of_collections and self.collection_a else None,
             collection_b=self.collection_b.name if of_collections and self.collection_b else None,
             object=one.name if of_one and one is not None else None,
-            clearance=float(f"{self.clearance:.7g}"),  # a float32 property: seven digits are what the person typed
+            clearance=float(f"{self.clearance:.7g}"),  # a float32 property: seven digits are what the user typed
             contact_tolerance=float(f"{context.scene.contact_lens.contact_tolerance:.7g}"),  # type: ignore[attr-defined]
             touching=self.touching,
             instances=self.instances,

@@ -2,10 +2,10 @@
 """Move the objects of an inspected pair apart by the minimum translation vector.
 
 Constraints, drivers, physics and parents can undo or spread what a location says, so the outcome is looked at: when
-the objects did not move as asked, everything is put back and the reason told.
+the objects did not move as asked, everything is put back and the reason reported.
 
 Animation undoes a move only at the next frame change. With Auto Keying the move is keyed, as Blender's own Move is;
-else the person is told.
+else the user is warned.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..report import messages
 from .inspection import Inspection
 
 NEGLIGIBLE = 1e-6
-"""Relative to the way of the object: a locked channel that would change by less stays as it is."""
+"""Relative to the translation of the object: a locked channel that would change by less stays as it is."""
 
 
 class SeparateError(ValueError):
@@ -35,7 +35,7 @@ class SeparateError(ValueError):
 @dataclass(frozen=True)
 class _Move:
     obj: bpy.types.Object
-    way: FloatArray
+    translation: FloatArray
     """(3,) world space."""
 
 
@@ -81,7 +81,7 @@ def separate(
     slack = 1e-3 * float(np.linalg.norm(mtv)) + RESOLUTION_STEPS * before.resolution
     problem = ""
     for move, place in zip(plan, places, strict=True):
-        if np.abs(_translation(move.obj) - place - move.way).max() > slack:
+        if np.abs(_translation(move.obj) - place - move.translation).max() > slack:
             problem = messages.move_is_constrained(move.obj.name)
     if not problem and np.abs(_translation(b) - _translation(a) - gap - mtv).max() > slack:
         problem = messages.move_together(a.name, b.name)
@@ -96,7 +96,7 @@ def separate(
         moved = {channel for channel, changes in enumerate(_changes(change)) if changes}
         if moved & _animated(move.obj) - keyed:
             warnings.append(messages.move_is_animated(move.obj.name))
-        length = before.units.length(float(np.linalg.norm(move.way)))
+        length = before.units.length(float(np.linalg.norm(move.translation)))
         words.append(messages.moved_object(move.obj.name, length, bool(keyed)))
     return Moved(" and ".join(words), tuple(warnings))
 
@@ -106,18 +106,18 @@ def _translation(obj: bpy.types.Object) -> FloatArray:
 
 
 def _change_of_location(move: _Move) -> FloatArray:
-    """What to add to the object's location so that it goes the way in world space. Raises SeparateError."""
+    """Return the change of the object's location that translates it in world space. Raises SeparateError."""
     obj = move.obj
     if obj.library is not None:
         raise SeparateError(messages.move_is_linked(obj.name, obj.library.filepath))
     if obj.override_library is not None and obj.override_library.is_system_override:
         raise SeparateError(messages.move_is_override(obj.name))
-    change = move.way
+    change = move.translation
     if obj.parent is not None:
         linear = _frame_of_location(obj)
         if np.linalg.matrix_rank(linear) < 3:
             raise SeparateError(messages.move_is_flattened(obj.name, obj.parent.name))
-        change = np.asarray(np.linalg.solve(linear, move.way), dtype=np.float64)
+        change = np.asarray(np.linalg.solve(linear, move.translation), dtype=np.float64)
     locks: Any = obj.lock_location
     for axis, locked, changes in zip("XYZ", locks, _changes(change), strict=True):
         if locked and changes:
@@ -213,5 +213,5 @@ def _auto_key(context: bpy.types.Context, obj: bpy.types.Object) -> set[int]:
         keyed = {channel for channel in wanted if obj.keyframe_insert("location", index=channel, options=options)}
         obj.update_tag()  # else an action that is new beside NLA strips counts only from the next edit on
         return keyed
-    except (RuntimeError, TypeError):  # its animation cannot be changed: then the person is warned
+    except (RuntimeError, TypeError):  # its animation cannot be changed: then the user is warned
         return set()

@@ -36,7 +36,7 @@ MOST_DRAWN = 1_500
 MOST_POLYTOPES = 300
 """The same for kinds that are drawn as polytopes, each of which is made."""
 BUILDS = 0.8
-"""Share of the work that building trees is, about; the rest is the descent."""
+"""Fraction of the work that building trees is, about; the rest is the descent."""
 CIRCLE = 48
 """Sides of the circles that stand for a sphere."""
 
@@ -45,7 +45,7 @@ Lines = list[tuple[str, str]]
 
 @dataclass(frozen=True, eq=False)
 class VolumesView:
-    """What is drawn and told."""
+    """Lines and numbers to show."""
 
     segments: FloatArray
     """(n, 2, 3) lines, world space."""
@@ -116,7 +116,7 @@ def read_volumes(context: bpy.types.Context, settings: VolumeSettings) -> Volume
 
 
 def view_of(given: VolumesInput, progress: Progress | None = None) -> VolumesView:
-    """Make the view. `progress` is called with the share done; False cancels.
+    """Make the view. `progress` is called with the fraction done; False cancels.
 
     Raises Cancelled when `progress` says so.
     """

@@ -46,11 +46,11 @@ PRIMITIVES = frozenset({BOX, SPHERE, CAPSULE, CYLINDER, CONE})
 
 @dataclass(frozen=True)
 class Choice:
-    """What an object is set to collide as."""
+    """The collision shape that an object is set to have."""
 
     kind: str
     """AUTOMATIC when that depends on the mesh, else a shape."""
     source: str
-    """Who says so: "chosen" the person, "rigid_body" Blender's settings, "automatic" nobody."""
+    """Where it comes from: "chosen" by the user, "rigid_body" from Blender's settings, or "automatic"."""
     note: str = ""
-    """What is different from what was asked for, as the end of a sentence about the object."""
+    """The difference from the request, as the end of a sentence about the object."""

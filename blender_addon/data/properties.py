@@ -151,7 +151,7 @@ def _picker(name: str, description: str) -> object:
     letter = name.lower()
 
     def changed(self: ContactLensSettings, context: bpy.types.Context) -> None:
-        # Whoever picks an instance names its source and number afterwards.
+        # Of an instance the source and number are set after this.
         setattr(self, f"source_{letter}", None)
         setattr(self, f"instance_{letter}", "")
         _settings_changed(self, context)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import bpy
 
 DIGITS = 5
-"""Significant digits of a length shown to a person; reports carry the full float."""
+"""Significant digits of a length in the interface; reports carry the full float."""
 
 _METRIC = {  # identifier: (symbol, metres), largest first
     "KILOMETERS": ("km", 1e3),
@@ -58,7 +58,7 @@ class Unit(NamedTuple):
 
 
 class WrittenLength(NamedTuple):
-    """A length as a person wrote it."""
+    """A length as the user wrote it."""
 
     number: float
     symbol: str
@@ -102,7 +102,7 @@ class UnitFormat:
     @classmethod
     def of_scene(cls, scene: bpy.types.Scene) -> UnitFormat:
         settings = scene.unit_settings
-        # A float32 property: seven digits give back what the person typed.
+        # A float32 property: seven digits give back what the user typed.
         return cls(settings.system, float(f"{settings.scale_length:.7g}"), settings.length_unit)
 
     def record(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class UnitFormat:
         return Unit(symbol or _PLAIN, factor, 1.0 / factor)
 
     def in_blender_units(self, length: WrittenLength) -> float:
-        """A length as a person wrote it; without a unit it is in that of `fixed`."""
+        """Return a written length in Blender units; without a unit it is in that of `fixed`."""
         if length.symbol == _PLAIN:
             return length.number
         if length.symbol == "":
@@ -189,7 +189,7 @@ class UnitFormat:
         return f"{number} {symbol}²" if symbol else number
 
     def vector(self, values: Iterable[float]) -> str:
-        """A point or a way in Blender units as text, all components in one unit: '(1.0000, 0.0000, -2.0000) m'."""
+        """Return a point or vector in Blender units as text, in one unit: '(1.0000, 0.0000, -2.0000) m'."""
         numbers = [float(v) for v in values]
         symbol, factor = self._unit(max(abs(v) for v in numbers))
         return f"({', '.join(self._text([v * factor for v in numbers]))}) {symbol}".rstrip()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an object collides as: the person's choice, or what Blender's rigid bodies say, and primitives fitted to it.
+"""Collision shapes of objects: the user's choice or that of Blender's rigid bodies, and primitives fitted to a mesh.
 
-A primitive is made from the local bounding box of the evaluated mesh, in one of two ways.
+A primitive is made from the local bounding box of the evaluated mesh, by one of two rules.
 
-Picked by a person, it is centred in the bounding box, and half sizes are measured in the world, so the object's scale
+Chosen by the user, it is centred in the bounding box, and half sizes are measured in the world, so the object's scale
 counts as if it had been applied:
 
 * box: the bounding box itself, sheared where the object is;
@@ -133,7 +133,7 @@ def describe(obj: bpy.types.Object) -> str:
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
     """Return the children that are parts of a compound parent: rigid bodies themselves, in the order of their names.
 
-    One that is a compound parent without children is nothing to the simulation, and so no part, unless a person picked
+    One that is a compound parent without children is nothing to the simulation, and so no part, unless the user chose
     a shape for it.
     """
     bodies = [child for child in obj.children if child.rigid_body is not None and not _is_hollow(child)]
@@ -267,17 +267,17 @@ def step_at(magnitude: float, local_magnitude: float, linear: FloatArray) -> flo
 
 
 def tolerance_for(contact_tolerance: float, extents: Iterable[float], steps: Iterable[float]) -> float:
-    """Return the contact tolerance of a pair: the person's, or the input's resolution where that is coarser.
+    """Return the contact tolerance of a pair: the user's, or the input's resolution where that is coarser.
 
-    extents: diagonals of the bounding boxes of the two; steps: what `step_at` tells of them.
+    extents: diagonals of the bounding boxes of the two; steps: `step_at` of both.
     """
     smaller = min((extent for extent in extents if extent > 0.0), default=math.inf)
     return max(contact_tolerance, RESOLUTION_STEPS * max(steps) / smaller)
 
 
-def covers_hull(dent: Concavity, magnitude: float) -> bool:
-    """Whether a mesh is its convex hull, as exactly as float32 tells; magnitude: its largest absolute coordinate."""
-    return dent.depth <= RESOLUTION_STEPS * float32_step(magnitude) and dent.open_fraction <= OPEN_SHARE
+def covers_hull(concavity: Concavity, magnitude: float) -> bool:
+    """Return whether a mesh is its convex hull, as exactly as float32 can say; magnitude: its largest coordinate."""
+    return concavity.depth <= RESOLUTION_STEPS * float32_step(magnitude) and concavity.open_fraction <= OPEN_SHARE
 
 
 def kind_for(choice: Choice, has_faces: bool, is_convex: Callable[[], bool]) -> str:

@@ -261,7 +261,7 @@ def _of_points(cache: Any, name: str, obj: bpy.types.Object, scene: bpy.types.Sc
         if not _has_files(cache, obj):
             yield messages.missing_bake(name)
         return
-    # Blender tells the number of frames in a sentence only.
+    # Blender reports the number of frames in a sentence only.
     count = re.search(r"\d+", cache.info)
     needed = (frame - cache.frame_start) // max(1, cache.frame_step) + 1
     if cache.is_frame_skip or count is None or int(count[0]) < needed:

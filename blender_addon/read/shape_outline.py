@@ -56,7 +56,7 @@ def surface_points(shape: ConvexShape) -> FloatArray:
         found = [shape.vertices]
         for corner in corners:
             middle = corner.mean(axis=0)
-            found += [middle + share * (corner - middle) for share in (0.0, 0.25, 0.5, 0.75)]
+            found += [middle + fraction * (corner - middle) for fraction in (0.0, 0.25, 0.5, 0.75)]
             found += [0.5 * (corner + np.roll(corner, -1, axis=0))]
         return np.concatenate(found)
     found = [shape.supports(_spread()), *wires(shape)]
@@ -64,10 +64,10 @@ def surface_points(shape: ConvexShape) -> FloatArray:
         ring = _ring(shape.start, *across(shape.axis), shape.rim)[::3]
         ends = [shape.start] if isinstance(shape, Cone) else [shape.start, shape.end]
         for end in ends:  # flat ends
-            found += [end + share * (ring - shape.start) for share in (0.0, 1.0 / 3.0, 2.0 / 3.0)]
-        for share in (0.25, 0.5, 0.75):
-            shrink = 1.0 - share if isinstance(shape, Cone) else 1.0
-            found.append(shape.start + share * (shape.end - shape.start) + shrink * (ring - shape.start))
+            found += [end + fraction * (ring - shape.start) for fraction in (0.0, 1.0 / 3.0, 2.0 / 3.0)]
+        for fraction in (0.25, 0.5, 0.75):
+            shrink = 1.0 - fraction if isinstance(shape, Cone) else 1.0
+            found.append(shape.start + fraction * (shape.end - shape.start) + shrink * (ring - shape.start))
     return np.concatenate(found)
 
 
@@ -82,8 +82,8 @@ def wires(shape: ConvexShape) -> list[FloatArray]:
             rings.append(top)
         return [*rings, *_lines(rings[0], top)]
     if isinstance(shape, Ellipsoid):
-        ways = shape.axes * shape.semi[:, None]
-        return [_ring(shape.middle, ways[i], ways[j], 1.0) for i, j in ((0, 1), (1, 2), (2, 0))]
+        axes = shape.axes * shape.semi[:, None]
+        return [_ring(shape.middle, axes[i], axes[j], 1.0) for i, j in ((0, 1), (1, 2), (2, 0))]
     if isinstance(shape, Rounded) and shape.skeleton is not None and shape.dim == 3:
         corners = shape.skeleton.vertices
         if shape.skeleton.rank == 0:
@@ -132,8 +132,8 @@ def bent_edges(mesh: Mesh) -> tuple[FloatArray, FloatArray]:
     chosen = np.flatnonzero(flat < BENT)
     chosen = chosen[np.argsort(flat[chosen], kind="stable")][:MOST_EDGES]
     edges: FloatArray = mesh.points[sides[first]]
-    way = edges[:, 1] - edges[:, 0]
-    squares = np.maximum(np.einsum("ij,ij->i", way, way), np.finfo(float).tiny)
+    vectors = edges[:, 1] - edges[:, 0]
+    squares = np.maximum(np.einsum("ij,ij->i", vectors, vectors), np.finfo(float).tiny)
     wide[two] = 0.5 * np.minimum(lengths[one], lengths[other]) / squares[two]
     wide[flat < SHARP] = 0.0
     return edges[chosen], wide[chosen]

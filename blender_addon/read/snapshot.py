@@ -59,7 +59,7 @@ def points(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> FloatArray:
 
 
 def bounds(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> tuple[FloatArray, FloatArray]:
-    """Return the corners low and high (3,) of a box that holds the vertices of the evaluated object in world space.
+    """Return the corners low and high (3,) of a box around the vertices of the evaluated object in world space.
 
     Of many vertices found in single precision, twice as fast as from `points`, and wider than needed by what that
     loses: some 1e-6 of the largest coordinate. Raises what `read` raises.
@@ -158,7 +158,7 @@ def _moved(points: NDArray[np.float32], linear: FloatArray, translation: FloatAr
 
 
 def _checked_points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
-    """(n, 3) local coordinates, just as Blender holds them: n > 0, all finite."""
+    """(n, 3) local coordinates, as Blender stores them: n > 0, all finite."""
     found = _points(obj, mesh)
     _largest(obj, found)
     return found
@@ -200,7 +200,7 @@ def _hint_when_empty(obj: bpy.types.Object) -> str:
 
 
 def _points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
-    """(n, 3) local coordinates, just as Blender holds them. Raises EmptyError when there are none."""
+    """(n, 3) local coordinates, as Blender stores them. Raises EmptyError when there are none."""
     count = len(mesh.vertices)
     if count == 0:
         raise EmptyError(messages.no_vertices(obj.name, _hint_when_empty(obj)))
@@ -211,7 +211,7 @@ def _points(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
 
 
 class _Faces(NamedTuple):
-    """The faces of a mesh, just as Blender holds them."""
+    """The faces of a mesh, as Blender stores them."""
 
     corners: NDArray[np.int32]
     """(c,) the vertex of each corner of each face."""
@@ -246,7 +246,7 @@ def _digest(points: NDArray[np.float32], faces: _Faces) -> bytes:
 
 
 def numbers_of(instance: bpy.types.DepsgraphObjectInstance) -> tuple[int, ...]:
-    """Return what tells an instance from others of what makes it: its own number, that of what it is in, and so on."""
+    """Return the numbers that identify an instance: its own, that of the instance it is in, and so on."""
     numbers: Iterable[int] = instance.persistent_id  # type: ignore[assignment]
     return tuple(number for number in numbers if number != _NO_NUMBER)
 

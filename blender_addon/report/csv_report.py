@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A document of scene checks as a table for spreadsheets: one row a finding, its unit in a column, RFC 4180.
 
-What a finding does not have is an empty field: the writer's way with None. Whatever could not be checked has a row that
-says so: a table without rows is that of a clean scene.
+A value that a clash does not have is an empty field. What could not be checked has a row that says so: a table without
+rows is that of a clean scene.
 """
 
 from __future__ import annotations
@@ -109,14 +109,14 @@ def to_csv(document: dict[str, Any]) -> str:
 
 def _not_checked(where: dict[str, Any], reason: str, digest: str | None = None) -> list[Any]:
     """A row of what could not be checked; where: the file or the check."""
-    told = {
+    values = {
         **{column: _text(where.get(column) or "") for column in ("file", "scene", "path")},
         "frame": where.get("frame"),
         "status": "not checked",
         "notes": _text(reason),
         "sha256": digest,
     }
-    return [told.get(column) for column in COLUMNS]
+    return [values.get(column) for column in COLUMNS]
 
 
 def _text(text: str) -> str:

@@ -130,8 +130,8 @@ def _between_frames(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     of_files: dict[str | None, list[dict[str, Any]]] = {}
     for check in checks:
         of_files.setdefault(check.get("path"), []).append(check)
-    told = [{"path": path, "words": motion_words(some)} for path, some in of_files.items()]
-    return [entry for entry in told if entry["words"]]
+    entries = [{"path": path, "words": motion_words(of_file)} for path, of_file in of_files.items()]
+    return [entry for entry in entries if entry["words"]]
 
 
 def motion_words(checks: Sequence[dict[str, Any]]) -> str:
@@ -164,9 +164,8 @@ def take_pictures(
 ) -> None:
     """Put a picture into the first rows of a check of the scene as it is now.
 
-    pairs: both things of each row, as they are now; None where one is gone. What keeps a pair from having a picture is
-    told in the row, or in the check where it holds for all. A finding of another frame has none: it would show another
-    pose.
+    pairs: both objects of each row, as they are now; None where one is gone. Why a pair has no picture is noted in the
+    row, or in the check where it is the same for all. A clash of another frame has none: it would show another pose.
     """
     taken = 0
     settings = Settings("auto", check["settings"]["clearance"], check["settings"]["contact_tolerance"])

@@ -28,7 +28,7 @@ LENGTHS = frozenset(
         "approved_at",
     }
 )
-"""What of a finding, of the settings and of a motion are lengths, or points and ways."""
+"""The lengths, points and vectors of a clash, of the settings and of a motion."""
 AREAS = frozenset({"area"})
 
 

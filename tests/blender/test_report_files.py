@@ -699,8 +699,7 @@ def test_reports_have_names_as_they_are(part: Part, tmp_path: Path) -> None:
     (row,) = json.loads(paths["json"].read_text(encoding="utf-8"))["checks"][0]["findings"]
     assert {row["a"]["name"], row["b"]["name"]} == {ESCAPES, BACKWARDS}
     text = paths["html"].read_text(encoding="utf-8")
-    page = Cells()
-    page.feed(text)
+    page = Cells(text)
     assert {page.rows[1][0], page.rows[1][1]} == {
         r"\x1b[31mred\x07",
         "\u202edne\u2028</script><!--" + r"\x9b2J",

@@ -53,12 +53,13 @@ def scene_file(tmp_path: Path) -> Path:
 class Cells(HTMLParser):
     """The rows of the page's tables as text, and the tags it has."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.rows: list[list[str]] = []
         self.tags: list[str] = []
         self.links: list[str] = []
         self._in_cell = False
+        self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
@@ -99,8 +100,7 @@ def test_the_three_reports_tell_the_same(part: Part, scene_file: Path, tmp_path:
     rows = list(csv.DictReader(io.StringIO(paths["csv"].read_text(encoding="utf-8"), newline="")))
     assert [float(row["signed_distance"]) for row in rows] == [row["signed_distance"] for row in check["findings"]]
     assert {rows[0]["a"], rows[0]["b"]} == {NASTY, "'=B"}, "no spreadsheet takes a name for a formula"
-    page = Cells()
-    page.feed(paths["html"].read_text(encoding="utf-8"))
+    page = Cells(paths["html"].read_text(encoding="utf-8"))
     assert {page.rows[1][0], page.rows[1][1]} == {NASTY, "=B"}
     assert "b" not in page.tags[page.tags.index("table") :], "a name is no markup"
     assert page.rows[1][3] == "-0.50000"
@@ -115,8 +115,7 @@ def test_numbers_are_in_the_scenes_unit(part: Part, scene_file: Path, tmp_path: 
     bpy.ops.contact_lens.check_scene()
     path = tmp_path / "out.html"
     assert bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind="HTML", pictures=0) == {"FINISHED"}
-    page = Cells()
-    page.feed(path.read_text(encoding="utf-8"))
+    page = Cells(path.read_text(encoding="utf-8"))
     assert page.rows[0][3:5] == ["Signed distance (mm)", "Area (mm²)"]
     assert page.rows[1][3:6] == ["-5.0000", "400.00", "new"]
 
@@ -173,8 +172,7 @@ def test_each_finding_is_marked_with_its_frame(
     assert (told["frame"], [row["frame"] for row in told["findings"]]) == (10, [10, 1])
     table = list(csv.DictReader(io.StringIO(paths["csv"].read_text(encoding="utf-8"), newline="")))
     assert [line["frame"] for line in table] == ["10", "1"]
-    page = Cells()
-    page.feed(paths["html"].read_text(encoding="utf-8"))
+    page = Cells(paths["html"].read_text(encoding="utf-8"))
     assert ["found at frame 1" in row[2] for row in page.rows[1:]] == [False, True]
     assert [row[6] for row in page.rows[1:]] == ["", "found at frame 1"], "a picture would show another pose"
     # Separated it is as it is now. Findings of files saved earlier do not say of which frame they are.
@@ -352,8 +350,7 @@ def test_what_has_no_depth_is_not_told_in_zeros(part: Part, tmp_path: Path, caps
     assert table[1]["point_on_b_z"] != ""
     assert table[1]["b_checked_as"] == "mesh"
     assert "no inside" in table[1]["notes"]
-    page = Cells()
-    page.feed(paths["html"].read_text(encoding="utf-8"))
+    page = Cells(paths["html"].read_text(encoding="utf-8"))
     assert [row[3] for row in page.rows[1:]] == ["-0.50000", "\N{EN DASH}no depth: a surface is open"]
     said = [line for line in capsys.readouterr().out.splitlines() if "Sheet" in line]
     assert ["no depth: a surface is open" in line for line in said] == [True]
@@ -367,8 +364,7 @@ def test_the_depth_of_pieces_is_called_that(part: Part, tmp_path: Path, capsys: 
     assert run(part, file, "--html", page_file, "--pictures", 0) == 1
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  penetrating"))
     assert re.search(r"depth 1\.\d+ m of pieces$", line)
-    page = Cells()
-    page.feed(page_file.read_text(encoding="utf-8"))
+    page = Cells(page_file.read_text(encoding="utf-8"))
     assert page.rows[1][3].endswith("depth of pieces")
 
 
