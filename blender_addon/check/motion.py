@@ -43,8 +43,6 @@ def motion(before: Sample | None, now: Sample) -> dict[str, Any]:
             most = extents
             finite = extents if math.isfinite(extents) else None
             fastest = {"object": item.name, "distance": distance, "extent": extent, "extents": finite}
-    extents = fastest["extents"]
-    fastest["extents"] = extents if math.isfinite(extents) else None
     return {"since_frame": None if before is None else before.frame, **fastest}
 
 
