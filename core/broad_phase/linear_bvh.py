@@ -28,7 +28,7 @@ StepArray = NDArray[np.int32]
 _OPENED = 10_000  # pairs of nodes opened at once, to four times as many
 _ALIKE = 16  # one in so many boxes may share its place on the curve with another; else space is stretched
 _MANY = 2000  # boxes from which Hilbert's curve saves more tests than it costs
-_RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and all is begun anew
+_RUNAWAY = 100  # tests per box, and per pair found, from which on space is stretched and the search is repeated
 
 _SPREAD_BITS = 10
 
@@ -235,33 +235,27 @@ class _Descent:
     def start_with_itself(self) -> None:
         """Queue all pairs of two nodes with one parent: every pair of boxes separates below one of them."""
         high, high_second, low, low_second = self._a.twins
-        met = high - low_second
-        met &= high_second - low
-        met &= self._a.spare
-        overlapping = (met == self._a.spare).nonzero()[0]
-        self._found.tests += len(met)
+        overlapping = self._overlapping(high, low, high_second, low_second)
         begin = 0
         for level, (base, end) in enumerate(zip(self._a.bases, overlapping.searchsorted(self._a.ends), strict=True)):
-            first = overlapping[begin:end] - base
-            first *= 2
+            first = 2 * (overlapping[begin:end] - base)
             self._put(level, first, first + 1)
             begin = end
 
     def start_with_other(self) -> None:
         """Queue the root of the lower tree with the nodes of the other on that level that it overlaps."""
         level = min(len(self._a.sizes), len(self._b.sizes)) - 1
-        high_a, low_a = self._a.nodes(level)
-        high_b, low_b = self._b.nodes(level)
+        overlapping = self._overlapping(*self._a.nodes(level), *self._b.nodes(level))
+        root = np.zeros_like(overlapping)
+        self._put(level, *((overlapping, root) if self._b.sizes[level] == 1 else (root, overlapping)))
+
+    def _overlapping(self, high_a: IntArray, low_a: IntArray, high_b: IntArray, low_b: IntArray) -> IntArray:
+        """Return the indices of pairs of packed nodes that overlap."""
         met = high_a - low_b
         met &= high_b - low_a
         met &= self._a.spare
-        overlapping = (met == self._a.spare).nonzero()[0]
         self._found.tests += len(met)
-        root = np.zeros(len(overlapping), dtype=np.intp)
-        if len(high_b) == 1:
-            self._put(level, overlapping, root)
-        else:
-            self._put(level, root, overlapping)
+        return (met == self._a.spare).nonzero()[0]
 
     def run(self, progress: Progress | None) -> bool:
         """Open queued pairs until there are none; return False after too many tests."""

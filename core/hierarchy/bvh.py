@@ -88,7 +88,7 @@ class Bvh(VolumeTree):
         most = min(as_whole_number("leaf_size", leaf_size, least=1), max(len(volumes), 1))
         layout_progress = subrange(progress, 0.0, 0.5)
         if len(volumes) == 0:
-            layout = Layout(*np.zeros((5, 0), dtype=np.intp))
+            layout = Layout.empty()
         elif method == "insertion":
             layout = prune(insertion_layout(low, high, layout_progress), most)
         else:

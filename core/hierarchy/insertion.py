@@ -41,7 +41,7 @@ _STEP = 16.0
 """Time to insert an item over that of converting a node to plain floats."""
 
 _Box = tuple[float, ...]
-"""Lowest and highest x, y and z; z of a box in the plane is 0."""
+"""Lowest coordinates of a box, then highest ones."""
 
 
 def grown_layout(
@@ -54,7 +54,7 @@ def grown_layout(
     converted = len(tree) / (len(tree) + _STEP * items[0].shape[1])
     low, high = scaled_boxes(*(np.concatenate(pair, axis=1) for pair in zip(nodes, items, strict=True)))
     size = len(tree)
-    growing = _Growing(len(low), tree, low[:, :size], high[:, :size], subrange(progress, 0.0, converted))
+    growing = _Growing(tree, low[:, :size], high[:, :size], subrange(progress, 0.0, converted))
     growing.insert(_rows(low[:, size:], high[:, size:], None), subrange(progress, converted, 1.0))
     return growing.layout(
         np.concatenate([tree.items, np.arange(len(tree.items), len(tree.items) + low.shape[1] - size)])
@@ -72,7 +72,7 @@ def insertion_layout(low: FloatArray, high: FloatArray, progress: Progress | Non
     while gcd(step, count) > 1:
         step += 1
     order = np.arange(count) * step % count
-    growing = _Growing(len(low), None, low[:, :0], high[:, :0], None)
+    growing = _Growing(Layout.empty(), low[:, :0], high[:, :0], None)
     growing.insert(_rows(low[:, order], high[:, order], None), progress)
     return growing.layout(order)
 
@@ -115,36 +115,25 @@ def _joint_3(a: _Box, b: _Box) -> tuple[_Box, float]:
 class _Growing:
     """A tree as lists, which grows one leaf at a time."""
 
-    def __init__(
-        self, dim: int, tree: Layout | None, low: FloatArray, high: FloatArray, progress: Progress | None
-    ) -> None:
-        """Start with a tree and the boxes (dim, m) around its nodes, or with nothing."""
-        self.joint = _joint_2 if dim == 2 else _joint_3
+    def __init__(self, tree: Layout, low: FloatArray, high: FloatArray, progress: Progress | None) -> None:
+        """Start with a tree and the boxes (dim, m) around its nodes."""
+        self.joint = _joint_2 if len(low) == 2 else _joint_3
         self.boxes = _rows(low, high, subrange(progress, 0.0, 0.5))
         self.surfaces: list[float] = []
         for begin in range(0, len(self.boxes), _ROWS):
             self.surfaces += [self.joint(box, box)[1] for box in self.boxes[begin : begin + _ROWS]]
             report_progress(progress, 0.5 + 0.5 * len(self.surfaces) / len(self.boxes))
-        self.root = 0
-        self.left: list[int] = []
-        self.right: list[int] = []
-        self.parent: list[int] = []
-        self.first: list[int] = []
-        self.count: list[int] = []
-        self.weight: list[int] = []
-        self.items = 0
-        if tree is None:
-            return
-        self.left, self.right = tree.left.tolist(), tree.right.tolist()
+        self.root, self.items = 0, len(tree.items)
+        self.left, self.right, self.first, self.count = (
+            array.tolist() for array in (tree.left, tree.right, tree.first, tree.count)
+        )
         inner, leaves = np.flatnonzero(~tree.is_leaf), np.flatnonzero(tree.is_leaf)
         parent = np.full(len(tree), -1, dtype=np.intp)
         parent[tree.left[inner]] = parent[tree.left[inner] + 1] = inner
-        self.parent = parent.tolist()
-        self.first, self.count = tree.first.tolist(), tree.count.tolist()
         begins = np.sort(tree.first[leaves])
         below = np.searchsorted(begins, tree.first + tree.count) - np.searchsorted(begins, tree.first)
-        self.weight = below.tolist()
-        self.items = len(tree.items)
+        self.parent: list[int] = parent.tolist()
+        self.weight: list[int] = below.tolist()
 
     def insert(self, boxes: list[_Box], progress: Progress | None) -> None:
         """Insert one item after the other beside the node that makes the tree grow least."""
@@ -184,26 +173,24 @@ class _Growing:
         """
         left, right, weight, joint = self.left, self.right, self.weight, self.joint
         boxes, surfaces = self.boxes, self.surfaces
-        one, other = left[node], right[node]
+        first, second = left[node], right[node]
         total = weight[node]
         if total < 3:
             return
         least = _LIGHTEST * total
-        light, heavy = (one, other) if weight[one] <= weight[other] else (other, one)
+        light, heavy = (first, second) if weight[first] <= weight[second] else (second, first)
         best: tuple[int, int, int, int] | None = None
         best_gain = 0.0
         if weight[light] < least:
             # The larger grandchild instead of the light child is always balanced, if the heavy child was.
-            first, second = left[heavy], right[heavy]
-            up, stays = (first, second) if weight[first] >= weight[second] else (second, first)
+            up, stays = left[heavy], right[heavy]
+            if weight[up] < weight[stays]:
+                up, stays = stays, up
             best = light, heavy, up, stays
             best_gain = surfaces[heavy] - joint(boxes[light], boxes[stays])[1]
-            pairs = light, heavy
-        elif changed == one:
-            pairs = other, one
+            down, around = light, heavy
         else:
-            pairs = one, other
-        down, around = pairs
+            down, around = (second, first) if changed == first else (first, second)
         first, second = left[around], right[around]
         if first >= 0:
             falling, held = weight[down], surfaces[around]
@@ -244,16 +231,16 @@ class _Growing:
             # Staying, a new node is made above this one. Going down, this one grows; and at a leaf a new node is made
             # above that, at an inner node it grows and below it a new one is made, no smaller than the box.
             growth = together - surfaces[node]
-            one, other = left[node], right[node]
-            first, second = joint(boxes[one], box)[1], joint(boxes[other], box)[1]
-            first_cost = first + growth - (surfaces[one] - own if left[one] >= 0 else 0.0)
-            second_cost = second + growth - (surfaces[other] - own if left[other] >= 0 else 0.0)
+            first, second = left[node], right[node]
+            with_first, with_second = joint(boxes[first], box)[1], joint(boxes[second], box)[1]
+            first_cost = with_first + growth - (surfaces[first] - own if left[first] >= 0 else 0.0)
+            second_cost = with_second + growth - (surfaces[second] - own if left[second] >= 0 else 0.0)
             if together < first_cost and together < second_cost and weight[node] <= heaviest:
                 break
-            if first_cost < second_cost or (first_cost == second_cost and weight[one] <= weight[other]):
-                node, together = one, first
+            if first_cost < second_cost or (first_cost == second_cost and weight[first] <= weight[second]):
+                node, together = first, with_first
             else:
-                node, together = other, second
+                node, together = second, with_second
         return node
 
     def layout(self, items: IntArray) -> Layout:

@@ -23,25 +23,21 @@ def node_volumes(volumes: Volumes, layout: Layout, progress: Progress | None = N
     begins = np.searchsorted(layout.level, np.arange(int(layout.level[-1]) + 2)).tolist()
     if isinstance(volumes, KDops):
         return _node_kdops(volumes, layout, begins, progress)
-    leaves = np.flatnonzero(layout.left < 0)
-    in_order = leaves[np.argsort(layout.first[leaves], kind="stable")]
+    starts = np.sort(layout.first[layout.left < 0])
     of_leaves = volumes.take(layout.items)
-    if len(leaves) < len(layout.items):
-        of_leaves = of_leaves.reduce_groups(layout.first[in_order])
-    place = np.empty(len(layout.left), dtype=np.intp)
-    place[in_order] = np.arange(len(in_order))
+    if len(starts) < len(layout.items):
+        of_leaves = of_leaves.reduce_groups(starts)
     levels: list[Volumes] = []
     below = of_leaves.take([])
     for begin, end in zip(begins[-2::-1], begins[:0:-1], strict=True):
         leaf = layout.left[begin:end] < 0
-        parts = [of_leaves.take(place[begin:end][leaf])]
+        parts = [of_leaves.take(np.searchsorted(starts, layout.first[begin:end][leaf]))]
         for start in range(0, len(below), 2 * _CHUNK):
             pairs = np.arange(start, min(start + 2 * _CHUNK, len(below)), 2)
             parts.append(below.take(pairs).merged(below.take(pairs + 1)))
             report_progress(progress, 1.0 - begin / len(layout.left))
         # First come the leaves of this level, then its inner nodes: put both in their places.
-        order = np.empty(end - begin, dtype=np.intp)
-        order[np.concatenate([np.flatnonzero(leaf), np.flatnonzero(~leaf)])] = np.arange(end - begin)
+        order = np.argsort(np.concatenate([np.flatnonzero(leaf), np.flatnonzero(~leaf)]))
         below = type(volumes).concatenate(parts).take(order)
         levels.append(below)
     report_progress(progress, 1.0)

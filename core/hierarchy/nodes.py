@@ -33,6 +33,11 @@ class Layout(ReadOnlyArrays):
     level: IntArray
     """(m,) 0 for the root, then one more for each generation."""
 
+    @classmethod
+    def empty(cls) -> Layout:
+        """Return the tree without items."""
+        return Layout(*np.zeros((5, 0), dtype=np.intp))
+
     def __len__(self) -> int:
         """Return the number of nodes."""
         return len(self.left)

@@ -34,9 +34,8 @@ def top_down_layout(
     total = middles.shape[1]
     # Ranks along each axis are distinct, so that ties fall alike on every machine.
     ranks = np.empty(middles.shape, dtype=np.intp)
-    if split in ("median", "sah"):
-        for axis, row in enumerate(middles):
-            ranks[axis, np.argsort(row, kind="stable")] = np.arange(total)
+    for axis, row in enumerate(middles):
+        ranks[axis, np.argsort(row, kind="stable")] = np.arange(total)
     items = np.arange(total)
     first, counts = np.zeros(1, dtype=np.intp), np.array([total], dtype=np.intp)
     lefts: list[IntArray] = []
@@ -99,7 +98,7 @@ def _divide(
     if uneven.any():
         half = count + 1 >> 1
         chosen = np.flatnonzero(uneven[owner])
-        rank = _rank_in_node(inside[chosen], along[chosen], axis[owner[chosen]], ranks, owner[chosen], split)
+        rank = _rank_in_node(inside[chosen], axis[owner[chosen]], ranks, owner[chosen])
         right[chosen] = rank >= half[owner[chosen]]
         in_first = np.where(uneven, half, in_first)
     # Items that go left come first, both in the order in which they were.
@@ -110,14 +109,9 @@ def _divide(
     return in_first
 
 
-def _rank_in_node(
-    items: IntArray, along: FloatArray, axis: IntArray, ranks: IntArray, owner: IntArray, split: Split
-) -> IntArray:
+def _rank_in_node(items: IntArray, axis: IntArray, ranks: IntArray, owner: IntArray) -> IntArray:
     """Return the places (n,) of items in the order along the axis of their node, counted from 0 in each node."""
-    if split in ("median", "sah"):
-        order = np.argsort(owner * ranks.shape[1] + ranks[axis, items])  # no two are equal
-    else:
-        order = np.lexsort((items, along, owner))
+    order = np.argsort(owner * ranks.shape[1] + ranks[axis, items])  # no two are equal
     start = np.flatnonzero(np.diff(owner, prepend=-1))
     size = np.diff(start, append=len(owner))
     result = np.empty(len(items), dtype=np.intp)
@@ -153,7 +147,7 @@ def _by_surface_area(
             own = items[place]
             if few:
                 bins = _FEW
-                cell = _rank_in_node(own, along, axis[nodes][owner], ranks, owner, "sah")
+                cell = _rank_in_node(own, axis[nodes][owner], ranks, owner)
             else:
                 bins = _BINS
                 width = most[nodes] - least[nodes]

@@ -161,20 +161,16 @@ class _Descent:
             return _crossed(left_i, left_j)
         parts = [_crossed(left_i.take(both), left_j.take(both))]
         only_i, only_j = np.flatnonzero(leaf_j & ~leaf_i), np.flatnonzero(leaf_i & ~leaf_j)
-        if len(only_i):
-            parts.append((_twins(left_i.take(only_i)), np.repeat(j.take(only_i), 2)))
-        if len(only_j):
-            parts.append((np.repeat(i.take(only_j), 2), _twins(left_j.take(only_j))))
+        parts.append((_twins(left_i.take(only_i)), np.repeat(j.take(only_i), 2)))
+        parts.append((np.repeat(i.take(only_j), 2), _twins(left_j.take(only_j))))
         ends = np.flatnonzero(leaf_i & leaf_j)
         self.visited -= len(ends)
         if self.as_items:
-            self._found(self.a.items.take(self.a.first.take(i.take(ends))), self._items_b(j.take(ends)))
+            firsts = self.a.first.take(i.take(ends)), self.b.first.take(j.take(ends))
+            self._found(self.a.items.take(firsts[0]), self.b.items.take(firsts[1]))
         else:
             self._test_items(i.take(ends), j.take(ends))
         return np.concatenate([i for i, _ in parts]), np.concatenate([j for _, j in parts])
-
-    def _items_b(self, j: IntArray) -> IntArray:
-        return self.b.items.take(self.b.first.take(j))
 
     def _test_items(self, i: IntArray, j: IntArray) -> None:
         """Test every item in leaf i[k] of A against every item in leaf j[k] of B, or all pairs in one leaf."""
@@ -199,8 +195,7 @@ class _Descent:
             self.tests += len(item_a)
             met = _meeting(self.items_a, self.b.item_volumes, item_a, item_b, self.widths)
             self._found(item_a.take(met), item_b.take(met))
-            if self.progress is not None:
-                report_progress(self.progress, self.done)
+            report_progress(self.progress, self.done)
 
     def _found(self, i: IntArray, j: IntArray) -> None:
         if self.itself:
