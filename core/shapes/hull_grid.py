@@ -37,7 +37,8 @@ class HullGrid:
         # What follows is in steps of the grid; `x` is (dim, n), so that sums over points run along contiguous memory.
         self.x: FloatArray = np.rint(np.ldexp(np.ascontiguousarray((points - center).T), shift))
         self.exact = ExactSides(self.x)
-        unit = EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
+        with np.errstate(over="ignore"):  # infinite: points that are one, but for the least digits
+            unit = EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
         self.radius = float(np.sqrt(squares_of(self.x).max()))
         self.filter = _HULL_FILTER * EPS * self.radius
         self.drop = HULL_DROP * unit

@@ -16,7 +16,6 @@ from contact_lens.core import ConvexHull
 from contact_lens.core.bounding.bounding_volumes import bounding_volumes, volumes_of_shapes
 from contact_lens.core.bounding.kdop import KDops, kdop_directions
 
-pytestmark = pytest.mark.filterwarnings("error")
 TRIANGLE = np.array([[3, 1], [5, 4], [1, 5]])
 IN_SPACE = (6, 14, 18, 26)
 

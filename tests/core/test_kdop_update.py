@@ -18,8 +18,6 @@ from contact_lens.core.progress import Cancelled
 
 from .generators import cloud, cylinder, flat_shape, rotation, solid, sphere
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 
 def assert_same(a: KDops, b: KDops) -> None:
     np.testing.assert_array_equal(a.low, b.low)

@@ -18,7 +18,6 @@ from contact_lens.core.bounding.obb import OrientedBoxes
 
 from .generators import cylinder, rotation
 
-pytestmark = pytest.mark.filterwarnings("error")
 CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 

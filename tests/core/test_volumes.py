@@ -24,7 +24,6 @@ KINDS_3D = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 6), ("kdop
 KINDS_2D = [("sphere", None), ("aabb", None), ("obb", None), ("kdop", 4), ("kdop", 8)]
 KINDS = [(kind, k, 3) for kind, k in KINDS_3D] + [(kind, k, 2) for kind, k in KINDS_2D]
 every_kind = pytest.mark.parametrize(("kind", "k", "dim"), KINDS)
-pytestmark = pytest.mark.filterwarnings("error")
 
 SMALL = (1e-322, 1e-320, 1e-316, 1e-312, 1e-308)
 LEAST = 5e-324
