@@ -410,7 +410,8 @@ def detail_lines(inspection: Inspection) -> Lines:
         if lower is not None:
             lines.append(("Bounds Differ By", units.rough(upper - lower)))
     method = contact.method.upper().replace("+", " + ")
-    lines.append(("Method", f"{method}, {counted(contact.iterations, 'step')}"))
+    steps = ("axis", "axes") if contact.method.startswith("sat") else ("step",)
+    lines.append(("Method", f"{method}, {counted(contact.iterations, *steps)}"))
     lines.append(("Status", contact.status.replace("_", " ").capitalize()))
     if contact.cross_check is not None:
         lines.append(("Methods Differ By", units.rough(contact.cross_check)))

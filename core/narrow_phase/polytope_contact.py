@@ -18,11 +18,13 @@ import numpy as np
 from ..region.region import Region, region_between
 from ..region.witness import can_slide, central_witness
 from ..result import Certificate, Contact, Method, Proof, Status
+from ..shapes.box import Box
 from ..shapes.feature import Feature, support_feature
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
 from ..types import positive_zero, read_only
+from .box_sat import BoxAxis, box_sat
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
 from .gjk import Simplex, gjk, size_of_difference, witness_points
@@ -39,7 +41,7 @@ def polytope_contact(
     start: Contact | None = None,
 ) -> Contact:
     """Return the contact of two polytopes of ordinary size; see `contact` for the arguments."""
-    by_sat = sat(a, b) if method in ("sat", "both") else None
+    by_sat = _sat(a, b) if method in ("sat", "both") else None
     simplex, answer = _solve(a, b, by_sat, method, None if by_sat is not None or start is None else start.certificate)
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
     ties = positive_zero(np.array([n[: a.dim] for n in answer.normals]))
@@ -83,7 +85,7 @@ def polytope_contact(
         feature_a=feature_a,
         feature_b=feature_b,
         method=_METHOD_NAMES.get((method, simplex.intersects), "gjk+epa" if simplex.intersects else "gjk"),
-        iterations=answer.iterations,
+        iterations=answer.iterations if by_sat is None or method == "both" else by_sat.axes_tested,
         status=status,
         cross_check=contradiction if method == "both" else None,
         clearance=clearance,
@@ -125,8 +127,15 @@ class _Answer(NamedTuple):
     iterations: int
 
 
+def _sat(a: Polytope, b: Polytope) -> SatResult | BoxAxis:
+    """Return the axis that decides: of two boxes, unless one is sheared, that of the test of 15 axes."""
+    if isinstance(a, Box) and isinstance(b, Box) and a.orthogonal and b.orthogonal:
+        return box_sat(a, b)
+    return sat(a, b)
+
+
 def _solve(
-    a: Polytope, b: Polytope, by_sat: SatResult | None, method: Method, start: Proof | None
+    a: Polytope, b: Polytope, by_sat: SatResult | BoxAxis | None, method: Method, start: Proof | None
 ) -> tuple[Simplex, _Answer]:
     """Return the simplex GJK ended with and the answer; the last proof, if it is of these polytopes, saves steps."""
     proof = start if isinstance(start, Certificate) and _is_proof_of(start, a, b) else None
@@ -134,7 +143,7 @@ def _solve(
     if again is not None:
         return again
     feature = () if proof is None else _feature_of(proof)
-    simplex = gjk(a, b, by_sat.normal if by_sat is not None and by_sat.separated else None, start=feature)
+    simplex = gjk(a, b, by_sat.normal if by_sat is not None and by_sat.signed_distance > 0.0 else None, start=feature)
     if simplex.intersects:
         return simplex, _intersecting(a, b, simplex, epa(a, b, simplex), by_sat if method == "sat" else None)
     return simplex, _apart(simplex)
@@ -178,7 +187,7 @@ def _apart(simplex: Simplex) -> _Answer:
 
 
 def _intersecting(
-    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | None
+    a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | BoxAxis | None
 ) -> _Answer:
     """Return EPA's answer; when SAT is to decide, its depth and normal with EPA's witness points and proof."""
     size = size_of_difference(a, b)

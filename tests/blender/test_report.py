@@ -191,6 +191,13 @@ def test_area_of_zero_and_in_plain_units(units: ModuleType) -> None:
     assert units.UnitFormat("NONE", 1.0, "ADAPTIVE").area(2.0) == "2.0000"
 
 
+def test_two_boxes_are_tested_along_axes(report: ModuleType) -> None:
+    a, b = cube("A"), cube("B", (1.5, 0.0, 0.0))
+    a.contact_lens_shape = b.contact_lens_shape = "BOX"
+    inspect(a, b, method="SAT")
+    assert lines(report)["Method"] == "SAT, 12 axes", "three products are of parallel edges"
+
+
 def test_save_json(report: ModuleType, tmp_path: Path) -> None:
     inspect(cube("Würfel"), cube("B", (1.5, 0.0, 0.0)))
     path = tmp_path / "contact.json"

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from contact_lens.core import Contact, ConvexHull, Relation, Status, contact, verify
+from contact_lens.core import Box, Contact, ConvexHull, Relation, Status, box_sat, contact, verify
 from contact_lens.core.shapes.feature import FeatureKind
 
 from .assertions import fingerprint
@@ -263,6 +263,17 @@ def test_method_names_say_what_answered():
     assert touch(CUBE, CUBE + [0.5, 0, 0], method="sat").method == "sat"
     assert touch(CUBE, CUBE + [0.5, 0, 0], method="gjk").method == "gjk+epa"
     assert touch(CUBE, CUBE + [3, 0, 0], method="gjk").method == "gjk"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_two_boxes_are_tested_along_fifteen_axes(seed):
+    random = np.random.default_rng(seed)
+    a, b = (Box(random.normal(size=3), random.uniform(0.5, 2.0, 3), random.normal(size=4)) for _ in "ab")
+    c, by_gjk = contact(a, b, method="sat"), contact(a, b, method="gjk")
+    assert c.method.startswith("sat")
+    assert c.iterations == box_sat(a, b).axes_tested <= 15
+    assert c.signed_distance == pytest.approx(by_gjk.signed_distance, abs=1e-12)
+    assert verify(c, a, b)
 
 
 @pytest.mark.parametrize("offset", [0.5, 1.0, 3.0])
