@@ -36,6 +36,7 @@ from contact_lens.core.meshes.decomposition import Decomposition
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, joined, sheet, sphere, torus
+from .test_mesh_distance import fcl_object
 
 NEAR = 1e-7  # times the size: more than the rounding of any of these
 
@@ -129,7 +130,7 @@ STANDING = PANE[0][:, [2, 0, 1]], PANE[1]
         (PANE, moved(PANE, [0, 0, 0.1]), Relation.SEPARATED, 0.1),
     ],
 )
-def test_what_a_person_sees(a, b, relation, signed_distance):
+def test_relations_and_distances_at_any_size_and_place(a, b, relation, signed_distance):
     c = met(a, b)
     assert c.relation is relation
     if signed_distance is not None:
@@ -145,12 +146,6 @@ def test_what_a_person_sees(a, b, relation, signed_distance):
         elif relation not in (Relation.TOUCHING, Relation.COINCIDENT):
             assert other.relation is relation
             assert other.signed_distance == pytest.approx(c.signed_distance, abs=1e-6)
-
-
-def test_clearance():
-    c = met(BOX, moved(BOX, [1.2, 0, 0]), clearance=0.25)
-    assert c.relation is Relation.WITHIN_CLEARANCE
-    assert met(BOX, moved(BOX, [1.2, 0, 0]), clearance=0.15).relation is Relation.SEPARATED
 
 
 def test_convex_meshes_are_their_hulls():
@@ -205,13 +200,7 @@ def test_bumpy_solids_agree_with_fcl():
     rng = np.random.default_rng(3)
     for _ in range(12):
         a, b = bumpy(rng), moved(bumpy(rng), rng.normal(size=3) * 1.3, Rotation.random(random_state=rng).as_matrix())
-        models = []
-        for points, triangles in (a, b):
-            model = fcl.BVHModel()
-            model.beginModel(len(points), len(triangles))
-            model.addSubModel(points, triangles)
-            model.endModel()
-            models.append(fcl.CollisionObject(model))
+        models = fcl_object(a), fcl_object(b)
         c = met(a, b)
         if len(c.certificate.crossings) or not c.intersects:
             assert (fcl.collide(*models) > 0) == (len(c.certificate.crossings) > 0)
@@ -246,7 +235,12 @@ def test_depth_of_large_meshes_is_bounded_by_the_meshes():
     assert same.depth == pytest.approx(0.6, rel=1e-2)
 
 
-def test_touching_fine_meshes():
+def test_touching_meshes():
+    c = met(BOX, moved(BOX, [1, 0.25, 0]))
+    assert [region.area for region in c.regions] == pytest.approx([0.75])
+    assert c.curves
+    for clearance, relation in ((0.25, Relation.WITHIN_CLEARANCE), (0.15, Relation.SEPARATED)):
+        assert met(BOX, moved(BOX, [1.2, 0, 0]), clearance=clearance).relation is relation
     ring = torus(40, 20)
     plate = block([4, 4, 1], [-2, -2, 0.3 * np.sin(np.pi / 2)])
     c = met(ring, plate)
@@ -258,58 +252,48 @@ def test_touching_fine_meshes():
 
 
 def test_all_of_a_mesh_counts():
-    """Parts of one inside parts of the other and the other way round; a part far away."""
+    """Parts of one inside parts of the other and the other way round; a part far away; parts that undo each other."""
     a = joined([block([3, 3, 3]), block([0.5, 0.5, 0.5], [11, 1, 1])])
     b = joined([block([0.5, 0.5, 0.5], [1, 1, 1]), block([3, 3, 3], [10, 0, 0])])
     c = met(a, b)
     assert c.intersects
     assert not len(c.certificate.crossings)
-    assert c.relation is Relation.PENETRATING
     claims_hold(c, a, b)
-    c = met(joined([block([1, 1, 1], [1, 1, 1]), block([1, 1, 1], [20, 0, 0])]), block([3, 3, 3]))
-    assert c.relation is Relation.PENETRATING
+    parts = joined([block([1, 1, 1], [1, 1, 1]), block([1, 1, 1], [20, 0, 0])])
+    turn = np.array([[0.6, -0.8, 0], [0.8, 0.6, 0], [0, 0, 1.0]])
+    wire = moved(block([1.0, 1e-8, 1e-8]), [0, 0, 0], turn)
+    for a, b, solid, relation in (
+        (parts, block([3, 3, 3]), True, Relation.PENETRATING),
+        (joined([BOX, flipped(BOX)]), block([0.5] * 3, [0.25] * 3), False, Relation.SEPARATED),
+        (wire, block([4.0] * 3, [-2.0] * 3), True, Relation.A_INSIDE_B),
+    ):
+        c = met(a, b)
+        assert (c.certificate.a_solid, c.relation) == (solid, relation)
 
 
-def test_shell_around_a_hollow():
-    """The surface of a box is in the wall of a hollow one, and so is none of what is inside of it."""
-    c = met(block([2, 2, 2], [-0.5] * 3), HOLLOW)
-    assert c.relation is Relation.PENETRATING
-
-
-def test_regions_of_exact_pieces():
-    c = met(BOX, moved(BOX, [1, 0.25, 0]))
-    assert len(c.regions) == 1
-    assert c.regions[0].area == pytest.approx(0.75)
-    assert c.curves
-
-
-def test_faults_are_told_and_not_refused():
-    whole = block()
-    opened = whole[0], whole[1][1:]
-    c = met(opened, moved(BOX, [0.5, 0.5, 0.5]))
-    assert not c.certificate.a_solid
-    assert c.certificate.b_solid
-    assert c.intersects
-    assert str(c.notes[0]) == "A: not closed, taken as a bare surface: 3 open edges"
-    doubled = whole[0], np.concatenate([whole[1], whole[1][:1]])
-    told = "; ".join(map(str, met(BOX, doubled).notes))
-    assert "B: not closed, taken as a bare surface: 3 edges of more than two faces" in told
-    assert "B: 1 face is there twice" in told
+def test_faults_are_reported_and_not_refused():
+    points, triangles = BOX
+    corner = moved(BOX, [0.5, 0.5, 0.5])
     crossing = joined([block([2, 2, 2]), block([2, 2, 2], [1, 1, 1])])
-    c = met(crossing, moved(BOX, [1.2, 1.2, 1.2]))
-    assert c.certificate.a_solid
-    assert any(str(note).startswith("A: crosses itself") for note in c.notes)
-    assert c.relation is Relation.B_INSIDE_A
-    soup = whole[0].take(whole[1].ravel(), axis=0), np.arange(36).reshape(-1, 3)
-    c = met(soup, moved(BOX, [0.5, 0.5, 0.5]))
-    assert c.certificate.a_solid
-    assert "A: closed once points in the same place are made one" in map(str, c.notes)
-    assert c.depth == pytest.approx(0.5)
+    soup = points.take(triangles.ravel(), axis=0), np.arange(36).reshape(-1, 3)
+    doubled = points, np.concatenate([triangles, triangles[:1]])
     flat = PANE[0], np.concatenate([PANE[1], PANE[1][:, ::-1]])
-    assert not met(flat, BOX).certificate.a_solid
-    inward = met(flipped(BOX), moved(BOX, [0.9, 0, 0]))
-    assert inward.certificate.a_solid
-    assert inward.depth == pytest.approx(0.1)
+    for a, b, solid, depth, words in (
+        ((points, triangles[1:]), corner, False, 0.0, ["A: not closed, taken as a bare surface: 3 open edges"]),
+        (doubled, corner, False, 0.0, ["A: not closed, taken as a bare surface: 3 edges of more than two faces"]),
+        (doubled, corner, False, 0.0, ["A: 1 face is there twice"]),
+        (crossing, moved(BOX, [1.2] * 3), True, None, ["A: crosses itself: "]),
+        (soup, corner, True, 0.5, ["A: closed once points in the same place are made one"]),
+        (flat, BOX, False, 0.0, []),
+        (flipped(BOX), moved(BOX, [0.9, 0, 0]), True, 0.1, []),
+    ):
+        c = met(a, b)
+        assert c.intersects
+        assert c.certificate.a_solid is solid
+        assert c.certificate.b_solid
+        assert depth is None or c.depth == pytest.approx(depth)
+        for beginning in words:
+            assert any(str(note).startswith(beginning) for note in c.notes)
 
 
 def test_inner_pieces_are_inside():
@@ -323,15 +307,6 @@ def test_inner_pieces_are_inside():
         for piece in inner_pieces(mesh, hulls):
             weights = rng.dirichlet(np.ones(len(piece.vertices)), size=200)
             assert solid.contains(weights @ piece.vertices).all()
-
-
-def test_pieces_can_be_given():
-    a, b = Mesh(*RING), Mesh(*moved(RING, [0.6, 0.02, 0.01], UPRIGHT))
-    pieces = mesh_pieces(a), mesh_pieces(b)
-    c = contact(a, b, pieces_a=pieces[0], pieces_b=pieces[1])
-    assert c.certificate.pieces_a is pieces[0]
-    assert c.certificate.pieces_b is pieces[1]
-    assert c.certificate.compound is not None
 
 
 def test_no_depth_is_longer_than_another_translation_that_is_known_to_separate():
@@ -369,27 +344,26 @@ def test_the_pieces_do_not_make_a_depth_longer_though_their_search_ends_early(mo
 
 
 def test_arguments_are_checked():
-    mesh = Mesh(*BOX)
-    with pytest.raises(ValueError, match=r"^a must be a shape"):
-        contact(BOX, mesh)  # type: ignore[arg-type]
-    ball = Sphere([0.0, 0.0, 0.0], 1.0)
-    with pytest.raises(ValueError, match="same dimension"):
-        contact(mesh, Circle([0.0, 0.0], 1.0))
-    with pytest.raises(ValueError, match=r"^pieces_b must be None: a Sphere is its own pieces"):
-        contact(mesh, ball, pieces_b=mesh_pieces(mesh))
-    with pytest.raises(ValueError, match=r"^clearance"):
-        contact(mesh, mesh, clearance=-1.0)
-    with pytest.raises(ValueError, match=r"^contact_tolerance"):
-        contact(mesh, mesh, contact_tolerance=np.nan)
-    with pytest.raises(ValueError, match=r"^pieces_b"):
-        contact(mesh, mesh, pieces_b=[])  # type: ignore[arg-type]
+    mesh, pieces = Mesh(*BOX), mesh_pieces(Mesh(*BOX))
+    for message, b, options in (
+        ("b must be a shape", BOX, {}),
+        (".*same dimension", Circle([0.0, 0.0], 1.0), {}),
+        ("pieces_b must be None: a Sphere is its own pieces", Sphere([0.0, 0.0, 0.0], 1.0), {"pieces_b": pieces}),
+        ("clearance", mesh, {"clearance": -1.0}),
+        ("contact_tolerance", mesh, {"contact_tolerance": np.nan}),
+        ("pieces_b", mesh, {"pieces_b": []}),
+    ):
+        with pytest.raises(ValueError, match=f"^({message})"):
+            contact(mesh, b, **options)
     with pytest.raises(Cancelled):
-        contact(mesh, mesh, progress=lambda share: share < 0.25)
-    shares: list[float] = []
-    contact(mesh, Mesh(*moved(BOX, [0.5, 0.5, 0.5])), progress=lambda share: shares.append(share) or True)
-    assert shares == sorted(shares)
-    assert min(shares) >= 0.0
-    assert shares[-1] == 1.0
+        contact(mesh, mesh, progress=lambda fraction: fraction < 0.25)
+    reported: list[float] = []
+    other = Mesh(*moved(BOX, [0.5, 0.5, 0.5]))
+    c = contact(mesh, other, pieces_a=pieces, progress=reported.append)
+    assert c.certificate.pieces_a is pieces
+    assert reported == sorted(reported)
+    assert min(reported) >= 0.0
+    assert reported[-1] == 1.0
 
 
 def voxels(cells: object) -> Mesh:
@@ -519,23 +493,6 @@ def test_a_mesh_of_parts_turned_against_each_other_is_a_solid():
         assert verify(c, a, b).ok
     inside = contact(a, Mesh(*block([0.5] * 3, [3.25, 0.25, 0.25])))
     assert inside.relation is Relation.B_INSIDE_A
-
-
-def test_parts_that_undo_each_other_enclose_nothing():
-    a = Mesh(*joined([block(), flipped(block())]))
-    c = contact(a, Mesh(*block([0.5] * 3, [0.25] * 3)))
-    assert not c.certificate.a_solid
-    assert not c.intersects
-
-
-def test_a_thin_wire_is_a_solid():
-    turn = np.array([[0.6, -0.8, 0], [0.8, 0.6, 0], [0, 0, 1.0]])
-    points, triangles = block([1.0, 1e-8, 1e-8])
-    wire, around = Mesh(points @ turn.T, triangles), Mesh(*block([4.0] * 3, [-2.0] * 3))
-    c = contact(wire, around)
-    assert c.certificate.a_solid
-    assert c.relation is Relation.A_INSIDE_B
-    assert c.depth > 1.0
 
 
 def test_room_in_two_parts_turned_against_each_other_is_outside():

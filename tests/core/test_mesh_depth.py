@@ -16,15 +16,9 @@ from contact_lens.core.meshes.mesh_sweep import first_impact, gaps_between
 
 from .generators import rotation
 from .mesh_shapes import Surface, block, sphere, torus
+from .test_mesh_contact import UPRIGHT, bumpy
 
 pytestmark = pytest.mark.slow
-
-UPRIGHT = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
-
-
-def bumpy(rng: np.random.Generator, rings: int = 7) -> Surface:
-    points, triangles = sphere(rings)
-    return points * rng.uniform(0.6, 1.2, size=(len(points), 1)), triangles
 
 
 def pairs() -> dict[str, tuple[Surface, Surface]]:
@@ -66,10 +60,12 @@ def tried(c: Contact, a: Mesh, b: Mesh, count: int = 300) -> None:
     """No translation shorter than the least depth separates, and the one told does."""
     one, other = Body.of(a), Body.of(b)
     rng = np.random.default_rng(1)
-    ways = rng.normal(size=(count, 3))
-    ways = np.concatenate([ways, np.repeat(c.mtv[None], 30, axis=0) + 0.1 * c.depth * rng.normal(size=(30, 3))])
-    for way in ways / np.linalg.norm(ways, axis=1)[:, None]:
-        assert not are_disjoint(one, other.translated(way * (c.least_depth * rng.uniform(0.0, 1.0 - 1e-9))))
+    directions = rng.normal(size=(count, 3))
+    directions = np.concatenate(
+        [directions, np.repeat(c.mtv[None], 30, axis=0) + 0.1 * c.depth * rng.normal(size=(30, 3))]
+    )
+    for direction in directions / np.linalg.norm(directions, axis=1)[:, None]:
+        assert not are_disjoint(one, other.translated(direction * (c.least_depth * rng.uniform(0.0, 1.0 - 1e-9))))
     if c.depth > 0.0:
         assert are_disjoint(one, other.translated(c.mtv * (1.0 + 1e-9)))
 
@@ -85,28 +81,28 @@ def test_solids_that_bend_inward_at_many_edges_are_left_off_at_any_time():
     rng = np.random.default_rng(1)
     (points, triangles), other = bumpy(rng, 10), bumpy(rng, 10)
     a, b = Mesh(points, triangles), Mesh(other[0] + [0.8, 0.2, 0.1], other[1])
-    shares: list[float] = []
-    c = contact(a, b, progress=shares.append)
+    fractions: list[float] = []
+    c = contact(a, b, progress=fractions.append)
     assert c.certificate.pieces_a is not None
     assert c.certificate.pieces_b is not None
     assert min(c.certificate.pieces_a.reflex_edges, c.certificate.pieces_b.reflex_edges) > 200
     assert len(triangles) > 300
-    assert shares == sorted(shares)
-    assert len(shares) > 100
-    for left_off in (*range(1, 60, 7), 100, len(shares) - 5):
-        told: list[float] = []
+    assert fractions == sorted(fractions)
+    assert len(fractions) > 100
+    for left_off in (*range(1, 60, 7), 100, len(fractions) - 5):
+        reported: list[float] = []
 
-        def progress(share: float, told: list[float] = told, most: int = left_off) -> bool:
-            told.append(share)
-            return len(told) < most
+        def progress(fraction: float, reported: list[float] = reported, most: int = left_off) -> bool:
+            reported.append(fraction)
+            return len(reported) < most
 
         with pytest.raises(Cancelled):
             contact(a, b, progress=progress)
-        assert len(told) == left_off, "not asked again"
+        assert len(reported) == left_off, "not asked again"
 
 
 def test_rings_part_by_a_little_though_they_stay_linked():
-    """The shortest way is through the hole of each, far from that around the hulls."""
+    """The shortest translation is through the hole of each, far from that around the hulls."""
     a, b = PAIRS["linked rings"]
     c = contact(Mesh(*a), Mesh(*b))
     assert c.depth < 2e-3
@@ -162,18 +158,20 @@ def test_a_moving_mesh_is_stopped_where_bisection_says():
         a, b = Mesh(*bumpy(rng, 5)), Mesh(*bumpy(rng, 5))
         start = rng.normal(size=3)
         start *= 4.0 / np.linalg.norm(start)
-        way = -start + rng.normal(size=3) * 0.8
-        found = first_impact(a, b, start, way)
+        direction = -start + rng.normal(size=3) * 0.8
+        found = first_impact(a, b, start, direction)
         bodies = Body(a, False), Body(b, False)
         if found is None:
-            assert all(are_disjoint(bodies[0], bodies[1].translated(start + s * way)) for s in np.linspace(0, 1, 100))
+            assert all(
+                are_disjoint(bodies[0], bodies[1].translated(start + s * direction)) for s in np.linspace(0, 1, 100)
+            )
             continue
         stopped += 1
         for before in np.linspace(0.0, 1.0, 30):
-            assert are_disjoint(bodies[0], bodies[1].translated(start + (found.fraction - 1e-9) * before * way))
-        assert not are_disjoint(bodies[0], bodies[1].translated(start + (found.fraction + 1e-9) * way))
-        assert found.normal @ way < 0.0
-        at = start + found.fraction * way
+            assert are_disjoint(bodies[0], bodies[1].translated(start + (found.fraction - 1e-9) * before * direction))
+        assert not are_disjoint(bodies[0], bodies[1].translated(start + (found.fraction + 1e-9) * direction))
+        assert found.normal @ direction < 0.0
+        at = start + found.fraction * direction
         assert found.normal @ at == pytest.approx(found.offset, abs=1e-12)
     assert stopped > 15
 
@@ -181,13 +179,13 @@ def test_a_moving_mesh_is_stopped_where_bisection_says():
 def test_gaps_along_a_way():
     """A small block on its way through the hole of a ring, from within its side."""
     ring, small = Mesh(*torus(48, 24)), Mesh(*block((0.1, 0.1, 0.1), (-1.05, -0.05, -0.05)))
-    found = [share for share, _ in gaps_between(ring, small, np.array([4.0, 0.0, 0.0]), 1e-12, 10**9)]
+    found = [fraction for fraction, _ in gaps_between(ring, small, np.array([4.0, 0.0, 0.0]), 1e-12, 10**9)]
     assert found[-1] is None
     # Out of the side's inside the surfaces do not meet; then in the hole, in the other side, beyond it.
     expected = [0.0, 0.35 / 4.0, (0.7 + 1.05) / 4.0, (1.35 + 1.0) / 4.0]
     assert len(found) >= len(expected)
-    for share in expected[1:2]:
-        assert min(abs(share - gap) for gap in found[:-1]) < 0.01
+    for fraction in expected[1:2]:
+        assert min(abs(fraction - gap) for gap in found[:-1]) < 0.01
 
 
 def test_large_meshes_tell_how_far_they_are_and_can_be_cancelled():
@@ -195,17 +193,19 @@ def test_large_meshes_tell_how_far_they_are_and_can_be_cancelled():
     points, triangles = sphere(72)
     meshes = [Mesh(points * rng.uniform(0.97, 1.03, size=(len(points), 1)) + x, triangles) for x in (0.0, 0.9)]
     pieces = [mesh_pieces(mesh) for mesh in meshes]
-    shares: list[float] = []
+    fractions: list[float] = []
 
-    def progress(share: float) -> bool:
-        shares.append(share)
+    def progress(fraction: float) -> bool:
+        fractions.append(fraction)
         return True
 
     c = contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=progress)
     assert c.relation is Relation.PENETRATING
     assert 0.3 < c.least_depth < c.depth < 0.7
-    assert shares == sorted(shares)
-    assert len(shares) > 100
+    assert fractions == sorted(fractions)
+    assert len(fractions) > 100
     for stop in (0.75, 0.95):
         with pytest.raises(Cancelled):
-            contact(*meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda share, stop=stop: share < stop)
+            contact(
+                *meshes, pieces_a=pieces[0], pieces_b=pieces[1], progress=lambda fraction, stop=stop: fraction < stop
+            )

@@ -42,6 +42,15 @@ def soup(rng: np.random.Generator, count: int, size: float) -> Surface:
     return points.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3)
 
 
+def fcl_object(surface: Surface) -> fcl.CollisionObject:
+    """The same surface in FCL."""
+    model = fcl.BVHModel()
+    model.beginModel(*map(len, surface))
+    model.addSubModel(*surface)
+    model.endModel()
+    return fcl.CollisionObject(model)
+
+
 def apart(a: Surface, b: Surface) -> MeshDistance:
     return mesh_distance(Mesh(*a), Mesh(*b))
 
@@ -122,14 +131,7 @@ def test_meshes_of_thousands_of_triangles_agree_with_fcl():
         a, b = ball(28, 0.1), ball(21, 0.3)
         shift = [[2.6, 0.5, 0.3], [0.0, 0.0, 0.0], [1.9, 0.1, 0.2]][case % 3]
         b = ((b[0] * (0.4 if case % 3 == 1 else 1.0)) @ rotation(rng) + shift, b[1])
-        models = []
-        for points, faces in (a, b):
-            model = fcl.BVHModel()
-            model.beginModel(len(points), len(faces))
-            model.addSubModel(points, faces)
-            model.endModel()
-            models.append(fcl.CollisionObject(model))
-        wanted = fcl.distance(*models, fcl.DistanceRequest(), fcl.DistanceResult())
+        wanted = fcl.distance(fcl_object(a), fcl_object(b), fcl.DistanceRequest(), fcl.DistanceResult())
         found = apart(a, b)
         assert found.distance == pytest.approx(max(wanted, 0.0), rel=1e-9, abs=1e-12)
         assert found.measured < found.possible / 20
