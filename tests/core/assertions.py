@@ -24,7 +24,7 @@ FACE_TILT = 1e-10
 """Times the larger shape's extent: how far a point of its support feature may be below its support plane."""
 
 HULL_SLACK = 16.0
-"""Times EPS M: what both hulls together may leave out of their input, 8 each by the promise of `ConvexHull`."""
+"""Times EPS M: both hulls together may leave out so much of their input, 8 each by the promise of `ConvexHull`."""
 
 
 def promise_failures(
@@ -78,7 +78,7 @@ def promise_failures(
         check(true <= high, f"upper bound {high!r} below the truth {true_sd!r} by {float(true - high):.3e}")
     check(
         high - low <= tol * (1 + 1e-6) or contact.status != Status.CERTIFIED,
-        f"bounds are {high - low:.3e} apart, tol {tol:.1e}, and the status says certified",
+        f"bounds are {high - low:.3e} apart, tol {tol:.1e}, and the status is certified",
     )
 
     ties = contact.ties
@@ -91,7 +91,7 @@ def promise_failures(
     band = contact_band(a, b, contact.contact_tolerance)
     failures += _relation_failures(contact, true_sd, tol, band)
     failures += _region_failures(contact, pa, pb, tol, band)
-    # A status that says the bounds do not meet is an honest answer, not a wrong one: `verify` may repeat that, no more.
+    # A status of bounds that do not meet is an honest answer, not a wrong one: `verify` may repeat that, no more.
     honest = contact.status != Status.CERTIFIED
     failed = [c for c in verify(contact, a, b).checks if not c.ok and not (honest and c.name == "the bounds meet")]
     check(not failed, f"verify: {[str(c) for c in failed]}")
@@ -112,13 +112,13 @@ def fingerprint(value: object) -> object:
 
 
 def assert_promises(contact: Contact, a: Polytope, b: Polytope, points_a, points_b, expected: Answer | None = None):
-    """Every promise holds for this contact."""
+    """Assert that a contact keeps every promise."""
     failures = promise_failures(contact, a, b, points_a, points_b, expected)
     assert not failures, "\n".join(failures)
 
 
 def contact_band(a: Polytope, b: Polytope, contact_tolerance: float) -> float:
-    """The band of TOUCHING: relative to the smaller non-zero extent, and what the sign may be wrong by at least."""
+    """The band of TOUCHING: relative to the smaller non-zero extent, at least where the sign may be wrong."""
     extents = [e for e in (float(np.linalg.norm(np.ptp(shape.vertices, axis=0))) for shape in (a, b)) if e > 0]
     return max(contact_tolerance * min(extents, default=0.0), sign_tolerance(a.vertices, b.vertices))
 
@@ -148,8 +148,8 @@ def _region_failures(contact: Contact, pa, pb, tol: float, band: float) -> list[
     plane = 0.5 * (((pa - middle) @ normal).max() + ((pb - middle) @ normal).min())
     off = np.abs((vertices - middle) @ normal - plane).max()
     # The region is the overlap of both features, pushed into the plane half-way: no further from either shape than
-    # half the distance of the support planes and the width of the features. What rounding may tilt the face of a much
-    # larger shape by counts as its width.
+    # half the distance of the support planes and the width of the features. The tilt of the face of a much larger
+    # shape by rounding counts as its width.
     larger = max(float(np.linalg.norm(np.ptp(points, axis=0))) for points in (pa, pb))
     slack = 0.5 * abs(contact.signed_distance) + 2 * band + tol + FACE_TILT * larger
     worst = {name: max(exact_distance_to_point(p, v) for v in vertices) for name, p in (("A", pa), ("B", pb))}

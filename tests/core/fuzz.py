@@ -292,7 +292,7 @@ def search(seed: int, count: int, processes: int = 2) -> list[Look]:
 
 
 def main(arguments: list[str]) -> int:
-    """Search, print what was found; return 1 when a pair fails."""
+    """Search, print the pairs that fail; return 1 when there are any."""
     parser = argparse.ArgumentParser(prog="python -m tests.core.fuzz", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--pairs", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**9), help="a fresh one if not given")

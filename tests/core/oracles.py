@@ -9,7 +9,7 @@ oracle         method                                          valid
                nearest facet is a facet of A - B               boxes, 50 ms for 40 vertices)
 `sat`          every face normal and every edge pair, no       sign always; value when the shapes overlap
                pruning, in float                               (apart it is only a lower bound)
-`minkowski`    Qhull's hull of A - B, nearest facet of it      rank 3 (or 2 in the plane), aspect up to 1e4
+`minkowski`    Qhull's hull of A - B, nearest facet of it      overlapping only; rank 3 (or 2), aspect up to 1e4
 `nearest`      non-negative least squares, active set polished apart only (None when they overlap)
 ============== =============================================== ===============================================
 
@@ -386,15 +386,8 @@ def _flat_normal(points):
     return axes[2] if sizes[2] <= 1e-7 * sizes[0] else None
 
 
-UNSURE = 1e-10
-"""Relative to the size of A - B: a distance whose own slab shows this much less is no answer."""
-
-
 def minkowski(a, b) -> Answer | None:
-    """Signed distance of the origin from Qhull's hull of A - B.
-
-    None when A - B is flat or too thin for Qhull, and when a gap is too small to prove its own direction (UNSURE).
-    """
+    """Depth of the origin in Qhull's hull of A - B; None when it is outside, or A - B is flat or too thin for Qhull."""
     a, b, scale = _normalised(a, b)
     a, b = _reduce(a, b)
     dim = a.shape[1]
@@ -406,29 +399,19 @@ def minkowski(a, b) -> Answer | None:
         hull = Qhull(difference)
     except QhullError:
         return None
-    offsets = hull.equations[:, -1]
-    if offsets.max() <= 0:
-        # Qhull's merged planes are only as flat as their members: measure along the few best normals again.
-        best = np.argsort(offsets)[::-1][:64]
-        normals = hull.equations[best, :-1]
-        corners = difference[hull.simplices[best]]
-        polished = _triangle_normals(corners) if dim == 3 else _line_normals(corners)
-        lengths = np.linalg.norm(polished, axis=1)
-        ok = lengths > 1e-18
-        polished = polished[ok] / lengths[ok, None]
-        polished *= np.sign((polished * normals[ok]).sum(axis=1))[:, None]
-        normals = np.concatenate([normals, polished])
-        gaps = -(difference @ normals.T).max(axis=0)
-        k = int(gaps.argmax())
-        return Answer(float(gaps[k]) * scale, normals[k])
-    seen = difference[hull.simplices[offsets > 0]]
-    nearest = _nearest_on_triangles(seen) if dim == 3 else _nearest_on_segments(seen[:, 0], seen[:, 1])
-    distances = np.linalg.norm(nearest, axis=1)
-    k = int(distances.argmin())
-    normal = -nearest[k] / distances[k] if distances[k] > 0 else hull.equations[offsets.argmax(), :-1] * -1.0
-    if distances[k] + (difference @ normal).max() > UNSURE:
-        return None  # the foot on a sliver: the slab across it does not show the distance
-    return Answer(float(distances[k]) * scale, normal)
+    if hull.equations[:, -1].max() > 0:
+        return None
+    # Qhull's merged planes are only as flat as their members: measure along the few best normals again.
+    best = np.argsort(hull.equations[:, -1])[::-1][:64]
+    normals = hull.equations[best, :-1]
+    corners = difference[hull.simplices[best]]
+    polished = _triangle_normals(corners) if dim == 3 else (corners[:, 1] - corners[:, 0])[:, ::-1] * [1, -1]
+    lengths = np.linalg.norm(polished, axis=1)
+    polished = polished[lengths > 1e-18] / lengths[lengths > 1e-18, None]
+    normals = np.concatenate([normals, polished * np.sign((polished * normals[lengths > 1e-18]).sum(axis=1))[:, None]])
+    gaps = -(difference @ normals.T).max(axis=0)
+    k = int(gaps.argmax())
+    return Answer(float(gaps[k]) * scale, normals[k])
 
 
 def _triangle_normals(corners):
@@ -437,38 +420,6 @@ def _triangle_normals(corners):
     longest = (sides**2).sum(axis=2).argmax(axis=1)
     row = np.arange(len(corners))
     return np.cross(sides[row, (longest + 1) % 3], sides[row, (longest + 2) % 3])
-
-
-def _line_normals(corners):
-    side = corners[:, 1] - corners[:, 0]
-    return np.column_stack([side[:, 1], -side[:, 0]])
-
-
-def _nearest_on_segments(p, q):
-    side = q - p
-    square = (side**2).sum(axis=1)
-    t = np.clip(-(p * side).sum(axis=1) / np.where(square > 0, square, 1.0), 0.0, 1.0)
-    return p + t[:, None] * side
-
-
-def _nearest_on_triangles(corners):
-    """Nearest point to the origin of each triangle (t, 3, 3)."""
-    p, q, r = corners[:, 0], corners[:, 1], corners[:, 2]
-    candidates = [
-        _nearest_on_segments(p, q),
-        _nearest_on_segments(q, r),
-        _nearest_on_segments(r, p),
-    ]
-    normal = _triangle_normals(corners)
-    square = (normal**2).sum(axis=1)
-    ok = square > 1e-36
-    foot = normal * ((normal * p).sum(axis=1) / np.where(ok, square, 1.0))[:, None]
-    for u, v in ((p, q), (q, r), (r, p)):
-        ok = ok & ((np.cross(v - u, foot - u) * normal).sum(axis=1) >= 0)
-    candidates.append(np.where(ok[:, None], foot, p))
-    stack = np.stack(candidates)
-    best = (stack**2).sum(axis=2).argmin(axis=0)
-    return stack[best, np.arange(len(best))]
 
 
 def nearest(a, b) -> Answer | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever is wrong with an argument, the error is a ValueError that names it."""
+"""The error of a wrong argument is a ValueError that names it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def assert_refused(name: str, *calls: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("wrong", NO_SHAPE, ids=lambda x: type(x).__name__)
-def test_what_is_no_shape_is_refused_by_name(wrong: Any) -> None:
+def test_arguments_that_are_not_shapes_are_refused_by_name(wrong: Any) -> None:
     touch = gjk(CUBE, ABOVE)
     for between in (contact, *OF_VERTICES, lambda a, b: epa(a, b, touch), lambda a, b: region(a=a, b=b)):
         assert_refused("a must be a shape", lambda between=between: between(wrong, CUBE))
@@ -92,7 +92,7 @@ def test_shapes_of_different_dimension_are_refused() -> None:
 
 
 @pytest.mark.parametrize("wrong", [*NO_VECTOR, ORIGIN], ids=str)
-def test_what_is_no_direction_is_refused_by_name(wrong: Any) -> None:
+def test_arguments_that_are_not_directions_are_refused_by_name(wrong: Any) -> None:
     assert_refused("direction", lambda: support(CUBE, wrong))
     assert_refused("directions", lambda: CUBE.supports([wrong]), lambda: minkowski_supports(CUBE, ABOVE, [wrong]))
     assert_refused("normal", lambda: region(normal=wrong))
@@ -103,7 +103,7 @@ def test_what_is_no_direction_is_refused_by_name(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", NO_VECTOR, ids=str)
-def test_what_is_no_point_is_refused_by_name(wrong: Any) -> None:
+def test_arguments_that_are_not_points_are_refused_by_name(wrong: Any) -> None:
     assert_refused("point_on_a", lambda: region(point_on_a=wrong))
     assert_refused("point_on_b", lambda: region(point_on_b=wrong))
     assert_refused("center", lambda: Box(wrong, [1, 1, 1]))
@@ -119,7 +119,7 @@ def test_text_truth_values_and_complex_numbers_are_no_vectors(wrong: Any) -> Non
 
 
 @pytest.mark.parametrize("wrong", [-1e-9, np.nan, np.inf, -np.inf, "1", None, [1.0], 1j, True, 10**400, Decimal(1)])
-def test_what_is_no_length_is_refused_by_name(wrong: Any) -> None:
+def test_arguments_that_are_not_lengths_are_refused_by_name(wrong: Any) -> None:
     assert_refused("feature_width must be a finite number", lambda: region(feature_width=wrong))
     assert_refused("clearance must be a finite number", lambda: contact(CUBE, ABOVE, clearance=wrong))
     assert_refused("contact_tolerance must be a finite number", lambda: contact(CUBE, ABOVE, contact_tolerance=wrong))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Boxes are the eight corners, twelve edges and six planes their transform says they are."""
+"""Boxes have the eight corners, twelve edges and six planes of their transform."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rows(points) -> set:
 
 
 def assert_is_polytope(shape) -> None:
-    """Facets are planar, outward and closed; edges join the facets they say."""
+    """Facets are planar, outward and closed; edges join the facets they name."""
     centred = shape.vertices - shape.center
     size = shape.extent
     if len(shape.facets):

@@ -64,7 +64,7 @@ def test_the_first_separating_axis_ends_the_test():
     assert box_sat(UNIT, Box((1, 1, 1), (1, 1, 1))).intersects, "touching counts"
 
 
-def test_what_is_not_a_box_or_sheared_is_refused_by_name():
+def test_shapes_that_are_no_boxes_or_sheared_are_refused_by_name():
     matrix = np.eye(4)
     matrix[0, 1] = 0.5
     sheared = Box.from_matrix(matrix, (0, 0, 0), (1, 1, 1))

@@ -27,7 +27,7 @@ from contact_lens.core.tolerance import EPS
 from .generators import direction
 
 FORM_ROUNDING = 4.0
-"""Times EPS and the sum of a form's terms at the farthest corner: what its least value may be wrong by."""
+"""Times EPS and the sum of a form's terms at the farthest corner: the error its least value may have."""
 
 needs_more_digits = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-3 * EPS, reason="no float of more digits")
 

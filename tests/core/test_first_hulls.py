@@ -18,7 +18,7 @@ def points_of(count: int, seed: int, middle: float = 0.0) -> np.ndarray:
 
 @pytest.mark.parametrize("count", [1, 40, 1_000, 20_000])
 def test_facets_are_those_of_qhull_and_look_away_from_the_middle(count):
-    points = points_of(count, count, 0.5)  # some hulls hold the origin, some do not
+    points = points_of(count, count, 0.5)  # some hulls contain the origin, some do not
     hull, corners = first_hulls(points, np.full(count, LIMIT))
     assert (np.diff(hull) >= 0).all()
     p, q, r = (points[:, corners[:, k], hull] for k in range(3))
@@ -28,8 +28,8 @@ def test_facets_are_those_of_qhull_and_look_away_from_the_middle(count):
     rng = np.random.default_rng(0)
     for k in rng.choice(count, min(count, 200), replace=False).tolist():
         true = QHull(points[:, :, k].T)
-        mine = {frozenset(row) for row in corners[hull == k].tolist()}
-        assert mine == {frozenset(row) for row in true.simplices.tolist()}
+        found = {frozenset(row) for row in corners[hull == k].tolist()}
+        assert found == {frozenset(row) for row in true.simplices.tolist()}
 
 
 def test_each_edge_is_there_once_in_either_direction():

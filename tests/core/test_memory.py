@@ -7,11 +7,13 @@ import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from contact_lens.core import ConvexHull, Relation, contact_region, sat
 from contact_lens.core.narrow_phase.relation import relation_of
 
 from .generators import disc, sphere_points
+from .oracles import exact
 
 MEGABYTE = 1 << 20
 
@@ -50,6 +52,8 @@ def test_sat_of_two_large_shapes_takes_little_memory() -> None:
     found = []
     assert peak(lambda: found.append(sat(a, b))) < 8 * MEGABYTE
     assert found[0].signed_distance == first.signed_distance
+    truth = exact(a.vertices, b.vertices).signed_distance
+    assert first.signed_distance == pytest.approx(truth, abs=1e-13)
 
 
 def test_two_faces_of_many_sides_are_intersected_in_little_memory() -> None:

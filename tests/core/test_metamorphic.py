@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What must not change when the pair is swapped, turned, moved, scaled, mirrored or described by more points."""
+"""Invariants: nothing changes when the pair is swapped, turned, moved, scaled, mirrored or described by more points."""
 
 from __future__ import annotations
 

@@ -94,13 +94,6 @@ def test_distances_to_a_point_agree(index):
     assert exact_distance_to_point(points, point) == pytest.approx(distance, abs=1e-14)
 
 
-def test_pairs_are_the_same_for_the_same_seed_and_differ_for_another():
-    for first, again in zip(generators.pairs(1, 30), generators.pairs(1, 30), strict=True):
-        assert first[0] == again[0]
-        assert all(np.array_equal(p, q) for p, q in zip(first[1:], again[1:], strict=True))
-    assert not np.array_equal(generators.pair(1, 0)[1], generators.pair(2, 0)[1])
-
-
 def test_every_class_has_pairs_and_the_corpus_has_each_state():
     seen = dict.fromkeys((*generators.CLASSES, *generators.LARGE), 0)
     states = {"apart": 0, "touching": 0, "deep": 0}

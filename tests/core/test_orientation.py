@@ -10,16 +10,16 @@ import pytest
 
 from contact_lens.core.shapes.orientation import precise_volumes, signs_of_areas, signs_of_volumes
 
+from .oracles import cross, dot, minus
+
 
 def exact(corners: list[list[float]]) -> Fraction:
     """The determinant of the differences to the first corner."""
-    first, *rest = [[Fraction(x) for x in corner] for corner in corners]
-    rows = [[x - y for x, y in zip(row, first, strict=True)] for row in rest]
-    if len(rows) == 2:
-        (a, b), (c, d) = rows
-        return a * d - b * c
-    (a, b, c), (d, e, f), (g, h, i) = rows
-    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+    first, *others = [[Fraction(x) for x in corner] for corner in corners]
+    edges = [minus(corner, first) for corner in others]
+    if len(edges) == 2:
+        edges = [(*edge, 0) for edge in edges] + [(0, 0, 1)]
+    return dot(cross(edges[0], edges[1]), edges[2])
 
 
 def cases(rng: np.random.Generator, dim: int, count: int) -> dict[str, np.ndarray]:

@@ -45,7 +45,7 @@ SIDES = np.array(
 
 
 def things() -> dict[str, object]:
-    """Return shapes and answers of every kind; what a shape keeps once it is asked for is there as well."""
+    """Return shapes and answers of every kind, with what they compute once and keep."""
     hull, box = ConvexHull(CORNERS), Box((0.9, 0.2, 0.3), (1.0, 1.0, 1.0), (0.9, 0.1, 0.3, 0.2))
     ball, pill = Sphere((1.2, 0.5, 0.5), 0.5), Capsule((0.5, 0.5, 0.8), (0.5, 0.5, 3.0), 0.25)
     mesh, moved = Mesh(CORNERS, SIDES), Mesh(CORNERS + (0.7, 0.1, 0.2), SIDES)

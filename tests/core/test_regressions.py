@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs on which the engine was wrong once, by what was wrong."""
+"""Pairs on which the engine was wrong once, by the fault."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ PAIRS: dict[str, tuple[list[list[float]], list[list[float]]]] = {
             [7522.67570656724, -38682.18514757602, -31223.216795768752],
         ],
     ),
-    "parallel polygons a millionth apart: a flat tetrahedron seemed to hold the origin, and the normal was turned": (
+    "parallel polygons a millionth apart: a flat tetrahedron seemed to contain the origin, and the normal was turned": (
         [
             [-1.3062974270489267, 0.6952253278491454, -1.5880541149497944],
             [-1.7513389911708002, 0.048422517119654174, -1.1802822068035899],
@@ -120,7 +120,7 @@ PAIRS: dict[str, tuple[list[list[float]], list[list[float]]]] = {
         [[6.015e-07, -6.193e-07, -1.2e-06], [0.048, 0.05, 0.39], [0.05, 0.055034, 0.4]],
         [[-3e-20, 6e-21, 5e-19], [-1e-10, 2.293e-10, 1e-10], [-2.2927e-10, 0.0, 1.1e-10]],
     ),
-    "prisms of one unit 70 million units away: with sides told by floats alone EPA's polytope tears": (
+    "prisms of one unit 70 million units away: with sides by floats alone EPA's polytope tears": (
         [
             [-51065157.32380377, -48973573.33506837, -5401254.18089088],
             [-51065157.99937375, -48973572.94502786, -5401254.18089088],
@@ -172,7 +172,7 @@ PAIRS: dict[str, tuple[list[list[float]], list[list[float]]]] = {
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_what_was_wrong_once_is_right(name):
+def test_pairs_that_were_wrong_once_are_right(name):
     a, b = (np.array(points) for points in PAIRS[name])
     assert failures(a, b) == []
     assert failures(b, a) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every shape can be asked: support, distance, volume, centroid, bounds, and its image under a matrix."""
+"""The methods of every shape: support, distance, volume, centroid, bounds, and its image under a matrix."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the source articles describe, example by example. The ids are those of the feature list (S0 to S4)."""
+"""The examples of the source articles. The ids are those of the feature list (S0 to S4)."""
 
 from __future__ import annotations
 

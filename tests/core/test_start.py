@@ -114,9 +114,9 @@ def test_any_start_will_do(offset):
 @pytest.mark.parametrize("lattice", [True, False])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_foreign_and_stale_starts_change_no_answer(dim, lattice):
-    """1,000 times each the answer of another pair, of the same pair the other way round, and of the same pair as it was
+    """1,000 times each the answer of another pair, of the same pair with the shapes exchanged, and of the same pair
     before a turn that gives its vertices other numbers. Hulls of one, two or few points have not all the vertices
-    named, and a start of the plane says nothing about space."""
+    named, and a start of the plane has no meaning in space."""
     rng = np.random.default_rng((dim, lattice))
     points = [few_points(rng, dim, lattice) for _ in range(60)]
     pairs, starts = [], []
@@ -252,7 +252,7 @@ def test_scenes_in_which_some_move_have_the_answers_from_cold(options, count, pa
         assert_same_scene(last, cold)
         for k in rng.choice(count, count // 3, replace=False).tolist():
             shapes[k] = shapes[k].translated(rng.normal(size=3) * 10.0 ** rng.uniform(-6, -0.5))
-        if frame == 2:  # others come and go: numbers say nothing any more
+        if frame == 2:  # others come and go: numbers mean nothing any more
             shapes[0], shapes[5], shapes[7] = shapes[7], shapes[0], shapes[5]
 
 
