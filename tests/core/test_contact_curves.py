@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from contact_lens.core.meshes.contact_curves import contact_curves
-from contact_lens.core.meshes.coplanar_triangles import coplanar_segments
-from contact_lens.core.meshes.degenerate_triangles import degenerate_meeting
 from contact_lens.core.meshes.mesh import Mesh
 from contact_lens.core.meshes.triangle_pairs import crossing_triangles, self_crossings
 from contact_lens.core.region.contact_curve import ContactCurve
@@ -78,32 +76,6 @@ def test_flat_sheets_meet_in_their_outline() -> None:
     (edge,) = curves(sheet(3, 1.0), sheet(2, 1.0, (1.0, 0.0, 0.0)))
     assert not edge.is_closed
     assert edge.length == pytest.approx(1.0)
-
-
-def test_segments_in_the_plane_of_triangles_are_as_one_by_one() -> None:
-    rng = np.random.default_rng(3)
-    basis = np.array([[1.0, 2.0, 2.0], [2.0, -1.0, 1.0]])  # a plane in which whole numbers stay exact
-    seen = 0
-    while seen < 400:
-        flat = rng.integers(-2, 4, size=(5, 2)).astype(float)
-        u, v = flat[3] - flat[2], flat[4] - flat[2]
-        if u[0] * v[1] == u[1] * v[0] or (flat[0] == flat[1]).all():
-            continue
-        seen += 1
-        points = flat @ basis
-        corners = points[2:]
-        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-        met, ends, features = coplanar_segments(
-            points[0][:, None], points[1][:, None], corners.reshape(9, 1), normal[:, None]
-        )
-        p, q = points[:2].tolist()
-        expected = degenerate_meeting((p, q, q), corners.tolist(), True, False)
-        assert (expected is not None) == (len(met) == 1)
-        if expected is None:
-            continue
-        found = sorted((*features[k, :, 0].tolist(), *ends[k, :, 0].round(9).tolist()) for k in range(2))
-        wanted = sorted((*names, *np.round(end, 9).tolist()) for end, names in zip(*expected, strict=True))
-        assert found == wanted
 
 
 def test_points() -> None:
