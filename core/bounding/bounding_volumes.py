@@ -40,16 +40,23 @@ def bounding_volumes(
     >>> print(boxes.low.tolist(), boxes.high.tolist())
     [[0.0, 0.0, 0.0], [4.0, 4.0, 4.0]] [[1.0, 2.0, 3.0], [5.0, 5.0, 6.0]]
 
-    points (N, dim), dim 2 or 3. `starts` (g,) holds the index of the first point of each group; a group ends where
+    points (N, dim), dim 2 or 3. `starts` (g,) are the indices of the first point of each group; a group ends where
     the next begins, the last with the points. It must grow. None: all points are one group. `k` is for "kdop" only: 6,
     14, 18 or 26 in space, 4 or 8 in the plane; 18 and 8 when it is not given. No groups, no volumes.
-    `progress` is called with the share done, 0 to 1; False cancels.
+    `progress` is called with the fraction done, 0 to 1; False cancels.
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when a group has no
     points or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
+
+    >>> triangles = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0], [5.0, 5.0], [6.0, 5.0], [5.0, 7.0]]
+    >>> boxes = bounding_volumes("aabb", triangles, [0, 3])
+    >>> boxes.centers.tolist()
+    [[1.0, 0.5], [5.5, 6.0]]
+    >>> boxes.overlaps(boxes.take([1, 0])).tolist()
+    [False, False]
     """
-    _check_kind(kind, k)
-    array, first = _checked_groups(points, starts)
+    _validate_kind(kind, k)
+    array, first = _as_groups(points, starts)
     return _bound(kind, array, first, k, progress)
 
 
@@ -72,12 +79,16 @@ def volumes_of_triangles(
 
     Raises ValueError, naming the argument, when one is of another kind or shape or not finite, when an index has no
     point or when there is no such k; Cancelled when `progress` says so. Source: S3.1.
+
+    >>> square = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
+    >>> volumes_of_triangles("aabb", square, [[0, 1, 2], [0, 2, 3]]).centers.tolist()
+    [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]]
     """
-    _check_kind(kind, k)
-    array, _ = _checked_groups(points, [])
+    _validate_kind(kind, k)
+    array, _ = _as_groups(points, [])
     corners = as_indices("triangles", triangles, len(array), "points", columns=3)
     if kind in ("aabb", "kdop"):
-        return kdops_of_triangles(array, corners, _count_of_planes(kind, k, array.shape[1]), progress)
+        return kdops_of_triangles(array, corners, _plane_count(kind, k, array.shape[1]), progress)
     return _bound(kind, array.take(corners.ravel(), axis=0), np.arange(0, corners.size, 3), k, progress)
 
 
@@ -94,8 +105,11 @@ def volumes_of_shapes(
 
     Raises ValueError, naming the argument, when something is no shape, when the shapes are not of one dimension or
     when there is no such k; Cancelled when `progress` says so.
+
+    >>> volumes_of_shapes("aabb", [Box([1.0, 2.0, 3.0], [2.0, 2.0, 2.0])]).volume.tolist()
+    [8.0]
     """
-    _check_kind(kind, k)
+    _validate_kind(kind, k)
     if not isinstance(shapes, Iterable) or isinstance(shapes, Polytope):
         raise ValueError(f"shapes must be a list of shapes, not {type(shapes).__name__}")
     shapes = [as_polytope(f"shapes[{i}]", shape) for i, shape in enumerate(shapes)]
@@ -116,23 +130,23 @@ def _bound(kind: Kind, points: FloatArray, starts: IntArray, k: int | None, prog
         return bounding_spheres(points, starts, progress)
     if kind == "obb":
         return bounding_obbs(points, starts, progress)
-    return bounding_kdops(points, starts, _count_of_planes(kind, k, points.shape[1]), progress)
+    return bounding_kdops(points, starts, _plane_count(kind, k, points.shape[1]), progress)
 
 
-def _check_kind(kind: Kind, k: int | None) -> None:
+def _validate_kind(kind: Kind, k: int | None) -> None:
     if not isinstance(kind, str) or kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, not {kind!r}")
     if k is not None and kind != "kdop":
         raise ValueError(f'k is for "kdop" only, not for {kind!r}')
 
 
-def _count_of_planes(kind: Kind, k: int | None, dim: int) -> int:
+def _plane_count(kind: Kind, k: int | None, dim: int) -> int:
     if kind == "aabb":
         return 2 * dim
     return default_k(dim) if k is None else k
 
 
-def _checked_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatArray, IntArray]:
+def _as_groups(points: ArrayLike, starts: ArrayLike | None) -> tuple[FloatArray, IntArray]:
     """Return points (N, 2) or (N, 3), and the index (g,) of the first point of each group."""
     array = as_array("points", points, "an array (n, 2) or (n, 3)")
     if array.ndim != 2 or array.shape[1] not in (2, 3):

@@ -192,7 +192,7 @@ def _around_few(groups: _Groups, few: IntArray, dim: int) -> tuple[FloatArray, F
     """Return centres (3, a), radii (a,) and support (a, dim + 1) of the smallest spheres around a few items each.
 
     few (a, dim + 2) are items, -1 for none; the first is on the sphere. The smallest sphere is the smallest of all
-    that some of them determine and that hold the others: the centre from which they reach least far.
+    that some of them determine and that contain the others: the centre from which they reach least far.
     """
     filled = few >= 0
     p = groups.rows[:, few]  # (3, a, dim + 2)

@@ -288,8 +288,8 @@ def _climb(
     reached = vertex[hits[np.searchsorted(hits, begins)]].reshape(b, k)
     low, high = -top.reshape(b, k).T[: k // 2], top.reshape(b, k).T[k // 2 :]
     for i in unfinished.tolist():
-        one = graph.part(i, i + 1)
-        exact = _recompute(one, matrices[i : i + 1], offsets[i : i + 1], directions, None)
+        hull_graph = graph.part(i, i + 1)
+        exact = _recompute(hull_graph, matrices[i : i + 1], offsets[i : i + 1], directions, None)
         low[:, i], high[:, i] = exact.low[0], exact.high[0]
-        reached[i] = graph.starts[i] + (local[:, i * k : (i + 1) * k].T @ one.rows).argmax(axis=1)
+        reached[i] = graph.starts[i] + (local[:, i * k : (i + 1) * k].T @ hull_graph.rows).argmax(axis=1)
     return low, high, reached

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs of boxes of about one size, from a grid whose cells are as wide as the largest of them.
 
-The boxes are sorted by the cell their low corner is in, and a table tells where each cell begins: partners are in the
+The boxes are sorted by the cell their low corner is in, and a table has the begin of each cell: partners are in the
 same cell or its neighbours, and cells in a row are one range. Along the rows cells are cut into slices, so that a range
 begins little before the first partner and ends with the last; rows that a box does not reach are left out. All
 comparisons of two boxes are made at once: each box is rounded to a small number of steps per axis, all of them packed
@@ -147,7 +147,7 @@ class _Cells:
 
     @property
     def bits(self) -> int:
-        """Width of a field of a packed box: the differences of two boxes are far from half of what it holds."""
+        """Width of a field of a packed box: the differences of two boxes are far from half of its range."""
         return 60 // (2 * len(self.strides))
 
     @property

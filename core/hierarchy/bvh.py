@@ -214,7 +214,7 @@ class Bvh(VolumeTree):
         def hits(low: FloatArray, high: FloatArray) -> BoolArray:
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 first, second = (low - start) / along, (high - start) / along
-            # Along an axis across the ray it is inside all the way, or never.
+            # Along an axis across the ray it is inside everywhere, or nowhere.
             outside = np.where((low <= start) & (start <= high), -np.inf, np.inf)
             enter = np.where(along == 0.0, outside, np.minimum(first, second)).max(axis=0)
             leave = np.where(along == 0.0, -outside, np.maximum(first, second)).min(axis=0)

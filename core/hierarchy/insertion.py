@@ -5,7 +5,7 @@ One item goes in after the other, so this is the one build with a Python loop ov
 floats, and the volumes of the nodes are merged when all are in.
 
 Trees stay balanced by weight: no child has fewer than _LIGHTEST of the leaves below its parent. An item thus goes down
-to a place among few others, and on the way back up children are exchanged with grandchildren: where the balance asks
+to a place among few others, and from there upward children are exchanged with grandchildren: where the balance asks
 for it, and where a node becomes smaller. In bounding volumes left and right are alike, so that one exchange is
 always enough (J. Nievergelt, E. Reingold, 1973, need two). The depth is at most log(n) / log(1 / (1 - _LIGHTEST)).
 """
@@ -193,12 +193,12 @@ class _Growing:
             down, around = (second, first) if changed == first else (first, second)
         first, second = left[around], right[around]
         if first >= 0:
-            falling, held = weight[down], surfaces[around]
+            falling, before = weight[down], surfaces[around]
             for up, stays in ((first, second), (second, first)):
                 staying = weight[stays]
                 lightest = _LIGHTEST * (falling + staying)
                 if weight[up] >= least and falling >= lightest and staying >= lightest and falling + staying >= least:
-                    gain = held - joint(boxes[down], boxes[stays])[1]
+                    gain = before - joint(boxes[down], boxes[stays])[1]
                     if gain > best_gain:
                         best, best_gain = (down, around, up, stays), gain
         if best is None:

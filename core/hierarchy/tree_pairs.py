@@ -149,7 +149,7 @@ class _Descent:
         return result
 
     def _opened(self, i: IntArray, j: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the pairs of nodes below pairs that overlap: children of both, or of the one that has some.
+        """Return the pairs of nodes below pairs that overlap: children of both, or of one and a leaf.
 
         The items of pairs of leaves are tested.
         """

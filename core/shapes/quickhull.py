@@ -172,10 +172,12 @@ class Solid:
             parts.append((part[outside], owner, heights[owner, np.arange(len(owner))]))
         if not parts:
             return ids, ids, np.empty(0)
-        return self._sort_out(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return self._keep_outside(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
-    def _sort_out(self, ids: IntArray, owner: IntArray, height: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Keep the points outside; note the ones near the surface; forget the rest and copies of corners."""
+    def _keep_outside(
+        self, ids: IntArray, owner: IntArray, height: FloatArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Keep the points outside; note the ones near the surface; forget all others and copies of corners."""
         outside = height > self.grid.drop
         close = np.flatnonzero(~outside & (height >= -self.grid.filter))
         if len(close):
@@ -214,10 +216,10 @@ class Solid:
             ids, moved_ids = ids[stay], ids[moved]
             owner, height = owner[stay], height[stay]
             if len(moved):
-                more = self._share_out(moved_ids, taker[moved], new, first, rings, exactly)
+                more = self._reassign(moved_ids, taker[moved], new, first, rings, exactly)
                 ids, owner, height = (np.concatenate(pair) for pair in zip((ids, owner, height), more, strict=True))
 
-    def _share_out(
+    def _reassign(
         self,
         ids: IntArray,
         taker: IntArray,
@@ -241,7 +243,7 @@ class Solid:
         if exactly:
             outside = height > 0.0
             return ids[outside], owner[outside], height[outside]
-        return self._sort_out(ids, owner, height)
+        return self._keep_outside(ids, owner, height)
 
     def _heights(self, points: IntArray, facets: IntArray) -> FloatArray:
         """Return how high points are above the planes of facets, pair by pair, to a rounding."""
@@ -259,7 +261,7 @@ class Solid:
         return signs_of_volumes(a, b, c, self.x.take(points, axis=1)).values
 
     def _sees(self, points: IntArray, facets: IntArray) -> BoolArray:
-        """Tell which points are strictly above which facets, pair by pair, without error."""
+        """Return which points are strictly above which facets, pair by pair, without error."""
         height = self._heights(points, facets)
         sees: BoolArray = height > 0.0
         unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)  # mutant: hull-sides-by-floats
@@ -417,26 +419,26 @@ class Solid:
         start, direction = start[:, once], direction[:, once]
         square = squares_of(direction)
 
-        def squares(q: FloatArray, some: slice | IntArray) -> FloatArray:
-            to = q[:, None, :] - start[:, some, None]
-            fraction = np.clip((to * direction[:, some, None]).sum(axis=0) / square[some, None], 0.0, 1.0)
-            return squares_of(to - fraction * direction[:, some, None])
+        def squares(q: FloatArray, chosen: slice | IntArray) -> FloatArray:
+            to = q[:, None, :] - start[:, chosen, None]
+            fraction = np.clip((to * direction[:, chosen, None]).sum(axis=0) / square[chosen, None], 0.0, 1.0)
+            return squares_of(to - fraction * direction[:, chosen, None])
 
         nearest, best = np.empty(len(ids), dtype=np.intp), np.empty(len(ids))
         order = curve_order(self.x[:, ids])
         step = min(max(1, _TABLE // (16 * self.count)), _NEIGHBOURS)
         for begin in range(0, len(ids), step):
             # No edge is nearest to any of a few neighbours that is farther from their middle than this.
-            here = order[begin : begin + step]
-            q = self.x[:, ids[here]]
+            chunk = order[begin : begin + step]
+            q = self.x[:, ids[chunk]]
             middle = q.mean(axis=1, keepdims=True)
             away = np.sqrt(squares(middle, slice(None))[:, 0])
             reach = float(away.min()) + 2.0 * math.sqrt(float(squares_of(q - middle).max()))
-            some = np.flatnonzero(away <= reach * (1.0 + _HULL_SIEVE))
-            found = squares(q, some)
+            close = np.flatnonzero(away <= reach * (1.0 + _HULL_SIEVE))
+            found = squares(q, close)
             least = found.argmin(axis=0)
-            nearest[here] = once[some[least]]
-            best[here] = np.sqrt(found[least, np.arange(len(least))])
+            nearest[chunk] = once[close[least]]
+            best[chunk] = np.sqrt(found[least, np.arange(len(least))])
         return nearest, best
 
     def _insert_exactly(self, ids: IntArray, edges: IntArray, progress: Progress | None) -> None:
