@@ -50,14 +50,15 @@ def between_segments(a: Row, b: Row, c: Row, d: Row) -> tuple[Row, Row]:
     return min(pairs, key=lambda pair: dot(minus(*pair), minus(*pair)))
 
 
-def on_box(p: Row, low: Row, high: Row) -> tuple[Row, bool]:
-    """The point of a box's surface nearest to p, and whether p is inside."""
+def on_box(p: Row, box: Box) -> tuple[Row, bool, bool]:
+    """The point of the surface of an aligned box nearest to p, whether p is inside, and whether no other is as near."""
+    low, high = (as_fractions(side) for side in box.bounds)
     near = [min(max(x, lo), hi) for x, lo, hi in zip(p, low, high, strict=True)]
     if near != p:
-        return near, False
-    k, place = min(((k, side[k]) for k in range(3) for side in (low, high)), key=lambda face: abs(face[1] - p[face[0]]))
-    near[k] = place
-    return near, True
+        return near, False, True
+    faces = sorted((abs(side[k] - p[k]), k, side[k]) for k in range(3) for side in (low, high))
+    (nearest, k, near[k]), second = faces[:2]
+    return near, True, nearest < second[0]
 
 
 def on_hull(p: Row, hull: ConvexHull) -> tuple[Row, bool]:
@@ -79,7 +80,7 @@ def on_hull(p: Row, hull: ConvexHull) -> tuple[Row, bool]:
     return min(found, key=lambda q: dot(minus(q, p), minus(q, p))), inside
 
 
-def check(a, b, of_a: Row, of_b: Row, radii: float, inside: bool = False, alone: bool = True) -> None:
+def check(a, b, of_a: Row, of_b: Row, inside: bool = False, alone: bool = True, *, radii: float) -> None:
     """Compare a contact with the nearest points of the two cores; `alone`: no other pair is as near."""
     found = contact(a, b)
     gap = minus(of_b, of_a)
@@ -125,11 +126,10 @@ def test_pairs_with_a_formula_are_solved_by_it(size, far):
         e = [as_fractions(x) for x in (p, q, r, s)]
         radius_a, radius_b = (size * rng.choice([0.0, 0.125, 0.5, 2.0], 2) * rng.uniform(0.5, 1)).tolist()
         both = radius_a + radius_b
-        check(Sphere(p, radius_a), Sphere(q, radius_b), e[0], e[1], both)
-        check(Sphere(p, radius_a), Capsule(q, r, radius_b), e[0], on_segment(e[0], e[1], e[2]), both)
-        nearest = between_segments(*e)
-        parallel = not any(cross(minus(e[1], e[0]), minus(e[3], e[2])))
-        check(Capsule(p, q, radius_a), Capsule(r, s, radius_b), *nearest, both, alone=not parallel)
+        check(Sphere(p, radius_a), Sphere(q, radius_b), e[0], e[1], radii=both)
+        check(Sphere(p, radius_a), Capsule(q, r, radius_b), e[0], on_segment(e[0], e[1], e[2]), radii=both)
+        crossing = any(cross(minus(e[1], e[0]), minus(e[3], e[2])))
+        check(Capsule(p, q, radius_a), Capsule(r, s, radius_b), *between_segments(*e), alone=crossing, radii=both)
 
 
 @pytest.mark.parametrize(("size", "far"), CASES)
@@ -143,14 +143,11 @@ def test_spheres_and_boxes_and_tetrahedra(size, far):
         low, high = corners[:2].min(axis=0), corners[:2].max(axis=0)
         if (high > low).all():
             box = Box(0.5 * (low + high), high - low)
-            bottom, top = as_fractions(box.vertices.min(axis=0)), as_fractions(box.vertices.max(axis=0))
-            near, inside = on_box(point, bottom, top)
-            faces = sorted(abs(side[k] - point[k]) for k in range(3) for side in (bottom, top))
-            check(Sphere(p, radius), box, point, near, radius, inside, not inside or faces[0] < faces[1])
+            check(Sphere(p, radius), box, point, *on_box(point, box), radii=radius)
         hull = ConvexHull(corners)
         if hull.rank == 3 and len(hull.vertices) == 4 and hull.volume > 1e-3 * size**3:
             near, inside = on_hull(point, hull)
-            check(Sphere(p, radius), hull, point, near, radius, inside, alone=not inside)
+            check(Sphere(p, radius), hull, point, near, inside, not inside, radii=radius)
 
 
 @pytest.mark.parametrize("size", SIZES[::2])
@@ -158,12 +155,9 @@ def test_spheres_and_boxes_and_tetrahedra(size, far):
 def test_a_sphere_with_its_centre_on_or_in_or_beside_a_box(size, start):
     """On a face, an edge, a corner, in the middle, beside each: where the Voronoi regions meet."""
     box = Box([0, 0, 0], [2 * size, 2 * size, 2 * size])
-    bottom, top = as_fractions([-size] * 3), as_fractions([size] * 3)
     for z in (0.0, 0.5, 1.0, 1.25):
         p = size * np.array([*start, z])
-        near, inside = on_box(as_fractions(p), bottom, top)
-        faces = sorted(abs(side[k] - x) for k, x in enumerate(as_fractions(p)) for side in (bottom, top))
-        check(Sphere(p, 0.5 * size), box, as_fractions(p), near, 0.5 * size, inside, not inside or faces[0] < faces[1])
+        check(Sphere(p, 0.5 * size), box, as_fractions(p), *on_box(as_fractions(p), box), radii=0.5 * size)
 
 
 @pytest.mark.parametrize("size", SIZES[::2])
@@ -189,4 +183,4 @@ def test_segments_that_are_parallel_cross_or_are_points(size):
         turn = minus(e[1], e[0]), minus(e[3], e[2])
         for radius_a, radius_b in ((0.25, 0.25), (1.0, 0.0)):
             capsules = Capsule(*points[:2], radius_a * size), Capsule(*points[2:], radius_b * size)
-            check(*capsules, *between_segments(*e), (radius_a + radius_b) * size, alone=any(cross(*turn)))
+            check(*capsules, *between_segments(*e), alone=any(cross(*turn)), radii=(radius_a + radius_b) * size)
