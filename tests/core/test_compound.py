@@ -16,11 +16,11 @@ from scipy.spatial import ConvexHull as QHull
 
 from contact_lens.core import Cancelled, Contact, ConvexHull, Relation, Status, contact, gjk_intersects
 from contact_lens.core.budget import Budget
-from contact_lens.core.compounds.compound import Compound
+from contact_lens.core.compounds.compound import Compound, as_compound
 from contact_lens.core.compounds.compound_contact import compound_contact
 from contact_lens.core.compounds.compound_planes import difference_planes
 
-from .generators import pair
+from .generators import pair, rotation
 
 
 def box(low, high) -> ConvexHull:
@@ -29,14 +29,6 @@ def box(low, high) -> ConvexHull:
 
 def turned(pieces, rotation, move) -> Compound:
     return Compound([ConvexHull(p.vertices @ np.asarray(rotation).T + move) for p in pieces])
-
-
-def rotation(rng, dim=3) -> np.ndarray:
-    q, r = np.linalg.qr(rng.normal(size=(dim, dim)))
-    q = q * np.sign(np.diag(r))
-    if np.linalg.det(q) < 0:
-        q[:, 0] = -q[:, 0]
-    return q
 
 
 def halved(shape, rng) -> list[ConvexHull]:
@@ -90,7 +82,6 @@ def check(c: Contact, a: Compound, b: Compound) -> None:
     assert min(pairs) >= -c.certificate.tolerance
     if not c.intersects:
         assert abs(min(pairs) - c.signed_distance) <= c.certificate.tolerance
-        assert not c.regions
         assert not c.regions
     elif c.depth > 0:
         # No translation a little shorter does: sampled.
@@ -208,25 +199,6 @@ def test_single_pieces_agree_with_contact(index):
 # Known answers
 
 
-def test_a_peg_in_a_u_comes_out_the_short_way():
-    a = u_shape()
-    tight = contact(a, box([0.9, 0.5, 0.2], [3.1, 5, 0.8]))
-    assert tight.relation is Relation.PENETRATING
-    assert tight.depth == pytest.approx(0.8, abs=1e-9)  # out of the plane; each wall is 0.1 deep, but there are two
-    assert np.allclose(np.abs(tight.normal), [0, 0, 1])
-    assert len(tight.ties) == 2
-    assert tight.certificate.overlap == pytest.approx(0.5)
-    long = contact(a, box([0.9, 1.5, -20], [3.1, 9, 20]))
-    assert np.allclose(long.mtv, [0, 1.5, 0], atol=1e-9)
-    loose = contact(a, box([1.2, 1.5, 0.2], [2.8, 5, 0.8]))
-    assert loose.relation is Relation.SEPARATED
-    assert loose.signed_distance == pytest.approx(0.2)
-    fitting = contact(a, box([1, 1, 0], [3, 5, 1]))
-    assert fitting.relation is Relation.TOUCHING
-    assert fitting.depth <= fitting.certificate.tolerance
-    assert sorted(round(r.area, 9) for r in fitting.regions) == [2.0, 2.0, 2.0]
-
-
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e5])
 @pytest.mark.parametrize("far", [0.0, 1e6])
 def test_two_l_shapes_at_any_size_and_place(size, far):
@@ -243,56 +215,110 @@ def test_two_l_shapes_at_any_size_and_place(size, far):
     check(c, a, b)
 
 
-def test_a_ring_on_a_rod():
-    angles = np.linspace(0, 2 * np.pi, 17)
-    rod = ConvexHull(np.array([[0.3 * np.cos(t), 0.3 * np.sin(t), z] for t in angles for z in (-3, 3)]))
-    a = Compound(ring(16))
-    free = contact(a, rod)
-    assert free.relation is Relation.SEPARATED
-    assert contact(a.hull, rod).intersects  # only the hull says so
-    b = Compound([rod]).translated(np.array([0.9, 0, 0]))
-    stuck = contact(a, b)
-    assert stuck.depth == pytest.approx(0.2, abs=1e-9)
-    assert np.allclose(stuck.normal, [-1, 0, 0], atol=1e-9)
-    check(stuck, a, b)
+TURN = np.linspace(0, 2 * np.pi, 17)
+ROD = ConvexHull(np.array([[0.3 * np.cos(t), 0.3 * np.sin(t), z] for t in TURN for z in (-3, 3)]))
+RING, RING_ACROSS, COMB = Compound(ring(16)), [[1, 0, 0], [0, 0, -1], [0, 1, 0]], Compound(comb(12))
+QUARTERS = Compound([box([x, y, 0], [x + 2, y + 2, 1]) for x in (-2, 0) for y in (-2, 0)])
+U = u_shape()
+U_IN_HALVES = Compound([box([0, 0, 0], [2, 1, 1]), box([2, 0, 0], [4, 1, 1]), *U.pieces[1:]])
+TWO = Compound([box([0, 0, 0], [1, 1, 1]), box([0, 1, 0], [1, 3, 1])])
+ACROSS, NEAR = box([0.2, 0.2, 0.2], [0.8, 2, 0.8]), box([5, 0, 0], [6, 1, 1])
+TABLE = Compound([box([0, 0, 0], [1, 1, 1]), box([1, 0, 0], [3, 1, 1]), box([0.5, 0, 0], [2, 1, 1])])
+FLAT_TABLE = Compound([box([0, 0], [1, 1]), box([1, 0], [3, 1])])
+HALVES = Compound([box([0, 0, 0], [1, 2, 1]), box([1, 0, 0], [2, 2, 1])])
+LYING = ConvexHull([[0, 0, 0], [2, 0, 0], [0, 2, 0]])
+PLATE = Compound([ConvexHull([[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0.0]]), box([3, 0, -1], [4, 2, 1])])
+FEET = Compound([box([0, 0, 1], [0.5, 0.5, 2]), box([2, 0, 1], [3, 1, 2])])
+NEEDLE_AND_BOX = Compound([ConvexHull([[1, 1, -1], [1, 1, 1.0]]), box([3.9, 0, -1], [5, 2, 1])])
+TRIANGLE = ConvexHull([[0.5, 0.5, 1], [1.5, 0.5, 1], [1, 1, 1.0]])
+LYING_AND_BOX = Compound([LYING, box([0, 2.6, -1], [1, 3, 1])])
+LYING_BESIDE = Compound([LYING.translated(np.array([0.5, 0.5, 0.0])), box([3, 0, -1], [4, 1, 1])])
+FLIP = np.diag([1.0, -1, 1])
+KNOWN = {
+    # Out of the plane; each wall is 0.1 deep, but there are two.
+    "tight": (U, box([0.9, 0.5, 0.2], [3.1, 5, 0.8]), "penetrating", {"depth": 0.8, "overlap": 0.5, "tie_count": 2}),
+    "long": (U, box([0.9, 1.5, -20], [3.1, 9, 20]), "penetrating", {"mtv": (0, 1.5, 0)}),
+    "loose": (U, box([1.2, 1.5, 0.2], [2.8, 5, 0.8]), "separated", {"signed_distance": 0.2}),
+    "fitting": (U, box([1, 1, 0], [3, 5, 1]), "touching", {"depth": 0.0, "areas": (2, 2, 2)}),
+    "rod in ring": (RING, ROD, "separated", {}),
+    "rod in a ring's wall": (RING, ROD.translated(np.array([0.9, 0, 0])), "penetrating", {"mtv": (-0.2, 0, 0)}),
+    "rings": (RING, turned(ring(16, 0.9, 1.4, 0.3), np.eye(3), [0.1, 0.1, 0]), "penetrating", {}),
+    "linked": (RING, turned(ring(16), RING_ACROSS, [1.25, 0, 0]), "separated", {}),
+    # Twelve gaps closed on both sides, but for the last.
+    "combs": (COMB, turned(comb(12), FLIP, [0.9, 6, 0]), "penetrating", {"mtv": (0.1, 0, 0), "region_count": 23}),
+    "deep combs": (COMB, turned(comb(12), FLIP, [0.9, 4.5, 0]), "penetrating", {"depth": np.hypot(0.1, 0.5)}),
+    # Each quarter alone would push sideways.
+    "quarters": (
+        QUARTERS,
+        box([-0.2, -0.2, 0.4], [0.2, 0.2, 3]),
+        "penetrating",
+        {"mtv": (0, 0, 0.6), "overlap": 0.2, "areas": (0.16,), "patch_counts": (4,), "center": (0, 0, 0.7)},
+    ),
+    "itself": (U, U, "coincident", {}),
+    "in another order": (U, Compound(U.pieces[::-1]), "coincident", {}),
+    "in other pieces": (U, U_IN_HALVES, "coincident", {}),
+    "inside of the union, of no piece": (TWO, ACROSS, "b_inside_a", {}),
+    "around": (ACROSS, TWO, "a_inside_b", {}),
+    "over a gap": (Compound([box([0, 0, 0], [1, 0.9, 1]), TWO.pieces[1]]), ACROSS, "penetrating", {}),
+    "near": (U, NEAR, "separated", {"signed_distance": 1.0}),
+    # Patches of one plane are one region, and overlaps count once.
+    "on a table": (
+        TABLE,
+        box([0.25, 0.25, 1], [2.5, 0.75, 2]),
+        "touching",
+        {"areas": (1.125,), "lengths": (5.5,), "patch_counts": (3,), "center": (1.375, 0.5, 1)},
+    ),
+    "feet": (
+        TABLE,
+        Compound([box([0, 0, 1], [0.5, 0.5, 2]), box([2, 0, 1], [3, 1, 2])]),
+        "touching",
+        {"areas": (1, 0.25)},
+    ),
+    "in the plane": (
+        FLAT_TABLE,
+        Compound([box([0.5, 1], [2, 2]), box([2.5, 1], [4, 2])]),
+        "touching",
+        {"length": 2.0, "lengths": (1.5, 0.5)},
+    ),
+    # Flat pieces are not in the way, and in one plane they only touch.
+    "through a plate": (
+        PLATE,
+        Compound([ConvexHull([[1, 1, -1], [1, 1, 1.0]]), box([3.9, 0, -1], [5, 2, 1])]),
+        "penetrating",
+        {},
+    ),
+    "plates": (Compound([PLATE.pieces[0]] * 2), PLATE.pieces[0], "touching", {"depth": 0.0}),
+    "lying": (LYING_AND_BOX, LYING_BESIDE, "touching", {"signed_distance": 0.0, "area": 0.5}),
+    "lying, swapped": (LYING_BESIDE, LYING_AND_BOX, "touching", {"signed_distance": 0.0, "area": 0.5}),
+    "a triangle on two": (
+        HALVES,
+        ConvexHull([[0.5, 0.5, 1], [1.5, 0.5, 1], [1, 1, 1.0]]),
+        "touching",
+        {"depth": 0.0, "area": 0.25},
+    ),
+}
 
 
-def test_rings_through_each_other():
-    b = turned(ring(16, 0.9, 1.4, 0.3), np.eye(3), [0.1, 0.1, 0])
-    c = contact(Compound(ring(16)), b)
-    assert c.status is Status.CERTIFIED
-    check(c, Compound(ring(16)), b)
-    linked = turned(ring(16), [[1, 0, 0], [0, 0, -1], [0, 1, 0]], [1.25, 0, 0])
-    assert contact(Compound(ring(16)), linked).relation is Relation.SEPARATED
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_answers(name):
+    a, b, relation, expected = KNOWN[name]
+    c = contact(a, b)
+    assert (c.relation, c.status) == (relation, Status.CERTIFIED)
+    check(c, as_compound(a), as_compound(b))
+    found = {
+        "overlap": c.certificate.overlap,
+        "tie_count": len(c.ties),
+        "region_count": len(c.regions),
+        "areas": [region.area for region in c.regions],
+        "lengths": [region.length for region in c.regions],
+        "patch_counts": [len(region.patches) for region in c.regions],
+    }
+    for field, value in expected.items():
+        assert found.get(field, getattr(c, field, None)) == pytest.approx(value, abs=1e-9)
 
 
-def test_combs():
-    a = Compound(comb(12))
-    flip = np.diag([1.0, -1, 1])
-    sideways = turned(comb(12), flip, [0.9, 6, 0])
-    c = contact(a, sideways)
-    assert np.allclose(c.mtv, [0.1, 0, 0], atol=1e-9)
-    assert len(c.regions) == 23  # twelve gaps closed on both sides, but for the last
-    assert c.area == pytest.approx(23 * 2.0 - 0.0, rel=0.2)
-    deeper = turned(comb(12), flip, [0.9, 4.5, 0])
-    c = contact(a, deeper)
-    assert c.depth == pytest.approx(np.hypot(0.1, 0.5), abs=1e-9)
-    check(c, a, deeper)
-
-
-def test_piecewise_translations_do_not_add_up():
-    # A plate of four quarters and a ball-like box in the middle: each quarter alone would push sideways.
-    quarters = Compound([box([x, y, 0], [x + 2, y + 2, 1]) for x in (-2, 0) for y in (-2, 0)])
-    b = box([-0.2, -0.2, 0.4], [0.2, 0.2, 3])
-    c = contact(quarters, b)
-    assert np.allclose(c.mtv, [0, 0, 0.6], atol=1e-9)
-    assert c.certificate.overlap == pytest.approx(0.2)
-    assert len(c.regions) == 1
-    assert c.area == pytest.approx(0.16)
-    assert len(c.regions[0].patches) == 4
-    assert np.allclose(c.center, [0, 0, 0.7], atol=1e-9)
-    whole = contact(box([-2, -2, 0], [2, 2, 1]), b)
-    assert whole.depth == pytest.approx(c.depth)
+def test_within_clearance():
+    assert contact(U, NEAR, clearance=2).relation is Relation.WITHIN_CLEARANCE
 
 
 def test_pieces_that_a_whole_is_cut_into_do_not_matter():
@@ -309,45 +335,6 @@ def test_pieces_that_a_whole_is_cut_into_do_not_matter():
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Relations, regions
-
-
-def test_relations():
-    a = u_shape()
-    assert contact(a, a).relation is Relation.COINCIDENT
-    assert contact(a, Compound(a.pieces[::-1])).relation is Relation.COINCIDENT
-    halves = Compound([box([0, 0, 0], [2, 1, 1]), box([2, 0, 0], [4, 1, 1]), *a.pieces[1:]])
-    assert contact(a, halves).relation is Relation.COINCIDENT
-    # Inside of the union, and of no piece.
-    across = box([0.2, 0.2, 0.2], [0.8, 2, 0.8])
-    two = Compound([box([0, 0, 0], [1, 1, 1]), box([0, 1, 0], [1, 3, 1])])
-    assert contact(two, across).relation is Relation.B_INSIDE_A
-    assert contact(across, two).relation is Relation.A_INSIDE_B
-    gap = Compound([box([0, 0, 0], [1, 0.9, 1]), box([0, 1, 0], [1, 3, 1])])
-    assert contact(gap, across).relation is Relation.PENETRATING
-    near = box([5, 0, 0], [6, 1, 1])
-    assert contact(a, near).relation is Relation.SEPARATED
-    assert contact(a, near, clearance=2).relation is Relation.WITHIN_CLEARANCE
-
-
-def test_patches_of_one_plane_are_one_region_and_overlaps_count_once():
-    table = Compound([box([0, 0, 0], [1, 1, 1]), box([1, 0, 0], [3, 1, 1]), box([0.5, 0, 0], [2, 1, 1])])
-    c = contact(table, box([0.25, 0.25, 1], [2.5, 0.75, 2]))
-    assert len(c.regions) == 1
-    assert len(c.regions[0].patches) == 3
-    assert c.area == pytest.approx(2.25 * 0.5)
-    assert np.allclose(c.center, [1.375, 0.5, 1])
-    assert c.regions[0].length == pytest.approx(2 * (2.25 + 0.5))
-    feet = Compound([box([0, 0, 1], [0.5, 0.5, 2]), box([2, 0, 1], [3, 1, 2])])
-    c = contact(table, feet)
-    assert [round(r.area, 12) for r in c.regions] == [1.0, 0.25]
-
-
-def test_regions_in_the_plane():
-    table = Compound([box([0, 0], [1, 1]), box([1, 0], [3, 1])])
-    c = contact(table, Compound([box([0.5, 1], [2, 2]), box([2.5, 1], [4, 2])]))
-    assert c.relation is Relation.TOUCHING
-    assert c.length == pytest.approx(2.0)
-    assert [round(r.length, 12) for r in c.regions] == [1.5, 0.5]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -417,27 +404,12 @@ def test_the_budget_ends_the_search_with_honest_bounds():
         before = c.lower_bound
 
 
-def test_flat_pieces_are_not_in_the_way():
-    plate = Compound([ConvexHull([[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0.0]]), box([3, 0, -1], [4, 2, 1])])
-    through = ConvexHull([[1, 1, -1], [1, 1, 1.0]])
-    c = contact(plate, Compound([through, box([3.9, 0, -1], [5, 2, 1])]))
-    assert c.status is Status.CERTIFIED
-    check(c, plate, Compound([through, box([3.9, 0, -1], [5, 2, 1])]))
-    sheets = contact(Compound([plate.pieces[0]] * 2), Compound([plate.pieces[0]]))
-    assert sheets.depth <= sheets.certificate.tolerance
-
-
 @pytest.mark.parametrize("points", [[[1, 1, 0.9]], [[1, 0.5, 0.5]], [[1, 0.2, 0.9], [1, 0.8, 0.9]]])
 def test_flat_pieces_do_not_slip_between_pieces_that_meet(points):
-    halves = Compound([box([0, 0, 0], [1, 2, 1]), box([1, 0, 0], [2, 2, 1])])
     b = ConvexHull(np.array(points, dtype=float))
-    c, whole = contact(halves, b), contact(halves.hull, b)
+    c, whole = contact(HALVES, b), contact(HALVES.hull, b)
     assert c.signed_distance == pytest.approx(whole.signed_distance, abs=16 * c.certificate.tolerance)
     assert c.relation is whole.relation
-    on_top = contact(halves, ConvexHull([[0.5, 0.5, 1], [1.5, 0.5, 1], [1, 1, 1.0]]))
-    assert on_top.relation is Relation.TOUCHING
-    assert on_top.depth <= on_top.certificate.tolerance
-    assert on_top.area == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("index", range(69))
@@ -479,50 +451,33 @@ def test_half_spaces_are_those_of_the_hull_of_all_differences(index):
         assert (planes.normals @ middle - planes.offsets).max() > 0.0
 
 
-def test_arguments_are_refused_by_name():
-    cube = box([0, 0, 0], [1, 1, 1])
-    with pytest.raises(ValueError, match=r"^pieces"):
-        Compound([])
-    with pytest.raises(ValueError, match=r"^pieces: number 1"):
-        Compound([cube, "cube"])
-    with pytest.raises(ValueError, match=r"^pieces: number 1"):
-        Compound([cube, box([0, 0], [1, 1])])
-    with pytest.raises(ValueError, match=r"^pieces"):
-        Compound(5)
-    with pytest.raises(ValueError, match=r"^a must be"):
-        contact([cube], cube)
-    with pytest.raises(ValueError, match=r"^b must be"):
-        contact(cube, None)
-    with pytest.raises(ValueError, match="dimension"):
-        contact(cube, box([0, 0], [1, 1]))
-    for name in ("clearance", "contact_tolerance"):
-        with pytest.raises(ValueError, match=rf"^{name}"):
-            contact(cube, cube, **{name: -1.0})
+CUBE = box([0, 0, 0], [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("match", "call"),
+    [
+        (r"^pieces", lambda: Compound([])),
+        (r"^pieces: number 1", lambda: Compound([CUBE, "cube"])),
+        (r"^pieces: number 1", lambda: Compound([CUBE, box([0, 0], [1, 1])])),
+        (r"^pieces", lambda: Compound(5)),
+        (r"^a must be", lambda: contact([CUBE], CUBE)),
+        (r"^b must be", lambda: contact(CUBE, None)),
+        ("dimension", lambda: contact(CUBE, box([0, 0], [1, 1]))),
+        (r"^clearance", lambda: contact(CUBE, CUBE, clearance=-1.0)),
+        (r"^contact_tolerance", lambda: contact(CUBE, CUBE, contact_tolerance=-1.0)),
+    ],
+)
+def test_arguments_are_refused_by_name(match, call):
+    with pytest.raises(ValueError, match=match):
+        call()
 
 
 def test_progress_rises_and_cancels():
-    told: list[float] = []
-
-    def progress(share: float) -> bool:
-        told.append(share)
-        return True
-
-    a, b = Compound(ring(16)), turned(ring(16, 0.9, 1.4, 0.3), np.eye(3), [0.1, 0.1, 0])
-    contact(a, b, progress=progress)
-    assert told[0] == 0.0
-    assert told[-1] == 1.0
-    assert told == sorted(told)
+    fractions: list[float] = []
+    a, b = RING, turned(ring(16, 0.9, 1.4, 0.3), np.eye(3), [0.1, 0.1, 0])
+    contact(a, b, progress=lambda fraction: fractions.append(fraction) or True)
+    assert (fractions[0], fractions[-1]) == (0.0, 1.0)
+    assert fractions == sorted(fractions)
     with pytest.raises(Cancelled):
-        contact(a, b, progress=lambda share: share < 0.5)
-
-
-def test_flat_pieces_in_one_plane_only_touch():
-    # Between the hulls is room; of the pieces only two that are flat and in one plane have points in common.
-    lying = ConvexHull([[0, 0, 0], [2, 0, 0], [0, 2, 0]])
-    a = Compound([lying, box([0, 2.6, -1], [1, 3, 1])])
-    b = Compound([lying.translated(np.array([0.5, 0.5, 0.0])), box([3, 0, -1], [4, 1, 1])])
-    for one, other in ((a, b), (b, a)):
-        c = contact(one, other)
-        assert c.relation is Relation.TOUCHING
-        assert c.signed_distance == pytest.approx(0.0, abs=1e-12)
-        assert c.area == pytest.approx(0.5)
+        contact(a, b, progress=lambda fraction: fraction < 0.5)
