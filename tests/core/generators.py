@@ -56,6 +56,13 @@ def rotation_about(axis, angle: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k
 
 
+def as_matrix(turn: np.ndarray, place) -> np.ndarray:
+    """Return the matrix (4, 4) of a linear map (3, 3) followed by a translation (3,)."""
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = turn, place
+    return matrix
+
+
 def direction(rng: Generator, dim: int = 3) -> np.ndarray:
     """A uniformly random unit vector."""
     d = rng.normal(size=dim)

@@ -29,7 +29,7 @@ from contact_lens.core import (
     verify,
 )
 
-from .generators import box, direction, rotation, rotation_about
+from .generators import as_matrix, box, direction, rotation, rotation_about
 from .mesh_shapes import block, sheet
 
 CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
@@ -50,12 +50,6 @@ class Pressed:
     """In the plane of the faces."""
     placed: np.ndarray
     """(4, 4) from that plane to the world."""
-
-
-def as_matrix(turn: np.ndarray, place) -> np.ndarray:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = turn, place
-    return matrix
 
 
 def by_matrix(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:

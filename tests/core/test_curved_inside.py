@@ -25,8 +25,7 @@ from contact_lens.core import (
 from contact_lens.core.curved import curved_inside
 from contact_lens.core.curved.curved_inside import sticks_out
 
-from .generators import rotation
-from .test_curved import moved_by
+from .generators import as_matrix, rotation
 
 ALONG = np.array([1.0, 2.0, 3.0]) / np.sqrt(14.0)
 ASIDE = np.array([2.0, -1.0, 0.0]) / np.sqrt(5.0)
@@ -108,7 +107,7 @@ def test_a_shape_is_inside_when_no_point_of_it_is_outside(kinds: tuple[str, str]
     rng = np.random.default_rng([30, *map(len, kinds)])
     for size in (0.2, 1.0):
         inner, outer = _shapes(rng)[kinds[0]], _shapes(rng)[kinds[1]]
-        inner, _ = moved_by(inner, 0.1 * rng.normal(size=3), size=size)
+        inner = inner.transformed(as_matrix(size * np.eye(3), 0.1 * rng.normal(size=3)))
         reach = _sampled(inner, outer)
         missed = 1e-3 * inner.extent
         assert sticks_out(inner, outer, reach - 1e-9) > reach - 1e-9
@@ -141,9 +140,9 @@ def test_what_just_fits_is_inside_and_what_is_larger_by_a_thousandth_is_not(name
     band = 1e-5 * min(inner.extent, outer.extent)
     turn = rotation(np.random.default_rng(1))
     for way, size in ((np.zeros(3), 1.0), (np.array([10.0, -20.0, 5.0]), 1.0), (np.zeros(3), 1e-3)):
-        small, _ = moved_by(inner, way, turn, size)
-        large, _ = moved_by(outer, way, turn, size)
-        grown, _ = moved_by(inner, way, turn, 1.001 * size)
+        small = inner.transformed(as_matrix(size * turn, way))
+        large = outer.transformed(as_matrix(size * turn, way))
+        grown = inner.transformed(as_matrix(1.001 * size * turn, way))
         if name != "box in rounded box":
             assert sticks_out(small, large, size * band) <= size * band
         assert sticks_out(grown, large, size * band) > size * band
