@@ -46,7 +46,7 @@ class OrientedBoxes:
     @classmethod
     def of(cls, boxes: Sequence[Box]) -> OrientedBoxes:
         """Return boxes, which must not be sheared, as columns; flat ones too."""
-        return cls._of_rows(np.array([box.frame for box in boxes]).reshape(-1, 15).T)
+        return cls._of_rows(np.array([box._frame for box in boxes]).reshape(-1, 15).T)
 
     @classmethod
     def from_poses(cls, centers: FloatArray, axes: FloatArray, half: FloatArray) -> OrientedBoxes:

@@ -786,7 +786,7 @@ class _Sizes:
     """What tolerances are relative to, of each shape."""
 
     def __init__(self, shapes: tuple[ConvexShape, ...]) -> None:
-        corners = np.array([shape.bounds_tuples for shape in shapes])  # (n, 2, dim)
+        corners = np.array([shape._bounds_tuples for shape in shapes])  # (n, 2, dim)
         self.low, self.high = np.ascontiguousarray(corners[:, 0].T), np.ascontiguousarray(corners[:, 1].T)
         sides = self.high - self.low
         largest = sides.max(axis=0)
@@ -867,7 +867,7 @@ def _candidates(
     shapes before `offset` and those from there on, these counted from 0, if it is not None."""
     if not shapes or offset in (0, len(shapes)):
         return np.zeros((0, 2), dtype=np.intp)
-    corners = np.array([shape.bounds_tuples for shape in shapes])
+    corners = np.array([shape._bounds_tuples for shape in shapes])
     low, high = corners[:, 0], corners[:, 1]
     # Each box is made wider by what is the whole band if its shape is the smaller one, or the other is a point.
     extents = np.array([shape.extent for shape in shapes])

@@ -111,7 +111,7 @@ class HullTable:
             members = np.flatnonzero(size == k)
             block[members], slot[members] = len(blocks), np.arange(len(members))
             places = np.arange(k)
-            padded = [shapes[n].centred.take(places * (places < count[n]), axis=0) for n in members.tolist()]
+            padded = [shapes[n]._centred.take(places * (places < count[n]), axis=0) for n in members.tolist()]
             vertices = np.ascontiguousarray(np.array(padded).transpose(0, 2, 1))
             mean = vertices.mean(axis=2)
             vertices -= mean[:, :, None]

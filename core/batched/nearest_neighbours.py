@@ -70,7 +70,7 @@ def nearest_neighbours(
 
 def _corners(shapes: tuple[ConvexShape, ...]) -> tuple[FloatArray, FloatArray]:
     """Return lowest and highest corners (dim, n) of boxes around shapes."""
-    bounds = np.array([shape.bounds_tuples for shape in shapes])
+    bounds = np.array([shape._bounds_tuples for shape in shapes])
     low, high = np.ascontiguousarray(bounds[:, 0].T), np.ascontiguousarray(bounds[:, 1].T)
     slack = BATCH_CORNERS * EPS * np.maximum(np.abs(low), np.abs(high)).max(axis=0)
     return low - slack, high + slack

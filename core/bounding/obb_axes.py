@@ -47,7 +47,7 @@ def best_axes(shape: Polytope, progress: Progress | None) -> FloatArray:
     largest = float((0.5 * high - 0.5 * low).max())
     if shape.rank == 0 or largest == 0.0:
         return np.eye(shape.dim)
-    points = np.ldexp(shape.centred, -int(np.frexp(largest)[1]))
+    points = np.ldexp(shape._centred, -int(np.frexp(largest)[1]))
     if shape.rank == 1:
         return complete_frames((points[1] - points[0])[None])[0]
     if shape.dim == 2:
@@ -99,7 +99,7 @@ def _largest_facets(shape: Polytope) -> IntArray:
     ids = np.concatenate(shape.facets)
     following = np.arange(1, len(ids) + 1)
     following[starts + sizes - 1] = starts
-    corners = shape.centred[ids] / max(shape.extent, 1e-300)
+    corners = shape._centred[ids] / max(shape.extent, 1e-300)
     areas = np.add.reduceat(np.cross(corners, corners[following]), starts)
     order: IntArray = np.argsort(-np.abs((areas * shape.normals).sum(axis=1)), kind="stable")
     return order[:_LARGEST]

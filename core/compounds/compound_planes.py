@@ -50,8 +50,8 @@ def difference_planes(a: Polytope, b: Polytope, flat: float, thick: float = 0.0)
     # Parallel ones once: rounded to the last few bits and compared as rows.
     _, kept = np.unique(np.rint(axes / (SAME_AXIS * EPS)), axis=0, return_index=True)
     axes = axes[np.sort(kept)]
-    low_a, high_a = intervals(axes, a.centred)
-    low_b, high_b = intervals(axes, b.centred)
+    low_a, high_a = intervals(axes, a._centred)
+    low_b, high_b = intervals(axes, b._centred)
     if float((high_a - low_a + high_b - low_b).min()) <= flat:
         return None
     offsets = high_a - low_b + axes @ (a.center - b.center)
@@ -80,7 +80,7 @@ def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndar
 
     Each arc's ends must be on different sides of the other's great circle, or nearly on it.
     """
-    of_a, of_b = a.edge_table, b.edge_table
+    of_a, of_b = a._edge_table, b._edge_table
     directions = of_b.directions[first:last]
     apart = np.ones((len(of_a.directions), len(directions)), dtype=bool)
     # Normals of facets are wrong by the rounding of the corners.
@@ -101,7 +101,7 @@ def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndar
 
 def _supporting(a: Polytope, b: Polytope, i: np.ndarray, j: np.ndarray) -> FloatArray:
     """Return the axes across pairs of edges, turned so that both edges are the farthest parts of their pieces."""
-    of_a, of_b = a.edge_table, b.edge_table
+    of_a, of_b = a._edge_table, b._edge_table
     product = of_a.turned.take(i, axis=0) * of_b.turned_back.take(j, axis=0)
     product -= of_a.turned_back.take(i, axis=0) * of_b.turned.take(j, axis=0)
     sine = np.sqrt(np.einsum("ij,ij->i", product, product))
@@ -113,8 +113,8 @@ def _supporting(a: Polytope, b: Polytope, i: np.ndarray, j: np.ndarray) -> Float
         product[near], sine[near] = careful, np.sqrt(np.einsum("ij,ij->i", careful, careful))
     axes = product / sine[:, None]
     starts_a, starts_b = of_a.starts.take(i, axis=0), of_b.starts.take(j, axis=0)
-    low_a, high_a = intervals(axes, a.centred)
-    low_b, high_b = intervals(axes, b.centred)
+    low_a, high_a = intervals(axes, a._centred)
+    low_b, high_b = intervals(axes, b._centred)
     at_a, at_b = np.einsum("ij,ij->i", axes, starts_a), np.einsum("ij,ij->i", axes, starts_b)
     rounding = COMPOUND_PLANE * EPS * max(a.magnitude, b.magnitude)
     near_a, near_b = _COMPOUND_SUPPORT * a.extent + rounding, _COMPOUND_SUPPORT * b.extent + rounding

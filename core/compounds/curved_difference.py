@@ -36,7 +36,7 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
     if radius == 0.0:
         return core
     normals = np.concatenate((directions, core.normals))
-    heights = core.centred @ normals.T
+    heights = core._centred @ normals.T
     level = CURVED_LEVEL * EPS * max(core.extent, core.magnitude)
     corner, normal = np.nonzero(heights >= heights.max(axis=0) - level)
     return ConvexHull(core.vertices[corner] + radius * normals[normal])
@@ -54,4 +54,4 @@ def _corners(shape: ConvexShape, directions: FloatArray) -> FloatArray:
 def _farthest(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     if isinstance(shape, CurvedShape):
         return shape.core_supports(directions)
-    return shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
+    return shape.vertices[np.argmax(directions @ shape._centred.T, axis=1)]

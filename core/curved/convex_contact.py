@@ -120,7 +120,7 @@ class _Core:
         """Return support points (k, dim) of the core."""
         if isinstance(self.shape, CurvedShape):
             return self.shape.core_supports(directions)
-        return self.shape.vertices[np.argmax(directions @ self.shape.centred.T, axis=1)]
+        return self.shape.vertices[np.argmax(directions @ self.shape._centred.T, axis=1)]
 
     def grown(self, directions: FloatArray) -> _Core:
         """Return the core with more points in its inner polytope."""

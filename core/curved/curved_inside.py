@@ -175,7 +175,7 @@ def _divided(cells: FloatArray) -> FloatArray:
 def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
     """Return the support points (k, dim) of any convex shape for unit `directions` (k, dim)."""
     if isinstance(shape, Polytope):
-        return shape.vertices[np.argmax(directions @ shape.centred.T, axis=1)]
+        return shape.vertices[np.argmax(directions @ shape._centred.T, axis=1)]
     return shape.core_supports(directions) + shape.radius * directions
 
 

@@ -97,11 +97,11 @@ def _sides(hull: Polytope) -> tuple[FloatArray, FloatArray]:
     """Return outward unit normals and offsets, within the plane, of the sides of a flat hull."""
     if hull.dim == 2:
         return hull.normals, hull.offsets
-    start, end = hull.centred[hull.edges[:, 0]], hull.centred[hull.edges[:, 1]]
+    start, end = hull._centred[hull.edges[:, 0]], hull._centred[hull.edges[:, 1]]
     normals = np.cross(end - start, hull.normals[0])
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     offsets = (normals * start).sum(axis=1)
-    middle = hull.centred.mean(axis=0)
+    middle = hull._centred.mean(axis=0)
     inward = normals @ middle > offsets
     normals[inward] *= -1.0
     offsets[inward] *= -1.0

@@ -152,7 +152,7 @@ def _without_rim(piece: ConvexHull, rim: float) -> ConvexHull | None:
     """Return the points of a piece that are deeper than `rim`, or a little less; None when there are none."""
     if piece.rank < 3:
         return None
-    middle = _deepest(piece.normals, piece.offsets, piece.centred)
+    middle = _deepest(piece.normals, piece.offsets, piece._centred)
     room = piece.offsets - piece.normals @ middle - rim
     if room.min() <= 1e-3 * rim:
         return None

@@ -161,7 +161,7 @@ def _deepest_in(piece: ConvexHull, inner: FloatArray, known: float, rounding: fl
 def _clip(ring: _Ring, piece: ConvexHull, spare: float) -> tuple[_Ring, list[_Ring]]:
     """Return the part of a convex polygon inside a piece grown by `spare` across its planes, and the parts outside."""
     outside: list[_Ring] = []
-    cx, cy, cz = piece.middle
+    cx, cy, cz = piece._middle
     for (nx, ny, nz), offset in zip(piece.normals.tolist(), piece.offsets.tolist(), strict=True):
         d = [nx * (x - cx) + ny * (y - cy) + nz * (z - cz) - offset - spare for x, y, z in ring]
         if max(d) <= 0.0:

@@ -104,9 +104,9 @@ def inner_hull(shape: CurvedShape) -> tuple[ConvexHull, float]:
     rounding = CURVED_ROUNDING * EPS * (shape.radius + shape.magnitude)
     if hull.rank < 3:  # so small that all is rounding
         return hull, shape.extent + rounding
-    middle = hull.centred.mean(axis=0)
+    middle = hull._centred.mean(axis=0)
     room = hull.offsets - hull.normals @ middle
-    corners = hull.centred - middle
+    corners = hull._centred - middle
     beyond = ((shape.supports(hull.normals) - hull.center - middle) * hull.normals).sum(axis=1) - room
     if room.min() <= 0.0:
         return hull, shape.extent + rounding

@@ -166,8 +166,8 @@ def _tie_width(a: Polytope, b: Polytope) -> float:
 
 def _support_function(a: Polytope, b: Polytope) -> _Support:
     """Return the support mapping of A - B for unit vectors."""
-    rows_a, rows_b = a.rows, b.rows
-    dot_a, dot_b = a.centred.dot, b.centred.dot
+    rows_a, rows_b = a._rows, b._rows
+    dot_a, dot_b = a._centred.dot, b._centred.dot
     along, heights_a, heights_b = np.empty(a.dim), np.empty(len(rows_a)), np.empty(len(rows_b))
     highest_a, lowest_b = heights_a.argmax, heights_b.argmin
     solid = a.dim == 3

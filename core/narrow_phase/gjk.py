@@ -86,7 +86,7 @@ def witness_points(
     a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], weights: tuple[float, ...]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the weighted means (dim,) of the vertices of A and of B that made the points of a simplex."""
-    rows_a, rows_b = a.rows, b.rows
+    rows_a, rows_b = a._rows, b._rows
     (_, _, _, first_a, first_b), *others = vertices
     ax, ay, az = rows_a[first_a]
     bx, by, bz = rows_b[first_b]
@@ -110,8 +110,8 @@ def scaled_vertices(vertices: tuple[Vertex, ...], exponent: int) -> tuple[Vertex
 
 def size_of_difference(a: Polytope, b: Polytope) -> float:
     """Return R of tolerance.py: a length that no point of A - B exceeds, not much larger than the longest one."""
-    ax, ay, az = a.middle
-    bx, by, bz = b.middle
+    ax, ay, az = a._middle
+    bx, by, bz = b._middle
     x, y, z = ax - bx, ay - by, az - bz
     return a.extent + b.extent + sqrt(x * x + y * y + z * z)
 
@@ -138,9 +138,9 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
 def _separates(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
     """Return whether a direction from A to B, with these components, separates for sure: the first question of the
     search, without the search."""
-    heights_a, heights_b = a.centred.dot(direction), b.centred.dot(direction)
-    ax, ay, az = a.middle
-    bx, by, bz = b.middle
+    heights_a, heights_b = a._centred.dot(direction), b._centred.dot(direction)
+    ax, ay, az = a._middle
+    bx, by, bz = b._middle
     gap = heights_b.item(heights_b.argmin()) - heights_a.item(heights_a.argmax())
     gap += x * (bx - ax) + y * (by - ay) + z * (bz - az)
     size = size_of_difference(a, b)
@@ -172,7 +172,7 @@ def gjk(
 
 def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tuple[Vertex, ...]:
     """Return the points of A - B with these numbers of vertices of A and B, each once."""
-    rows_a, rows_b = a.rows, b.rows
+    rows_a, rows_b = a._rows, b._rows
     result = []
     for i, j in dict.fromkeys(start):
         (ax, ay, az), (bx, by, bz) = rows_a[i], rows_b[j]
@@ -202,8 +202,8 @@ def _gjk(
             )
             return found.scaled(exponent)
     if direction is None:
-        ax, ay, az = a.middle
-        bx, by, bz = b.middle
+        ax, ay, az = a._middle
+        bx, by, bz = b._middle
         x, y, z = ax - bx, ay - by, az - bz
     else:
         x, y, z = (*(-as_direction("direction", direction, a.dim)).tolist(), 0.0)[:3]
@@ -250,7 +250,7 @@ class _Search:
 
     def __init__(self, a: Polytope, b: Polytope, size: float, arithmetic: _Arithmetic) -> None:
         self.size, self.solid = size, a.dim == 3
-        self.rows_a, self.rows_b, self.dot_a, self.dot_b = a.rows, b.rows, a.centred.dot, b.centred.dot
+        self.rows_a, self.rows_b, self.dot_a, self.dot_b = a._rows, b._rows, a._centred.dot, b._centred.dot
         self.towards = np.empty(a.dim)
         self.nearest_on, self.weights_of = arithmetic
         self.rounding = SUPPORT_ROUNDING * EPS * size

@@ -46,7 +46,7 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
 
 def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
-    (lows, highs), (outer_lows, outer_highs) = inner.bounds_tuples, outer.bounds_tuples
+    (lows, highs), (outer_lows, outer_highs) = inner._bounds_tuples, outer._bounds_tuples
     for k, low in enumerate(lows):  # noqa: SIM110 (`all` of a generator takes several times as long)
         if low < outer_lows[k] - slack or highs[k] > outer_highs[k] + slack:
             return False
@@ -66,7 +66,7 @@ def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
     # a vertex that is outside.
     step = max(1, PRODUCTS // len(inner.vertices))
     for k in range(0, len(limits), step):
-        heights = outer.normals[k : k + step] @ inner.centred.T
+        heights = outer.normals[k : k + step] @ inner._centred.T
         if not (heights.max(axis=1) + shift[k : k + step] <= limits[k : k + step]).all():
             return False
     return True
@@ -83,5 +83,5 @@ def _coincide(a: Polytope, b: Polytope, slack: float) -> bool:
 
 def _corners_match(a: Polytope, b: Polytope, slack: float) -> bool:
     shift = a.center - b.center
-    nearest = (np.linalg.norm(b.centred - (corner + shift), axis=1).min() for corner in a.centred)
+    nearest = (np.linalg.norm(b._centred - (corner + shift), axis=1).min() for corner in a._centred)
     return all(distance <= slack for distance in nearest)

@@ -132,15 +132,15 @@ class _Search:
     def facets(self) -> None:
         """Measure the normals of the facets, those of A first. What a shape covers of its own axes it knows."""
         a, b = self.a, self.b
-        axes, low_a, high_a = a.facet_axes
-        axes_b, low_b, high_b = b.facet_axes
+        axes, low_a, high_a = a._facet_axes
+        axes_b, low_b, high_b = b._facet_axes
         if not len(axes_b):  # mutant: sat-no-faces-of-b
             if len(axes):
-                self._keep(axes, low_a, high_a, *intervals(axes, b.centred))
+                self._keep(axes, low_a, high_a, *intervals(axes, b._centred))
             return
         if len(axes):
             axes_b, low_b, high_b = _without(axes, axes_b, low_b, high_b)
-        over_b, over_a = intervals(axes, b.centred), intervals(axes_b, a.centred)
+        over_b, over_a = intervals(axes, b._centred), intervals(axes_b, a._centred)
         self._keep(
             np.concatenate((axes, axes_b)),
             np.concatenate((low_a, over_a[0])),
@@ -150,7 +150,7 @@ class _Search:
         )
 
     def _measure(self, axes: FloatArray, pairs: tuple[IntArray, IntArray] | None = None) -> None:
-        self._keep(axes, *intervals(axes, self.a.centred), *intervals(axes, self.b.centred), pairs)
+        self._keep(axes, *intervals(axes, self.a._centred), *intervals(axes, self.b._centred), pairs)
 
     def _keep(
         self,
@@ -193,7 +193,7 @@ class _Search:
         the end of one of them, exactly, are left out: that is the normal of a facet.
         """
         a, b = self.a, self.b
-        of_a, of_b = a.edge_table, b.edge_table
+        of_a, of_b = a._edge_table, b._edge_table
         directions = of_b.directions[first:last]
         count = len(directions)
         if len(of_a.first):
@@ -229,7 +229,7 @@ class _Search:
         Where the arcs of two edges cross, the edges themselves are the farthest parts of the shapes; where they only
         touch, by rounding, the distance of the edges is still no less than the gap.
         """
-        of_a, of_b = self.a.edge_table, self.b.edge_table
+        of_a, of_b = self.a._edge_table, self.b._edge_table
         product = of_a.turned.take(i, axis=0) * of_b.turned_back.take(j, axis=0)
         product -= of_a.turned_back.take(i, axis=0) * of_b.turned.take(j, axis=0)
         sine = np.sqrt(np.einsum("ij,ij->i", product, product))
@@ -351,7 +351,7 @@ class _Search:
             facet = int(shape.normals.dot(normal).argmax())
             if all(abs(x) <= SAME_AXIS * EPS for x in (shape.normals[facet] - normal).tolist()):
                 return _feature(shape.facets[facet].tolist())
-        heights = shape.centred.dot(normal)
+        heights = shape._centred.dot(normal)
         highest = int(heights.argmax())
         level = (heights >= heights[highest] - self.rounding).nonzero()[0].tolist()
         return _feature(level if len(level) == 2 else [highest])

@@ -272,7 +272,7 @@ def _support_points(
     frame: tuple[float, ...],
 ) -> list[OutlinePoint]:
     """The vertices within `width` of the highest (`top`) or lowest along the normal, in the frame of the contact."""
-    heights = shape.centred.dot(normal)
+    heights = shape._centred.dot(normal)
     if len(heights) <= _FEW_VERTICES:
         values = heights.tolist()
         if top:
@@ -281,7 +281,7 @@ def _support_points(
         else:
             limit = min(values) + width
             chosen = [i for i, value in enumerate(values) if value <= limit]
-        rows = shape.rows
+        rows = shape._rows
         ox, oy, oz, sx, sy, sz, tx, ty, tz, nx, ny, nz = frame
         points = []
         for i in chosen:

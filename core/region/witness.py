@@ -30,8 +30,8 @@ def can_slide(a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature) 
         return False
     if len(first) > 2 or len(second) > 2:
         return len(first) * len(second) <= _MOST_PAIRS
-    ux, uy, uz = _minus(a.rows[first[0]], a.rows[first[1]])
-    vx, vy, vz = _minus(b.rows[second[0]], b.rows[second[1]])
+    ux, uy, uz = _minus(a._rows[first[0]], a._rows[first[1]])
+    vx, vy, vz = _minus(b._rows[second[0]], b._rows[second[1]])
     x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     u2, v2 = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz
     return x * x + y * y + z * z <= PARALLEL_EDGES * PARALLEL_EDGES * u2 * v2
@@ -69,7 +69,7 @@ def _held(
     shape: Polytope, feature: Feature, point: Vector, outward: Vector
 ) -> tuple[tuple[Vertex, ...], tuple[float, ...]]:
     """Return the corners of a feature (1 to 3) about the place of a point, and the weights that lead there."""
-    rows = shape.rows
+    rows = shape._rows
     indices = feature.vertices
     if len(indices) > 3:
         indices = _triangle(rows, indices, point, outward)

@@ -153,7 +153,7 @@ class Box(Polytope):
         return Box._image(linear @ self.axes.T, linear @ self.center + offset, np.zeros(3), self.half, "matrix")
 
     @cached_property
-    def frame(self) -> tuple[float, ...]:
+    def _frame(self) -> tuple[float, ...]:
         """Centre (3), axes (9, row after row) and half sizes (3) as plain floats, for the scalar box test."""
         return (*self.center.tolist(), *self.axes.ravel().tolist(), *self.half.tolist())
 

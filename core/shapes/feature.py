@@ -41,11 +41,11 @@ def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Fea
     direction, beginning at its lowest index; in the plane it is a low corner with its neighbours. This is a step of
     `contact`, which has checked its arguments.
     """
-    heights = shape.centred.dot(direction)
+    heights = shape._centred.dot(direction)
     indices = (heights >= heights[heights.argmax()] - width).nonzero()[0].tolist()
     if len(indices) == 1:
         return Feature(_VERTEX, (indices[0],))
-    rows = shape.rows
+    rows = shape._rows
     ax, ay, az = rows[indices[0]]
     apart = [(x - ax, y - ay, z - az) for x, y, z in (rows[i] for i in indices)]
     squares = [x * x + y * y + z * z for x, y, z in apart]

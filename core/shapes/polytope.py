@@ -112,7 +112,7 @@ class Polytope(Shape):
             return 0.0
         if self.dim == 2:
             return self.area
-        heights = np.array([float(self.normals[k] @ self.centred[f[0]]) for k, f in enumerate(self.facets)])
+        heights = np.array([float(self.normals[k] @ self._centred[f[0]]) for k, f in enumerate(self.facets)])
         return float((heights * self._vector_areas).sum() / 6.0)
 
     @cached_property
@@ -125,8 +125,8 @@ class Polytope(Shape):
         corners = np.concatenate(
             [np.stack([np.full(len(f) - 2, f[0]), f[1:-1], f[2:]], axis=1) for f in loops]  # (t, 3)
         )
-        size = float(np.abs(self.centred).max())
-        local = self.centred / size  # products neither overflow nor vanish
+        size = float(np.abs(self._centred).max())
+        local = self._centred / size  # products neither overflow nor vanish
         p, q, r = (local[corners[:, k]] for k in range(3))
         if self.rank == 3:
             weights, fourth = (p * np.cross(q, r)).sum(axis=1), 4.0
@@ -143,7 +143,7 @@ class Polytope(Shape):
         The volume of all points within r is the sum of `weights[k] * r**k`: of the polytope, its facets, its edges
         with the angles between their facets, and its corners with the solid angles that their facets leave.
         """
-        p, flat = self.centred, self.dim == 2
+        p, flat = self._centred, self.dim == 2
         start, end = p[self.edges[:, 0]], p[self.edges[:, 1]]
         lengths = np.linalg.norm(end - start, axis=1)
         loops = (np.arange(len(p)),) if flat and self.rank else self.facets
@@ -177,13 +177,13 @@ class Polytope(Shape):
         return np.array([weight for weight, _ in terms]), np.array([moment for _, moment in terms])
 
     @cached_property
-    def middle(self) -> tuple[float, float, float]:
+    def _middle(self) -> tuple[float, float, float]:
         """`center` as plain floats, z = 0 in the plane."""
         x, y, *z = self.center.tolist()
         return x, y, z[0] if z else 0.0
 
     @cached_property
-    def centred(self) -> FloatArray:
+    def _centred(self) -> FloatArray:
         """(n, dim) `vertices - center`, C-contiguous: what support queries multiply with."""
         return read_only(np.ascontiguousarray(self.vertices - self.center))
 
@@ -197,20 +197,20 @@ class Polytope(Shape):
         return read_only(direction / np.where(lengths > 0.0, lengths, 1.0))
 
     @cached_property
-    def edge_table(self) -> EdgeTable:
+    def _edge_table(self) -> EdgeTable:
         """What SAT reads of the edges."""
         directions = self.edge_directions
         return EdgeTable(
             directions,
             read_only(np.ascontiguousarray(directions[:, [1, 2, 0]])),
             read_only(np.ascontiguousarray(directions[:, [2, 0, 1]])),
-            read_only(self.centred[self.edges[:, 0]]),
+            read_only(self._centred[self.edges[:, 0]]),
             read_only(np.ascontiguousarray(self.edge_facets[:, 0])),
             read_only(np.ascontiguousarray(self.edge_facets[:, 1])),
         )
 
     @cached_property
-    def facet_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _facet_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(k, dim) facet normals of which parallel ones, n and -n too, are there once; and what the shape covers of
         each: lowest and highest (k,) `axis @ (x - center)`.
         """
@@ -223,11 +223,11 @@ class Polytope(Shape):
             order = np.argsort(np.abs(keys), kind="stable")
             new = np.abs(np.diff(axes[order], axis=0)).max(axis=1) > SAME_AXIS * EPS
             axes = axes[np.sort(order[np.flatnonzero(np.concatenate([[True], new]))])]
-        low, high = intervals(axes, self.centred)
+        low, high = intervals(axes, self._centred)
         return read_only(axes), read_only(low), read_only(high)
 
     @cached_property
-    def rows(self) -> list[tuple[float, float, float]]:
+    def _rows(self) -> list[tuple[float, float, float]]:
         """`vertices` as plain floats, z = 0 in the plane: scalar loops read these (numpy scalars are slow)."""
         if self.dim == 3:
             return list(map(tuple, self.vertices.tolist()))
@@ -238,11 +238,11 @@ class Polytope(Shape):
 
         Raises ValueError, naming the argument. Source: S4.2.
         """
-        return int(self.centred.dot(as_direction("direction", direction, self.dim)).argmax())
+        return int(self._centred.dot(as_direction("direction", direction, self.dim)).argmax())
 
     def support_indices(self, directions: FloatArray) -> IntArray:
         """Return the indices (k,) of the vertices farthest along `directions` (k, dim)."""
-        return np.argmax(directions @ self.centred.T, axis=1)  # mutant: support-nearest-vertices
+        return np.argmax(directions @ self._centred.T, axis=1)  # mutant: support-nearest-vertices
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
         return self.vertices[self.support_indices(directions)]
@@ -347,7 +347,7 @@ class Polytope(Shape):
     @cached_property
     def _vector_areas(self) -> FloatArray:
         """Twice the area of each facet (of the whole polygon in the plane)."""
-        p = self.centred
+        p = self._centred
         if self.dim == 2:
             q = np.roll(p, -1, axis=0)
             return np.array([float((p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]).sum())])
@@ -385,8 +385,8 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
 
 def extreme_exponent(a: Shape, b: Shape) -> int:
     """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    lows_a, highs_a = a.bounds_tuples
-    lows_b, highs_b = b.bounds_tuples
+    lows_a, highs_a = a._bounds_tuples
+    lows_b, highs_b = b._bounds_tuples
     half = 0.0
     for k, low in enumerate(lows_a):
         high, low_b, high_b = highs_a[k], lows_b[k], highs_b[k]

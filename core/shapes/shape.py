@@ -113,7 +113,7 @@ class Shape(ReadOnlyArrays):
         return self._scaled(number)
 
     @cached_property
-    def bounds_tuples(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def _bounds_tuples(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """`bounds` as plain floats."""
         low, high = self.bounds
         return tuple(low.tolist()), tuple(high.tolist())

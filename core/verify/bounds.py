@@ -40,7 +40,7 @@ def overlap_along(a: ConvexShape, b: ConvexShape, normals: FloatArray) -> FloatA
     gap."""
     if isinstance(a, Polytope) and isinstance(b, Polytope):
         shift = (a.center - b.center) @ normals.T
-        return intervals(normals, a.centred)[1] - intervals(normals, b.centred)[0] + shift
+        return intervals(normals, a._centred)[1] - intervals(normals, b._centred)[0] + shift
     return ((support_points(a, normals) - support_points(b, -normals)) * normals).sum(axis=1)
 
 

@@ -134,7 +134,7 @@ def plane_across(normal: FloatArray) -> FloatArray:
 
 def _below(shape: Polytope, direction: FloatArray) -> FloatArray:
     """Return how far (n,) each vertex is below the support plane of `shape` along the unit `direction`."""
-    heights = shape.centred.dot(direction)
+    heights = shape._centred.dot(direction)
     return heights.max() - heights
 
 
@@ -147,7 +147,7 @@ def _check_place(
 ) -> list[Check]:
     planes = []
     for shape, unit in ((a, contact.normal), (b, -contact.normal)):
-        reach = float((shape.centred @ unit).max())
+        reach = float((shape._centred @ unit).max())
         heights = (region.vertices - shape.center) @ unit
         planes.append(region.vertices + (reach - heights)[:, None] * unit)
     off = float(np.abs(0.5 * (planes[0] + planes[1]) - region.vertices).max())

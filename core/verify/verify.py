@@ -234,7 +234,7 @@ def _sticks_out(inner: Polytope, outer: Polytope, limit: float) -> float:
         if most > limit:
             break
         normals = outer.normals[k : k + step]
-        reach = intervals(normals, inner.centred)[1] + normals @ shift
+        reach = intervals(normals, inner._centred)[1] + normals @ shift
         most = max(most, float((reach - outer.offsets[k : k + step]).max()))
     return most
 
@@ -247,6 +247,6 @@ def _corner_off(a: Polytope, b: Polytope, limit: float) -> float:
     for k in range(0, len(a.vertices), step):
         if most > limit:
             break
-        between = (a.centred[k : k + step] + shift)[:, None, :] - b.centred
+        between = (a._centred[k : k + step] + shift)[:, None, :] - b._centred
         most = max(most, float(np.sqrt((between * between).sum(axis=2)).min(axis=1).max()))
     return most

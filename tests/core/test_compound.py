@@ -443,7 +443,7 @@ def test_half_spaces_are_those_of_the_hull_of_all_differences(index):
     magnitude = max(a.magnitude, b.magnitude)
     slack = 1e-10 * size + 256 * 2.0**-52 * magnitude
     # None cuts into the difference, and each facet of it is one of them or has no thickness to speak of.
-    reach = (hull.centred @ planes.normals.T).max(axis=0) + planes.normals @ hull.center
+    reach = (hull._centred @ planes.normals.T).max(axis=0) + planes.normals @ hull.center
     assert np.abs(reach - planes.offsets).max() <= slack
     # Just outside of the middle of each facet is outside of one.
     for loop, normal in zip(hull.facets, hull.normals, strict=True):

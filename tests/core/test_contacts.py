@@ -62,7 +62,7 @@ def promised(a, b, signed_distance: float) -> float:
 def gap_across(a: Polytope, b: Polytope, normal: np.ndarray) -> float:
     """Gap along a normal, measured from between the shapes so that nothing is lost far from the origin."""
     shift = float((b.center - a.center) @ normal)
-    return float((b.centred @ normal).min() - (a.centred @ normal).max()) + shift
+    return float((b._centred @ normal).min() - (a._centred @ normal).max()) + shift
 
 
 def outside(shape: Polytope, point: np.ndarray) -> float:

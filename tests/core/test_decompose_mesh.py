@@ -178,7 +178,7 @@ def test_the_distance_from_the_mesh():
     pieces = decompose_mesh(Mesh(points, triangles)).pieces
     left_out = distance_from_mesh(pieces[:1], Mesh(points, triangles))
     assert 0.9 < left_out < 1.5
-    shrunk = [ConvexHull(p.center + 0.99 * p.centred) for p in pieces]
+    shrunk = [ConvexHull(p.center + 0.99 * p._centred) for p in pieces]
     assert 0.02 < distance_from_mesh(shrunk, Mesh(points, triangles)) < 0.08
     sampled = spiky(np.random.default_rng(5))
     hull = ConvexHull(sampled[0])

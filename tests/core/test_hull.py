@@ -72,7 +72,7 @@ def failures(points: np.ndarray, hull: ConvexHull) -> list[str]:
         outside = hull.normals @ (points - hull.center).T - hull.offsets[:, None]
         check(outside.max() <= 1e-12 * extent, f"points within the half-spaces, but {outside.max()} outside")
         away = max(
-            np.abs(normal @ hull.centred[loop].T - offset).max()
+            np.abs(normal @ hull._centred[loop].T - offset).max()
             for normal, offset, loop in zip(hull.normals, hull.offsets, hull.facets, strict=True)
         )
         check(away <= 16 * unit + 8 * EPS * extent, f"facet corners lie in the plane, but {away / unit} EPS M away")
@@ -86,7 +86,7 @@ def failures(points: np.ndarray, hull: ConvexHull) -> list[str]:
             for a, b in zip(corners, corners[1:] + corners[:1], strict=True):
                 check((a, b) not in side_of, "a side belongs to one facet")
                 side_of[a, b] = k
-            p = hull.centred[loop]
+            p = hull._centred[loop]
             before, after = np.roll(p, 1, axis=0), np.roll(p, -1, axis=0)
             across = after - before
             bend = np.cross(p - before, across) @ hull.normals[k] / np.linalg.norm(across, axis=1)
@@ -98,7 +98,7 @@ def failures(points: np.ndarray, hull: ConvexHull) -> list[str]:
         check(len(np.unique(used)) == len(hull.vertices), "every vertex is used")
     if hull.rank == 2:
         check(len(hull.vertices) >= 3, "a polygon has three corners")
-        v = hull.centred
+        v = hull._centred
         before, after = np.roll(v, 1, axis=0), np.roll(v, -1, axis=0)
         to, across = v - before, after - before
         turn = np.cross(to, across) @ hull.normals[0] if dim == 3 else to[:, 0] * across[:, 1] - to[:, 1] * across[:, 0]
@@ -365,8 +365,8 @@ def test_the_input_is_neither_changed_nor_kept_and_no_result_can_be_changed(fact
         assert np.abs(hull.vertices).max() >= 0.5
         shape = hull if factor is None else hull.scaled(factor)
         arrays = [shape.vertices, shape.normals, shape.offsets, shape.edges, shape.edge_facets, *shape.facets]
-        arrays += [hull.vertex_ids, shape.center, shape.centred, *shape.bounds, shape.edge_directions]
-        arrays += [*shape.facet_axes, *(shape.edge_table if shape.dim == 3 else ())]
+        arrays += [hull.vertex_ids, shape.center, shape._centred, *shape.bounds, shape.edge_directions]
+        arrays += [*shape._facet_axes, *(shape._edge_table if shape.dim == 3 else ())]
         assert not any(array.flags.writeable for array in arrays)
 
 

@@ -77,7 +77,7 @@ def test_parallel_axes_are_tested_once():
     a, b = Box((0, 0, 0), (1, 1, 1)), Box((0.5, 0.5, 0.5), (1, 2, 3))
     turned = Box((0.5, 0.5, 0.5), (1, 2, 3), (np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
     assert sat(a, b).axes_tested == sat(a, turned).axes_tested == 3
-    assert len(ConvexHull(cylinder(8)).facet_axes[0]) == 5
+    assert len(ConvexHull(cylinder(8))._facet_axes[0]) == 5
     assert sat(ConvexHull(SQUARE), ConvexHull(SQUARE * 2)).axes_tested == 2
 
 
