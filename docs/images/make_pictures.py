@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Make `overlay.png` and `shapes.png` beside this file anew.
+"""Make the pictures of the documents.
 
-Run it with a Python that has bpy and numpy, from the repository's root:
+Run `build.py demo` and `build.py test --gui` first, whose pictures are `viewport.png` and `window.png`; then, with a
+Python that has bpy and numpy, from the repository's root:
 
     PYTHONPATH=tests/tooling/checkout BLENDER_USER_RESOURCES=$(mktemp -d) python docs/images/make_pictures.py
-
-`viewport.png` is the picture that `build.py demo` writes, `window.png` the one of tests/gui/test_separate.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import radians
 from pathlib import Path
 
@@ -18,10 +20,11 @@ import bpy
 import numpy as np
 
 import contact_lens
-from contact_lens.blender_addon.draw import picture as snapshot
+from contact_lens.blender_addon.draw import picture
+from contact_lens.blender_addon.ui import follow_volumes
 
 FOLDER = Path(__file__).parent
-TILE, EDGE = (800, 520), 4
+ROOT = FOLDER.parents[1]
 FRAME = (30, 30, 30)
 
 Pair = tuple[bpy.types.Object, bpy.types.Object]
@@ -86,36 +89,86 @@ def suzanne_and_cube() -> Pair:
     return suzanne, named("Cube")
 
 
-def picture(build: Callable[[], Pair], path: Path, size: tuple[int, int]) -> None:
-    """Write the picture of a pair alone in the scene."""
+VOLUMES: tuple[tuple[int, dict[str, object]], ...] = (
+    (1, {"volume_kind": "AABB"}),
+    (1, {"volume_kind": "OBB"}),
+    (1, {"volume_kind": "SPHERE"}),
+    (1, {"volume_kind": "KDOP", "volume_planes": "26"}),
+    (1, {"volumes_of": "TRIANGLES", "volume_kind": "AABB", "tree_method": "TOP_DOWN", "tree_level": 5}),
+    (2, {"volumes_of": "TRIANGLES", "volume_kind": "AABB", "tree_level": 1}),
+)
+"""How many Suzannes, and the settings of the view, of each tile of volumes.png."""
+
+
+def clear() -> None:
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
-    a, b = build()
+
+
+def select_all(active: bpy.types.Object) -> None:
     for obj in bpy.context.view_layer.objects:
-        obj.select_set(obj in (a, b))
-    bpy.context.view_layer.objects.active = a
+        obj.select_set(True)
+    bpy.context.view_layer.objects.active = active
+
+
+def draw_contact(build: Callable[[], Pair], path: Path, size: tuple[int, int]) -> None:
+    """Write the picture of a pair alone in the scene."""
+    clear()
+    select_all(build()[0])
     bpy.ops.contact_lens.inspect()  # type: ignore[attr-defined]
-    snapshot.render_contact(bpy.context, str(path), *size)
+    picture.render_contact(bpy.context, str(path), *size)
+
+
+def draw_volumes(count: int, settings: dict[str, object], path: Path, size: tuple[int, int]) -> None:
+    """Write the picture of the bounding volumes of so many Suzannes."""
+    clear()
+    for k in range(count):
+        bpy.ops.mesh.primitive_monkey_add(size=2.0, location=(1.9 * k, 0.3 * k, 0.0))
+    for name, value in settings.items():
+        setattr(bpy.context.scene.contact_lens, name, value)
+    select_all(bpy.context.object)
+    bpy.ops.contact_lens.show_volumes()  # type: ignore[attr-defined]
+    picture.render_volumes(bpy.context, follow_volumes.current(bpy.context.scene), str(path), *size)
+
+
+def draw_tiles(
+    name: str, draw: Sequence[Callable[[Path, tuple[int, int]], None]], columns: int, size: tuple[int, int], edge: int
+) -> None:
+    """Write a picture of pictures, in rows."""
+    tiles = []
+    written = FOLDER / "tile.png"
+    for draw_tile in draw:
+        draw_tile(written, size)
+        image = bpy.data.images.load(str(written), check_existing=False)
+        pixels = np.empty(4 * size[0] * size[1], dtype=np.float32)
+        image.pixels.foreach_get(pixels)
+        bpy.data.images.remove(image)
+        written.unlink()
+        colors = np.round(255.0 * pixels.reshape(size[1], size[0], 4)[::-1, :, :3]).astype(np.uint8)
+        tiles.append(np.stack([np.pad(colors[..., k], edge, constant_values=FRAME[k]) for k in range(3)], axis=2))
+    rows = [np.concatenate(tiles[k : k + columns], axis=1) for k in range(0, len(tiles), columns)]
+    picture.write_png(str(FOLDER / name), np.concatenate(rows))
+
+
+def copy_made(name: str, made: Path, command: str) -> None:
+    """Take over a picture that another program has made, reduced to a palette of 256 colors if ImageMagick is there."""
+    if not made.exists():
+        print(f"{name} stays as it is: first run {command}.")
+    elif name == "window.png" and (convert := shutil.which("convert")):
+        subprocess.run([convert, str(made), "+dither", "-colors", "256", f"PNG8:{FOLDER / name}"], check=True)
+    else:
+        shutil.copyfile(made, FOLDER / name)
 
 
 def main() -> None:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     contact_lens.register()
-    picture(crate_on_table, FOLDER / "overlay.png", (1280, 800))
-    tiles = []
-    written = FOLDER / "tile.png"
-    for build in (head_and_drum, bracket_and_ball, ring_and_peg, suzanne_and_cube):
-        picture(build, written, TILE)
-        image = bpy.data.images.load(str(written), check_existing=False)
-        pixels = np.empty(4 * TILE[0] * TILE[1], dtype=np.float32)
-        image.pixels.foreach_get(pixels)
-        bpy.data.images.remove(image)
-        written.unlink()
-        colors = np.round(255.0 * pixels.reshape(TILE[1], TILE[0], 4)[::-1, :, :3]).astype(np.uint8)
-        edges = ((EDGE, EDGE), (EDGE, EDGE))
-        tiles.append(np.stack([np.pad(colors[..., k], edges, constant_values=FRAME[k]) for k in range(3)], axis=2))
-    rows = [np.concatenate(tiles[:2], axis=1), np.concatenate(tiles[2:], axis=1)]
-    snapshot.write_png(str(FOLDER / "shapes.png"), np.concatenate(rows))
+    draw_contact(crate_on_table, FOLDER / "overlay.png", (1280, 800))
+    pairs = (head_and_drum, bracket_and_ball, ring_and_peg, suzanne_and_cube)
+    draw_tiles("shapes.png", [partial(draw_contact, build) for build in pairs], 2, (800, 520), 4)
+    draw_tiles("volumes.png", [partial(draw_volumes, *row) for row in VOLUMES], 3, (480, 320), 3)
+    copy_made("viewport.png", ROOT / "build/demo/contact.png", "build.py demo")
+    copy_made("window.png", ROOT / "build/gui/separate/contact.png", "build.py test --gui")
 
 
 main()
