@@ -45,7 +45,7 @@ def steps(window: Any) -> Iterator[float]:
                 {
                     "frame": bpy.context.scene.frame_current,
                     "view": shown,
-                    "answer": inspection.object_b.owner_matrix[3],
+                    "answer": inspection.objects[1].owner_matrix[3],
                     "distance": inspection.contact.signed_distance,
                     "outdated": bool(stale),
                 }

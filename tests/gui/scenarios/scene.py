@@ -81,7 +81,7 @@ def steps(window: Any) -> Iterator[float]:
         return [follow.reason(bpy.context.scene, k)[1] for k in range(len(check().findings))]
 
     def compared() -> bool:
-        return follow.COMPARING not in changed()
+        return "is being compared" not in changed()
 
     def move() -> None:
         bpy.data.objects["A"].location.x = -0.1
