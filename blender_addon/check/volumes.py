@@ -26,10 +26,11 @@ from ...core.shapes.hull import ConvexHull
 from ...core.types import FloatArray, IntArray
 from ..data.objects import unsupported_reason
 from ..data.records import VolumeSettings
-from ..data.units import UnitFormat, counted
+from ..data.units import UnitFormat
 from ..read import snapshot as read
 from ..read.snapshot import EmptyError, ReadError
 from ..report import messages
+from ..report.messages import counted
 
 MOST_DRAWN = 1_500
 """Volumes drawn at a time; more are a grey cloud."""

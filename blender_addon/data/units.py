@@ -198,8 +198,3 @@ class UnitFormat:
 def direction(values: Iterable[float]) -> str:
     """A unit vector as text; it has no unit."""
     return f"({', '.join(_number(float(v), DIGITS) for v in values)})"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: '1 vertex', '2 vertices'."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -24,10 +24,11 @@ from ..check import session
 from ..check.inspection import CollisionProxy, Inspection
 from ..check.pair_contact import center_of, curve_length, curves, is_convex
 from ..data.collision_kinds import COMPOUND, CONVEX_HULL, WORDS
-from ..data.units import UnitFormat, counted, direction
+from ..data.units import UnitFormat, direction
 from ..read.collision_shape import OPEN_SHARE
 from . import messages
 from .json_report import json_text, plain
+from .messages import counted
 from .rows import failed_checks
 
 SCHEMA = "contact-lens-report"

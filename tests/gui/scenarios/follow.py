@@ -127,11 +127,11 @@ def steps(window: Any) -> Iterator[float]:
     yield from window.key("RET")
     yield from window.until(lambda: not window.window.modal_operators, "Return ends the drag")
     numbers["dragged"] = list(drawn)
-    numbers["undo"] = [window.inspection().object_b.owner_matrix[3]]
+    numbers["undo"] = [window.inspection().objects[1].owner_matrix[3]]
     yield from window.key("Z", ctrl=True)
     yield from window.until(lambda: abs(bpy.data.objects["Crate"].location.x - 1.5) < 1e-6, "Ctrl+Z takes it back")
     yield from window.until_fresh("the result follows undo")
-    numbers["undo"].append(window.inspection().object_b.owner_matrix[3])
+    numbers["undo"].append(window.inspection().objects[1].owner_matrix[3])
     yield from window.screenshot("before")
 
     # A slow pair: it takes until it is let go.
@@ -183,7 +183,7 @@ def steps(window: Any) -> Iterator[float]:
         yield from window.screenshot("cancelled")
     yield from window.click_button("contact_lens.refresh()")
     yield from window.until(lambda: "Up to Date" in texts, "it is inspected again")
-    numbers["refreshed"] = window.inspection().object_b.owner_matrix[3]
+    numbers["refreshed"] = window.inspection().objects[1].owner_matrix[3]
     refresh.clock = clock
 
     # A stroke in Sculpt Mode changes the mesh itself, which Blender evaluates when the mode is left.
