@@ -21,6 +21,7 @@ from .bounding.bounding_volumes import bounding_volumes
 from .broad_phase.candidate_pairs import candidate_pairs
 from .compounds.compound import Compound
 from .contact import contact
+from .contacts import Contacts, contacts, pairs_intersect
 from .decomposition.mesh_pieces import mesh_pieces
 from .decomposition.polygon import Polygon
 from .decomposition.polygon_convexity import polygon_convexity
@@ -36,6 +37,7 @@ from .narrow_phase.box_sat import box_sat
 from .narrow_phase.epa import epa
 from .narrow_phase.gjk import gjk, gjk_intersects
 from .narrow_phase.sat import sat
+from .nearest_neighbours import nearest_neighbours
 from .note import Note
 from .progress import Cancelled
 from .region.region import Region, RegionKind, contact_region
@@ -52,18 +54,12 @@ from .verify.check import Verification
 from .verify.verify import verify
 
 if TYPE_CHECKING:
-    from .batched.contacts import Contacts, contacts, pairs_intersect
-    from .batched.nearest_neighbours import nearest_neighbours
     from .bounding.kdop_update import update_kdops
     from .decomposition.decompose_mesh import decompose_mesh
     from .decomposition.decompose_polygon import decompose_polygon
     from .decomposition.mesh_convexity import mesh_convexity
 
 _LATE = {
-    "Contacts": ".batched.contacts",
-    "contacts": ".batched.contacts",
-    "pairs_intersect": ".batched.contacts",
-    "nearest_neighbours": ".batched.nearest_neighbours",
     "update_kdops": ".bounding.kdop_update",
     "decompose_mesh": ".decomposition.decompose_mesh",
     "decompose_polygon": ".decomposition.decompose_polygon",

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ...core.batched.contacts import contacts
+from ...core.contacts import contacts
 from ...core.meshes.decomposition import Decomposition
 from ...core.note import Note
 from ...core.progress import Cancelled, Progress, report_progress, subrange
@@ -275,7 +275,7 @@ class _Check:
             progress=subrange(progress, 0.5, 1.0),
         )
         assert found.region is not None
-        relations, statuses, centers = found.relations, found.statuses, found.center
+        relations, statuses, centers = found.relation, found.status, found.center
         for row, k in enumerate(rows):
             a, b = (self._shapes.of(self._objects[n]) for n in pairs[k])
             # The tolerance of the call is that of all its pairs; that of this one may be coarser.

@@ -19,15 +19,14 @@ Queries and Penetration Depth Computation on 3D Game Objects, 2001.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPA_CONVERGED, EPA_FILTER, EPS, GJK_INSIDE
-from ..types import BoolArray, FloatArray, IntArray, read_only
+from ..types import FloatArray, IntArray, read_only
 from .first_hulls import VERTICES, first_hulls
-from .hull_pairs import NO_VERTEX, HullPairs, witness_points
+from .hull_pairs import NO_VERTEX, HullContacts, HullPairs, witness_points
 from .hull_table import HullTable
 from .vectors import CHUNK, chunks, cross, directions_around, dot, length
 
@@ -65,30 +64,10 @@ def _pack(first: IntArray, second: IntArray, third: IntArray) -> IntArray:
     return first | second << _BITS | third << 2 * _BITS
 
 
-@dataclass(frozen=True, eq=False)
-class HullDepths:
-    """Depths of many pairs of polytopes A and B; one column per pair."""
-
-    found: BoolArray
-    """(n,) whether the pair penetrates and the search ended; nothing else is valid where not."""
-    depth: FloatArray
-    """(n,) how far A - B reaches along the normal: an upper bound of the depth."""
-    inner: FloatArray
-    """(n,) radius of a ball around the origin in A - B: a lower bound of the depth."""
-    rounding: FloatArray
-    """(n,) error bound of `depth` and `inner`."""
-    normal: FloatArray
-    """(3, n) unit vectors from A to B: moving B by depth * normal separates the pair."""
-    on_a: FloatArray
-    """(3, n) witness points on A, world frame."""
-    on_b: FloatArray
-    """(3, n) witness points on B."""
-
-
-def hull_depths(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullDepths:
+def hull_depths(table: HullTable, i: IntArray, j: IntArray, progress: Progress | None = None) -> HullContacts:
     """Return depths, normals and witness points of polytopes i (n,) and j (n,). Raise Cancelled."""
     total = len(i)
-    result = HullDepths(np.zeros(total, dtype=bool), *np.zeros((3, total)), *np.zeros((3, 3, total)))
+    result = HullContacts.unknown(total)
     order = table.order(i, j)
     for part in chunks(total, progress, CHUNK // 2):
         columns = order[part]
@@ -323,7 +302,7 @@ def _rank(owner: IntArray, count: IntArray) -> IntArray:
     return np.arange(len(owner)) - (np.cumsum(count) - count).take(owner)
 
 
-def _measure(polytopes: _Polytopes, i: IntArray, j: IntArray, columns: IntArray, result: HullDepths) -> None:
+def _measure(polytopes: _Polytopes, i: IntArray, j: IntArray, columns: IntArray, result: HullContacts) -> None:
     """Write what the nearest faces show into the columns of the result."""
     owner, points, ids = (np.concatenate(parts, axis=-1) for parts in zip(*polytopes.ended, strict=True))
     # Of level faces that one which contains the projection of the origin.
@@ -341,11 +320,11 @@ def _measure(polytopes: _Polytopes, i: IntArray, j: IntArray, columns: IntArray,
         nearest = np.einsum("ckm,km->cm", points.take(chosen, axis=2), weights)
         columns = columns.take(pair)
         i, j = i.take(columns), j.take(columns)
-        result.found[columns] = True
-        result.depth[columns], result.inner[columns] = polytopes.depth.take(pair), polytopes.inner.take(pair)
-        result.rounding[columns] = polytopes.all_lengths[3].take(pair)
-        result.normal[:, columns] = polytopes.normal.take(pair, axis=1)
-        result.on_a[:, columns], result.on_b[:, columns] = witness_points(polytopes.table, i, j, ids, weights, nearest)
+        depth, inner, rounding = (of.take(pair) for of in (polytopes.depth, polytopes.inner, polytopes.all_lengths[3]))
+        witnesses = witness_points(polytopes.table, i, j, ids, weights, nearest)
+        found = inner > rounding
+        normal = polytopes.normal.take(pair, axis=1)
+        result.store(columns, found, -depth, -depth - rounding, rounding - inner, normal, *witnesses)
 
 
 def _barycentric_weights(triangles: FloatArray, normal: FloatArray) -> FloatArray:

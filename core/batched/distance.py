@@ -16,14 +16,12 @@ Detection, 5.1.5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..progress import Progress, report_progress, subrange
 from ..tolerance import EPS, GJK_GAP, GJK_TOUCH, PARALLEL_EDGES
 from ..types import BoolArray, FloatArray, IntArray
-from .hull_pairs import HullPairs, vertices_of, witness_points
+from .hull_pairs import HullContacts, HullPairs, vertices_of, witness_points
 from .hull_table import HullTable
 from .vectors import chunks, cross, directions_around, dot, length
 
@@ -40,28 +38,6 @@ _TINY = 1e-290
 """Not relative: less than the square of any edge but 0, with a finite inverse."""
 
 
-@dataclass(frozen=True, eq=False)
-class HullDistances:
-    """Distances of many pairs of polytopes A and B; one column per pair."""
-
-    found: BoolArray
-    """(n,) whether the pair is apart and the search ended; nothing else is valid where not."""
-    distance: FloatArray
-    """(n,) width of the empty slab across the normal."""
-    rounding: FloatArray
-    """(n,) error bound of `distance` and `upper`."""
-    upper: FloatArray
-    """(n,) distance of the witness points, or the width of the slab if that is larger."""
-    normal: FloatArray
-    """(3, n) unit vectors from A to B."""
-    on_a: FloatArray
-    """(3, n) witness points on A, world frame."""
-    on_b: FloatArray
-    """(3, n) witness points on B."""
-    ambiguous: BoolArray
-    """(n,) whether other witness points may be as good: faces or parallel edges are opposite each other."""
-
-
 def hull_distances(
     table: HullTable,
     i: IntArray,
@@ -69,16 +45,14 @@ def hull_distances(
     start: FloatArray,
     width: FloatArray,
     progress: Progress | None = None,
-) -> HullDistances:
+) -> HullContacts:
     """Return distances, normals and witness points of polytopes i (n,) and j (n,).
 
     `start` (3, n) are directions from A to B to search first, of any length, zero where none is known. Vertices within
     `width` (n,) of the slab belong to the support features. Raise Cancelled.
     """
     total = len(i)
-    found, ambiguous = np.zeros((2, total), dtype=bool)
-    (distance, rounding, upper), (normal, on_a, on_b) = np.zeros((3, total)), np.zeros((3, 3, total))
-    result = HullDistances(found, distance, rounding, upper, normal, on_a, on_b, ambiguous)
+    result = HullContacts.unknown(total)
     order = table.order(i, j)
     for part in chunks(total, progress):
         columns = order[part]
@@ -206,7 +180,7 @@ def _measure(
     weights: FloatArray,
     width: FloatArray,
     columns: IntArray,
-    result: HullDistances,
+    result: HullContacts,
 ) -> None:
     """Write what simplices and weights show into the columns of the result."""
     table, rounding, ids = pairs.table, pairs.rounding, points[3]
@@ -233,13 +207,11 @@ def _measure(
     (count_a, edge_a, beyond_a), (count_b, edge_b, beyond_b) = features
     gap = -(dot(normal, farthest) + beyond_a + beyond_b)
     on_a, on_b = witness_points(table, i, j, ids[:3], weights, v)
-    result.found[columns] = (norm > 0.0) & (gap > rounding)
-    result.distance[columns], result.rounding[columns] = gap, rounding
-    result.upper[columns] = np.maximum(gap, length(v))
-    result.normal[:, columns] = normal
-    result.on_a[:, columns], result.on_b[:, columns] = on_a, on_b
-    edges = (count_a == 2) & (count_b == 2)
-    result.ambiguous[columns] = (count_a > 1) & (count_b > 1) & (~edges | _are_parallel(edge_a, edge_b))
+    # Between faces or parallel edges that are opposite each other other witness points are as good.
+    edges = (count_a == 2) & (count_b == 2) & ~_are_parallel(edge_a, edge_b)
+    found = (norm > 0.0) & (gap > rounding) & ((count_a < 2) | (count_b < 2) | edges)
+    upper = np.maximum(gap, length(v)) + rounding
+    result.store(columns, found, gap, gap - rounding, upper, normal, on_a, on_b)
 
 
 def _are_parallel(u: FloatArray, v: FloatArray) -> BoolArray:

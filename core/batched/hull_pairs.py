@@ -11,16 +11,47 @@ Searches derive from `HullPairs`: a column is a pair, and `keep` drops the pairs
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ..types import FloatArray, IntArray
+from ..types import BoolArray, FloatArray, IntArray
 from .hull_table import BLOCK, HullTable
 
 _ID_BASE = 2**26
 """More than the vertices of a polytope: a pair of vertices is the number a + _ID_BASE b, which a float represents."""
 NO_VERTEX = -1.0
 """Id of points that are no difference of two vertices."""
+
+
+@dataclass(frozen=True, eq=False)
+class HullContacts:
+    """Signed distances of many pairs of polytopes A and B; one column per pair. World frame."""
+
+    found: BoolArray
+    """(n,) whether the search ended and no other witness points are as good; nothing else is valid where not."""
+    signed_distance: FloatArray
+    """(n,) > 0 gap, < 0 minus the penetration depth."""
+    lower_bound: FloatArray
+    """(n,) the true signed distance is not below."""
+    upper_bound: FloatArray
+    """(n,) the true signed distance is not above."""
+    normal: FloatArray
+    """(3, n) unit vectors from A to B."""
+    on_a: FloatArray
+    """(3, n) witness points on A."""
+    on_b: FloatArray
+    """(3, n) witness points on B."""
+
+    @classmethod
+    def unknown(cls, count: int) -> HullContacts:
+        """Return the contacts of pairs of which nothing is known, to be stored."""
+        return cls(np.zeros(count, dtype=bool), *np.zeros((3, count)), *np.zeros((3, 3, count)))
+
+    def store(self, columns: IntArray, *values: FloatArray | BoolArray) -> None:
+        """Write the values of all fields into these columns."""
+        for field, value in zip(fields(self), values, strict=True):
+            getattr(self, field.name)[..., columns] = value
 
 
 def vertices_of(ids: FloatArray) -> tuple[IntArray, IntArray]:

@@ -258,8 +258,8 @@ def hulls_distant(peer: Coal, quick: bool) -> Row:
     mine, other, ours, theirs = alternate(
         lambda: hull_distances(table, pairs.i, pairs.j, nothing, width), pairs.distances, 3 if quick else 7
     )
-    assert mine.found.mean() > 0.99
-    distance = mine.distance.copy()
+    assert mine.found.mean() > 0.98
+    distance = mine.signed_distance.copy()
     for k in np.flatnonzero(~mine.found).tolist():
         distance[k] = gjk(*pairs.of(k)).gap
     assert np.abs(distance - np.array(other)).max() <= 1e-5
@@ -273,9 +273,9 @@ def hulls_deep(peer: Coal, quick: bool) -> Row:
     table = HullTable.of(pairs.shapes)
     mine, other, ours, theirs = alternate(lambda: hull_depths(table, pairs.i, pairs.j), pairs.deep, 3 if quick else 5)
     theirs_deep = np.array(other)
-    wrong = np.flatnonzero(mine.found & ~(np.abs(mine.depth - theirs_deep) <= 1e-5))
+    wrong = np.flatnonzero(mine.found & ~(np.abs(mine.signed_distance + theirs_deep) <= 1e-5))
     for k in wrong.tolist():
-        assert abs(contact(*pairs.of(k)).depth - mine.depth[k]) <= 1e-9
+        assert abs(contact(*pairs.of(k)).signed_distance - mine.signed_distance[k]) <= 1e-9
     left = ~mine.found & ~np.isnan(theirs_deep)
     note = f"{left.mean():.1%} left to the single call; coal wrong on {len(wrong)} of {count} depths"
     return row("6 hulls 32 v, depth + normal + witness points, a pair", ours, theirs, 1.0, note, count)

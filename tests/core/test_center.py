@@ -313,7 +313,7 @@ def test_a_center_that_was_not_asked_for_is_no_number():
     assert np.isnan(bare.center[meets]).all()
     assert bare.center[~meets] == pytest.approx(full.center[~meets], abs=1e-9)
     near = contacts(shapes, pairs, distances=False)
-    bounds_only = np.array(near.statuses) == Status.BOUNDS_ONLY
+    bounds_only = near.status == Status.BOUNDS_ONLY
     assert bounds_only.sum() > 100
     assert np.isnan(near.center[bounds_only]).all()
     assert near.center[~bounds_only] == pytest.approx(full.center[~bounds_only], abs=1e-9)

@@ -35,7 +35,7 @@ ANY_WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 
 UNSWEPT = {
     "core/arguments.py",
-    "core/batched/contacts.py",
+    "core/contacts.py",
     "core/bounding/kdop_update.py",
     "core/bounding/volumes.py",
     "core/decomposition/convexity.py",

@@ -13,20 +13,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..broad_phase.candidate_pairs import candidate_pairs
-from ..progress import Progress, report_progress, subrange
-from ..shapes.curved_shape import ConvexShape
-from ..tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
-from ..types import FloatArray, IntArray
-from .contacts import Contacts, checked_many, contacts
+from .broad_phase.candidate_pairs import candidate_pairs
+from .contacts import Contacts, contacts, validate_shapes
+from .progress import Progress, report_progress, subrange
+from .shapes.shape import Shape
+from .tolerance import BATCH_CORNERS, DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE
+from .types import FloatArray, IntArray
 
 _AROUND = 4
 """How many that come next in an order along each axis are looked at for a first bound."""
 
 
 def nearest_neighbours(
-    shapes: Sequence[ConvexShape],
-    others: Sequence[ConvexShape] | None = None,
+    shapes: Sequence[Shape],
+    others: Sequence[Shape] | None = None,
     *,
     clearance: float = 0.0,
     contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
@@ -47,8 +47,8 @@ def nearest_neighbours(
     For the other arguments see `contacts`. Raises ValueError, naming the argument, when a shape is none or has another
     dimension, or an option is not valid; Cancelled when `progress` says so.
     """
-    first = checked_many("shapes", shapes)
-    second = None if others is None else checked_many("others", others, first)
+    first = validate_shapes("shapes", shapes)
+    second = None if others is None else validate_shapes("others", others, first)
     report_progress(progress, 0.0)
     count = len(first)
     if count and len(first if second is None else second) > (second is None):
@@ -68,7 +68,7 @@ def nearest_neighbours(
     )
 
 
-def _corners(shapes: tuple[ConvexShape, ...]) -> tuple[FloatArray, FloatArray]:
+def _corners(shapes: tuple[Shape, ...]) -> tuple[FloatArray, FloatArray]:
     """Return lowest and highest corners (dim, n) of boxes around shapes."""
     bounds = np.array([shape._bounds_tuples for shape in shapes])
     low, high = np.ascontiguousarray(bounds[:, 0].T), np.ascontiguousarray(bounds[:, 1].T)
@@ -77,7 +77,7 @@ def _corners(shapes: tuple[ConvexShape, ...]) -> tuple[FloatArray, FloatArray]:
 
 
 def _may_be_nearest(
-    shapes: tuple[ConvexShape, ...], others: tuple[ConvexShape, ...] | None, progress: Progress | None
+    shapes: tuple[Shape, ...], others: tuple[Shape, ...] | None, progress: Progress | None
 ) -> tuple[IntArray, FloatArray]:
     """Return pairs (p, 2), ordered by shape, with the nearest neighbours among them, and what the signed distances
     (p,) are at least."""
@@ -131,8 +131,8 @@ def _farthest_near(
 
 
 def _nearest(
-    shapes: tuple[ConvexShape, ...],
-    others: tuple[ConvexShape, ...] | None,
+    shapes: tuple[Shape, ...],
+    others: tuple[Shape, ...] | None,
     pairs: IntArray,
     least: FloatArray,
     progress: Progress | None,
@@ -169,8 +169,8 @@ def _nearest(
 
 
 def _distances(
-    shapes: tuple[ConvexShape, ...],
-    others: tuple[ConvexShape, ...] | None,
+    shapes: tuple[Shape, ...],
+    others: tuple[Shape, ...] | None,
     pairs: IntArray,
     known: dict[int, float],
 ) -> FloatArray:
