@@ -12,21 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args, overload
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import batched
 from .arguments import as_length
-from .batched.convex_pairs import (
-    RELATION_CODES,
-    RELATIONS,
-    STATUS_CODES,
-    STATUSES,
-    PairContacts,
-    RegionEntry,
-    intersecting_pairs,
-)
 from .broad_phase.candidate_pairs import candidate_pairs
 from .compounds.compound import Compound
 from .contact import contact
@@ -39,6 +31,9 @@ from .shapes.polytope import Polytope
 from .shapes.shape import Shape
 from .tolerance import DEFAULT_CONTACT_TOLERANCE, EPS, LARGEST_COORDINATE, PROMISE_EXTENT, PROMISE_ROUNDING
 from .types import BoolArray, FloatArray, IntArray, ReadOnlyArrays, read_only
+
+if TYPE_CHECKING:
+    from .batched.convex_pairs import PairContacts, RegionEntry
 
 _METHODS = get_args(Method)
 _BROAD_PHASE = 0.05
@@ -208,7 +203,10 @@ def contacts(
         indices = validate_pairs(pairs, len(first), len(first if second is None else second))
     # The second set follows the first.
     known, offset = (first, 0) if second is None else (first + second, len(first))
-    result = PairContacts(known, indices + np.array([0, offset]), clearance, contact_tolerance, distances, regions)
+    engine = batched.convex_pairs
+    result = engine.PairContacts(
+        known, indices + np.array([0, offset]), clearance, contact_tolerance, distances, regions
+    )
     left, solved = np.arange(len(indices)), dict[int, Contact]()
     if start is not None and start.shapes is not None and len(start) and start.normal.shape[1] == result.dim:
         same = (start.clearance, start.contact_tolerance, start.method) == (clearance, contact_tolerance, method)
@@ -219,12 +217,12 @@ def contacts(
         left = result.solve(left, progress)
     _solve_singly(result, left, method, solved, subrange(progress, 1.0 - len(left) / total, 1.0))
     if not regions:
-        result.center[result.relation < RELATION_CODES[Relation.WITHIN_CLEARANCE]] = np.nan
+        result.center[result.relation < engine.RELATION_CODES[Relation.WITHIN_CLEARANCE]] = np.nan
     report_progress(progress, 1.0)
     return Contacts(
         pairs=read_only(indices),
-        relation=read_only(np.array(RELATIONS, dtype=object)[result.relation]),
-        status=read_only(np.array(STATUSES, dtype=object)[result.status]),
+        relation=read_only(np.array(engine.RELATIONS, dtype=object)[result.relation]),
+        status=read_only(np.array(engine.STATUSES, dtype=object)[result.status]),
         region=Regions(result.regions) if regions else None,
         clearance=clearance,
         contact_tolerance=contact_tolerance,
@@ -249,7 +247,7 @@ def pairs_intersect(shapes: Sequence[Shape], pairs: ArrayLike, *, progress: Prog
     known = validate_shapes("shapes", shapes)
     indices = validate_pairs(pairs, len(known), len(known))
     report_progress(progress, 0.0)
-    result, left = intersecting_pairs(known, indices, progress)
+    result, left = batched.convex_pairs.intersecting_pairs(known, indices, progress)
     singly = subrange(progress, 1.0 - len(left) / max(1, len(indices)), 1.0)
     for done, (k, (i, j)) in enumerate(zip(left.tolist(), indices[left].tolist(), strict=True)):
         report_progress(singly, done, len(left))
@@ -264,6 +262,7 @@ def _solve_singly(
     result: PairContacts, rows: IntArray, method: Method, solved: dict[int, Contact], progress: Progress | None
 ) -> None:
     """Fill in rows by `contact`, and keep those of compounds and meshes in `solved`."""
+    engine = batched.convex_pairs
     for done, (row, (i, j)) in enumerate(zip(rows.tolist(), result.pairs[rows].tolist(), strict=True)):
         report_progress(progress, done, len(rows))
         a, b = result.shapes[i], result.shapes[j]
@@ -275,7 +274,8 @@ def _solve_singly(
             contact_tolerance=result.contact_tolerance,
             progress=subrange(progress, done / len(rows), (done + 1) / len(rows)),
         )
-        result.relation[row], result.status[row] = RELATION_CODES[found.relation], STATUS_CODES[found.status]
+        result.relation[row] = engine.RELATION_CODES[found.relation]
+        result.status[row] = engine.STATUS_CODES[found.status]
         result.regions[row] = found.region
         for name in _ARRAYS:
             getattr(result, name)[row] = getattr(found, name)
@@ -321,8 +321,8 @@ def _take_over(
     taken, before = rows[known], before[known]
     for name in _ARRAYS:
         getattr(result, name)[taken] = getattr(start, name)[before]
-    result.relation[taken] = [RELATION_CODES[relation] for relation in start.relation[before]]
-    result.status[taken] = [STATUS_CODES[status] for status in start.status[before]]
+    result.relation[taken] = [batched.convex_pairs.RELATION_CODES[relation] for relation in start.relation[before]]
+    result.status[taken] = [batched.convex_pairs.STATUS_CODES[status] for status in start.status[before]]
     for row, old in zip(taken.tolist(), before.tolist(), strict=True):
         if start.region is not None:
             result.regions[row] = start.region.entries[old]
