@@ -120,7 +120,7 @@ def hard_scenes() -> dict[str, Boxes]:
 HARD = hard_scenes()
 
 
-@pytest.mark.fast_cases(10)
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.usefixtures("method")
 def test_hard_scenes(name):
@@ -175,6 +175,7 @@ def test_the_margin_is_exact():
                 assert found.tolist() == brute_force((low[:50], high[:50]), (low[50:], high[50:]), margin)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.usefixtures("method")
 def test_a_set_against_itself_and_in_another_order():
     rng = np.random.default_rng(10)

@@ -150,6 +150,7 @@ def test_spheres_and_boxes_and_tetrahedra(size, far):
             check(Sphere(p, radius), hull, point, near, inside, not inside, radii=radius)
 
 
+@pytest.mark.fast_cases(36)
 @pytest.mark.parametrize("size", SIZES[::2])
 @pytest.mark.parametrize("start", list(product((-1.0, -0.5, 0.0, 0.25, 1.0, 1.5), repeat=2)))
 def test_a_sphere_with_its_centre_on_or_in_or_beside_a_box(size, start):
@@ -160,6 +161,7 @@ def test_a_sphere_with_its_centre_on_or_in_or_beside_a_box(size, start):
         check(Sphere(p, 0.5 * size), box, as_fractions(p), *on_box(as_fractions(p), box), radii=0.5 * size)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("size", SIZES[::2])
 def test_segments_that_are_parallel_cross_or_are_points(size):
     lines = [

@@ -358,6 +358,7 @@ def test_area_of_overlapping_patches_is_that_of_shapely(seed):
 # Order, frame, budget, arguments
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_order_and_frame_do_not_matter(seed):
     rng = np.random.default_rng(seed)
@@ -412,6 +413,7 @@ def test_flat_pieces_do_not_slip_between_pieces_that_meet(points):
     assert c.relation is whole.relation
 
 
+@pytest.mark.fast_cases(23)
 @pytest.mark.parametrize("index", range(69))
 def test_cutting_shapes_of_every_class_to_pieces_does_not_matter(index):
     _, points_a, points_b = pair(3, index)

@@ -160,7 +160,7 @@ BRACKET = 1e-10
 STATES = ["separated", "penetrating", "contained"]
 
 
-@pytest.mark.fast_cases(50)
+@pytest.mark.fast_cases(25)
 @pytest.mark.parametrize("seed", [1, 13])
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
@@ -228,6 +228,7 @@ def test_more_placements_of_every_pair_have_bounds_that_meet_and_hold_both_ways(
             assert verify(c, one, other).ok, (seed, state, str(verify(c, one, other)))
 
 
+@pytest.mark.fast_cases(22)
 @pytest.mark.parametrize("seed", [2, 16])
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_every_pair_of_kinds_touches_when_moved_by_the_mtv(names, seed):

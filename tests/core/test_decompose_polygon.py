@@ -130,6 +130,7 @@ def test_the_pieces_do_not_change_with_scale(scale):
         assert all(np.array_equal(np.ldexp(p, power), q) for p, q in zip(at_one, scaled, strict=True))
 
 
+@pytest.mark.slow
 def test_far_from_the_origin_and_rotated():
     rng = np.random.default_rng(9)
     for points in polygons(60, 4):
@@ -154,6 +155,7 @@ def test_what_is_convex_is_one_piece():
         assert len(decompose_polygon(flat)) == 1
 
 
+@pytest.mark.slow
 def test_subdivided_and_turned_sides_need_no_more_pieces():
     """Points on straight sides bend by rounding only, and that makes no pieces."""
     rng = np.random.default_rng(2)

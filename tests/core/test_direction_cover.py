@@ -53,6 +53,7 @@ def exact_least(slope: list[float], bend: list[float], low: list[float], high: l
     return min(form(x, y) for x, y in points)
 
 
+@pytest.mark.fast_cases(15)
 @pytest.mark.parametrize("ratio", [1.0, 1e-3, 1e-8, 1e-11, 1e-14, 1e-17, 0.0, -1e-17, -1e-11, -1e-3, -1.0])
 @pytest.mark.parametrize("level", [0.0, 1e-16, 1e-9, 1.0])
 def test_the_least_value_of_a_form_is_right_to_rounding_however_nearly_singular(ratio, level):

@@ -160,7 +160,7 @@ def clouds(seed: int, dim: int) -> np.ndarray:
     return points
 
 
-@pytest.mark.fast_cases(2)
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(("dim", "k"), [(2, 4), (2, 8), *((3, k) for k in IN_SPACE)])
 def test_the_polytope_is_the_intersection_of_the_half_spaces(dim, k):
     for seed in range(32):

@@ -96,6 +96,7 @@ def content_along(turn: np.ndarray, points: np.ndarray) -> float:
     return float(np.prod(np.ptp(points @ Rotation.from_rotvec(turn).as_matrix().T, axis=0)))
 
 
+@pytest.mark.slow
 def test_in_space_the_box_is_nearly_the_smallest():
     """Against a search from many random turns: 1 % more on average, 12 % at most; and never more than the AABB."""
     rng = np.random.default_rng(3)
@@ -204,6 +205,7 @@ def test_the_gap_of_boxes_is_that_of_the_best_axis():
     assert np.mean(np.array(ratio) > 1 - 1e-9) > 0.1
 
 
+@pytest.mark.slow
 def test_parallel_and_nearly_parallel_boxes_touch_when_they_do():
     rng = np.random.default_rng(11)
     for tilt in (0.0, 1e-16, 1e-12, 1e-8, 1e-5, 1e-3):

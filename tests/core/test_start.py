@@ -73,7 +73,7 @@ def few_points(rng: np.random.Generator, dim: int, lattice: bool) -> np.ndarray:
     return points
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_along_random_paths_through_contact_and_back(seed):
     """Pairs pass through each other with steps of all sizes, some of which are none."""

@@ -20,7 +20,7 @@ SOLIDS = {
 }
 
 
-@pytest.mark.fast_cases(20)
+@pytest.mark.fast_cases(10)
 @pytest.mark.parametrize("size", [1e-3, 3e-2])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("name", SOLIDS)

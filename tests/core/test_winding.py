@@ -64,7 +64,7 @@ def test_a_surface_twice_or_turned_over_counts_so(method):
     assert contains(inside, Mesh(points, faces[:, ::-1])).all()
 
 
-@pytest.mark.fast_cases(4)
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("move", [0.0, 1e6])
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e5])
 def test_what_is_inside_a_hull_is_contained(method, size, move):

@@ -28,6 +28,7 @@ def test_a_cube_beside_another_is_touched_in_the_middle_of_the_common_part(pose,
     assert (c.region is None) == (pose == "apart")
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("pose", SHIFTS)
 def test_the_middle_moves_along_with_the_pair_and_does_not_know_the_order(pose):
     rng = np.random.default_rng(1)
