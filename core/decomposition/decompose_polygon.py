@@ -119,7 +119,7 @@ def triangulated(outline: Outline, shortest: float = 1.0) -> list[tuple[int, int
 
 
 def _turn_of(outline: Outline) -> _Turn:
-    """Return a function that tells where three points turn: by floats where they are sure, else exactly."""
+    """Return a function for the direction in which three points turn: by floats where they are sure, else exactly."""
     rows = outline.whole.scaled.tolist()
     exactly = outline.whole.turn
     bound = CONVEX_TURN * EPS

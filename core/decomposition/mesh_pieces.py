@@ -36,7 +36,7 @@ def mesh_pieces(
     """Return convex pieces that stand for a mesh.
 
     Exact ones where the mesh is closed, does not cross itself, and at most `most_reflex` edges bend inward; else the
-    convex hulls of the loose parts. `exact`, `message`, `distance` and `reason` of the result tell which, how near to
+    convex hulls of the loose parts. `exact`, `message`, `distance` and `reason` of the result say which, how near to
     their surfaces that of the mesh is, and why; `fills_hollows` whether these hulls are more than the mesh.
 
     Raise ValueError, naming the argument, when one is not of that kind; Cancelled when `progress` returns False.

@@ -17,7 +17,7 @@ class Polygon(ConvexHull):
 
     Unlike `ConvexHull` it takes no other points than corners in order, wound either way, and refuses an outline that
     is concave: what comes out is what went in. Its vertices are in the order of `ConvexHull`, counter-clockwise from
-    the lowest number, without repetitions and without points on straight sides; `vertex_ids` tells which they are.
+    the lowest number, without repetitions and without points on straight sides; `vertex_ids` are their numbers.
     Source: S1.1.
     """
 

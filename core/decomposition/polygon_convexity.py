@@ -53,7 +53,7 @@ def as_polygon(points: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A polygon looked at: what its convexity and its decomposition are told from."""
+    """A polygon with its turns, its hull and its convexity."""
 
     points: FloatArray
     whole: WholePoints

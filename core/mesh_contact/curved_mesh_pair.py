@@ -65,7 +65,7 @@ class CurvedPair:
         return draft
 
     def _signed(self, normal: FloatArray) -> FloatArray:
-        """Return a vector from the solid to the mesh as one from A to B, or the other way round."""
+        """Return a vector from the solid to the mesh as one from A to B, or reversed."""
         return normal if self.of_a else -normal
 
     def _apart(self, near: Nearest) -> MeshDraft:
@@ -172,15 +172,15 @@ class CurvedPair:
             a, b = (touch - translation, touch) if self.of_a else (touch, touch - translation)
         elif found.depth > 0.0 or not np.array_equal(a, b):
             a = b = near.on_piece if near.signed_distance > -inf else self._inside()
-        way = self._signed(-translation) / length if length > 0.0 else None
-        kept = way is not None and found.normal is not None and float(way @ found.normal) > 1.0 - EPS**0.5
+        direction = self._signed(-translation) / length if length > 0.0 else None
+        kept = direction is not None and found.normal is not None and float(direction @ found.normal) > 1.0 - EPS**0.5
         return replace(
             found,
             relation=self._relation(found.relation, near, length, -upper),
             signed_distance=-length,
             lower=-length - self.tolerance,
             upper=min(upper, 0.0),
-            normal=way,
+            normal=direction,
             points=(a, b),
             regions=found.regions if kept else (),
             notes=notes,
@@ -191,10 +191,10 @@ class CurvedPair:
         more = translation * (max(self.band, self.pair.contact_tolerance * length) / length)
         return all(
             nearest_to_mesh(
-                [piece.translated(translation + share * more) for piece in self.pieces], self.mesh, self.tolerance
+                [piece.translated(translation + fraction * more) for piece in self.pieces], self.mesh, self.tolerance
             ).signed_distance
             >= -self.tolerance
-            for share in BEYOND
+            for fraction in BEYOND
         )
 
     def _of_surface(self, found: MeshDraft, near: Nearest, translation: FloatArray | None) -> MeshDraft:
@@ -223,10 +223,10 @@ class CurvedPair:
             return inside
         return of_facets if of_facets in (Relation.A_INSIDE_B, Relation.B_INSIDE_A) else Relation.PENETRATING
 
-    def _inside_all(self, near: Nearest, holding: tuple[ConvexHull, ...] = ()) -> bool:
-        """Whether the mesh's solid holds all of the solid: no piece is deeper in its surface than a touch, and all are
-        on the inner side; or they are polytopes inside of exact pieces of the mesh, `holding`."""
-        pieces = [p for p in self.pieces if not (isinstance(p, Polytope) and is_covered([p], holding, self.band))]
+    def _inside_all(self, near: Nearest, outer: tuple[ConvexHull, ...] = ()) -> bool:
+        """Whether the mesh's solid contains all of the solid: no piece is deeper in its surface than a touch, all are
+        on the inner side; or they are polytopes inside of exact pieces of the mesh, `outer`."""
+        pieces = [p for p in self.pieces if not (isinstance(p, Polytope) and is_covered([p], outer, self.band))]
         if pieces and (len(pieces) < len(self.pieces) or -self.band <= near.signed_distance < -self.tolerance):
             # Until now was looked no further than to the first that overlaps.
             near = nearest_to_mesh(pieces, self.mesh, self.band)
@@ -235,7 +235,7 @@ class CurvedPair:
 
     @cached_property
     def _around(self) -> bool:
-        """Whether one piece holds all of the mesh, but for the contact tolerance."""
+        """Whether one piece contains all of the mesh, but for the contact tolerance."""
         low, high = self.mesh.mesh.bounds
         around = [
             piece
@@ -256,5 +256,5 @@ class CurvedPair:
     def _inside(self) -> FloatArray:
         """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
         middles = np.array([piece.center for piece in self.pieces])
-        held = self.mesh.contains(middles)
-        return middles[held][0] if held.any() else self.mesh.starts[0]
+        inside = self.mesh.contains(middles)
+        return middles[inside][0] if inside.any() else self.mesh.starts[0]

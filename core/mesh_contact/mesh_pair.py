@@ -221,16 +221,16 @@ class MeshPair:
         return bool((low >= other_low - self.band).all() and (high <= other_high + self.band).all())
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
-        """Return the way in which B leaves A within the contact tolerance, if one is found."""
-        ways = contact_directions(self.a, self.b, self.crossings)
-        for k, way in enumerate(ways):
-            report_progress(progress, k, len(ways))
-            if are_disjoint(self.a, self.b.translated(way * self.band)):
-                return way
+        """Return the direction in which B leaves A within the contact tolerance, if one is found."""
+        directions = contact_directions(self.a, self.b, self.crossings)
+        for k, direction in enumerate(directions):
+            report_progress(progress, k, len(directions))
+            if are_disjoint(self.a, self.b.translated(direction * self.band)):
+                return direction
         return None
 
     def _coincide(self, of_a: Samples, of_b: Samples) -> bool:
-        """Return whether the surfaces are one, by their samples, and what they hold."""
+        """Return whether the surfaces are one, by their samples, and contain the same."""
         if max(float(of_a.distance.max()), float(of_b.distance.max())) > self.band:
             return False
         if self.a.solid != self.b.solid:
@@ -315,8 +315,8 @@ class MeshPair:
         if exact and touch:
             return self._touching(found, min(0.0, found.lower_bound) - spare - tolerance)
         search = SeparationSearch(self.a, self.b, self.budget, subrange(rest, 0.0, 0.3))
-        ways = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
-        taken = search.try_all(ways[:8], tolerance, spare)
+        translations = [tie * found.depth for tie in found.ties] if found.depth > 0.0 else []
+        taken = search.try_all(translations[:8], tolerance, spare)
         if fit and touch and search.proved and search.length <= self.band:
             return self._touching(found, -search.length)
         if fit and taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
@@ -348,7 +348,7 @@ class MeshPair:
                 return self._shorter(search, found.least_depth - spare, found)
             self.notes += found.notes
             # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
-            # no overlap, though meshes cannot tell.
+            # no overlap, though meshes cannot decide it.
             return self._draft(
                 self._nested_relation(found.relation),
                 found.signed_distance,
@@ -403,9 +403,9 @@ class MeshPair:
         least, of_a, of_b = self._proved(pieces, subrange(progress, 0.0, 0.5))
         search.progress = subrange(progress, 0.5, 1.0)
         if least <= self.band:
-            way = self._leaving(None)
-            if way is not None and self.band < search.length:
-                search.separates(way * self.band)
+            direction = self._leaving(None)
+            if direction is not None and self.band < search.length:
+                search.separates(direction * self.band)
         search.slide_to_minimum(search.best)
         search.improve(contact_directions(a, b, crossings), least)
         search.improve([*search.ties, *frame_directions(a, b)], least)
@@ -495,7 +495,7 @@ def _work(one: Compound, other: Compound) -> int:
 
 
 def check_given(name: str, mesh: Mesh, pieces: object) -> Decomposition:
-    """Return pieces that somebody gave for a mesh. Raises ValueError that begins with their name."""
+    """Return pieces that were given for a mesh. Raise ValueError that begins with their name."""
     if not (isinstance(pieces, Decomposition) and pieces.pieces):
         raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
     check_pieces(name, mesh, pieces)

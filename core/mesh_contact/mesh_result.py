@@ -19,7 +19,7 @@ from ..types import FloatArray, positive_zero, read_only
 BOUNDS_MEET = 1e-6
 """Times the size of the larger shape: bounds that differ by no more meet."""
 LEAST_GAP = ulp(0.0)
-"""The signed distance of meshes that are apart by less than rounding: its sign tells whether they intersect."""
+"""The signed distance of meshes that are apart by less than rounding: its sign is whether they intersect."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class MeshCertificate(Proof):
 
 @dataclass(kw_only=True)
 class MeshDraft:
-    """Results for a mesh and another solid on the way to a `Contact`; its fields, unless said otherwise."""
+    """Results for a mesh and another solid before they are a `Contact`; its fields, unless said otherwise."""
 
     relation: Relation
     signed_distance: float = 0.0

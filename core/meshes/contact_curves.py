@@ -79,7 +79,7 @@ class _Rims(NamedTuple):
 
 
 def _rims(crossings: Crossings, a: Mesh, b: Mesh) -> _Rims:
-    """Return what the neighbours beyond an edge would tell if there were any. Exact."""
+    """Return the segments that neighbours beyond an edge would add if there were any. Exact."""
     flat = crossings.pairs.take(np.flatnonzero(crossings.kinds >= Meeting.COPLANAR), axis=0)
     rims = [_Rims(np.empty((0, 2), np.intp), np.empty((0, 2, 3)), np.empty((0, 2, 2), np.uint8))]
     exponent = scale_exponent(max(a.magnitude, b.magnitude))

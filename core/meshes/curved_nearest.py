@@ -26,7 +26,7 @@ from .mesh_distance import mesh_distance
 from .solid_facets import bounds_of, inner_hull, mesh_of
 
 _MOST_TRIANGLES = 256
-"""Triangles that one curved piece is compared with; of the others the bounds still hold."""
+"""Triangles that one curved piece is compared with; the bounds are valid for the others too."""
 _STEPS = 40
 """Steps of pushing pieces out of a mesh."""
 _LEAN = 0.3
@@ -66,7 +66,7 @@ def nearest_to_mesh(
 ) -> Nearest:
     """Return where convex pieces in space are nearest to the surface of a mesh.
 
-    Whether the mesh holds a piece all inside is not asked. Ends at the first pair that overlaps by more than
+    Whether the mesh contains a whole piece is not decided. Ends at the first pair that overlaps by more than
     `tolerance`, world units. `toward` (3,) is a unit vector from the pieces to the mesh, where one is known: what
     reaches farthest against it is looked at first. `progress`: called with the fraction done; False cancels.
     """
@@ -89,7 +89,7 @@ def nearest_to_mesh(
 
 
 def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
-    """Tell whether a mesh's solid holds a piece's middle, or the core of a piece holds the start of a part of the mesh.
+    """Return whether a mesh's solid contains a piece's middle, or the core of a piece a point of a part of the mesh.
 
     Where pieces and surface do not meet either, they share nothing.
     """
@@ -105,7 +105,7 @@ def has_entered(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
 
 
 def all_inside(pieces: Sequence[ConvexShape], mesh: Body) -> bool:
-    """Tell whether a mesh's solid holds the middles of all pieces: where these do not meet its surface, all of them."""
+    """Return whether a mesh's solid contains the middles of all pieces: all of them, if none meets its surface."""
     return bool(mesh.contains(_middles(pieces)).all())
 
 
@@ -190,7 +190,7 @@ def _of_curved(
     lows, highs = bounds_of(corners)
     between = np.maximum(np.maximum(lows - high, low - highs), 0.0)
     known = np.sqrt((between * between).sum(axis=1))
-    known[known == 0.0] = -inf  # boxes that overlap tell nothing
+    known[known == 0.0] = -inf  # boxes that overlap bound nothing
     if toward is not None:
         np.maximum(known, _ahead(shape, corners, toward), out=known)
     rounding = CURVED_ROUNDING * EPS * (shape.radius + max(shape.magnitude, mesh.mesh.magnitude))
@@ -212,7 +212,7 @@ def _of_curved(
         known[k] = inf
     remaining = float(known.min()) - rounding
     if remaining < best.signed_distance - 2.0 * enough:
-        # Too many are about as near: what facets inside of it tell may be more.
+        # Too many are about as near: facets inside of it may give a better bound.
         hull, slack = inner_hull(shape)
         remaining = max(remaining, _of_polytopes([hull], mesh, slack).lower_bound)
     return best._replace(lower_bound=min(lower, remaining))

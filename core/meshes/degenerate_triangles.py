@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Triangles without area: segments and points. Whether they meet another triangle, in exact arithmetic.
 
-A point p + t (q - p) of the segment, 0 <= t <= 1, is on the other triangle where some linear conditions on t hold.
+A point p + t (q - p) of the segment, 0 <= t <= 1, is on the other triangle where some linear conditions on t are met.
 Meshes have few such triangles: they are looked at one by one. A mesh that was pressed flat to a line along an axis, or
-to a point, has no others: what is on one such line is looked at many at a time, for there coordinates tell the order.
+to a point, has no others: what is on one such line is looked at many at a time, for there coordinates give the order.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def degenerate_meeting(
 
 
 def on_axis(a: FloatArray, b: FloatArray) -> IntArray:
-    """Return (k,) the axis 0 to 2 along which a line holds both triangles k, a and b (9, k) their corners; -1 where no
+    """Return (k,) the axis 0 to 2 of a line that contains both triangles k, a and b (9, k) their corners; -1 where no
     such line does."""
     result = np.full(a.shape[1], -1, dtype=np.intp)
     sides = [np.concatenate([a[x::3], b[x::3]]) for x in range(3)]

@@ -116,7 +116,7 @@ def some_items(tree: Bvh, nodes: IntArray) -> IntArray:
 
 
 class _Search:
-    """The work of `mesh_distance`: a stack of pairs of nodes that may hold nearer triangles than the best so far."""
+    """The work of `mesh_distance`: a stack of pairs of nodes that may contain nearer triangles than the best so far."""
 
     def __init__(self, a: Surface, b: Surface, progress: Progress | None) -> None:
         """Get ready."""

@@ -46,7 +46,7 @@ def first_impact(
     Surfaces that touch at the start stop it unless it leaves them; those that cross there may be passed. Right to a few
     rounding errors of the coordinates, over the sine between the path and what it meets.
 
-    Raises Cancelled when `progress` says so.
+    Raise Cancelled when `progress` returns False.
     """
     if not path.any():
         return None
@@ -71,7 +71,7 @@ def gaps_between(
     most: after so many pairs of triangles the rest of the path is not looked at. How far that is does not depend on the
         pose.
 
-    Raises Cancelled when `progress` says so.
+    Raise Cancelled when `progress` returns False.
     """
     count = 0
     begin, step, nowhere = 0.0, _first_step(a, b, path), np.zeros(3)
@@ -79,7 +79,7 @@ def gaps_between(
         report_progress(progress, begin)
         end = min(1.0, begin + step)
         fractions, leaves = _intervals(a, b, _swept_pairs(a, b, nowhere, path, begin, end), path)
-        # Of others that meet before or after, the boxes tell by chance.
+        # Whether boxes overlap of others that meet before or after is chance.
         indices = np.flatnonzero((fractions <= end) & (leaves >= begin))
         fractions, leaves = fractions.take(indices), leaves.take(indices)
         count += len(indices)

@@ -97,8 +97,8 @@ def fans(shape: Polytope) -> IntArray:
 def inner_hull(shape: CurvedShape) -> tuple[ConvexHull, float]:
     """Return a polytope inside a curved shape in space, and a length: no point of the shape is farther from it.
 
-    Grown about a point inside until its planes are beyond the support planes it holds the shape; the length is what its
-    farthest corner moves by.
+    Grown about a point inside until its planes are beyond the support planes it contains the shape; the length is what
+    its farthest corner moves by.
     """
     hull = ConvexHull(shape.supports(spread(3, _AROUND)))
     rounding = CURVED_ROUNDING * EPS * (shape.radius + shape.magnitude)

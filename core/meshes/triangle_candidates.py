@@ -3,7 +3,7 @@
 
 Where both meshes have their trees already, these are descended. Else what is outside the common box of both is left
 out, then what begins in no cell near one in which a triangle of the other mesh begins: in small whole numbers, of which
-one integer holds three. The few that remain, or all where the meshes nearly coincide, get boxes and a tree for this
+one integer has room for 3. The few that remain, or all where the meshes nearly coincide, get boxes and a tree for this
 once.
 Source: L. Lamport, Multiple byte processing with full-word instructions, 1975.
 """

@@ -59,7 +59,7 @@ class TriangleDistances:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What floats tell of n pairs of triangles, in world units; every number is certain but `distance` is rounded."""
+    """Distances of n pairs of triangles by floats, world units; all numbers are certain but `distance` is rounded."""
 
     distance: FloatArray
     """(n,) distance of the points found; 0 where the triangles certainly cross."""
@@ -70,7 +70,7 @@ class Measured:
     weights_b: FloatArray
     """(3, n) the same of B."""
     open: BoolArray
-    """(n,) whether the bounds are too far apart, or it is not even told whether the triangles meet."""
+    """(n,) whether the bounds are too far apart, or it is not even known whether the triangles meet."""
 
 
 def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = None) -> TriangleDistances:
@@ -80,8 +80,8 @@ def triangle_distances(a: ArrayLike, b: ArrayLike, progress: Progress | None = N
     the fraction done, 0 to 1; False cancels.
 
     Distances are right to 1e-9 of themselves and a few rounding errors of the largest coordinate; that triangles meet
-    is told exactly. Raises ValueError, naming the argument, when one is of another shape, not finite, or not as many
-    as the other; Cancelled when `progress` says so. Source: S3.4.
+    is decided exactly. Raise ValueError, naming the argument, when one is of another shape, not finite, or not as many
+    as the other; Cancelled when `progress` returns False. Source: S3.4.
     """
     corners_a, corners_b = checked_corners("a", a), checked_corners("b", b)
     if len(corners_a) != len(corners_b):
@@ -140,7 +140,7 @@ def slabs(rows_a: FloatArray, rows_b: FloatArray) -> FloatArray:
 
 
 def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
-    """Return what floats tell of pairs of triangles with corners in rows (corner, axis, n)."""
+    """Return the distances by floats of pairs of triangles with corners in rows (corner, axis, n)."""
     a, b, exponent = _near_origin(rows_a, rows_b)
     edges_a, edges_b = a.take(_CYCLE, axis=0) - a, b.take(_CYCLE, axis=0) - b
 
@@ -154,7 +154,7 @@ def measured(rows_a: FloatArray, rows_b: FloatArray) -> Measured:
     place = np.arange(count)
     weights_a, weights_b = np.zeros((2, 3, count))
     direction = np.empty((3, count))
-    # Edge and edge: the planes that part them hold those edges on whose inside a nearest point is.
+    # Edge and edge: the planes that part them contain those edges on whose inside a nearest point is.
     k = np.flatnonzero(best < 9)
     i, j = best[k] // 3, best[k] % 3
     s, t = p[i, j, k], q[i, j, k]

@@ -5,7 +5,7 @@ The winding number is the sum of the solid angles of the triangles, over that of
 outside of a closed surface whose normals point outward, also where the surface crosses itself (2 where it is inside
 twice), and changes smoothly where there are holes. From outside of a box around some of the triangles, these look like
 any other surface with the same border: a fan over the border has few triangles and the same solid angle, exactly. So
-nothing is approximated. Angles that floats cannot tell, next to an edge or a face, come from whole numbers.
+nothing is approximated. Angles that floats cannot decide, next to an edge or a face, come from whole numbers.
 
 Source: A. Jacobson, L. Kavan, O. Sorkine, Robust inside-outside segmentation using generalized winding numbers, 2013;
 A. van Oosterom, J. Strackee, The solid angle of a plane triangle, 1983.
@@ -61,7 +61,7 @@ _FEW = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class Winding(ReadOnlyArrays):
-    """What `winding_numbers` tells of q points. The arrays are read-only."""
+    """Winding numbers of q points. The arrays are read-only."""
 
     numbers: FloatArray
     """(q,) how often the surface goes around each point, against the clock as seen from outside. Whole numbers, but
@@ -320,7 +320,7 @@ def _angle_exactly(point: FloatArray, triangle: FloatArray) -> tuple[float, bool
     a, b, c = (exact_difference(corner, p) for corner in corners)
     sine = exact_dot(a, exact_cross(b, c))
     if sine == 0:
-        return 0.0, _holds_origin(a, b, c)
+        return 0.0, _contains_origin(a, b, c)
     squares = [exact_dot(v, v) for v in (a, b, c)]
     # A cosine is what is left of products of three lengths: to the square of how near the point is to an edge.
     digits = 64 + 3 * max(square.bit_length() for square in squares)
@@ -332,8 +332,8 @@ def _angle_exactly(point: FloatArray, triangle: FloatArray) -> tuple[float, bool
     return 2.0 * atan2(sine >> shorter, cosine >> shorter), False
 
 
-def _holds_origin(a: WholeVector, b: WholeVector, c: WholeVector) -> bool:
-    """Tell whether a triangle in one plane with the origin holds it."""
+def _contains_origin(a: WholeVector, b: WholeVector, c: WholeVector) -> bool:
+    """Return whether a triangle in one plane with the origin contains it."""
     sides = [(a, b), (b, c), (c, a)]
     turns = [exact_cross(p, q) for p, q in sides]
     normal = (sum(t[0] for t in turns), sum(t[1] for t in turns), sum(t[2] for t in turns))
