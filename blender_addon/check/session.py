@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 from ..data.objects import matrix_numbers
@@ -25,6 +24,7 @@ from .inspection import Inspection, Keys, Work, is_of, read_pair
 
 if TYPE_CHECKING:
     import bpy
+import numpy as np
 
 on_store: list[Callable[[bpy.types.Scene, Inspection], None]] = []
 """Called with every result once it is that of its scene."""
@@ -68,8 +68,8 @@ def note_seconds(scene: bpy.types.Scene, seconds: float) -> None:
 
 
 def typical_seconds(scene: bpy.types.Scene) -> float:
-    """How long the last inspections of the scene's pair took, their median; infinite when there was none."""
-    return median(_seconds.get(scene.session_uid) or (math.inf,))
+    """Return the median of how long the last inspections of the scene's pair took; infinite when there was none."""
+    return float(np.median(_seconds.get(scene.session_uid) or (math.inf,)))
 
 
 def stored(scene: bpy.types.Scene) -> Inspection | None:
