@@ -65,7 +65,8 @@ def test_one_that_ends_in_a_notch_and_does_not_say_so_is_refused():
     search.slide_to_minimum(found.mtv)
     into, length = search.best, float(np.linalg.norm(search.best))
     assert 0.0 < found.depth - length < 1e-5 * length
-    ends = replace(found, normal=into / length, signed_distance=-length, lower_bound=-length)
+    normal = into / length
+    ends = replace(found, normal=normal, ties=normal[None], signed_distance=-length, lower_bound=-length)
     names = [check.name for check in verify(ends, a, b).failures]
     assert names == ["moved farther by the contact tolerance they stay apart"]
     assert verify(replace(ends, notes=(*found.notes, NOTCH)), a, b).ok
