@@ -15,9 +15,10 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..budget import Budget
-from ..curved.convex_contact import at_ordinary_size, convex_contact
+from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import sticks_out
 from ..narrow_phase.gjk import gjk
+from ..narrow_phase.ordinary_size import at_ordinary_size
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..budget import Budget
-from ..curved.convex_contact import convex_contact, rings
+from ..curved.convex_contact import convex_contact
+from ..curved.curved_core import rings
 from ..curved.curved_inside import spread
 from ..progress import Progress, report_progress, subrange
 from ..shapes.curved_shape import ConvexShape

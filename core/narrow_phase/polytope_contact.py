@@ -22,12 +22,13 @@ from ..shapes.box import Box
 from ..shapes.feature import Feature, support_feature
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
-from ..tolerance import EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
+from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
 from ..types import positive_zero, read_only
 from .box_sat import BoxAxis, box_sat
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
 from .gjk import Simplex, gjk, size_of_difference, witness_points
+from .ordinary_size import at_ordinary_size
 from .relation import contact_band, relation_of
 from .sat import SatResult, sat
 
@@ -35,12 +36,22 @@ from .sat import SatResult, sat
 def polytope_contact(
     a: Polytope,
     b: Polytope,
-    method: Method,
-    clearance: float,
-    contact_tolerance: float,
+    method: Method = "auto",
+    clearance: float = 0.0,
+    contact_tolerance: float = DEFAULT_CONTACT_TOLERANCE,
     start: Contact | None = None,
 ) -> Contact:
-    """Return the contact of two polytopes of ordinary size; see `contact` for the arguments."""
+    """Return the contact of two polytopes; see `contact` for the arguments."""
+
+    def solve(one: Polytope, other: Polytope, clear: float) -> Contact:
+        return _at_ordinary_size(one, other, method, clear, contact_tolerance, start)
+
+    return at_ordinary_size(solve, a, b, clearance)
+
+
+def _at_ordinary_size(
+    a: Polytope, b: Polytope, method: Method, clearance: float, contact_tolerance: float, start: Contact | None
+) -> Contact:
     by_sat = _sat(a, b) if method in ("sat", "both") else None
     simplex, answer = _solve(a, b, by_sat, method, None if by_sat is not None or start is None else start.certificate)
     rounding = SUPPORT_ROUNDING * EPS * size_of_difference(a, b)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..curved.convex_contact import inner_polytope
+from ..curved.curved_core import inner_polytope
 from ..curved.curved_inside import support_points
 from ..curved.curved_section import beside_section, section_of, section_plane
 from ..curved.direction_cover import cover, cover_axis

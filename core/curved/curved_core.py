@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shapes without their radii, as curved pairs are solved: cores, slabs across directions, and the results for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..narrow_phase.gjk import size_of_difference
+from ..result import BallCertificate, Status, SupportCertificate
+from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature, across
+from ..shapes.polytope import Polytope
+from ..shapes.rounded import polytope_feature
+from ..tolerance import CURVED_ROUNDING, EPS, SUPPORT_ROUNDING
+from ..types import FloatArray, read_only
+
+_RING = 6
+"""Directions in a ring."""
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """What is left of a shape without its radius, and a polytope inside of it."""
+
+    shape: ConvexShape
+    radius: float
+    inner: Polytope
+    directions: FloatArray
+    """(k, dim) the directions whose points the inner polytope is of; none when the core is that polytope."""
+
+    def __post_init__(self) -> None:
+        read_only(self.directions)
+
+    @property
+    def smooth(self) -> bool:
+        return len(self.directions) > 0
+
+    @classmethod
+    def of(cls, shape: ConvexShape) -> Core:
+        if isinstance(shape, Polytope):
+            return cls(shape, 0.0, shape, np.zeros((0, shape.dim)))
+        skeleton = shape.skeleton
+        if skeleton is not None:
+            return cls(shape, shape.radius, skeleton, np.zeros((0, shape.dim)))
+        directions = shape.start_directions()
+        return cls(shape, shape.radius, inner_polytope(shape, directions), directions)
+
+    def supports(self, directions: FloatArray) -> FloatArray:
+        """Return support points (k, dim) of the core."""
+        if isinstance(self.shape, CurvedShape):
+            return self.shape.core_supports(directions)
+        return self.shape.vertices[np.argmax(directions @ self.shape._centred.T, axis=1)]
+
+    def grown(self, directions: FloatArray) -> Core:
+        """Return the core with more points in its inner polytope."""
+        if not self.smooth:
+            return self
+        assert isinstance(self.shape, CurvedShape)
+        more = np.concatenate([self.directions, directions])
+        return replace(self, inner=inner_polytope(self.shape, more), directions=more)
+
+    def feature(self, direction: FloatArray, width: float) -> FlatFeature:
+        if isinstance(self.shape, CurvedShape):
+            return self.shape.core_feature(direction, width)
+        return polytope_feature(self.shape, direction, width)
+
+
+def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:
+    """Return the polytope of the points of a smooth core for unit `directions` (k, dim): it is inside of the core.
+
+    It has vertices only: GJK and EPA need no more, and all of them are corners or on the surface.
+    """
+    dim = directions.shape[1]
+    pairs, nothing = np.zeros((0, 2), dtype=np.intp), np.zeros(0)
+    return Polytope(
+        read_only(np.unique(shape.core_points(directions), axis=0)), dim, pairs, pairs, (), np.zeros((0, dim)), nothing
+    )
+
+
+class Solved(NamedTuple):
+    """The result of one of the methods for the cores."""
+
+    one: Core
+    other: Core
+    normal: FloatArray
+    """(dim,) unit vector from A to B."""
+    slab: float
+    """How far apart the cores are across it; world units, as all here."""
+    lower: float
+    upper: float
+    """Proven of the cores' signed distance, not yet widened by rounding."""
+    points: tuple[FloatArray, FloatArray]
+    """(dim,) on both cores, as far apart as that."""
+    others: FloatArray
+    """(k, dim) normals that may be as good; the chosen one may be among them."""
+    method: str
+    iterations: int
+    status: Status
+    """What it is if the bounds do not meet."""
+    cross_check: float | None
+    certificate: SupportCertificate | BallCertificate
+
+
+def bound_widening(a: ConvexShape, b: ConvexShape) -> float:
+    """Return by how much the bounds of two cores' contact are widened, if they are polytopes: the bounds of the shapes
+    are widened by more."""
+    if isinstance(a, Polytope) and isinstance(b, Polytope):
+        return SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
+    return 0.0
+
+
+def slab_widths(one: Core, other: Core, normals: FloatArray) -> FloatArray:
+    """Return how wide the empty slab across each of the unit `normals` (k, dim) is; negative when they overlap."""
+    return ((other.supports(-normals) - one.supports(normals)) * normals).sum(axis=1)
+
+
+def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
+    """Return unit directions (k, dim) close around one, on a ring for each angle; in the plane to either side."""
+    if len(normal) == 2:
+        around = np.array([[-normal[1], normal[0]], [normal[1], -normal[0]]])
+    else:
+        u, v = across(normal)
+        turn = 2.0 * np.pi * np.arange(_RING)[:, None] / _RING
+        around = np.cos(turn) * u + np.sin(turn) * v
+    directions = np.concatenate([normal + angle * around for angle in angles])
+    return directions / np.linalg.norm(directions, axis=1)[:, None]
+
+
+def slab_noise(one: Core, other: Core) -> float:
+    """Return how much slabs may differ by rounding: of the directions near a smooth optimum it tells none apart."""
+    return CURVED_ROUNDING * EPS * (one.shape.extent + other.shape.extent)
+
+
+def is_better_slab(slab: float, off: float, than_slab: float, than_off: float, noise: float) -> bool:
+    """Tell whether a slab is clearly wider than another, or about as wide and its support points are less far off."""
+    return slab > than_slab + noise or (slab >= than_slab - noise and off < than_off)
+
+
+def perpendiculars(normal: FloatArray) -> FloatArray:
+    """Return unit vectors (dim - 1, dim) across one and each other."""
+    return np.array(across(normal) if len(normal) == 3 else [[-normal[1], normal[0]]])
