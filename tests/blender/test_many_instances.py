@@ -76,6 +76,7 @@ def scatter(points: bpy.types.Object, source: bpy.types.Object) -> None:
     points.modifiers.new("Scatter", "NODES").node_group = tree
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux counts it")
 def test_ten_thousand_instances_need_less_than_two_gigabytes(tmp_path: Path) -> None:
     """Half of them of a collection, half of Geometry Nodes; spheres of 162 corners, turned at will."""

@@ -578,6 +578,7 @@ def is_painted() -> None:
     modifier.canvas_settings.canvas_surfaces[0].surface_type = "DISPLACE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", [explodes, instances_particles, is_painted])
 def test_what_moves_vertices_frame_by_frame_counts_where_blender_has_all_frames(
     part: Part, tmp_path: Path, simulate: Callable[[], None]
