@@ -9,13 +9,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from ...core.meshes.decomposition import Decomposition
-    from ...core.result import Contact
-    from ..check.scene import Clash
-    from ..data.units import UnitFormat
+
+
+class Lengths(Protocol):
+    """Writes lengths in the units of a scene, as `UnitFormat` does."""
+
+    def length(self, value: float, /) -> str: ...
+
+    def rough(self, value: float, /) -> str: ...
+
+
+class Bounded(Protocol):
+    """A signed distance with bounds: a `Contact`, or a `Clash` of the scene check."""
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def has_depth(self) -> bool: ...
+
+    @property
+    def depth(self) -> float: ...
+
+    @property
+    def lower_bound(self) -> float: ...
+
+    @property
+    def upper_bound(self) -> float: ...
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
@@ -436,7 +463,7 @@ def of_a_or_b(note: str, names: tuple[str, str]) -> str:
     return f"'{names['AB'.index(letter)]}': {text}" if letter in ("A", "B") and text else note
 
 
-def pieces(name: str, decomposition: Decomposition, units: UnitFormat) -> str:
+def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     reason = decomposition.reason or decomposition.message
     return (
         f"'{name}' is {counted(len(decomposition.pieces), 'convex piece')} ({reason}): its surface is within "
@@ -444,7 +471,7 @@ def pieces(name: str, decomposition: Decomposition, units: UnitFormat) -> str:
     )
 
 
-def protrudes(name: str, shape: str, length: float, units: UnitFormat) -> str:
+def protrudes(name: str, shape: str, length: float, units: Lengths) -> str:
     return f"'{name}' extends beyond its {shape} by up to {units.length(length)}"
 
 
@@ -504,7 +531,7 @@ def is_at_most(row: Mapping[str, Any]) -> bool:
     return not row.get("of_pieces") and is_between(row["exactness"], row["depth"], row["lower_bound"])
 
 
-def bounds_apart(contact: Contact | Clash, units: UnitFormat) -> str:
+def bounds_apart(contact: Bounded, units: Lengths) -> str:
     """Return why the bounds of a contact do not meet and what is known instead; empty when they do."""
     reason, upper = contact.reason, contact.upper_bound
     lower = contact.lower_bound if math.isfinite(contact.lower_bound) else None
@@ -547,7 +574,7 @@ def approved_at(before: str, now: str) -> str:
     return f"Approved at {before}, now {now}"
 
 
-def depth_or_gap(signed_distance: float | None, units: UnitFormat) -> str:
+def depth_or_gap(signed_distance: float | None, units: Lengths) -> str:
     if signed_distance is None:
         return CROSSING
     return f"a {'depth' if signed_distance <= 0.0 else 'gap'} of {units.length(abs(signed_distance))}"
@@ -665,7 +692,7 @@ def no_motion() -> str:
     return f"{SAMPLES} No object moved from one checked frame to the next."
 
 
-def motion(fastest: Mapping[str, Any], frame: float, units: UnitFormat) -> str:
+def motion(fastest: Mapping[str, Any], frame: float, units: Lengths) -> str:
     """Return how far the object that is fastest for its size moved between two checked frames."""
     text = (
         f"{SAMPLES} The fastest object for its size, '{fastest['object']}', moved {units.length(fastest['distance'])} "
