@@ -49,7 +49,7 @@ from .shapes.ellipsoid import Ellipsoid
 from .shapes.hull import ConvexHull
 from .shapes.polytope import Polytope
 from .shapes.rounded import Capsule, Circle, Rounded, Sphere
-from .shapes.support import minkowski_difference, minkowski_sum, support
+from .shapes.support import minkowski_difference, minkowski_sum, project, support
 from .verify.check import Verification
 from .verify.verify import verify
 
@@ -116,6 +116,7 @@ __all__ = [
     "pairs_intersect",
     "points_to_mesh",
     "polygon_convexity",
+    "project",
     "rotate",
     "sat",
     "self_crossings",

@@ -41,6 +41,28 @@ _KINDS = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
 
 
 @dataclass(frozen=True, eq=False)
+class CandidateAxes(ReadOnlyArrays):
+    """The axes that SAT measures for two shapes and what each shape covers of them. World frame and units."""
+
+    axes: FloatArray
+    """(k, dim) unit vectors: normals of facets of A, then of B, parallel ones once, then across pairs of edges; of flat
+    and thin shapes those within the plane too."""
+    edges: IntArray
+    """(k, 2) the edge of A and the edge of B that an axis is across; -1 for all others."""
+    intervals_a: FloatArray
+    """(k, 2) the least and the greatest `axis @ x` of the points x of A."""
+    intervals_b: FloatArray
+    """(k, 2) the same of B."""
+
+    @property
+    def signed_distances(self) -> FloatArray:
+        """(k,) the gap between the intervals, > 0, or minus the shorter translation along the axis that separates
+        them."""
+        (low_a, high_a), (low_b, high_b) = self.intervals_a.T, self.intervals_b.T
+        return np.maximum(low_b - high_a, low_a - high_b)
+
+
+@dataclass(frozen=True, eq=False)
 class SatResult(ReadOnlyArrays):
     """The axis that decides about two shapes A and B. World frame, the unit of the input's coordinates."""
 
@@ -59,9 +81,11 @@ class SatResult(ReadOnlyArrays):
     """How many axes were looked at: normals of facets, parallel ones once, and edge pairs whose arcs cross."""
     ties: FloatArray
     """(m, dim) equally good normals within the promised tolerance, the chosen one first; only that when separated."""
+    candidates: CandidateAxes | None = None
+    """All axes with their intervals, when asked for."""
 
 
-def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
+def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool = False) -> SatResult:
     """Return the axis of least overlap of two shapes in space or in the plane, or of the widest gap.
 
     >>> a, b = ConvexHull([(0, 0), (2, 0), (0, 2)]), ConvexHull([(0.5, 0.5), (3, 0.5), (3, 3)])
@@ -71,7 +95,13 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
 
     With `early_exit` the first axes found that separate the shapes end the search, for callers who only want the
     answer yes or no: the gap is then any lower bound of the distance. Shapes may have any rank. An axis across a face
-    is preferred to one across two edges when both are equally good.
+    is preferred to one across two edges when both are equally good. With `candidates` the result has every axis with the
+    intervals that the shapes cover of it, also those that need no measuring: for readers, not for speed.
+
+    >>> squares = ConvexHull([(0, 0), (2, 0), (2, 2), (0, 2)]), ConvexHull([(1, 1), (4, 1), (4, 4), (1, 4)])
+    >>> all_axes = sat(*squares, candidates=True).candidates
+    >>> print(np.abs(all_axes.axes).tolist(), np.abs(all_axes.signed_distances).tolist())
+    [[0.0, 1.0], [1.0, 0.0]] [1.0, 1.0]
 
     In space the time grows with the product of the numbers of edges: about 0.1 s for two round shapes of 1,000
     vertices, 2 s for 5,000. From some 100 vertices on `contact` with its default method is the faster, by far.
@@ -80,7 +110,7 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False) -> SatResult:
     S0.5, S1.3, S1.4, S1.6, S1.7.
     """
     validate_polytopes(a, b)
-    search = _Search(a, b, early_exit)
+    search = _Search(a, b, early_exit, candidates)
     search.facets()
     if not search.done and a.dim == 3:  # mutant: sat-no-edge-pairs
         search.edges()
@@ -113,9 +143,9 @@ class _Axes(NamedTuple):
 class _Search:
     """The axes measured so far."""
 
-    def __init__(self, a: Polytope, b: Polytope, early_exit: bool) -> None:
+    def __init__(self, a: Polytope, b: Polytope, early_exit: bool, candidates: bool) -> None:
         self.a, self.b = a, b
-        self.early_exit = early_exit
+        self.early_exit, self.candidates = early_exit, candidates
         self.apart = b.center - a.center
         self.extent, self.magnitude = min(a.extent, b.extent), max(a.magnitude, b.magnitude)
         self.size = a.extent + b.extent + hypot(*self.apart.tolist())
@@ -267,6 +297,8 @@ class _Search:
 
     def _bar(self) -> float:
         """Return the gap below which an axis is of no interest."""
+        if self.candidates:
+            return -self.size
         if self.early_exit:
             return 0.0
         return self.best - promised(self.best, self.extent, self.magnitude) if self.best > -inf else -self.size
@@ -343,7 +375,17 @@ class _Search:
             place %= len(chosen.axes)
             feature_a = _feature(self.a.edges[chosen.pairs[0][place]].tolist())
             feature_b = _feature(self.b.edges[chosen.pairs[1][place]].tolist())
-        return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, self.tested, self._ties(normal, gap))
+        ties = self._ties(normal, gap)
+        candidates = self._candidates() if self.candidates else None
+        return SatResult(gap > 0.0, gap, normal, feature_a, feature_b, self.tested, ties, candidates)
+
+    def _candidates(self) -> CandidateAxes:
+        axes = np.concatenate([group.axes for group in self.kept])
+        edges = [
+            np.full((len(group.axes), 2), -1) if group.pairs is None else np.array(group.pairs).T for group in self.kept
+        ]
+        covered = [np.stack(intervals(axes, shape.vertices), axis=1) for shape in (self.a, self.b)]
+        return CandidateAxes(axes, np.concatenate(edges), *covered)
 
     def _facing(self, shape: Polytope, normal: FloatArray) -> Feature:
         """Return the facet with this normal, else the edge or vertex that is farthest along it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_directions
+from ..arguments import as_directions, as_unit
 from ..types import FloatArray, IntArray, ReadOnlyArrays, read_only
 from .polytope import Polytope, validate_polytopes
 from .shape import Shape, as_shape
@@ -42,6 +42,22 @@ def support(shape: Shape, direction: ArrayLike) -> FloatArray:
     Raises ValueError, naming the argument. Source: S4.2.
     """
     return as_shape("shape", shape).support(direction)
+
+
+def project(shape: Shape, axis: ArrayLike) -> tuple[float, float]:
+    """Return the interval (low, high) that any shape covers of an axis: the least and the greatest `n @ x` of its points
+    x, with n the unit vector along `axis` (dim,).
+
+    World frame and units. Two convex shapes whose intervals do not overlap are apart, and `axis` is a separating axis.
+
+    >>> print(project(Sphere((0, 0, 5), 2), (0, 0, 1)), project(Box((0, 0, 0), (2, 2, 2)), (0, 0, 3)))
+    (3.0, 7.0) (-1.0, 1.0)
+
+    Raises ValueError, naming the argument. Source: S0.4, S1.4.
+    """
+    n = as_unit("axis", axis, as_shape("shape", shape).dim)
+    high, low = (shape.supports(np.stack([n, -n])) @ n).tolist()
+    return low, high
 
 
 def minkowski_supports(a: Polytope, b: Polytope, directions: ArrayLike) -> MinkowskiPoints:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contact_lens.core import ConvexHull
+from contact_lens.core import Compound, ConvexHull, Sphere, project
 from contact_lens.core.narrow_phase.sat import sat
 from contact_lens.core.shapes.box import Box
 from contact_lens.core.shapes.feature import FeatureKind
@@ -54,6 +54,35 @@ def test_two_squares_in_the_plane_overlap_by_a_quarter():
     assert result.signed_distance == -0.25
     assert np.array_equal(result.normal, [1, 0])
     assert result.feature_a.kind == FeatureKind.EDGE
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_candidate_axes_contain_the_answer_and_agree_with_projections(seed):
+    rng = np.random.default_rng(seed)
+    turn = rotation(rng) if seed else np.eye(3)
+    a, b = ConvexHull(box((1, 2, 3))), ConvexHull(box((2, 1, 1)) @ turn.T + rng.uniform(-2, 2, 3))
+    plain, result = sat(a, b), sat(a, b, candidates=True)
+    assert plain.candidates is None
+    assert (result.signed_distance, result.axes_tested) == (plain.signed_distance, plain.axes_tested)
+    every = result.candidates
+    assert every.signed_distances.max() == pytest.approx(result.signed_distance, abs=1e-14)
+    assert len(every.axes) == result.axes_tested <= 3 + 3 + 9 * 16
+    assert np.allclose(np.linalg.norm(every.axes, axis=1), 1.0)
+    for axis, edges, of_a, of_b in zip(every.axes, every.edges, every.intervals_a, every.intervals_b, strict=True):
+        assert np.allclose([project(a, axis), project(b, axis)], [of_a, of_b], atol=1e-14)
+        if edges.min() >= 0:
+            along = a.edge_directions[edges[0]], b.edge_directions[edges[1]]
+            assert np.abs(np.array(along) @ axis).max() < 1e-14
+
+
+def test_a_projection_is_the_interval_between_two_support_points():
+    ball, both = Sphere([1, 2, 3], 0.5), Compound([Sphere([0, 0, 0], 1), Sphere([5, 0, 0], 1)])
+    assert project(ball, [0, 0, -2]) == (-3.5, -2.5)
+    assert project(both, [1, 0, 0]) == (-1.0, 6.0)
+    with pytest.raises(ValueError, match=r"^axis"):
+        project(ball, [0, 0, 0])
+    with pytest.raises(ValueError, match=r"^shape must be a shape"):
+        project([1, 2], [0, 0, 1])
 
 
 def test_the_normal_points_from_a_to_b_even_where_the_centres_say_otherwise():
