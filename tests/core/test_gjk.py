@@ -114,6 +114,7 @@ def test_distance_weights_and_witness_points_belong_together():
         a, b = ConvexHull(sphere_points(rng, 20)), ConvexHull(sphere_points(rng, 20) + [2.5, 0.5, 0.0])
         found = gjk(a, b)
         assert not found.intersects
+        assert found.gap == pytest.approx(exact(a.vertices, b.vertices).signed_distance, rel=1e-14)
         assert sum(found.weights) == pytest.approx(1.0)
         assert min(found.weights) >= 0.0
         point_on_a, point_on_b = found.witness_points(a, b)
