@@ -95,8 +95,8 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool 
 
     With `early_exit` the first axes found that separate the shapes end the search, for callers who only want the
     answer yes or no: the gap is then any lower bound of the distance. Shapes may have any rank. An axis across a face
-    is preferred to one across two edges when both are equally good. With `candidates` the result has every axis with the
-    intervals that the shapes cover of it, also those that need no measuring: for readers, not for speed.
+    is preferred to one across two edges when both are equally good. With `candidates` the result has every axis, also
+    those that need no measuring, with the intervals that the shapes cover of it: for readers, not for speed.
 
     >>> squares = ConvexHull([(0, 0), (2, 0), (2, 2), (0, 2)]), ConvexHull([(1, 1), (4, 1), (4, 4), (1, 4)])
     >>> all_axes = sat(*squares, candidates=True).candidates

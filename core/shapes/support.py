@@ -45,8 +45,8 @@ def support(shape: Shape, direction: ArrayLike) -> FloatArray:
 
 
 def project(shape: Shape, axis: ArrayLike) -> tuple[float, float]:
-    """Return the interval (low, high) that any shape covers of an axis: the least and the greatest `n @ x` of its points
-    x, with n the unit vector along `axis` (dim,).
+    """Return the interval (low, high) of an axis that any shape covers: the least and the greatest `n @ x` of its
+    points x, with n the unit vector along `axis` (dim,).
 
     World frame and units. Two convex shapes whose intervals do not overlap are apart, and `axis` is a separating axis.
 
