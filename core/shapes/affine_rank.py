@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Do points fill their space, or are they flat, on one line or all the same?"""
+"""The affine rank of points: solid, flat, collinear or coincident."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .hull_grid import HullGrid, dots, squares_of
 from .polygon_hull import flat_hull
 
 _HULL_MAYBE_FLAT = 8.0
-"""Times HULL_RANK EPS M: points less thick than this are looked at a second time, across their outline's plane."""
+"""Times HULL_RANK EPS M: points less thick than this are measured again, across their outline's plane."""
 
 
 class LowerRank(NamedTuple):
-    """The points are of lower rank than the space."""
+    """Points of lower rank than their space."""
 
     rank: int
     ends: tuple[int, int]
@@ -25,7 +25,7 @@ class LowerRank(NamedTuple):
 
 
 def affine_rank(grid: HullGrid) -> LowerRank | tuple[int, ...]:
-    """Return a simplex of full rank (dim + 1 point indices), or what the points are instead."""
+    """Return a simplex of full rank (dim + 1 point indices), or a `LowerRank` where there is none."""
     x = grid.x
     dim = x.shape[0]
     nothing = np.zeros(dim)

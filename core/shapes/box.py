@@ -18,7 +18,7 @@ from .hull import ConvexHull
 from .polytope import Polytope
 
 _BOX_SOLID = 64.0
-"""Times EPS M: a box thinner than this takes its planes from the hull of its corners, which knows what is flat."""
+"""Times EPS M: a box thinner than this takes its planes from the hull of its corners, which detects flat points."""
 
 _SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """(8, 3) corner k is at low (-1) or high (+1) of each axis: bit 2 of k is x, bit 1 is y, bit 0 is z."""
@@ -48,8 +48,8 @@ class Box(Polytope):
     """A box in space. Source: S0.1.
 
     Made from centre, full size and rotation, or by `Box.from_matrix` from a transform and a local bounding box. A
-    sheared transform makes a parallelepiped, a mirrored one is as good as any. A box without thickness has lower
-    rank, and then the vertices and facets of the polygon, segment or point that is left.
+    sheared transform makes a parallelepiped, and mirroring is allowed. A box without thickness has lower rank, and the
+    vertices and facets of a polygon, segment or point.
 
     The 8 vertices of a solid box are in the order of binary numbers: bit 2 of the index is low or high x, bit 1 y,
     bit 0 z, of the local frame. Its facets are in the order +x, -x, +y, -y, +z, -z.
@@ -101,7 +101,7 @@ class Box(Polytope):
         largest = np.abs(columns).max(axis=1)
         scaled = columns / np.where(largest > 0.0, largest, 1.0)[:, None]  # squares neither overflow nor vanish
         lengths = np.sqrt((scaled * scaled).sum(axis=1))
-        axes = _completed(scaled / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths > 0.0)
+        axes = _complete_axes(scaled / np.where(lengths > 0.0, lengths, 1.0)[:, None], lengths > 0.0)
         orthogonal = bool(np.abs(axes @ axes.T - np.eye(3)).max() <= BOX_ORTHOGONAL * EPS)
         with np.errstate(over="ignore", invalid="ignore"):
             half = half * lengths * largest
@@ -120,7 +120,7 @@ class Box(Polytope):
             normals = normals / np.where(sines > 0.0, sines, 1.0)[:, None]
             heights = (normals * axes).sum(axis=1)
             normals = normals * np.where(heights < 0.0, -1.0, 1.0)[:, None]
-            # A cross product of nearly parallel axes is not exact enough for a plane: the hull knows better.
+            # A cross product of nearly parallel axes is not exact enough for a plane: the hull's is.
             half_thickness = np.where(sines.min() > SLIVER, half * np.abs(heights), 0.0)
         solid = 2.0 * half_thickness.min() > _BOX_SOLID * EPS * np.abs(corners).max()
         parts: dict[str, object] = {"axes": axes, "half": half, "orthogonal": orthogonal}
@@ -159,7 +159,7 @@ class Box(Polytope):
 
 
 def validate_boxes(a: object, b: object) -> None:
-    """Ask for two boxes, called a and b, that are not sheared: what the test of 15 axes can tell about."""
+    """Raise ValueError unless `a` and `b` are boxes that are not sheared: the test of 15 axes assumes it."""
     for name, box in (("a", a), ("b", b)):
         if not isinstance(box, Box):
             raise ValueError(f"{name} must be a Box, not {type(box).__name__}: use sat or contact for other shapes")
@@ -190,7 +190,7 @@ def _rotation_matrix(quaternion: list[float]) -> tuple[tuple[float, float, float
     """
     largest = max(abs(x) for x in quaternion)
     if largest == 0.0:
-        raise ValueError("rotation: a zero quaternion is no rotation")
+        raise ValueError("rotation: a zero quaternion is not a rotation")
     w, x, y, z = (q / largest for q in quaternion)
     ww, xx, yy, zz = w * w, x * x, y * y, z * z
     s = ww + xx + yy + zz
@@ -201,18 +201,18 @@ def _rotation_matrix(quaternion: list[float]) -> tuple[tuple[float, float, float
     )
 
 
-def _completed(axes: FloatArray, known: np.ndarray) -> FloatArray:
+def _complete_axes(axes: FloatArray, known: np.ndarray) -> FloatArray:
     """Return the axes with those of length zero replaced by unit vectors across the others."""
     result = axes.copy()
     for k in np.flatnonzero(~known):
         first, second = result[k - 2], result[k - 1]
         across = _cross(first, second)
         if not across.any():
-            # At most one other axis is known, or both are parallel: anything across it will do.
-            other = first if first.any() else second
+            # At most one other axis is known, or both are parallel: any vector across it will do.
+            nonzero = first if first.any() else second
             unit = np.zeros(3)
-            unit[int(np.abs(other).argmin())] = 1.0
-            across = _cross(other, unit) if other.any() else unit
+            unit[int(np.abs(nonzero).argmin())] = 1.0
+            across = _cross(nonzero, unit) if nonzero.any() else unit
         result[k] = across / sqrt(float(across @ across))
     return result
 

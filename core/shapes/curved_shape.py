@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The common form of every shape with a curved surface: a core, and a radius within which everything belongs to it.
+"""The base class of shapes with a curved surface: a core and a radius around it.
 
 The core is a polytope (a point, a segment ...) or a smooth solid. Both are known exactly through their support points;
 nothing is tessellated. Source: S1.5, S4.2.
@@ -21,16 +21,16 @@ from .shape import Shape
 
 @dataclass(frozen=True, eq=False)
 class FlatFeature(ReadOnlyArrays):
-    """The part of a core that is extreme in a direction: points of which it is the hull, or a disk."""
+    """The part of a core that is extreme in a direction: the hull of points, or a disk."""
 
     points: FloatArray
     """(k, dim) corners; of a disk its centre."""
     disk_radius: float = 0.0
-    """0.0 when it is no disk."""
+    """0.0 when it is not a disk."""
     disk_axis: FloatArray | None = None
     """(3,) unit vector across a disk."""
     ids: tuple[int, ...] = ()
-    """Which vertices of the core the points are, when the core is a polytope."""
+    """Vertex indices of the points, when the core is a polytope."""
 
     @property
     def extended(self) -> bool:
@@ -40,30 +40,30 @@ class FlatFeature(ReadOnlyArrays):
 
 @dataclass(frozen=True)
 class Revolution:
-    """What a shape can be turned about without changing."""
+    """The axis and the section of a body of revolution."""
 
     point: tuple[float, ...]
     """(dim,) a point of the axis."""
     axis: tuple[float, ...] | None
-    """(dim,) unit vector; None when any axis through the point will do."""
+    """(dim,) unit vector; None when every axis through the point is one."""
     profile: tuple[tuple[float, float], ...] | None
-    """Corners of the core's section through the axis: how far along it from the point, and how far from it. None when
-    the section is no polygon."""
+    """Corners of the core's section through the axis: distance along it from the point, and distance from it. None when
+    the section is not a polygon."""
     ellipse: tuple[float, float] | None = None
     """Semi-axes of the section along the axis and across it, when it is an ellipse about the point."""
 
 
 class CurvedShape(Shape, ABC):
-    """A convex shape with a curved surface, in the plane or in space, in world coordinates. It cannot be changed."""
+    """A convex shape with a curved surface, in the plane or in space, in world coordinates; immutable."""
 
     without_vertices = "is curved: use contact(a, b)"
     radius: float
-    """How far the shape reaches beyond its core, all around; world units."""
+    """Distance from the core to the surface, the same all around; world units."""
 
     @property
     @abstractmethod
     def skeleton(self) -> Polytope | None:
-        """The core, when that is a polytope; None when it is a smooth solid."""
+        """The core when it is a polytope; None when it is a smooth solid."""
 
     @abstractmethod
     def core_supports(self, directions: FloatArray) -> FloatArray:
@@ -71,7 +71,7 @@ class CurvedShape(Shape, ABC):
 
     @abstractmethod
     def start_directions(self) -> FloatArray:
-        """Return some directions (k, dim) in which `core_points` make a solid; (0, dim) when the core is a polytope."""
+        """Return directions (k, dim) whose `core_points` span a solid; (0, dim) when the core is a polytope."""
 
     def core_points(self, directions: FloatArray) -> FloatArray:
         """Return points of the core's surface (m, dim), the support points for `directions` (k, dim) among them."""
@@ -89,7 +89,7 @@ class CurvedShape(Shape, ABC):
     @property
     @abstractmethod
     def revolution(self) -> Revolution | None:
-        """What it can be turned about without changing, if anything."""
+        """The axis of revolution; None when there is none."""
 
     @property
     @abstractmethod
@@ -154,7 +154,7 @@ def across(axis: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def validate_convex_shapes(a: object, b: object) -> None:
     """Raise ValueError unless `a` and `b` are convex shapes of the same dimension."""
-    # Asking for `Polytope` first: to ask an abstract class takes ten times as long.
+    # `Polytope` first: isinstance of an abstract class takes ten times as long.
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Polytope) and not isinstance(shape, CurvedShape):
             raise ValueError(f"{name} must be a shape such as ConvexHull, Box or Sphere, not {type(shape).__name__}")

@@ -21,12 +21,12 @@ from .shape import SIMILAR
 _R = TypeVar("_R", bound="_Round")
 
 _RIM = 8
-"""Points of a rim to begin with."""
+"""Number of points of a rim at the start."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class _Round(CurvedShape):
-    """What stands between two ends on an axis and is round about it."""
+    """A solid of revolution between two ends on an axis."""
 
     start: FloatArray
     """(3,) world frame."""
@@ -39,22 +39,22 @@ class _Round(CurvedShape):
     radius = 0.0
 
     def __init__(self, start: ArrayLike, end: ArrayLike, radius: float, names: tuple[str, str]) -> None:
-        one = np.array(as_floats(names[0], start, 3))
-        other = np.array(as_floats(names[1], end, 3))
+        first = np.array(as_floats(names[0], start, 3))
+        second = np.array(as_floats(names[1], end, 3))
         rim = as_length("radius", radius)
         if rim == 0.0:
             raise ValueError("radius must be above 0: for a segment take a Capsule of radius 0")
-        direction = other - one
+        direction = second - first
         largest = float(np.abs(direction).max())
         if largest == 0.0:
             raise ValueError(f"{names[1]} must not be {names[0]}: their difference is the axis")
         direction = direction / largest
-        for name, end_ in zip(names, (one, other), strict=True):
-            validate_magnitude(name, end_)
-        validate_magnitude("radius", np.abs(np.stack([one, other])) + rim)
+        for name, point in zip(names, (first, second), strict=True):
+            validate_magnitude(name, point)
+        validate_magnitude("radius", np.abs(np.stack([first, second])) + rim)
         for name, value in (
-            ("start", one),
-            ("end", other),
+            ("start", first),
+            ("end", second),
             ("axis", direction / math.sqrt(float(direction @ direction))),
             ("rim", rim),
         ):
@@ -81,7 +81,7 @@ class _Round(CurvedShape):
         """Radius at the end."""
 
     def flat_directions(self, direction: FloatArray, point: FloatArray) -> FloatArray:
-        # The side's normals where the direction, and where the point is seen from the axis.
+        # The side's normals towards the direction and towards the point, seen from the axis.
         found = []
         height = float((self.end - self.start) @ self.axis)
         slope = (self.rim - self.top) / height
@@ -94,14 +94,14 @@ class _Round(CurvedShape):
         return directions / np.linalg.norm(directions, axis=1)[:, None]
 
     def core_distances(self, points: FloatArray) -> FloatArray:
-        # In the half plane through the axis, where a point is so far along the axis and so far from it.
+        # In the half plane through the axis: coordinates along the axis and away from it.
         direction = points - self.start
         out = np.hypot(*(direction @ np.array(across(self.axis)).T).T)
         return self._section_distances(direction @ self.axis, out, float((self.end - self.start) @ self.axis))
 
     @abstractmethod
     def _section_distances(self, along: FloatArray, out: FloatArray, height: float) -> FloatArray:
-        """Return the signed distances of points so far along the axis from the start, and so far out from it."""
+        """Return the signed distances of points at `along` on the axis from the start and `out` from the axis."""
 
     def _transformed(self: _R, linear: FloatArray, offset: FloatArray) -> _R:
         axis, rim = linear @ self.axis, linear @ np.array(across(self.axis)).T
@@ -131,7 +131,7 @@ class _Round(CurvedShape):
         return made
 
     def _moments(self, terms: list[tuple[float, float]]) -> tuple[FloatArray, FloatArray]:
-        """Return the Steiner terms given as weights and the heights of their centroids, in parts of the axis."""
+        """Return the Steiner terms given as weights and the heights of their centroids, as fractions of the axis."""
         weights, heights = np.array(terms).T
         middles = self.start - self.center + heights[:, None] * (self.end - self.start)
         return weights, weights[:, None] * middles
@@ -141,21 +141,21 @@ class _Round(CurvedShape):
         """(2, 3) two perpendicular vectors from the axis to the rim, right-handed with the axis."""
         return self.rim * np.array(across(self.axis))
 
-    def _shows(self, side: FloatArray, direction: FloatArray) -> bool:
-        """Tell whether the side, a vector (3,) from end to end, looks longer along a unit direction than an end looks
-        wide: which of them is the feature of one so thin that both are level within the width."""
+    def _is_side_larger(self, side: FloatArray, direction: FloatArray) -> bool:
+        """Return whether the side, a vector (3,) from end to end, appears longer than an end is wide when seen along a
+        unit direction: it decides between the two where the solid is so thin that both are level within the width."""
         along = float(side @ direction)
         wide = 2.0 * self.rim * float(direction @ self.axis)
         return float(side @ side) - along * along > wide * wide
 
     def start_directions(self) -> FloatArray:
-        one, other = across(self.axis)
+        u, v = across(self.axis)
         turn = 2.0 * np.pi * np.arange(_RIM)[:, None] / _RIM
-        return np.cos(turn) * one + np.sin(turn) * other
+        return np.cos(turn) * u + np.sin(turn) * v
 
     def outward(self, directions: FloatArray) -> FloatArray:
         """Return (k, 3) for each unit direction the vector from the axis to the point of a rim farthest along it."""
-        # In a frame across the axis: along it there is no rounding that could be taken for a direction.
+        # In a frame across the axis: no rounding along it can be taken for a direction.
         frame = np.array(across(self.axis))
         sideways = directions @ frame.T
         lengths = np.hypot(sideways[:, 0], sideways[:, 1])[:, None]
@@ -190,7 +190,9 @@ class Cylinder(_Round):
         sideways = self.outward(direction[None])[0]
         top, bottom = (self.end, self.start) if lean > 0.0 else (self.start, self.end)
         side_is_level = float(direction @ (top - bottom)) <= width
-        if 2.0 * float(direction @ sideways) <= width and not (side_is_level and self._shows(top - bottom, direction)):
+        if 2.0 * float(direction @ sideways) <= width and not (
+            side_is_level and self._is_side_larger(top - bottom, direction)
+        ):
             return FlatFeature(top[None], self.rim, self.axis)
         if side_is_level:
             return FlatFeature(np.stack([top + sideways, bottom + sideways]))
@@ -238,7 +240,7 @@ class Cone(_Round):
         rise = float(direction @ side)
         side_is_level = abs(rise) <= width
         end_is_level = rise < 0.0 and 2.0 * float(direction @ sideways) <= width
-        if end_is_level and not (side_is_level and self._shows(side, direction)):
+        if end_is_level and not (side_is_level and self._is_side_larger(side, direction)):
             return FlatFeature(self.start[None], self.rim, self.axis)
         if side_is_level:
             return FlatFeature(np.stack([rim, self.end]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ellipsoids, exact through their support points: spheres under an affine map. Source: S1.5.
 
-One whose semi-axes are equal is a ball: its core is its middle. In the plane, where bodies of revolution have their
-sections, they are ellipses.
+With equal semi-axes it is a ball, whose core is its centre. Sections of bodies of revolution use them in the plane, as
+ellipses.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from .polytope import Polytope
 from .shape import similarity
 
 _STEPS = 60
-"""Steps to a root: each doubles its digits, and it starts next to it or, at worst, some powers of ten away."""
+"""Newton steps to a root: each doubles its digits, and the start is close to it or, at worst, several powers of ten
+away."""
 _FLAT = 16.0
 """Times EPS: semi-axes smaller than this times the largest are rounding."""
 _ROOT_SMALLEST = 1e-290
-"""In units of what is largest: parts of a secular equation that count as 0. What larger ones are divided by, and their
-quotients by the root, are in the range of float64."""
+"""In units of the largest semi-axis: parts of a secular equation that count as 0. The divisors of larger ones, and
+their quotients by the root, are in the range of float64."""
 _EQUAL = 1e-8
-"""Relative: numbers so near to each other that their mean stands for them, to the last digit of the integral."""
+"""Relative: numbers this close are replaced by their mean, which is exact to the last digit of the integral."""
 
 
 def _around(dim: int) -> FloatArray:
@@ -54,7 +55,7 @@ class Ellipsoid(CurvedShape):
     semi: FloatArray
     """(dim,) lengths of the semi-axes, > 0."""
     radius: float
-    """Of a ball its radius, all around the middle; else 0.0."""
+    """Radius of a ball; 0.0 for any other ellipsoid."""
 
     def __init__(self, center: ArrayLike, semi_axes: ArrayLike, rotation: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> None:
         """Build it from its centre (3,), the lengths of its semi-axes (3,) > 0 and a rotation (4,), a quaternion.
@@ -72,8 +73,8 @@ class Ellipsoid(CurvedShape):
     def _set(self, middle: FloatArray, semi: FloatArray, axes: FloatArray) -> None:
         for name, value in (("middle", middle), ("axes", axes), ("semi", semi)):
             object.__setattr__(self, name, read_only(value))
-        first, *others = semi.tolist()
-        object.__setattr__(self, "radius", first if all(other == first for other in others) else 0.0)
+        first, *rest = semi.tolist()
+        object.__setattr__(self, "radius", first if all(length == first for length in rest) else 0.0)
 
     @property
     def dim(self) -> int:
@@ -91,15 +92,15 @@ class Ellipsoid(CurvedShape):
         if self.dim == 2:
             return None
         x, y, z = self.semi.tolist()
-        for odd, along, one, other in ((0, x, y, z), (1, y, x, z), (2, z, x, y)):
-            if one == other:
-                return Revolution(place, tuple(self.axes[odd].tolist()), None, (along, one))
+        for odd, along, u, v in ((0, x, y, z), (1, y, x, z), (2, z, x, y)):
+            if u == v:
+                return Revolution(place, tuple(self.axes[odd].tolist()), None, (along, u))
         return None
 
     def start_directions(self) -> FloatArray:
         if self.radius > 0.0:
             return np.zeros((0, self.dim))
-        # The points of the unit sphere, evenly around, become points of the surface with these normals.
+        # Evenly spaced points of the unit sphere become points of the surface with these normals.
         directions = (_AROUND[self.dim] / (self.semi / self.semi.min())) @ self.axes
         return directions / np.linalg.norm(directions, axis=1)[:, None]
 
@@ -125,10 +126,10 @@ class Ellipsoid(CurvedShape):
         under = beyond + root[:, None]
         zero = under == 0.0
         directions = place / np.where(zero, 1.0, under)
-        # On the plane across the smallest semi-axis it may be as near on both sides.
-        rest = np.sqrt(np.maximum(0.0, 1.0 - ((directions * semi) ** 2).sum(axis=1))) / least
+        # On the plane across the smallest semi-axis both sides may be equally near.
+        least_component = np.sqrt(np.maximum(0.0, 1.0 - ((directions * semi) ** 2).sum(axis=1))) / least
         smallest = int(semi.argmin())
-        directions[:, smallest] = np.where(root == 0.0, rest, directions[:, smallest])
+        directions[:, smallest] = np.where(root == 0.0, least_component, directions[:, smallest])
         directions /= np.linalg.norm(directions, axis=1)[:, None]
         return unit * ((directions * place).sum(axis=1) - np.linalg.norm(directions * semi, axis=1))
 
@@ -172,7 +173,7 @@ class Ellipsoid(CurvedShape):
     @classmethod
     def from_axes(cls, center: FloatArray, semi_axes: FloatArray, axes: FloatArray) -> Ellipsoid:
         """Return the ellipsoid about `center` (dim,) with these semi-axes (dim,) along the rows of `axes` (dim, dim),
-        which are taken as they are: unit vectors, perpendicular to each other."""
+        which must be unit vectors perpendicular to each other and are not checked."""
         made = cls.__new__(cls)
         made._set(*(np.array(value, dtype=np.float64) for value in (center, semi_axes, axes)))
         return made
@@ -181,8 +182,8 @@ class Ellipsoid(CurvedShape):
 def _mean_stretch(x: float, y: float, z: float) -> float:
     """Return the mean of sqrt(x u^2 + y v^2 + z w^2) over all unit vectors (u, v, w): the integral R_G.
 
-    By doubling, which makes the numbers equal. Source: B. C. Carlson, Numerical computation of real or complex elliptic
-    integrals, 1995.
+    By duplication, which makes the numbers equal. Source: B. C. Carlson, Numerical computation of real or complex
+    elliptic integrals, 1995.
     """
     x, z, y = sorted((x, y, z))
     a, b, c, quarter, rd = x, y, z, 1.0, 0.0
@@ -197,12 +198,12 @@ def _mean_stretch(x: float, y: float, z: float) -> float:
 
 def secular_root(parts: FloatArray, poles: FloatArray) -> FloatArray:
     """Return for each row of `parts` (n, k) the number z >= 0 for which `sum_k (parts_k / (poles_k + z))^2` is 1, or
-    0.0 where the sum is never that large. `poles` (k,) >= 0, the least of them 0.
+    0.0 where the sum is always less. `poles` (k,) >= 0, the least of them 0.
 
-    Newton's method on the inverse square root of the sum, which is all but straight and concave: from below it never
-    steps too far.
+    Newton's method on the inverse square root of the sum, which is nearly linear and concave: from below it never
+    overshoots.
     """
-    # Parts that would overflow when they are divided by the smallest roots: without them nothing moves.
+    # Parts that would overflow when divided by the smallest roots: they change nothing.
     parts = np.where(np.abs(parts) < _ROOT_SMALLEST, 0.0, parts)
     root: FloatArray = np.maximum((np.abs(parts) - poles).max(axis=1), 0.0)
     for _ in range(_STEPS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the triangles of a solid to its facets: coplanar triangles merged to polygons, needless corners left out."""
+"""From the triangles of a solid to its facets: coplanar triangles are merged to polygons, redundant corners removed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ import numpy as np
 from ..progress import Progress, report_progress, subrange
 from ..types import FloatArray, IntArray
 from .hull_grid import HullGrid, polygon_normal
-from .pair_keys import different, within
+from .pair_keys import unique_keys, within
 from .polygon_hull import bends
 from .quickhull import Solid
 
 _ATTEMPTS = 16
-_EDGES = 1_000_000  # edges that are gone along at a time
+_EDGES = 1_000_000  # edges followed at a time
 NO_PAIRS: tuple[IntArray, IntArray] = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
 class Facets:
-    """The boundary of a solid. `corners` are indices into the input points, all else refers to them by position."""
+    """The boundary of a solid. `corners` are indices into the input points; all other indices are positions in
+    `corners`."""
 
     corners: IntArray
     loops: tuple[IntArray, ...]
@@ -31,13 +32,13 @@ class Facets:
     edges: IntArray
     edge_facets: IntArray
     reaching: tuple[IntArray, IntArray]
-    """Pairs of a facet and an input point, a corner of the triangles: those that may reach beyond the facet's own
-    corners, if any does. Of facets that are triangles of the hull there are none."""
+    """Pairs of a facet and an input point, a corner of the triangles, that may reach beyond the facet's own corners.
+    Facets that are triangles of the hull have no such pairs."""
 
 
 @dataclass(eq=False)
 class _Region:
-    """Triangles that become one facet: always a disc, so that its rim is one simple loop."""
+    """Triangles to be merged to one facet: always a disc, so that its rim is one simple loop."""
 
     triangles: dict[int, None]
     corners: set[int]
@@ -45,11 +46,11 @@ class _Region:
 
 
 def merge(solid: Solid, progress: Progress | None = None) -> Facets | FloatArray:
-    """Return the facets of a finished solid, or the unit normal of a solid so thin that nothing but two sides is left.
+    """Return the facets of a finished solid, or the unit normal of a solid so thin that only two sides remain.
 
-    Triangles are merged when their corners lie within HULL_MERGE of one plane. Corners within a facet and corners on
-    a straight edge of two facets are left out, unless they stand out by more than the tolerances; then the merge is
-    tried again around them. Where no merge is possible without breaking the polyhedron the triangles stay.
+    Triangles are merged when their corners lie within HULL_MERGE of one plane. Corners within a facet and corners on a
+    straight edge of two facets are removed, unless they protrude by more than the tolerances; then the merge is
+    repeated without removing them. Where no merge is possible without breaking the polyhedron the triangles are kept.
     Raises Cancelled when `progress` says so.
     """
     triangles = solid.corners[: solid.count]
@@ -87,7 +88,8 @@ def _flat_neighbours(
     planes: FloatArray,
     limit: float,
 ) -> IntArray:
-    """Tell for each triangle and side whether the corner beyond is hardly below the triangle's plane."""
+    """Return (n, 3) for each triangle and side whether the corner beyond is below the triangle's plane by at most
+    `limit`."""
     far = triangles[beside].sum(axis=2) - triangles - np.roll(triangles, -1, axis=1)
     depth = planes[3][:, None] - sum(planes[k][:, None] * x[k][far] for k in range(3))
     return depth <= limit
@@ -119,7 +121,7 @@ class _Merger:
         seeds = np.flatnonzero(flat.any(axis=1))
         # Large triangles first: their planes are the surest.
         self.seeds: list[int] = seeds[(-area[seeds]).argsort(kind="stable")].tolist()
-        self.kept: set[int] = set()  # corners that must not vanish
+        self.kept: set[int] = set()  # corners that must not be removed
         self.alone: set[int] = set()  # triangles that must not be merged
         self.regions: list[_Region] = []
         self.label: list[int] = []
@@ -141,7 +143,7 @@ class _Merger:
         merge = self.grid.merge
         plane = self.unit[seed]
         for limit in (2.0 * merge, merge):
-            # Wide around the seed's own plane first, which noise may have tilted; what counts is the common plane.
+            # Wide around the seed's own plane first, which noise may have tilted; the common plane decides.
             region = _Region({seed: None}, set(self.triangles[seed]), plane)
             height = float(self.planes[3, seed])
             self._extend(region, height - limit, height + limit)
@@ -157,7 +159,7 @@ class _Merger:
         return _Region({seed: None}, set(self.triangles[seed]), plane)
 
     def _refine(self, region: _Region) -> tuple[float, float]:
-        """Give the region the normal of its rim; return the lowest and highest corner along it."""
+        """Set the region's normal to that of its rim; return the lowest and highest corner along it."""
         normal = polygon_normal([self.points[corner] for corner in self._rim(region.triangles)])
         if normal is not None:
             region.normal = normal
@@ -169,7 +171,7 @@ class _Merger:
         return [nx * p[0] + ny * p[1] + nz * p[2] for p in map(self.points.__getitem__, corners)]
 
     def _extend(self, region: _Region, low: float, high: float) -> bool:
-        """Add neighbours between two heights, as long as the region stays a disc; tell whether there were any."""
+        """Add neighbours between two heights while the region stays a disc; return whether any were added."""
         inside, corners, normal = region.triangles, region.corners, region.normal
         nx, ny, nz = normal
         queue = deque(g for f in inside for g in self.beside[f] if g not in inside)
@@ -192,7 +194,7 @@ class _Merger:
                     continue
                 corners.add(corner)
             elif len(shared) == 2:
-                # The corner between both shared sides goes inside.
+                # The corner between both shared sides becomes an inner one.
                 if triangle[shared[1] if shared != [0, 2] else 0] in self.kept:
                     continue
             else:
@@ -228,10 +230,10 @@ class _Merger:
             for corner in loops[k]:
                 if corner in facets_of:
                     facets_of[corner].append(k)
-        problems = self._standing_out(rims)
+        problems = self._protruding(rims)
         dropped: set[int] = set()
         for k in weak:
-            dropped |= self._straight(k, loops[k], facets_of)
+            dropped |= self._straight_corners(k, loops[k], facets_of)
         for k in weak:
             short = [corner for corner in loops[k] if corner not in dropped]
             if len(short) < 3:
@@ -244,13 +246,13 @@ class _Merger:
         if problems:
             self.kept |= problems
             return None
-        dented = self._dented(loops[: len(rims)])
-        for k in dented:
+        non_convex = self._non_convex(loops[: len(rims)])
+        for k in non_convex:
             self.alone |= set(self.regions[k].triangles)
-        return None if dented else loops
+        return None if non_convex else loops
 
-    def _standing_out(self, rims: list[list[int]]) -> set[int]:
-        """Return corners within regions that are too far out to be left out."""
+    def _protruding(self, rims: list[list[int]]) -> set[int]:
+        """Return the inner corners of regions that protrude too far to be removed."""
         result: set[int] = set()
         for region, rim in zip(self.regions, rims, strict=True):
             if len(region.corners) > len(rim):
@@ -260,7 +262,7 @@ class _Merger:
                 result.update(corner for corner, height in zip(inner, heights, strict=True) if height > limit)
         return result
 
-    def _straight(self, k: int, loop: list[int], facets_of: dict[int, list[int]]) -> set[int]:
+    def _straight_corners(self, k: int, loop: list[int], facets_of: dict[int, list[int]]) -> set[int]:
         """Return the corners on straight edges between facet k and facets that come later."""
         ends = [i for i, corner in enumerate(loop) if corner not in facets_of or corner in self.kept]
         if len(ends) == len(loop):
@@ -275,17 +277,17 @@ class _Merger:
                 dropped |= set(chain).difference(bends(self.x, chain, self.grid.buried))
         return dropped
 
-    def _dented(self, loops: list[list[int]]) -> list[int]:
-        """Return the merged facets with a corner inside the line between its neighbours by more than a rounding."""
+    def _non_convex(self, loops: list[list[int]]) -> list[int]:
+        """Return the merged facets with a corner inside the line between its neighbours by more than rounding."""
         if not loops:
             return []
         sizes = np.array([len(loop) for loop in loops])
         first = np.cumsum(sizes) - sizes
-        here = np.arange(int(sizes.sum()))
+        side = np.arange(int(sizes.sum()))
         facet = np.repeat(np.arange(len(loops)), sizes)
-        back = here - 1
+        back = side - 1
         back[first] += sizes
-        ahead = here + 1
+        ahead = side + 1
         ahead[first + sizes - 1] -= sizes
         p = self.x[:, np.concatenate([np.array(loop, dtype=np.intp) for loop in loops])]
         direction, to = p[:, ahead] - p[:, back], p - p[:, back]
@@ -301,8 +303,8 @@ class _Merger:
     def reaching(self, facets: Facets) -> tuple[IntArray, IntArray]:
         """Return pairs of a merged facet and a corner of the triangles about as high above it as its own corners.
 
-        The part of a convex surface above a plane is in one piece. So all that is higher than a facet's highest corner
-        is found along edges that begin there and go down by no more than rounding.
+        The part of a convex surface above a plane is connected. So every point higher than a facet's highest corner is
+        found along edges that begin there and descend by no more than rounding.
         """
         count, most = self.x.shape[1], len(self.regions)
         if not most:
@@ -327,7 +329,7 @@ class _Merger:
                 many = degree[corner]
                 last = np.cumsum(many)
                 to = end[np.arange(last[-1]) - np.repeat(last - many - first[corner], many)]
-                beyond = different(np.repeat(facet, many) * count + to)
+                beyond = unique_keys(np.repeat(facet, many) * count + to)
                 beyond = beyond[~(within(keys, beyond) | within(before, beyond))]
                 facet, corner = np.divmod(beyond, count)
                 higher = self._above(facets.normals, facet, corner) >= least[facet - part[0]]
@@ -341,7 +343,7 @@ class _Merger:
         return normal[:, 0] * p[0] + normal[:, 1] * p[1] + normal[:, 2] * p[2]
 
     def misses(self, facets: Facets) -> bool:
-        """Tell whether corners left out together stand out too far after all; if so, they have to be kept."""
+        """Return whether removed corners protrude too far together, and mark those to be kept."""
         facet, corner = facets.reaching
         out = ~np.isin(corner, facets.corners)
         if not out.any():
@@ -405,10 +407,10 @@ def _edges(
     start: IntArray, end: IntArray, facet: IntArray, corners: int, facets: int
 ) -> tuple[IntArray, IntArray] | None:
     """Return edges and their facets from the half-edges of all loops; None when they do not close a ball."""
-    there, back = start * corners + end, end * corners + start
-    order, order_back = there.argsort(), back.argsort()
-    there = there[order]
-    if not np.array_equal(there, back[order_back]) or (there[1:] == there[:-1]).any():
+    forth, back = start * corners + end, end * corners + start
+    order, order_back = forth.argsort(), back.argsort()
+    forth = forth[order]
+    if not np.array_equal(forth, back[order_back]) or (forth[1:] == forth[:-1]).any():
         return None
     if corners - len(start) // 2 + facets != 2:
         return None

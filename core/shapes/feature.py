@@ -12,7 +12,7 @@ from .polytope import Polytope
 
 
 class FeatureKind(StrEnum):
-    """Which part of a shape a feature is."""
+    """Kind of a feature of a shape."""
 
     VERTEX = "vertex"
     EDGE = "edge"
@@ -21,7 +21,7 @@ class FeatureKind(StrEnum):
 
 @dataclass(frozen=True)
 class Feature:
-    """One vertex, edge or face of a shape, named by indices into the shape's `vertices`."""
+    """One vertex, edge or face of a shape, identified by indices into the shape's `vertices`."""
 
     kind: FeatureKind
     vertices: tuple[int, ...]
@@ -29,7 +29,7 @@ class Feature:
     counter-clockwise seen from outside of the shape."""
 
 
-# Looking up a member of an enumeration costs more than the arithmetic around it.
+# Looking up a member of an enumeration costs more than the arithmetic here.
 _VERTEX, _EDGE, _FACE = FeatureKind
 
 
@@ -37,9 +37,9 @@ def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Fea
     """Return the vertex, edge or face of `shape` that is extreme along the unit `direction` (dim,). Source: S2.3.
 
     It is made of all vertices within `width` (world units) of the support plane. Vertices no farther apart than that
-    are one, and a face no wider than that is an edge. A face is wound counter-clockwise seen from the tip of the
-    direction, beginning at its lowest index; in the plane it is a low corner with its neighbours. This is a step of
-    `contact`, which has checked its arguments.
+    count as one, and a face no wider than that as an edge. A face is ordered counter-clockwise seen from the tip of the
+    direction, beginning at its lowest index; in the plane it is a low corner with its neighbours. Arguments are not
+    checked: this is an inner step of `contact`.
     """
     heights = shape._centred.dot(direction)
     indices = (heights >= heights[heights.argmax()] - width).nonzero()[0].tolist()
@@ -56,24 +56,24 @@ def support_feature(shape: Polytope, direction: FloatArray, width: float) -> Fea
     for x, y, z in apart:
         x, y, z = uy * z - uz * y, uz * x - ux * z, ux * y - uy * x
         if x * x + y * y + z * z > width * width * length2:  # mutant: support-no-faces
-            return Feature(_FACE, _wound(indices, apart, direction))
+            return Feature(_FACE, _order_face(indices, apart, direction))
     return Feature(_EDGE, (indices[0], indices[squares.index(length2)]))
 
 
-def _wound(indices: list[int], places: list[tuple[float, float, float]], direction: FloatArray) -> tuple[int, ...]:
-    """Return the vertices of a face, given with their places from the first of them, counter-clockwise."""
+def _order_face(indices: list[int], places: list[tuple[float, float, float]], direction: FloatArray) -> tuple[int, ...]:
+    """Return the vertices of a face counter-clockwise; `places` are their positions relative to the first of them."""
     nx, ny, nz = direction.tolist() if len(direction) == 3 else (0.0, 0.0, 1.0)
     count = len(indices)
     if count > 4:
-        return _wound_by_angle(indices, places, (nx, ny, nz))
+        return _order_by_angle(indices, places, (nx, ny, nz))
     # Turns from one vertex to the next, seen from the first: twice the areas of triangles, on triangles and
     # quadrangles several times as fast as angles.
-    _, (ax, ay, az), (bx, by, bz), *rest = places
+    _, (ax, ay, az), (bx, by, bz), *last = places
     turn_ab = nx * (ay * bz - az * by) + ny * (az * bx - ax * bz) + nz * (ax * by - ay * bx)
     if count == 3:
         i, j, k = indices
         return (i, j, k) if turn_ab > 0.0 else (i, k, j)  # mutant: support-triangle-wound-backwards
-    cx, cy, cz = rest[0]
+    cx, cy, cz = last[0]
     turn_bc = nx * (by * cz - bz * cy) + ny * (bz * cx - bx * cz) + nz * (bx * cy - by * cx)
     turn_ac = nx * (ay * cz - az * cy) + ny * (az * cx - ax * cz) + nz * (ax * cy - ay * cx)
     i, j, k, m = indices
@@ -84,16 +84,16 @@ def _wound(indices: list[int], places: list[tuple[float, float, float]], directi
         return (i, k, j, m) if turn_ab < 0.0 else (i, m, j, k)
     if turn_ac * turn_bc < 0.0:
         return (i, j, m, k) if turn_ac > 0.0 else (i, k, m, j)
-    return _wound_by_angle(indices, places, (nx, ny, nz))
+    return _order_by_angle(indices, places, (nx, ny, nz))
 
 
-def _wound_by_angle(
+def _order_by_angle(
     indices: list[int], places: list[tuple[float, float, float]], direction: tuple[float, float, float]
 ) -> tuple[int, ...]:
-    """The same for any number of vertices, by their angle about an inner point."""
+    """Return the same for any number of vertices, by their angle about an inner point."""
     nx, ny, nz = direction
     sx, sy, sz = abs(nx), abs(ny), abs(nz)
-    # Without the coordinate along which the face is seen most nearly from the front.
+    # Drop the coordinate along which the face is seen most nearly from the front.
     if sz >= sx and sz >= sy:
         front, flat = nz, [(x, y) for x, y, _ in places]
     elif sx >= sy:

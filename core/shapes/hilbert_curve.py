@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points sorted along Hilbert's curve through space: what is near in the order is near in space.
+"""Points sorted along Hilbert's curve through space: neighbours in the order are near in space.
 
-It never jumps: trees along it need half the tests of those along Morton's curve, and to turn Morton codes into
-Hilbert's takes a tenth of a build. Source: C. Hamilton, Compact Hilbert Indices, 2006.
+The curve never jumps: trees along it need half the tests of those along Morton's curve, and converting Morton codes to
+Hilbert codes takes a tenth of a build. Source: C. Hamilton, Compact Hilbert Indices, 2006.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ _BITS = {2: 16, 3: 12}
 """Bits of each coordinate."""
 
 DIGITS = {2: 4, 3: 3}
-"""Bits of each coordinate that are turned at a time: what comes of each is looked up in a small table."""
+"""Bits of each coordinate that are converted at a time, by a small table."""
 
 _NUMBER_BITS = 27
-"""Bits for the number of an item behind its code, so that both are sorted as one: the code has up to 36, the sign 1."""
+"""Bits for the index of an item after its code, so that both are sorted as one: the code has up to 36, the sign 1."""
 
 _CROWD = 8
-"""More points than this with one code are told apart by a finer one."""
+"""More points than this with one code are ordered by a finer one."""
 
 _POINTS = 1 << 14
-"""Points whose codes are made in one go: they fit the cache."""
+"""Points whose codes are computed at a time: they fit the cache."""
 
 
 def curve_order(rows: FloatArray) -> IntArray:
-    """Return the numbers of points (dim, n) in the order of Hilbert's curve through their bounding box.
+    """Return the indices (n,) of points (dim, n) in the order of Hilbert's curve through their bounding box.
 
-    Where many are in one cell of the curve, they are ordered by a curve through their own box: a few far points do not
-    throw the others together. Equal points keep their order.
+    Where many are in one cell of the curve, they are ordered by a curve through their own box, so that a few distant
+    points do not merge all others into one cell. Equal points keep their order.
     """
-    # Code and number in one: equal codes fall alike on every machine, and values sort twice as fast as indices.
+    # Code and index in one: equal codes are ordered alike on every machine, and values sort twice as fast as indices.
     keys = _codes(rows)
     count = len(keys)
     if count >> _NUMBER_BITS:
@@ -51,7 +51,7 @@ def curve_order(rows: FloatArray) -> IntArray:
         return order
     edges = np.flatnonzero(keys[1:] != keys[:-1]) + 1
     while True:
-        # Runs [begin, end) of the order that still have one code.
+        # Runs [begin, end) of the order that still have equal codes.
         begin, end = np.append(0, edges), np.append(edges, len(order))
         crowded = end - begin > _CROWD
         begin, size = begin[crowded], (end - begin)[crowded]
@@ -70,7 +70,7 @@ def curve_order(rows: FloatArray) -> IntArray:
         new = np.flatnonzero((finer[1:] != finer[:-1]) & (run[1:] == run[:-1])) + 1
         if not len(new):
             return order
-        # Only these runs can still be crowded: everything else counts as told apart.
+        # Only these runs can still be crowded: everything else counts as ordered.
         fresh = np.ones(len(order) + 1, dtype=np.bool_)
         fresh[place] = False
         fresh[begin], fresh[begin + size] = True, True
@@ -106,16 +106,16 @@ def _codes(rows: FloatArray, low: FloatArray | None = None, size: FloatArray | f
             np.subtract(rows[axis, part], low[axis, part] if low.shape[1] > 1 else low[axis], out=away)
             away /= size[part] if isinstance(size, np.ndarray) else size
             away *= cells
-            index[:] = away  # whole numbers: what is behind the point is cut off
+            index[:] = away  # truncated to integers
             morton |= spread[axis].take(index, out=state, mode="clip")
         _turn(morton, dim, _BITS[dim], code, state, index)
     return codes
 
 
 def turn(codes: IntArray, dim: int, bits: int) -> None:
-    """Make Morton codes (n,) of so many bits of each of 2 or 3 coordinates Hilbert's.
+    """Convert Morton codes (n,) of `bits` bits of each of 2 or 3 coordinates to Hilbert codes, in place.
 
-    Only whole digits are turned: `bits` must be a multiple of DIGITS[dim].
+    Only whole digits are converted: `bits` must be a multiple of DIGITS[dim].
     """
     memory = np.empty((3, min(len(codes), _POINTS)), dtype=np.intp)
     for begin in range(0, len(codes), _POINTS):
@@ -126,7 +126,7 @@ def turn(codes: IntArray, dim: int, bits: int) -> None:
 
 
 def _turn(morton: IntArray, dim: int, bits: int, code: IntArray, state: IntArray, index: IntArray) -> None:
-    """Put what Morton codes are turned into in `code`; `state` and `index` are room."""
+    """Write the Hilbert codes of Morton codes to `code`; `state` and `index` are work space."""
     table, width = _turns(dim), dim * DIGITS[dim]
     mask = (1 << width) - 1
     code.fill(0)
@@ -144,7 +144,7 @@ def _turn(morton: IntArray, dim: int, bits: int, code: IntArray, state: IntArray
 
 @cache
 def _spread(dim: int) -> IntArray:
-    """Return (dim, 2**bits), for each number of some bits, the same bits `dim` places apart; shifted for each axis."""
+    """Return (dim, 2**bits), for each number its bits `dim` places apart, shifted for each axis."""
     numbers = np.arange(1 << _BITS[dim])
     result = np.zeros((dim, len(numbers)), dtype=np.intp)
     for axis in range(dim):
@@ -155,14 +155,14 @@ def _spread(dim: int) -> IntArray:
 
 @cache
 def _turns(dim: int) -> IntArray:
-    """Return what becomes of some digits of a Morton code: entry (state << width) + digits, of which the lowest `width`
-    bits are the digits of Hilbert's code, and the others are the state for the digits that follow.
+    """Return the conversion table: entry (state << width) + digits of a Morton code, whose lowest `width` bits are the
+    digits of the Hilbert code, and whose other bits are the state for the next digits.
 
     A state is the corner at which the curve enters a cell and the axis along which it leaves it: Hamilton's e and d.
     """
     corners, digits = 1 << dim, DIGITS[dim]
 
-    def rotated(bits: int, by: int) -> int:
+    def rotate(bits: int, by: int) -> int:
         by %= dim
         return (bits >> by | bits << dim - by) & corners - 1
 
@@ -174,9 +174,9 @@ def _turns(dim: int) -> IntArray:
     for state in range(dim * corners):
         for corner in range(corners):
             enter, axis = divmod(state, dim)
-            number = place[rotated(corner ^ enter, axis + 1)]
-            enter ^= rotated(gray((number - 1) // 2 * 2) if number else 0, -axis - 1)
-            # How many ones end the number, or the one before if it is even.
+            number = place[rotate(corner ^ enter, axis + 1)]
+            enter ^= rotate(gray((number - 1) // 2 * 2) if number else 0, -axis - 1)
+            # Trailing ones of the number, or of its predecessor if it is even.
             odd = number if number % 2 else max(number - 1, 0)
             axis = (axis + (odd ^ odd + 1).bit_length()) % dim
             numbers[state, corner], following[state, corner] = number, enter * dim + axis

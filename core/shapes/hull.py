@@ -24,7 +24,7 @@ from .quickhull import Solid
 
 _HUGE = 1e300  # coordinates; the sum of three of them may overflow
 _MOST_PRODUCTS = 8_000_000
-"""Facets times vertices up to which a moved hull is checked faster than a new one is built."""
+"""Facets times vertices up to which checking a transformed hull is faster than building a new one."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -35,12 +35,12 @@ class ConvexHull(Polytope):
 
     * in every direction the farthest vertex is within 8 EPS M of the farthest input point;
     * every input point is within the facets' half-spaces up to 1e-12 of the extent, also far from the origin;
-    * triangles whose corners lie within HULL_MERGE EPS M of one plane are one facet, with no corner inside it or on
-      a straight edge;
-    * points that fill less than HULL_RANK EPS M across a plane or a line are flat or collinear.
+    * triangles whose corners lie within HULL_MERGE EPS M of one plane are one facet, without corners inside it or on a
+      straight edge;
+    * points that extend less than HULL_RANK EPS M across a plane or a line are flat or collinear.
 
     Vertices of a solid or a segment are in the order of the input, of a polygon in cyclic order from the lowest input
-    index (counter-clockwise in the plane, about `normals[0]` in space). In the plane no edge is between two facets:
+    index (counter-clockwise in the plane, about `normals[0]` in space). In the plane edges have no facets:
     `edge_facets` is (0, 2).
 
     Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1996).
@@ -53,12 +53,13 @@ class ConvexHull(Polytope):
         """Build the hull of points (n, 2) or (n, 3), n >= 1, world frame, in any order, duplicates allowed.
 
         `progress` is called with the fraction done, 0 to 1; False cancels. A million points take a fraction of a second
-        where few of them are corners; 100,000 corners a few seconds, little more than in proportion.
+        where few of them are corners; 100,000 corners take a few seconds, and time is roughly proportional to their
+        number.
 
-        Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. They are
-        not changed. Raises Cancelled when `progress` says so.
+        Raises ValueError, naming the argument, when the points are not such an array of finite real numbers. The array
+        is not modified. Raises Cancelled when `progress` says so.
         """
-        array = _checked(points)
+        array = _as_points(points)
         report_progress(progress, 0.0)
         parts = _solve(array, progress)
         report_progress(progress, 1.0)
@@ -66,9 +67,9 @@ class ConvexHull(Polytope):
 
     def _transformed(self, linear: FloatArray, offset: FloatArray) -> ConvexHull:
         # The image of a hull is the hull of the image: a solid keeps its vertices, edges and facets (a mirrored one
-        # turns its loops round), which takes a fraction of the time of a new hull. Where the image is so thin or so
-        # bent by rounding that another hull might be right, that is built. What the class promises holds, with the
-        # image of the vertices as the input; `vertex_ids` are those of this hull's own input.
+        # reverses its loops), which takes a fraction of the time of a new hull. Where the image is so thin or so
+        # distorted by rounding that another hull might be right, a new one is built. The promises of the class are
+        # kept, with the image of the vertices as the input; `vertex_ids` refer to this hull's own input.
         with np.errstate(over="ignore", invalid="ignore"):
             image = self.vertices @ linear.T + offset
         validate_magnitude("matrix", image)
@@ -90,7 +91,7 @@ class ConvexHull(Polytope):
         following = np.arange(1, len(start) + 1)
         following[first + sizes - 1] = first
         end = start[following]
-        # A side and its twin, which runs the other way, are at the same place of both orders.
+        # A side and its twin, which runs in the opposite direction, are at the same position of both orders.
         twin = np.empty_like(facet)
         count = len(self.vertices)
         twin[(start * count + end).argsort()] = (end * count + start).argsort()
@@ -119,12 +120,12 @@ class _Sides(NamedTuple):
     end: IntArray
     """(s,) the corner it ends with."""
     beyond: IntArray
-    """(s,) the corner that follows in the facet on the other side."""
+    """(s,) the next corner of the adjacent facet."""
 
 
 def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, object] | None:
-    """Return the parts of a solid whose vertices are now at `image` (n, 3), with the facets it has; None when a new
-    hull might have others."""
+    """Return the parts of a solid with vertices at `image` (n, 3) and the same facets; None when a new hull might have
+    different ones."""
     if hull.rank < 3 or len(hull.facets) * len(image) > _MOST_PRODUCTS:
         return None
     low, high = image.min(axis=0), image.max(axis=0)
@@ -134,7 +135,7 @@ def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, obj
     unit = EPS * float(np.abs(image).max())
     centred = image - (0.5 * low + 0.5 * high)
     sides = hull._sides
-    # Newell's sum about a corner of each facet: what is small is not lost in what is large.
+    # Newell's sum about a corner of each facet: small terms are not lost in large ones.
     about = centred[sides.start[sides.first]][sides.facet]
     normals = np.add.reduceat(np.cross(centred[sides.start] - about, centred[sides.end] - about), sides.first, axis=0)
     lengths = np.sqrt((normals * normals).sum(axis=1))
@@ -146,9 +147,9 @@ def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, obj
     bent = highest - np.minimum.reduceat((along * centred[sides.start]).sum(axis=1), sides.first)
     depth = highest[sides.facet] - (along * centred[sides.beyond]).sum(axis=1)
     if (
-        bent.max() > 2.0 * HULL_MERGE * unit  # some corner stands out, or a facet is no longer flat
-        or depth.min() <= 2.0 * HULL_MERGE * unit  # two facets are one now
-        or (highest - lowest).min() <= 2.0 * HULL_RANK * unit  # flat now
+        bent.max() > 2.0 * HULL_MERGE * unit  # a corner protrudes, or a facet is no longer flat
+        or depth.min() <= 2.0 * HULL_MERGE * unit  # two facets have become one
+        or (highest - lowest).min() <= 2.0 * HULL_RANK * unit  # it has become flat
     ):
         return None
     facets, edge_facets = hull.facets, hull.edge_facets
@@ -169,7 +170,7 @@ def _image(hull: ConvexHull, image: FloatArray, mirrored: bool) -> dict[str, obj
     }
 
 
-def _checked(points: ArrayLike) -> FloatArray:
+def _as_points(points: ArrayLike) -> FloatArray:
     array = as_array("points", points, "an array (n, 2) or (n, 3)")
     if array.ndim != 2:
         raise ValueError(f"points: an array (n, 2) or (n, 3) expected, got {array.ndim} dimension(s)")
@@ -178,7 +179,7 @@ def _checked(points: ArrayLike) -> FloatArray:
     if not len(array):
         raise ValueError("points: at least one point expected, got none")
     validate_magnitude("points", array)
-    return np.array(array)  # in one piece, whatever the layout of what was given
+    return np.array(array)  # contiguous, whatever the layout of the argument
 
 
 def _solve(points: FloatArray, progress: Progress | None) -> dict[str, object]:
@@ -282,16 +283,16 @@ def _offsets(
     loops: tuple[IntArray, ...],
     progress: Progress | None,
 ) -> FloatArray:
-    """Return how far the points reach along each normal from the middle of the box of the vertices.
+    """Return (f,) how far the points reach along each normal from the centre of the vertices' bounding box.
 
-    A facet's own vertices reach farthest, up to the rounding of the normal; `maybe_outside` are points that may
-    reach farther, `reaching` pairs of a facet and such a point.
+    A facet's own vertices reach farthest, up to the rounding of the normal; `maybe_outside` are points that may reach
+    farther, `reaching` are pairs of a facet and such a point.
     """
     if not len(normals):
         return np.empty(0)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = 0.5 * low + 0.5 * high
-    # Sums of three products must not overflow where the offset itself does not.
+    # Sums of three products must not overflow where the offset does not.
     scale = 0.25 if max(float(high.max()), -float(low.min())) > _HUGE else 1.0
     sizes = np.array([len(loop) for loop in loops])
     own = ((vertices - center) * scale)[np.concatenate(loops)]
@@ -299,10 +300,10 @@ def _offsets(
     offsets: FloatArray = np.maximum.reduceat(heights, np.cumsum(sizes) - sizes)
     facet, point = reaching
     np.maximum.at(offsets, facet, ((points[point] - center) * scale * normals[facet]).sum(axis=1))
-    others = (points[maybe_outside] - center) * scale
+    outside = (points[maybe_outside] - center) * scale
     step = max(1, PRODUCTS // len(normals))
     for begin in range(0, len(maybe_outside), step):
-        products = normals @ others[begin : begin + step].T
+        products = normals @ outside[begin : begin + step].T
         np.maximum(offsets, products.max(axis=1), out=offsets)
         report_progress(progress, begin, len(maybe_outside))
     return offsets / scale

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The points of a hull as whole numbers, and what is decided about them without error.
+"""The points of a hull as integers, with exact predicates.
 
-Every side test is a float64 expression with an error bound first; where the bound leaves the sign open it is repeated
-here with Python integers. The triangulated hull is therefore exactly convex and closed, whatever the input.
+Every side test is a float64 expression with an error bound first; where the bound leaves the sign open it is evaluated
+again with Python integers. The triangulated hull is therefore exactly convex and closed, whatever the input.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _HULL_FILTER = 32.0
 """Times EPS R (R: farthest point from the middle of the box): a point this far from a facet plane in float64 is surely
 on that side. Bounds the rounding of a plane through three corners and of the dot product with it."""
 _HULL_BURIED = 5.0
-"""Times EPS M: a corner that stands out by less from the middle of a merged facet, or from the straight line of the
-edge between two facets, is left out."""
+"""Times EPS M: a corner that protrudes by less from a merged facet, or from the straight line of the edge between two
+facets, is removed."""
 
 _BITS = 60  # of a coordinate: float64 values lose nothing above 2**-60 of the largest
 
 
 class HullGrid:
-    """The points as whole numbers around the middle of their box, and the tolerances in that unit."""
+    """The points as integers about the centre of their bounding box, and the tolerances in that unit."""
 
     def __init__(self, points: FloatArray) -> None:
         low, high = points.min(axis=0), points.max(axis=0)
@@ -34,10 +34,11 @@ class HullGrid:
         magnitude = float(max(-low.min(), high.max()))
         half = float(max((high - center).max(), (center - low).max()))
         shift = _BITS - int(np.frexp(half)[1])
-        # What follows is in steps of the grid; `x` is (dim, n), so that sums over points run along contiguous memory.
+        # All attributes are in steps of the grid; `x` is (dim, n), so that sums over points run along contiguous
+        # memory.
         self.x: FloatArray = np.rint(np.ldexp(np.ascontiguousarray((points - center).T), shift))
         self.exact = ExactSides(self.x)
-        with np.errstate(over="ignore"):  # infinite: points that are one, but for the least digits
+        with np.errstate(over="ignore"):  # infinite: points that coincide but for the last digits
             unit = EPS * float(np.ldexp(magnitude, shift)) if half > 0.0 else 1.0
         self.radius = float(np.sqrt(squares_of(self.x).max()))
         self.filter = _HULL_FILTER * EPS * self.radius
@@ -62,7 +63,7 @@ def dots(u: FloatArray, v: FloatArray) -> FloatArray:
 
 
 class ExactSides:
-    """Side tests in whole numbers; what was computed once is kept, as degenerate inputs ask for it again and again."""
+    """Side tests with integers; results are cached, as degenerate inputs need them again and again."""
 
     def __init__(self, x: FloatArray) -> None:
         self._x = x
@@ -76,7 +77,7 @@ class ExactSides:
         return point
 
     def cross(self, a: int, b: int, c: int) -> tuple[int, int, int]:
-        """Return the normal of the triangle (a, b, c), as long as twice its area."""
+        """Return the normal of the triangle (a, b, c); its length is twice the area."""
         normal = self._normals.get((a, b, c))
         if normal is None:
             ax, ay, az = self._point(a)
@@ -88,14 +89,14 @@ class ExactSides:
         return normal
 
     def side(self, a: int, b: int, c: int, p: int) -> int:
-        """Return > 0 when p is above the plane of the triangle (a, b, c), 0 on it."""
+        """Return a number > 0 when p is above the plane of the triangle (a, b, c), 0 on it."""
         nx, ny, nz = self.cross(a, b, c)
         ax, ay, az = self._point(a)
         px, py, pz = self._point(p)
         return nx * (px - ax) + ny * (py - ay) + nz * (pz - az)
 
     def unit_normal(self, a: int, b: int, c: int) -> list[float] | None:
-        """Return the unit normal of a triangle, right to rounding however thin it is; None when it has no area."""
+        """Return the unit normal of a triangle, correct to rounding however thin it is; None when its area is 0."""
         return _unit(self.cross(a, b, c))
 
 
@@ -110,7 +111,7 @@ def _unit(vector: tuple[int, int, int]) -> list[float] | None:
 
 
 def polygon_normal(loop: Sequence[Sequence[float]]) -> list[float] | None:
-    """Return the unit normal of a polygon in space (Newell), right to rounding; None when it has no area."""
+    """Return the unit normal of a polygon in space (Newell), correct to rounding; None when its area is 0."""
     ox, oy, oz = (int(value) for value in loop[0])
     nx = ny = nz = 0
     ux = uy = uz = 0

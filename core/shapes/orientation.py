@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exact signs of volumes and areas, many at a time: on which side of a plane or a line a point lies.
+"""Exact signs of volumes and areas, vectorized: on which side of a plane or a line a point lies.
 
-Floats decide what is clear of rounding. The rest is computed in twice the digits, with differences of coordinates that
-have no error at all, and what is still unclear in whole numbers. Source: J. R. Shewchuk, Adaptive precision
+Floats decide the signs that rounding cannot change. The others are computed with twice the digits, from exact
+differences of coordinates, and those still undecided with integers. Source: J. R. Shewchuk, Adaptive precision
 floating-point arithmetic and fast robust geometric predicates, 1997; T. J. Dekker, 1971.
 """
 
@@ -17,32 +17,32 @@ from ..tolerance import EPS, ORIENTATION_FILTER, ORIENTATION_LEAST
 from ..types import BoolArray, FloatArray
 
 _ORIENTATION_DOUBLED = 256.0
-"""Times EPS**2 and the sum of the sizes of its products: the same for a determinant in twice the digits. Each of a
-dozen steps is wrong by a few EPS**2."""
+"""Times EPS**2 and the sum of the absolute values of its products: the error of a determinant with twice the digits.
+Each of a dozen steps has an error of a few EPS**2."""
 
 SignArray = NDArray[np.int8]
 
 _SPLIT = 2.0**27 + 1.0
 _WHOLE_BITS = (
-    30  # whole numbers of so many bits: their determinant is below 2**96, known to a fraction in twice 53 bits
+    30  # integers of this many bits: their determinant is below 2**96, computed to a fraction in twice 53 bits
 )
 _BATCH = 4096
 
 
 class Signs(NamedTuple):
-    """Signs of determinants, which are right, and their values."""
+    """Exact signs of determinants, and their values."""
 
     signs: SignArray
     """(k,) -1, 0 or 1."""
     values: FloatArray
-    """(k,) six times the volume, or twice the area; 0.0 exactly where the sign is 0. Where floats were not enough it is
-    right to almost all digits; elsewhere to a rounding error of the products it is the sum of."""
+    """(k,) six times the volume, or twice the area; 0.0 exactly where the sign is 0. Where floats did not decide, it is
+    accurate to almost all digits; elsewhere to the rounding error of the products it is the sum of."""
     unclear: int
-    """How many floats could not decide."""
+    """Number of signs that floats could not decide."""
 
 
 class _Doubled(NamedTuple):
-    """Numbers of twice the digits: the sum of both parts."""
+    """Numbers with twice the digits: the sum of both parts."""
 
     high: FloatArray
     low: FloatArray
@@ -55,14 +55,14 @@ def signs_of_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray)
     """
     u, v, w = q - p, r - p, s - p
     values, weight = determinants(u, v, w)
-    return _decided(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, (p, q, r, s))
+    return _decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, (p, q, r, s))
 
 
 def signs_above(
     heights: FloatArray, errors: FloatArray, p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray
 ) -> Signs:
-    """Return what `signs_of_volumes` returns where the values are known already, each to an error."""
-    return _decided(heights, errors, (p, q, r, s))
+    """Return the result of `signs_of_volumes` for values that are known already, each to an error."""
+    return _decide_signs(heights, errors, (p, q, r, s))
 
 
 def signs_of_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> Signs:
@@ -71,29 +71,29 @@ def signs_of_areas(p: FloatArray, q: FloatArray, r: FloatArray) -> Signs:
     Each is (2, k), one column a point.
     """
     u, v = q - p, r - p
-    one, other = u[0] * v[1], u[1] * v[0]
-    values = one - other
-    weight = np.abs(one) + np.abs(other)
-    return _decided(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, (p, q, r))
+    product, subtrahend = u[0] * v[1], u[1] * v[0]
+    values = product - subtrahend
+    weight = np.abs(product) + np.abs(subtrahend)
+    return _decide_signs(values, ORIENTATION_FILTER * EPS * weight + ORIENTATION_LEAST, (p, q, r))
 
 
 def determinants(u: FloatArray, v: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return det(u, v, w) of columns (3, k), rounded, and the sum of the sizes of the products that it consists of."""
+    """Return det(u, v, w) of columns (3, k), rounded, and the sum of the absolute values of its products."""
     values, weight = np.zeros(u.shape[1]), np.zeros(u.shape[1])
     for x in range(3):
         y, z = (x + 1) % 3, (x + 2) % 3
-        one, other = u[y] * v[z], u[z] * v[y]
-        values += (one - other) * w[x]
-        np.abs(one, out=one)
-        np.abs(other, out=other)
-        one += other
-        one *= np.abs(w[x])
-        weight += one
+        product, subtrahend = u[y] * v[z], u[z] * v[y]
+        values += (product - subtrahend) * w[x]
+        np.abs(product, out=product)
+        np.abs(subtrahend, out=subtrahend)
+        product += subtrahend
+        product *= np.abs(w[x])
+        weight += product
     return values, weight
 
 
 def precise_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) -> FloatArray:
-    """Return det(q - p, r - p, s - p), right to almost all digits unless it is zero or nearly so."""
+    """Return det(q - p, r - p, s - p), accurate to almost all digits unless it is zero or nearly so."""
     values = np.empty(p.shape[1])
     for begin in range(0, len(values), _BATCH):
         part = slice(begin, begin + _BATCH)
@@ -102,60 +102,60 @@ def precise_volumes(p: FloatArray, q: FloatArray, r: FloatArray, s: FloatArray) 
     return values
 
 
-def _decided(values: FloatArray, errors: FloatArray, corners: tuple[FloatArray, ...]) -> Signs:
-    """Return the signs of values known to an error; what that leaves open is decided from the corners."""
+def _decide_signs(values: FloatArray, errors: FloatArray, corners: tuple[FloatArray, ...]) -> Signs:
+    """Return the signs of values known to an error; where that leaves them open, `corners` decide."""
     signs = (values > errors).astype(np.int8)
     signs -= values < -errors
     unclear = np.flatnonzero(signs == 0)
     if len(unclear):
-        # In the same array the values of those that are decided better replace the rounded ones.
+        # The more accurate values replace the rounded ones.
         values = values.copy()
         for begin in range(0, len(unclear), _BATCH):
-            some = unclear[begin : begin + _BATCH]
-            signs[some], values[some] = _exactly(tuple(corner.take(some, axis=1) for corner in corners))
+            chunk = unclear[begin : begin + _BATCH]
+            signs[chunk], values[chunk] = _exact_signs(tuple(corner.take(chunk, axis=1) for corner in corners))
     return Signs(signs, values, len(unclear))
 
 
 def _rows(corners: tuple[FloatArray, ...]) -> list[list[_Doubled]]:
-    """Return the rows of the determinant without any error; in the plane the third is across it."""
+    """Return the exact rows of the determinant; in the plane the third is across it."""
     first = corners[0]
     rows = [[_difference(corner[x], first[x]) for x in range(len(first))] for corner in corners[1:]]
     if len(first) == 2:
-        zero, one = np.zeros(first.shape[1]), np.ones(first.shape[1])
+        zero, unit = np.zeros(first.shape[1]), np.ones(first.shape[1])
         rows = [[*row, _Doubled(zero, zero)] for row in rows]
-        rows.append([_Doubled(zero, zero), _Doubled(zero, zero), _Doubled(one, zero)])
+        rows.append([_Doubled(zero, zero), _Doubled(zero, zero), _Doubled(unit, zero)])
     return rows
 
 
-def _exactly(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray]:
-    """Return signs and values from twice the digits, and from whole numbers where these are not enough."""
+def _exact_signs(corners: tuple[FloatArray, ...]) -> tuple[SignArray, FloatArray]:
+    """Return signs and values with twice the digits, and with integers where these do not decide."""
     count = corners[0].shape[1]
     signs, values = np.zeros(count, dtype=np.int8), np.zeros(count)
-    # Two corners are one point: the commonest reason for a zero.
+    # Coincident corners: the commonest reason for a zero.
     apart = np.ones(count, dtype=np.bool_)
-    for k, one in enumerate(corners):
-        for other in corners[:k]:
-            apart &= (one != other).any(axis=0)
-    left = np.flatnonzero(apart)
-    if not len(left):
+    for k, p in enumerate(corners):
+        for q in corners[:k]:
+            apart &= (p != q).any(axis=0)
+    remaining = np.flatnonzero(apart)
+    if not len(remaining):
         return signs, values
-    corners = tuple(corner.take(left, axis=1) for corner in corners)
+    corners = tuple(corner.take(remaining, axis=1) for corner in corners)
     rows = _rows(corners)
     total, weight = _determinant(rows)
     sure = np.abs(total.high) > _ORIENTATION_DOUBLED * EPS * EPS * weight + ORIENTATION_LEAST
     zero = (weight == 0.0) & _no_underflow(rows)
-    zero |= ~sure & _whole_zero(rows, total, len(corners[0]))
+    zero |= ~sure & _is_integer_zero(rows, total, len(corners[0]))
     done = sure & ~zero
-    values[left[done]] = total.high[done]
-    signs[left[done]] = np.sign(total.high[done]).astype(np.int8)
+    values[remaining[done]] = total.high[done]
+    signs[remaining[done]] = np.sign(total.high[done]).astype(np.int8)
     for k in np.flatnonzero(~(sure | zero)).tolist():
-        sign, value = _in_whole_numbers([[(float(x.high[k]), float(x.low[k])) for x in row] for row in rows])
-        signs[left[k]], values[left[k]] = sign, value
+        sign, value = _integer_determinant([[(float(x.high[k]), float(x.low[k])) for x in row] for row in rows])
+        signs[remaining[k]], values[remaining[k]] = sign, value
     return signs, values
 
 
 def _no_underflow(rows: list[list[_Doubled]]) -> BoolArray:
-    """Return (k,) whether no product of three entries vanishes because it is too small for a float."""
+    """Return (k,) whether no product of three entries underflows."""
     result = np.ones(rows[0][0].high.shape, dtype=np.bool_)
     for row in rows:
         for x in row:
@@ -164,15 +164,15 @@ def _no_underflow(rows: list[list[_Doubled]]) -> BoolArray:
     return result
 
 
-def _whole_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> BoolArray:
-    """Return (k,) whether the determinant is zero because it is less than 1 and of whole numbers."""
+def _is_integer_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> BoolArray:
+    """Return (k,) whether the determinant is zero because its entries are integers and it is less than 1."""
     # In the plane the third row is a unit vector, whatever the size of the others.
     entries = np.stack([x.high for row in rows[:dim] for x in row])
-    rest = np.stack([x.low for row in rows for x in row])
+    low = np.stack([x.low for row in rows for x in row])
     shift = _WHOLE_BITS - np.frexp(np.abs(entries).max(axis=0))[1]
     with np.errstate(over="ignore", invalid="ignore"):
         whole = np.ldexp(entries, shift)
-        fits = (whole == np.rint(whole)).all(axis=0) & (rest == 0.0).all(axis=0)
+        fits = (whole == np.rint(whole)).all(axis=0) & (low == 0.0).all(axis=0)
         size = np.abs(total.high)
         for _ in range(dim):
             size = np.ldexp(size, shift)
@@ -180,20 +180,20 @@ def _whole_zero(rows: list[list[_Doubled]], total: _Doubled, dim: int) -> BoolAr
 
 
 def _determinant(rows: list[list[_Doubled]]) -> tuple[_Doubled, FloatArray]:
-    """Return a determinant in twice the digits, and the sum of the sizes of its products, rounded."""
+    """Return a determinant with twice the digits, and the sum of the absolute values of its products, rounded."""
     u, v, w = rows
     zero = np.zeros(u[0].high.shape)
     total, weight = _Doubled(zero, zero), zero
     for x in range(3):
         y, z = (x + 1) % 3, (x + 2) % 3
-        one, other = _product(u[y], v[z]), _product(u[z], v[y])
-        total = _sum(total, _product(_sum(one, _Doubled(-other.high, -other.low)), w[x]))
-        weight = weight + (np.abs(one.high) + np.abs(other.high)) * np.abs(w[x].high)
+        product, subtrahend = _product(u[y], v[z]), _product(u[z], v[y])
+        total = _sum(total, _product(_sum(product, _Doubled(-subtrahend.high, -subtrahend.low)), w[x]))
+        weight = weight + (np.abs(product.high) + np.abs(subtrahend.high)) * np.abs(w[x].high)
     return total, weight
 
 
 def _difference(x: FloatArray, y: FloatArray) -> _Doubled:
-    """Return x - y without error."""
+    """Return x - y exactly."""
     high = x - y
     back = x - high
     low = (x - (high + back)) + (back - y)
@@ -202,10 +202,10 @@ def _difference(x: FloatArray, y: FloatArray) -> _Doubled:
 
 def _sum(x: _Doubled, y: _Doubled) -> _Doubled:
     high, low = _two_sum(x.high, y.high)
-    rest, more = _two_sum(x.low, y.low)
-    low = low + rest
+    low_sum, low_error = _two_sum(x.low, y.low)
+    low = low + low_sum
     high, low = _quick_sum(high, low)
-    return _quick_sum(high, low + more)
+    return _quick_sum(high, low + low_error)
 
 
 def _two_sum(x: FloatArray, y: FloatArray) -> _Doubled:
@@ -221,20 +221,20 @@ def _quick_sum(x: FloatArray, y: FloatArray) -> _Doubled:
 
 def _product(x: _Doubled, y: _Doubled) -> _Doubled:
     high = x.high * y.high
-    a, b = _halves(x.high)
-    c, d = _halves(y.high)
+    a, b = _split(x.high)
+    c, d = _split(y.high)
     low = ((a * c - high) + a * d + b * c) + b * d
     return _quick_sum(high, low + (x.high * y.low + x.low * y.high))
 
 
-def _halves(x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return two parts of 26 bits whose sum a number is."""
+def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return two parts of 26 bits with the sum `x`."""
     large = _SPLIT * x
     upper = large - (large - x)
     return upper, x - upper
 
 
-def _in_whole_numbers(rows: list[list[tuple[float, float]]]) -> tuple[int, float]:
+def _integer_determinant(rows: list[list[tuple[float, float]]]) -> tuple[int, float]:
     """Return the sign and the value of one determinant; each entry is the sum of two floats."""
     ratios = [[[part.as_integer_ratio() for part in entry] for entry in row] for row in rows]
     unit = max(ratio[1] for row in ratios for entry in row for ratio in entry)  # all are powers of two

@@ -18,10 +18,10 @@ from .hull_grid import HullGrid, polygon_normal, squares_of
 
 _HULL_TURN = 4.0
 """Times EPS and the two products it is the difference of: a turn of a polygon's outline less than this is decided by
-whole numbers."""
+integers."""
 
-_MANY = 64  # points; from here on those inside of a first polygon are left out before the chain is made
-_TOLD = 1 << 14  # points of the chain between two words about the progress
+_MANY = 64  # points; from this number on, those inside a first polygon are excluded before the chain is built
+_REPORT_EVERY = 1 << 14  # points of the chain between two reports of progress
 
 
 def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
@@ -30,7 +30,7 @@ def bends(x: FloatArray, chain: Sequence[int], width: float) -> list[int]:
     if len(chain) <= 2:
         return list(chain)
     p = np.ascontiguousarray(x[:, list(chain)].T)
-    # Farther neighbours only make a convex corner stand out more: what is a corner between its neighbours stays.
+    # Farther neighbours only make a convex corner protrude more: a corner between its neighbours remains one.
     to, across = p[1:-1] - p[:-2], p[2:] - p[:-2]
     square = (across * across).sum(axis=1)
     miss = to - ((to * across).sum(axis=1) / np.where(square > 0.0, square, 1.0))[:, None] * across
@@ -84,7 +84,7 @@ def polygon_hull(grid: HullGrid, x: FloatArray, progress: Progress | None = None
 
 
 def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> list[int]:
-    """Return the strictly convex hull of some columns of x by the monotone chain, with exact turns."""
+    """Return the strictly convex hull of the columns `ids` of x by the monotone chain, with exact turns."""
     order = ids[np.lexsort((x[1, ids], x[0, ids]))]
     px: list[float] = x[0].take(order).tolist()
     py: list[float] = x[1].take(order).tolist()
@@ -92,9 +92,9 @@ def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> li
 
     def half(sequence: range, progress: Progress | None) -> list[int]:
         hull: list[int] = []
-        for begin in range(0, count, _TOLD):
+        for begin in range(0, count, _REPORT_EVERY):
             report_progress(progress, begin, count)
-            for c in sequence[begin : begin + _TOLD]:
+            for c in sequence[begin : begin + _REPORT_EVERY]:
                 cx, cy = px[c], py[c]
                 while len(hull) >= 2:
                     a, b = hull[-2], hull[-1]
@@ -118,7 +118,7 @@ def _chain(x: FloatArray, ids: IntArray, progress: Progress | None = None) -> li
 
 
 def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
-    """Leave out the vertices of a convex polygon that are on a straight side within `width`."""
+    """Return a convex polygon without the vertices on a straight side within `width`."""
     if len(loop) < 4:
         return loop
     p = x[:, loop]
@@ -126,7 +126,7 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
     direction, to = after - before, p - before
     if ((direction[0] * to[1] - direction[1] * to[0]) ** 2 > width * width * squares_of(direction)).all():
         return loop
-    # The vertex farthest from any point within is a corner, and so is the one farthest from that.
+    # The vertex farthest from any inner point is a corner, and so is the one farthest from that.
     first = int(squares_of(p - p.mean(axis=1, keepdims=True)).argmax())
     second = int(squares_of(p - p[:, first : first + 1]).argmax())
     cycle = loop[first:] + loop[:first]
@@ -136,10 +136,11 @@ def _corners(x: FloatArray, loop: list[int], width: float) -> list[int]:
 
 
 def _outline(grid: HullGrid, normal: FloatArray, progress: Progress | None) -> tuple[list[int], IntArray]:
-    """Return the corners of flat points, counter-clockwise seen from the tip of the normal, and the points near."""
+    """Return the corners of flat points, counter-clockwise seen from the tip of the normal, and the points near the
+    sides."""
     axis = int(np.abs(normal).argmax())
     first, second = (axis + 1) % 3, (axis + 2) % 3
-    # Leaving out one coordinate is exact, where projecting onto the plane would round.
+    # Dropping one coordinate is exact, where projecting onto the plane would round.
     loop, near = polygon_hull(grid, np.ascontiguousarray(grid.x[[first, second]]), progress)
     return (loop if normal[axis] > 0.0 else loop[::-1]), near
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The common form of every shape with corners: vertices, edges, facets, planes."""
+"""The base class of shapes with corners: vertices, edges, facets, planes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _FACET_BELOW = 16.0
 facet a point may be computed to be that is above it. Facets merged of coplanar triangles are off by HULL_MERGE,
 products of vectors and normals by 3."""
 _FAR = 16.0
-"""A polytope that is translated so many times farther out than it was is made anew: what is flat may be another."""
+"""Times the magnitude: a polytope translated farther out is rebuilt, as other points may be coplanar there."""
 _LARGEST_POWER = 1000
-"""Of two, that scales a pair: 2.0**1000 is finite, and what it makes of the smallest numbers is ordinary."""
+"""Exponent of the largest power of two that scales a pair: 2.0**1000 is finite and makes the smallest numbers
+normal."""
 _TINY = 2.0**-960
-"""Extents below lose digits: such a polytope is made anew too."""
+"""Extents below this lose digits: such a polytope is rebuilt too."""
 
 PRODUCTS = 80_000
-"""Products of vectors made in one go, and held in memory: they fit the cache, and BLAS does not wait for other cores'
-threads (with three times as many, SAT of two large hulls took ten times as long on a busy machine)."""
+"""Products of vectors computed at a time: they fit the cache, and BLAS does not wait for other cores' threads (with
+three times as many, SAT of two large hulls took ten times as long on a busy machine)."""
 
 
 _P = TypeVar("_P", bound="Polytope")
@@ -41,7 +42,7 @@ class EdgeTable(NamedTuple):
     directions: FloatArray
     """(m, 3) unit vectors along the edges."""
     turned: FloatArray
-    """(m, 3) the same with the components y, z, x: what cross products multiply."""
+    """(m, 3) the same with the components y, z, x, as cross products need them."""
     turned_back: FloatArray
     """(m, 3) the same with the components z, x, y."""
     starts: FloatArray
@@ -56,9 +57,8 @@ class EdgeTable(NamedTuple):
 class Polytope(Shape):
     """A convex polytope of any rank in the plane or in space, in world coordinates.
 
-    Every array of a `Box` or a `ConvexHull` is read-only, and so is everything computed from a polytope here: it is
-    kept, and the next answer is made from it. (`Polytope(...)` itself keeps the arrays it is given, as they are.) GJK
-    and EPA need only `vertices`, SAT and the overlay read the facets and edges too.
+    Every array of a `Box` or a `ConvexHull` is read-only, and so are all cached properties. (`Polytope(...)` itself
+    keeps its arguments unchanged.) GJK and EPA need only `vertices`, SAT and the overlay read the facets and edges too.
 
     ==== ====== ======================================================= =====================================
     dim  rank   facets and normals                                      edges
@@ -79,8 +79,8 @@ class Polytope(Shape):
     edges: IntArray
     """(m, 2) vertex indices of each edge."""
     edge_facets: IntArray
-    """(m, 2) the two facets that meet in each edge; (0, 2) when there are none. In space the first facet has the
-    edge in its loop as (edges[k, 0], edges[k, 1]), the second the other way round."""
+    """(m, 2) the two facets that meet in each edge; (0, 2) when there are none. In space the first facet has the edge
+    in its loop as (edges[k, 0], edges[k, 1]), the second reversed."""
     facets: tuple[IntArray, ...]
     """Vertex indices of each facet, counter-clockwise seen from outside (in the plane: the two ends of a side)."""
     normals: FloatArray
@@ -169,8 +169,8 @@ class Polytope(Shape):
         else:
             turns = np.full(len(lengths), 2.0 * np.pi)
             if len(self.edge_facets):
-                one, two = self.normals[self.edge_facets].transpose(1, 0, 2)
-                turns = np.arctan2(np.linalg.norm(np.cross(one, two), axis=1), (one * two).sum(axis=1))
+                n, m = self.normals[self.edge_facets].transpose(1, 0, 2)
+                turns = np.arctan2(np.linalg.norm(np.cross(n, m), axis=1), (n * m).sum(axis=1))
             bent = 0.5 * turns * lengths
             edges_term = (bent.sum(), bent @ (start + end) / 2.0)
             terms = [body, (sizes.sum(), middles.sum(axis=0)), edges_term, tuple(x / 3.0 for x in corners_term)]
@@ -184,7 +184,7 @@ class Polytope(Shape):
 
     @cached_property
     def _centred(self) -> FloatArray:
-        """(n, dim) `vertices - center`, C-contiguous: what support queries multiply with."""
+        """(n, dim) `vertices - center`, C-contiguous, for support queries."""
         return read_only(np.ascontiguousarray(self.vertices - self.center))
 
     @cached_property
@@ -198,7 +198,7 @@ class Polytope(Shape):
 
     @cached_property
     def _edge_table(self) -> EdgeTable:
-        """What SAT reads of the edges."""
+        """The edges as SAT reads them."""
         directions = self.edge_directions
         return EdgeTable(
             directions,
@@ -211,12 +211,12 @@ class Polytope(Shape):
 
     @cached_property
     def _facet_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(k, dim) facet normals of which parallel ones, n and -n too, are there once; and what the shape covers of
-        each: lowest and highest (k,) `axis @ (x - center)`.
+        """(k, dim) facet normals without parallel ones (n and -n count as parallel), and the shape's interval on each:
+        lowest and highest (k,) `axis @ (x - center)`.
         """
         axes = self.normals
         if len(axes) > 1:
-            # Sorted by their product with a vector in no special position, equal axes are neighbours.
+            # Sorted by their product with a generic vector, equal axes are neighbours.
             generic = np.array([0.6180339887498949, 0.7548776662466927, 0.2207440846057596])[: self.dim]
             keys = axes @ generic
             axes = axes * np.where(keys < 0.0, -1.0, 1.0)[:, None]
@@ -258,14 +258,14 @@ class Polytope(Shape):
         vertices = self.vertices + step
         if self.rank and np.abs(vertices).max() > _FAR * self.magnitude:
             return cast(_P, self._transformed(np.eye(self.dim), step))
-        return self._replaced(vertices=read_only(vertices))
+        return self._replace(vertices=read_only(vertices))
 
     def _scaled(self: _P, factor: float) -> _P:
         if self.rank and self.extent * factor < _TINY:
             return cast(_P, self._transformed(factor * np.eye(self.dim), np.zeros(self.dim)))
-        return self._replaced(vertices=read_only(self.vertices * factor), offsets=read_only(self.offsets * factor))
+        return self._replace(vertices=read_only(self.vertices * factor), offsets=read_only(self.offsets * factor))
 
-    def _replaced(self: _P, **changes: object) -> _P:
+    def _replace(self: _P, **changes: object) -> _P:
         made = object.__new__(type(self))
         made.__dict__.update({name: self.__dict__[name] for name in self.__dataclass_fields__} | changes)
         return made
@@ -276,7 +276,7 @@ class Polytope(Shape):
     def highest_facets(self, points: FloatArray) -> FloatArray:
         """Return the heights (n,) of points (n, dim) above the facet plane that they are highest above, world units.
 
-        That is the signed distance inside a polytope that fills its space, and no more than it outside.
+        Inside a polytope that fills its space that is the signed distance, outside a lower bound of it.
         """
         local = points - self.center
         step = max(1, PRODUCTS // len(self.normals))
@@ -307,10 +307,10 @@ class Polytope(Shape):
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _from_facets(self, points: FloatArray) -> FloatArray:
-        """Return the distance to the nearest of the facets that a point outside is above the planes of.
+        """Return the distance from points outside to the nearest of the facets whose planes they are above.
 
-        The vector from the nearest point of all is a sum of the normals of facets there, times numbers >= 0, so the
-        point is above one of these.
+        The vector from the nearest point is a sum of the normals of the facets there, times numbers >= 0, so the point
+        is above one of these.
         """
         counts = np.fromiter(map(len, self.facets), dtype=np.intp, count=len(self.facets))
         first = np.cumsum(counts) - counts
@@ -321,7 +321,7 @@ class Polytope(Shape):
         directions = end - start
         directions /= np.linalg.norm(directions, axis=1)[:, None]
         outward = np.cross(directions, np.repeat(self.normals, counts, axis=0))
-        # A point on a facet may be computed to be below it, and above one beside it.
+        # By rounding, a point on a facet may be below it, and above an adjacent one.
         slack = _FACET_BELOW * EPS * (self.magnitude + np.abs(points - self.center).max(axis=1, initial=0.0))
         distances = np.empty(len(points))
         step = max(1, PRODUCTS // len(corner))
@@ -330,7 +330,7 @@ class Polytope(Shape):
             heights = local @ self.normals.T - self.offsets
             highest = heights.max(axis=1)
             point, facet = np.nonzero(heights >= np.minimum(highest, -slack[k : k + step])[:, None])
-            # Their sides, one after the other.
+            # The sides of all these facets.
             sides = counts[facet]
             begin = np.cumsum(sides) - sides
             side = np.arange(int(sides.sum())) + np.repeat(first[facet] - begin, sides)
@@ -360,7 +360,7 @@ class Polytope(Shape):
 
 
 def _from_segments(points: FloatArray, start: FloatArray, end: FloatArray, directions: FloatArray) -> FloatArray:
-    # From both ends, so that the nearer of them tells how far along: with the digits of the smaller numbers.
+    # From both ends: the nearer one gives the position along the segment with the digits of the smaller numbers.
     from_start, from_end = points - start, points - end
     along = np.clip((from_start * directions).sum(axis=-1), 0.0, np.linalg.norm(end - start, axis=-1))
     foot = from_start - along[..., None] * directions
@@ -374,7 +374,7 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
     step = max(1, PRODUCTS // len(points))
     if len(axes) <= step:
         if len(points) > 2 * len(axes):
-            # Along short rows numpy is up to fifteen times slower than along long ones.
+            # Reducing along short rows is up to fifteen times slower than along long ones.
             products = axes.dot(points.T)
             return np.minimum.reduce(products, axis=1), np.maximum.reduce(products, axis=1)
         products = points.dot(axes.T)

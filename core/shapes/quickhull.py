@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The convex hull of points in space: quickhull with many points per round.
 
-Points whose visible regions neither overlap nor share an edge do not disturb each other: they are inserted together,
-so that a round is a fixed number of array operations. How it stays right on every finite input:
+Points whose visible regions neither overlap nor share an edge are independent: they are inserted together, so that a
+round is a fixed number of array operations. Why it is correct on every finite input:
 
-* The points are whole numbers (`HullGrid`), and side tests that floats leave open are repeated without error: the
-  triangulated hull is exactly convex and closed.
-* A point is left out only when it is inside, or within a few roundings of the largest coordinate of the hull of the
-  points that stay (`tolerance.HULL_DROP`).
+* The points are integers (`HullGrid`), and side tests that floats leave open are repeated exactly: the triangulated
+  hull is exactly convex and closed.
+* A point is left out only when it is inside the hull of the remaining points, or outside by a few roundings of the
+  largest coordinate (`tolerance.HULL_DROP`).
 * `facets.py` merges coplanar triangles to polygons afterwards.
 
 Source: Barber, Dobkin, Huhdanpaa, "The Quickhull algorithm for convex hulls" (1996).
@@ -25,28 +25,28 @@ from ..types import BoolArray, FloatArray, IntArray
 from .hilbert_curve import curve_order
 from .hull_grid import HullGrid, dots, squares_of
 from .orientation import signs_of_volumes
-from .pair_keys import different, within
+from .pair_keys import unique_keys, within
 from .polytope import PRODUCTS
 from .small_hull import SmallHull
 
 _HULL_SIEVE = 1e-9
-"""Relative: by how much the square of the radius of the ball inside a hull is taken smaller, for the rounding of it."""
+"""Relative: the square of the radius of the ball inside a hull is reduced by this, for its rounding."""
 
-_ONE_BY_ONE = 64  # points; up to here, and for the extreme points of larger sets, plain floats beat arrays
-_FEW_LEFT = 160  # points outside the hull of the extreme ones; up to here plain floats go on
-_MANY = 400  # points; from here on twice as many extreme points come first
-_TABLE = 2_000_000  # pairs of a point and a facet it sees, in one round
-_MANY_UNCLEAR = 100  # pairs of a point and a facet; from here on arrays of twice the digits beat whole numbers
-_NEIGHBOURS = 64  # points whose nearest edges are looked for together
+_ONE_BY_ONE = 64  # points; up to this number, and for extreme points, plain floats are faster than arrays
+_FEW_LEFT = 160  # points outside the hull of the extreme ones; up to this number plain floats continue
+_MANY = 400  # points; from this number on, twice as many extreme points are inserted first
+_TABLE = 2_000_000  # pairs of a point and a facet that it sees, per round
+_MANY_UNCLEAR = 100  # pairs of a point and a facet; from here on arrays with twice the digits are faster than integers
+_NEIGHBOURS = 64  # points whose nearest edges are searched together
 _SLIVER = HULL_SLIVER**2
 
 
 class Solid:
-    """A triangulated convex polyhedron that grows by points: exactly convex at every moment.
+    """A triangulated convex polyhedron that grows by points, always exactly convex.
 
-    Facet k has the corners `corners[k]`, counter-clockwise seen from outside; across its side from corner s to corner
-    s + 1 lies the facet `beside[k, s]`; its plane is `planes[:3, k] @ x <= planes[3, k]`, unit normal, off by less than
-    the grid's `filter` anywhere within the box.
+    Facet k has the corners `corners[k]`, counter-clockwise seen from outside; across side s, from its corner s to the
+    next, lies the facet `beside[k, s]`; its plane is `planes[:3, k] @ x <= planes[3, k]`, unit normal, with an error of
+    less than the grid's `filter` anywhere in the bounding box.
     """
 
     count: int
@@ -84,10 +84,10 @@ class Solid:
 
     def _close_holes(self) -> None:
         if len(self._holes):
-            there = np.ones(self.count, dtype=np.bool_)
-            there[self._holes] = False
-            position = np.cumsum(there) - 1
-            order = np.flatnonzero(there)
+            alive = np.ones(self.count, dtype=np.bool_)
+            alive[self._holes] = False
+            position = np.cumsum(alive) - 1
+            order = np.flatnonzero(alive)
             self.corners = self.corners[order]
             self.beside = position[self.beside[order]]
             self.planes = self.planes[:, order]
@@ -110,11 +110,11 @@ class Solid:
 
     @property
     def left_out(self) -> IntArray:
-        """Points that were left out though they may stand out by a rounding."""
+        """Points that were left out although they may protrude by rounding."""
         return np.concatenate(self._left_out) if self._left_out else np.empty(0, dtype=np.intp)
 
     def _outside_ball(self) -> IntArray:
-        """Return the points outside a ball that fits into the present polyhedron: a cheap first sieve."""
+        """Return the points outside a ball that fits into the current polyhedron: a cheap first filter."""
         normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
         middle = self.x[:, self.vertices].mean(axis=1)
         radius = float((offsets - middle @ normals).min()) - self.grid.filter
@@ -127,7 +127,7 @@ class Solid:
         x, corners = self.x, self.corners[facets]
         p0, p1, p2 = x[:, corners[:, 0]], x[:, corners[:, 1]], x[:, corners[:, 2]]
         u, v, w = p1 - p0, p2 - p1, p0 - p2
-        # A cross product is rounded relative to the sides it is made of: leave out the longest.
+        # The error of a cross product is relative to its factors: use the two shorter sides.
         lengths = np.stack([squares_of(u), squares_of(v), squares_of(w)])
         longest = lengths.argmax(axis=0)
         first = np.where(longest == 0, v, np.where(longest == 1, w, u))
@@ -177,7 +177,7 @@ class Solid:
     def _keep_outside(
         self, ids: IntArray, owner: IntArray, height: FloatArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Keep the points outside; note the ones near the surface; forget all others and copies of corners."""
+        """Return the points outside; add those near the surface to `left_out`, except duplicates of corners."""
         outside = height > self.grid.drop
         close = np.flatnonzero(~outside & (height >= -self.grid.filter))
         if len(close):
@@ -190,14 +190,14 @@ class Solid:
     def _grow(
         self, ids: IntArray, owner: IntArray, height: FloatArray, progress: Progress | None, exactly: bool = False
     ) -> None:
-        """Insert points until none of the given ones is outside by more than HULL_DROP; exactly: is outside at all.
+        """Insert points until none is outside by more than HULL_DROP; with `exactly`, until none is outside at all.
 
-        Heights are exact volumes then, of the tetrahedra of a point and its facet.
+        With `exactly`, `height` is the exact volume of the tetrahedron of a point and its facet.
         """
         count = len(ids)
         while len(ids):
-            report_progress(progress, 1.0 - len(ids) / count)  # points only ever leave
-            # The farthest point of each facet: of repeated indices in an assignment the last one stays.
+            report_progress(progress, 1.0 - len(ids) / count)  # the number of points only falls
+            # The farthest point of each facet: in an assignment with repeated indices the last one counts.
             order = height.argsort(kind="stable")
             farthest = np.full(self.count, -1, dtype=np.intp)
             farthest[owner[order]] = order
@@ -208,16 +208,16 @@ class Solid:
             taker = takers[owner]
             taker[chosen[inserted]] = -2
             if blind.any():
-                # Not above its facet after all: the float64 height was rounding.
+                # Not above its facet: the float64 height was a rounding error.
                 taker[chosen[blind]] = -2
                 self._left_out.append(ids[chosen[blind]])
-            moved = np.flatnonzero(taker >= 0)
+            displaced = np.flatnonzero(taker >= 0)
             stay = taker == -1
-            ids, moved_ids = ids[stay], ids[moved]
+            ids, displaced_ids = ids[stay], ids[displaced]
             owner, height = owner[stay], height[stay]
-            if len(moved):
-                more = self._reassign(moved_ids, taker[moved], new, first, rings, exactly)
-                ids, owner, height = (np.concatenate(pair) for pair in zip((ids, owner, height), more, strict=True))
+            if len(displaced):
+                added = self._reassign(displaced_ids, taker[displaced], new, first, rings, exactly)
+                ids, owner, height = (np.concatenate(pair) for pair in zip((ids, owner, height), added, strict=True))
 
     def _reassign(
         self,
@@ -228,14 +228,14 @@ class Solid:
         rings: IntArray,
         exactly: bool,
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Give points whose facet has gone to the facet around the inserted point that they are farthest above."""
+        """Assign points whose facet was removed to the facet around the inserted point that they are farthest above."""
         many = rings[taker]
         end = np.cumsum(many)
         begin = end - many
         point = np.repeat(np.arange(len(ids)), many)
         facet = new[np.arange(end[-1]) - np.repeat(begin - first[taker], many)]
-        which = ids[point]
-        heights = self._volumes(which, facet) if exactly else self._heights(which, facet)
+        points = ids[point]
+        heights = self._volumes(points, facet) if exactly else self._heights(points, facet)
         height = np.maximum.reduceat(heights, begin)
         best = np.flatnonzero(heights == np.repeat(height, many))
         owner = np.empty(len(ids), dtype=np.intp)
@@ -246,7 +246,7 @@ class Solid:
         return self._keep_outside(ids, owner, height)
 
     def _heights(self, points: IntArray, facets: IntArray) -> FloatArray:
-        """Return how high points are above the planes of facets, pair by pair, to a rounding."""
+        """Return the heights of points above the planes of facets, pair by pair, to rounding."""
         planes, x = self.planes, self.x
         heights: FloatArray = planes[0].take(facets) * x[0].take(points)
         heights += planes[1].take(facets) * x[1].take(points)
@@ -255,13 +255,13 @@ class Solid:
         return heights
 
     def _volumes(self, points: IntArray, facets: IntArray) -> FloatArray:
-        """Return six times the volume between points and facets, pair by pair: > 0 just where a point is above."""
+        """Return six times the volume between points and facets, pair by pair: > 0 exactly where a point is above."""
         corners = self.corners.take(facets, axis=0)
         a, b, c = (self.x.take(corners[:, s], axis=1) for s in range(3))
         return signs_of_volumes(a, b, c, self.x.take(points, axis=1)).values
 
     def _sees(self, points: IntArray, facets: IntArray) -> BoolArray:
-        """Return which points are strictly above which facets, pair by pair, without error."""
+        """Return whether points are strictly above facets, pair by pair, exactly."""
         height = self._heights(points, facets)
         sees: BoolArray = height > 0.0
         unclear = np.flatnonzero(np.abs(height) <= self.grid.filter)  # mutant: hull-sides-by-floats
@@ -276,10 +276,11 @@ class Solid:
     def _insert(
         self, points: IntArray, facets: IntArray
     ) -> tuple[BoolArray, BoolArray, IntArray, IntArray, IntArray, IntArray]:
-        """Insert as many of the points, each above its given facet, as do not disturb each other; later ones first.
+        """Insert as many of the points, each above its given facet, as are independent of each other; later ones first.
 
-        Return which were inserted; which do not see their facet; for each old facet the point that removed it, or -1;
-        and the new facets with, for each point, where its ring of them begins and how many there are.
+        Return masks of the points that were inserted and of those that do not see their facet; for each old facet the
+        point that removed it, or -1; and the new facets with, for each point, the start and the length of its ring of
+        them.
         """
         count, many = self.count, len(points)
         sees = self._sees(points, facets)
@@ -289,29 +290,29 @@ class Solid:
         found = [keys]
         first = 0
         while len(keys):
-            # Breadth first: what a point sees beside a facet is on the same step, the last one or the next one.
-            who, facet = np.divmod(keys, count)
-            beyond = different((who[:, None] * count + self.beside[facet]).ravel())
+            # Breadth first: what a point sees beside a facet is on the same level, the last one or the next one.
+            viewer, facet = np.divmod(keys, count)
+            beyond = unique_keys((viewer[:, None] * count + self.beside[facet]).ravel())
             beyond = beyond[~(within(keys, beyond) | within(before, beyond))]
-            who, facet = np.divmod(beyond, count)
-            before, keys = keys, beyond[self._sees(points[who], facet)]
+            viewer, facet = np.divmod(beyond, count)
+            before, keys = keys, beyond[self._sees(points[viewer], facet)]
             found.append(keys)
             if sum(map(len, found)) > _TABLE and first < many - 1:
-                first = (first + many) // 2  # later ones go first; the others have their turn in another round
+                first = (first + many) // 2  # later ones first; the others follow in another round
                 found = [part[part >= first * count] for part in found]
                 before, keys = found[-2:]
         keys = np.sort(np.concatenate(found))
-        who, facet = np.divmod(keys, count)
+        viewer, facet = np.divmod(keys, count)
         across = self.beside[facet]
-        edge, side = np.nonzero(~within(keys, who[:, None] * count + across))
-        rim_who, rim_facet, rim_beyond = who[edge], facet[edge], across[edge, side]
+        edge, side = np.nonzero(~within(keys, viewer[:, None] * count + across))
+        rim_viewer, rim_facet, rim_beyond = viewer[edge], facet[edge], across[edge, side]
 
-        # Two points are at odds when one sees a facet of the other's region or rim. Later points go first; then those
-        # that are not at odds with any of them, until none is left.
+        # Two points conflict when one sees a facet of the other's region or rim. Later points go first; then those
+        # without a conflict with any of them, until none remains.
         inserted = np.zeros(many, dtype=np.bool_)
         seen_by = np.full(count, -1, dtype=np.intp)
         rim_of = np.full(count, -1, dtype=np.intp)
-        i, f, j, g = who, facet, rim_who, rim_beyond
+        i, f, j, g = viewer, facet, rim_viewer, rim_beyond
         while len(i):
             seen_by[f] = i
             rim_of[g] = j
@@ -322,8 +323,8 @@ class Solid:
             inserted |= ~waits
             seen_by.fill(-1)
             rim_of.fill(-1)
-            seen_by[facet[inserted[who]]] = 0
-            rim_of[rim_beyond[inserted[rim_who]]] = 0
+            seen_by[facet[inserted[viewer]]] = 0
+            rim_of[rim_beyond[inserted[rim_viewer]]] = 0
             out = inserted.copy()
             out[i[(seen_by[f] == 0) | (rim_of[f] == 0)]] = True
             out[j[seen_by[g] == 0]] = True
@@ -334,39 +335,39 @@ class Solid:
             left, left_rim = ~out[i], ~out[j]
             i, f, j, g = i[left], f[left], j[left_rim], g[left_rim]
 
-        gone = inserted[who]
+        is_removed = inserted[viewer]
         takers = np.full(count, -1, dtype=np.intp)
-        takers[facet[gone]] = who[gone]
-        kept = inserted[rim_who]
-        rim_who, rim_facet, rim_beyond, side = (
-            rim_who[kept],
+        takers[facet[is_removed]] = viewer[is_removed]
+        kept = inserted[rim_viewer]
+        rim_viewer, rim_facet, rim_beyond, side = (
+            rim_viewer[kept],
             rim_facet[kept],
             rim_beyond[kept],
             side[kept],
         )
         start = self.corners[rim_facet, side]
         end = self.corners[rim_facet, (side + 1) % 3]
-        removed = facet[gone]
+        removed = facet[is_removed]
         new = np.concatenate([self._holes, removed])
         total = count + max(0, len(start) - len(new))
         self._reserve(total)
         new = np.concatenate([new, np.arange(count, total)])
-        # A point that buries others needs fewer facets than it removes. Nothing is above the plane of a hole.
+        # A point that encloses others needs fewer facets than it removes. Nothing is above the plane of a hole.
         new, self._holes = new[: len(start)], new[len(start) :]
         self.planes[:, self._holes] = [[0.0], [0.0], [0.0], [np.inf]]
         self.count = total
         corner = self.corners[rim_beyond]
         self.beside[rim_beyond, (corner == end[:, None]).argmax(axis=1)] = new
         n = self.x.shape[1]
-        start_key = rim_who * n + start
+        start_key = rim_viewer * n + start
         order = start_key.argsort()
-        following = new[order[np.searchsorted(start_key, rim_who * n + end, sorter=order)]]
-        self.corners[new] = np.stack([start, end, points[rim_who]], axis=1)
+        following = new[order[np.searchsorted(start_key, rim_viewer * n + end, sorter=order)]]
+        self.corners[new] = np.stack([start, end, points[rim_viewer]], axis=1)
         self.beside[new, 0] = rim_beyond
         self.beside[new, 1] = following
         self.beside[following, 2] = new
         self._set_planes(new)
-        rings = np.bincount(rim_who, minlength=many)
+        rings = np.bincount(rim_viewer, minlength=many)
         return inserted, blind, takers, new, np.cumsum(rings) - rings, rings
 
     def _reserve(self, total: int) -> None:
@@ -378,7 +379,8 @@ class Solid:
             self.planes = np.concatenate([self.planes, np.empty((4, more))], axis=1)
 
     def _left_too_far_out(self, progress: Progress | None) -> tuple[IntArray, IntArray]:
-        """Return the points left out near a sharp edge or tip, where near all planes is not near the polyhedron.
+        """Return the points left out near a sharp edge or tip, where a point near all planes may be far from the
+        polyhedron.
 
         Each is returned with its nearest edge: side s of facet k is number s * count + k.
         """
@@ -388,7 +390,7 @@ class Solid:
         normals, offsets = self.planes[:3, : self.count], self.planes[3, : self.count]
         middle = self.x[:, self.vertices].mean(axis=1)
         inside = float((offsets - middle @ normals).min())
-        # Growing the polyhedron about a point within by 1 + drop / inside moves every plane out by drop at least.
+        # Scaling the polyhedron about an inner point by 1 + drop / inside moves every plane out by at least drop.
         if self.grid.drop * 2.0 * self.grid.radius <= self.grid.buried * inside:
             return near[:0], near[:0]
         corners = self.corners[: self.count]
@@ -413,8 +415,9 @@ class Solid:
         return ids[far], edge[far]
 
     def _nearest_edges(self, ids: IntArray, start: FloatArray, direction: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return the edge nearest to each point, and its distance; sides of facets have start and direction."""
-        # Every edge is a side of two facets: once is enough.
+        """Return the edge nearest to each point, and its distance; `start` and `direction` are those of the sides of
+        facets."""
+        # Every edge is a side of two facets: one of them is enough.
         once = np.flatnonzero((self.corners[: self.count] < np.roll(self.corners[: self.count], -1, axis=1)).T.ravel())
         start, direction = start[:, once], direction[:, once]
         square = squares_of(direction)
@@ -428,7 +431,7 @@ class Solid:
         order = curve_order(self.x[:, ids])
         step = min(max(1, _TABLE // (16 * self.count)), _NEIGHBOURS)
         for begin in range(0, len(ids), step):
-            # No edge is nearest to any of a few neighbours that is farther from their middle than this.
+            # Edges farther than this from the middle of a few neighbours are nearest to none of them.
             chunk = order[begin : begin + step]
             q = self.x[:, ids[chunk]]
             middle = q.mean(axis=1, keepdims=True)
@@ -442,25 +445,25 @@ class Solid:
         return nearest, best
 
     def _insert_exactly(self, ids: IntArray, edges: IntArray, progress: Progress | None) -> None:
-        """Insert those of the points that are outside at all, by however little; each with its nearest edge.
+        """Insert the points that are outside at all, by however little; each is given with its nearest edge.
 
-        What is outside is above a facet beside its nearest edge, but for rounding or where a corner is as near.
+        A point outside is above a facet beside its nearest edge, except by rounding or where a corner is as near.
         """
         side, facet = np.divmod(edges, self.count)
         across = self.beside[facet, side]
-        volume, other = self._volumes(ids, facet), self._volumes(ids, across)
-        owner = np.where(volume >= other, facet, across)
-        volume = np.maximum(volume, other)
+        volume, volume_across = self._volumes(ids, facet), self._volumes(ids, across)
+        owner = np.where(volume >= volume_across, facet, across)
+        volume = np.maximum(volume, volume_across)
         unseen = np.flatnonzero(volume <= 0.0)
         step = max(1, PRODUCTS // (16 * self.count))
         for begin in range(0, len(unseen), step):
             part = unseen[begin : begin + step]
             heights = self.x[:, ids[part]].T @ self.planes[:3, : self.count] - self.planes[3, : self.count]
-            which, facet = np.nonzero(heights >= -self.grid.filter)
-            found = self._volumes(ids[part[which]], facet)
+            row, facet = np.nonzero(heights >= -self.grid.filter)
+            found = self._volumes(ids[part[row]], facet)
             above = np.flatnonzero(found > 0.0)
-            owner[part[which[above]]] = facet[above]
-            volume[part[which[above]]] = found[above]
+            owner[part[row[above]]] = facet[above]
+            volume[part[row[above]]] = found[above]
         outside = np.flatnonzero(volume > 0.0)
         # mutant: hull-sharp-tips-left-out
         self._grow(ids[outside], owner[outside], volume[outside], progress, exactly=True)
@@ -483,7 +486,7 @@ def extreme_points(x: FloatArray, directions: FloatArray) -> IntArray:
 
 
 def _directions(count: int) -> FloatArray:
-    """Return directions spread over the sphere (a Fibonacci spiral), none of them along an axis or a diagonal."""
+    """Return directions spread over the sphere (a Fibonacci spiral), none along an axis or a diagonal."""
     k = np.arange(count)
     z = 1.0 - (2.0 * k + 1.0) / count
     angle = 0.3 + k * (np.pi * (3.0 - np.sqrt(5.0)))

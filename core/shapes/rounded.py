@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shapes with a rounding radius: spheres, circles, capsules, and any other shape with everything near it.
+"""Shapes with a rounding radius: spheres, circles, capsules, and any other shape grown by a radius.
 
-Two of them are as far apart as their cores are, less both radii: exactly, whether they are apart or penetrate. So what
-is known of polytopes is known of these. Source: S1.5.
+The signed distance of two of them is that of their cores less both radii, exactly, whether they are apart or penetrate.
+So results for polytopes apply to them. Source: S1.5.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _R = TypeVar("_R", bound="Rounded")
 
 @dataclass(frozen=True, eq=False, init=False)
 class Rounded(CurvedShape):
-    """Everything within a radius of a shape, which may itself be curved."""
+    """All points within a radius of a shape, which may itself be curved."""
 
     core: Polytope | CurvedShape
-    """What is rounded. A shape that is rounded already is taken apart: the radii add."""
+    """The shape that is rounded. A `Rounded` core is replaced by its own core, and the radii add."""
     radius: float
 
     def __init__(self, core: Polytope | CurvedShape, radius: float) -> None:
@@ -144,7 +144,8 @@ class Circle(Rounded):
 
 
 class Capsule(Rounded):
-    """Everything within a radius of a segment, in space or in the plane; its length is that plus two radii."""
+    """All points within a radius of a segment, in space or in the plane; its length is that of the segment plus two
+    radii."""
 
     def __init__(self, start: ArrayLike, end: ArrayLike, radius: float) -> None:
         """Build it from the ends of its segment (dim,) and its radius >= 0, world units.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every shape can be asked: where it is, how large it is, what is inside it, and its image under a matrix."""
+"""The base class of all shapes: bounds, volume, support points, signed distance and transforms."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from ..types import BoolArray, FloatArray, ReadOnlyArrays, read_only
 _S = TypeVar("_S", bound="Shape")
 
 SIMILAR = 1e-6
-"""Relative: by how much the stretches of a matrix may differ and still be one. Blender's matrices are float32."""
+"""Relative: by how much the stretches of a matrix may differ and still count as equal. Blender's matrices are
+float32."""
 
 
 class Shape(ReadOnlyArrays):
-    """A shape in the plane or in space, in world coordinates. It cannot be changed.
+    """A shape in the plane or in space, in world coordinates; immutable.
 
     Points and directions are arrays (n, dim), lengths in the unit of the coordinates. Every method raises ValueError,
     naming the argument, when that has another shape or is not finite.
     """
 
     without_vertices: ClassVar[str] = "is another kind of shape: use contact(a, b)"
-    """Why algorithms that walk from vertex to vertex (GJK, EPA, SAT) do not take it, and what to use instead."""
+    """Why algorithms on vertices (GJK, EPA, SAT) do not take it, and what to use instead; the end of their error
+    message."""
 
     @property
     def dim(self) -> int:
@@ -46,13 +48,13 @@ class Shape(ReadOnlyArrays):
 
     @property
     def centroid(self) -> FloatArray:
-        """(dim,) centre of mass, world frame: of the volume; of the area or length of what has no volume."""
+        """(dim,) centre of mass, world frame: of the volume, or of the area or length of a shape without volume."""
         raise NotImplementedError
 
     def supports(self, directions: ArrayLike) -> FloatArray:
         """Return the support points (k, dim), those farthest along `directions` (k, dim), of any length but zero.
 
-        Of a shape that is not convex they are the support points of its convex hull. Source: S4.2.
+        For a shape that is not convex they are the support points of its convex hull. Source: S4.2.
         """
         return self._support_points(as_directions("directions", directions, self.dim))
 
@@ -69,7 +71,7 @@ class Shape(ReadOnlyArrays):
     def signed_distance(self, points: ArrayLike) -> FloatArray:
         """Return the signed distances (n,) of `points` (n, dim): > 0 outside, < 0 minus the distance to the surface.
 
-        Right to rounding. A shape that does not fill its space has no inside.
+        Accurate to rounding. A shape that does not fill its space has no inside.
 
         >>> print(Box((0, 0, 0), (2, 2, 2)).signed_distance([(0, 0, 0), (3, 0, 0)]))
         [-1.  2.]
@@ -81,7 +83,7 @@ class Shape(ReadOnlyArrays):
     def contains(self, points: ArrayLike) -> BoolArray:
         """Return (n,) whether `points` (n, dim) are inside or on the surface: their signed distance is not above 0.
 
-        Rounding decides about points on the surface.
+        For points on the surface, rounding decides.
         """
         return self.signed_distance(points) <= 0.0
 
@@ -90,9 +92,9 @@ class Shape(ReadOnlyArrays):
 
         The class is kept where the matrix allows it: a hull, box, polygon, ellipsoid, compound or mesh under any, a
         sphere, capsule and other rounded shapes under rotation, reflection, translation and even scale (stretches that
-        differ by less than 1e-6, as those of float32 matrices do, are even), a cylinder and a cone under other scale
-        along their axis too. A sphere becomes an `Ellipsoid` under uneven scale. Raises ValueError, naming the class
-        that can be taken instead, for any other, and naming the argument when the last row is not 0, ..., 0, 1.
+        differ by less than 1e-6, as those of float32 matrices do, are even), a cylinder and a cone also under another
+        scale along their axis. A sphere becomes an `Ellipsoid` under uneven scale. Raises ValueError for any other
+        matrix, naming the class to use instead, and when the last row is not 0, ..., 0, 1.
         """
         linear, offset = as_affine("matrix", matrix, self.dim)
         return self._transformed(linear, offset)
@@ -161,7 +163,8 @@ def as_shape(name: str, value: object) -> Shape:
 
 
 def similarity(linear: FloatArray) -> tuple[float, FloatArray] | None:
-    """Return the scale > 0 and the rotation or reflection (dim, dim) that a matrix is made of; None for any other."""
+    """Return the scale > 0 and the rotation or reflection (dim, dim) whose product the matrix is; None for any
+    other."""
     u, stretches, v = np.linalg.svd(linear)
     if not stretches[-1] > (1.0 - SIMILAR) * stretches[0]:
         return None

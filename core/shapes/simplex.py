@@ -16,7 +16,7 @@ from ..tolerance import SLIVER
 Vertex = tuple[float, float, float, int, int]
 Vector = tuple[float, float, float]
 Nearest = tuple[float, float, float, tuple[Vertex, ...]]
-"""The nearest point x, y, z and the vertices of the smallest face of the simplex that holds it."""
+"""The nearest point x, y, z and the vertices of the smallest face of the simplex that contains it."""
 
 
 def nearest_on_simplex(vertices: tuple[Vertex, ...]) -> Nearest | None:
@@ -36,7 +36,7 @@ def nearest_on_simplex(vertices: tuple[Vertex, ...]) -> Nearest | None:
 
 
 def nearest_on_segment(a: Vertex, b: Vertex) -> Nearest:
-    """Return the point of segment ab nearest to the origin, with the face that holds it."""
+    """Return the point of segment ab nearest to the origin, with the face that contains it."""
     ax, ay, az, _, _ = a
     ux, uy, uz = b[0] - ax, b[1] - ay, b[2] - az
     along = -(ax * ux + ay * uy + az * uz)
@@ -50,10 +50,10 @@ def nearest_on_segment(a: Vertex, b: Vertex) -> Nearest:
 
 
 def nearest_on_triangle(a: Vertex, b: Vertex, c: Vertex) -> Nearest:
-    """Return the point of triangle abc nearest to the origin, with the face that holds it.
+    """Return the point of triangle abc nearest to the origin, with the face that contains it.
 
-    The barycentric signs come from the triple products n.(a x b), which stay accurate for slivers where the textbook's
-    products of dot products cancel.
+    The barycentric signs are those of the triple products n.(a x b), which stay accurate for slivers, where the
+    textbook's products of dot products cancel.
     """
     ax, ay, az, _, _ = a
     bx, by, bz, _, _ = b
@@ -93,7 +93,7 @@ def nearest_on_triangle(a: Vertex, b: Vertex, c: Vertex) -> Nearest:
             return bx + t * (cx - bx), by + t * (cy - by), bz + t * (cz - bz), (b, c)
     normal2 = nx * nx + ny * ny + nz * nz
     if normal2 == 0.0 or weight_a < 0.0 or weight_b < 0.0 or weight_c < 0.0:
-        # Rounding left no Voronoi region, so the triangle is (nearly) a segment: its sides decide.
+        # Rounding excluded every Voronoi region, so the triangle is (nearly) a segment: its sides decide.
         sides = (nearest_on_segment(a, b), nearest_on_segment(a, c), nearest_on_segment(b, c))
         return min(sides, key=_squared_length)
     s = (nx * ax + ny * ay + nz * az) / normal2
@@ -121,9 +121,8 @@ def nearest_on_tetrahedron(new: Vertex, b: Vertex, c: Vertex, d: Vertex, *, any_
 
 
 def encloses_origin(tetrahedron: tuple[Vertex, ...], margin: float) -> bool:
-    """Tell whether the origin is inside a tetrahedron, six times the volume of each of its parts more than `margin`.
-
-    A margin above their rounding makes yes a certain answer; no is none.
+    """Return whether the origin is inside a tetrahedron, with six times the volume of each of its parts above `margin`.
+    With a margin above their rounding True is certain, False is not.
     """
     (px, py, pz, _, _), (qx, qy, qz, _, _), (rx, ry, rz, _, _), (sx, sy, sz, _, _) = tetrahedron
     x, y, z = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
@@ -136,14 +135,14 @@ def encloses_origin(tetrahedron: tuple[Vertex, ...], margin: float) -> bool:
 
 
 def _same_side(a: Vertex, b: Vertex, c: Vertex, inner: Vertex) -> bool:
-    """Tell whether the origin and `inner` are strictly on the same side of the plane abc."""
+    """Return whether the origin and `inner` are strictly on the same side of the plane abc."""
     ax, ay, az, _, _ = a
     ux, uy, uz = b[0] - ax, b[1] - ay, b[2] - az
     vx, vy, vz = c[0] - ax, c[1] - ay, c[2] - az
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     origin = -(nx * ax + ny * ay + nz * az)
-    other = nx * (inner[0] - ax) + ny * (inner[1] - ay) + nz * (inner[2] - az)
-    return (origin > 0.0 and other > 0.0) or (origin < 0.0 and other < 0.0)
+    height = nx * (inner[0] - ax) + ny * (inner[1] - ay) + nz * (inner[2] - az)
+    return (origin > 0.0 and height > 0.0) or (origin < 0.0 and height < 0.0)
 
 
 def _squared_length(nearest: Nearest) -> float:
@@ -201,13 +200,13 @@ def _sliver_normal(a: Vertex, b: Vertex, c: Vertex) -> Vector | None:
 def barycentric(point: Vector, simplex: tuple[Vertex, ...]) -> tuple[float, ...]:
     """Return the weights of the point of `simplex` (1 to 3 vertices) nearest to `point`, none negative, sum 1.
 
-    `point` must be (nearly) in the simplex. The height over the longest side is settled first and the place along that
-    side afterwards, so that the weighted mean comes out right to rounding however thin a triangle is.
+    `point` must be (nearly) in the simplex. The height over the longest side is determined first and the position along
+    that side afterwards, so that the weighted mean is correct to rounding however thin a triangle is.
     """
     if len(simplex) == 1:
         return (1.0,)
     if len(simplex) == 2:
-        t = _place_between(point, simplex[0], simplex[1])
+        t = _segment_parameter(point, simplex[0], simplex[1])
         return 1.0 - t, t
     (ax, ay, az, _, _), (bx, by, bz, _, _), (cx, cy, cz, _, _) = simplex
     px, py, pz = point
@@ -216,7 +215,7 @@ def barycentric(point: Vector, simplex: tuple[Vertex, ...]) -> tuple[float, ...]
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     normal2 = nx * nx + ny * ny + nz * nz
     if normal2 > SLIVER * SLIVER * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
-        # No sliver: the areas opposite the corners tell, if the point is inside.
+        # Not a sliver: the areas opposite the corners are the weights, if the point is inside.
         wx, wy, wz = px - ax, py - ay, pz - az
         second = (nx * (wy * vz - wz * vy) + ny * (wz * vx - wx * vz) + nz * (wx * vy - wy * vx)) / normal2
         third = (nx * (uy * wz - uz * wy) + ny * (uz * wx - ux * wz) + nz * (ux * wy - uy * wx)) / normal2
@@ -253,7 +252,7 @@ def weighted_mean(simplex: tuple[Vertex, ...], weights: tuple[float, ...]) -> Ve
     return ax + x, ay + y, az + z
 
 
-def _place_between(point: Vector, a: Vertex, b: Vertex) -> float:
+def _segment_parameter(point: Vector, a: Vertex, b: Vertex) -> float:
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     length2 = ux * ux + uy * uy + uz * uz
     along = (point[0] - a[0]) * ux + (point[1] - a[1]) * uy + (point[2] - a[2]) * uz

@@ -2,7 +2,7 @@
 """The convex hull of a few points in space: quickhull in plain floats, one point at a time.
 
 `quickhull.py` does the same with arrays, many points at a time; numpy's overhead per call makes that 5 to 12 times
-slower (measured) for the 8 to 64 points with which every hull begins, and with which most end.
+slower (measured) for the 8 to 64 points with which every hull begins and most are complete.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _SLIVER = HULL_SLIVER**2
 
 
 class SmallHull:
-    """The triangulated hull of a few points, grown one point at a time in plain floats: arrays do not pay there.
+    """The triangulated hull of a few points, grown one point at a time in plain floats.
 
-    `corners`, `beside` and `planes` are rows as `Solid` has them.
+    `corners`, `beside` and `planes` are the rows of those of `Solid`.
     """
 
     def __init__(self, grid: HullGrid, simplex: tuple[int, ...]) -> None:
@@ -38,10 +38,10 @@ class SmallHull:
         self._alive = [True] * 4
 
     def add(self, points: IntArray) -> None:
-        """Grow to the hull of what is there and the points."""
+        """Grow to the hull including the points."""
         ids = [i for i in points.tolist() if i not in self._rows]
         self._read(ids)
-        self._share_out(ids, range(len(self.corners)))
+        self._assign(ids, range(len(self.corners)))
         self._grow()
 
     def add_outside(self, points: IntArray, owner: IntArray, height: FloatArray) -> None:
@@ -69,13 +69,13 @@ class SmallHull:
             top = max(outside)
             point = top[1]
             if top[0] <= self._filter and self._exact.side(*self.corners[facet], point) <= 0:
-                # Not above its facet after all: the float64 height was rounding.
+                # Not above its facet: the float64 height was a rounding error.
                 outside.remove(top)
                 self.left_out.append(point)
                 todo.append(facet)
                 continue
             todo.extend(self._insert(point, facet))
-        # Leave out the facets that have gone.
+        # Drop the facets that were removed.
         order = [k for k, alive in enumerate(self._alive) if alive]
         position = {k: i for i, k in enumerate(order)}
         self.corners = [self.corners[k] for k in order]
@@ -85,7 +85,7 @@ class SmallHull:
         self._alive = [True] * len(order)
 
     def _insert(self, point: int, facet: int) -> range:
-        """Put the point, which sees the facet, on the hull; return the new facets."""
+        """Add the point, which sees the facet, to the hull; return the new facets."""
         corners, beside, planes = self.corners, self.beside, self.planes
         x, y, z = self._rows[point]
         bound = self._filter
@@ -108,15 +108,15 @@ class SmallHull:
                 if not seen:
                     rim.append((u, v, g))
         first = len(corners)
-        at: dict[int, int] = {}
+        first_with: dict[int, int] = {}
         for u, v, g in rim:
-            at[u] = len(corners)
+            first_with[u] = len(corners)
             beside[g][corners[g].index(v)] = len(corners)
             corners.append((u, v, point))
             beside.append([g, 0, 0])
             planes.append(self._plane(u, v, point))
         for k, (_, v, _) in enumerate(rim, first):
-            following = at[v]
+            following = first_with[v]
             beside[k][1] = following
             beside[following][2] = k
         new = range(first, len(corners))
@@ -128,11 +128,11 @@ class SmallHull:
             outside = self._outside[f]
             if outside:
                 points += [q for _, q in outside if q != point]
-        self._share_out(points, new)
+        self._assign(points, new)
         return new
 
-    def _share_out(self, points: list[int], facets: range) -> None:
-        """Give each point to the one of the facets that it is farthest above, if it is outside."""
+    def _assign(self, points: list[int], facets: range) -> None:
+        """Assign each point to the facet that it is farthest above, if it is outside."""
         planes, rows, drop, bound = self.planes, self._rows, self._drop, -self._filter
         for q in points:
             x, y, z = rows[q]
@@ -164,7 +164,7 @@ class SmallHull:
         uu = ux * ux + uy * uy + uz * uz
         vv = vx * vx + vy * vy + vz * vz
         if square < _SLIVER * uu * vv:
-            # A cross product is rounded relative to the sides it is made of: try the two shortest.
+            # The error of a cross product is relative to its factors: try the two shortest sides.
             wx, wy, wz = cx - bx, cy - by, cz - bz
             ww = wx * wx + wy * wy + wz * wz
             if uu < vv:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Support mapping of a shape, Minkowski sum and Minkowski difference of two.
+"""Support mapping of a shape; Minkowski sum and difference of two shapes.
 
 World frame throughout: directions and points have the axes and the unit of the shapes' coordinates. Every function
-raises ValueError, naming the argument, when a shape is not one it takes, when two shapes differ in dimension, or when a
+raises ValueError, naming the argument, when a shape is of another kind, when two shapes differ in dimension, or when a
 direction has another length than the shape's points, is zero or not finite. Source: S4.1, S4.2.
 """
 
@@ -21,7 +21,7 @@ from .shape import Shape, as_shape
 
 @dataclass(frozen=True, eq=False)
 class MinkowskiPoints(ReadOnlyArrays):
-    """Points of the Minkowski difference A - B with the pairs of vertices that made them. The arrays are read-only."""
+    """Points of the Minkowski difference A - B with the pairs of vertices they come from. The arrays are read-only."""
 
     points: FloatArray
     """(k, dim) `a.vertices[index_a] - b.vertices[index_b]`, world axes."""

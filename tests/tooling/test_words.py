@@ -42,7 +42,6 @@ UNSWEPT = {
     "core/meshes/mesh.py",
     "core/mesh_contact/mesh_pair.py",
     "core/meshes/mesh_distance.py",
-    "core/shapes/box.py",
     "core/verify/compound.py",
     "core/verify/curved_region.py",
     "core/verify/form.py",
