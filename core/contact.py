@@ -10,10 +10,10 @@ from .budget import Budget
 from .compounds.compound import Compound, as_compound
 from .compounds.compound_contact import compound_contact
 from .curved.convex_contact import convex_contact
-from .mesh_contact.mesh_contact import mesh_contact
+from .mesh_contact.mesh_contact import mesh_contact, validate_solids
 from .mesh_contact.mesh_pair import Pieces
 from .meshes.mesh import Mesh
-from .meshes.solid_facets import Solid, validate_solids
+from .meshes.solid_facets import Solid
 from .progress import Progress
 from .result import Contact, Method
 from .shapes.curved_shape import CurvedShape

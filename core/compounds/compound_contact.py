@@ -18,13 +18,13 @@ from ..budget import Budget
 from ..curved.convex_contact import convex_contact
 from ..curved.curved_inside import sticks_out
 from ..narrow_phase.gjk import gjk
-from ..narrow_phase.ordinary_size import at_ordinary_size
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
 from ..progress import Progress, report_progress, subrange
 from ..region.center import middle
 from ..region.merged_region import Patch
 from ..result import CompoundCertificate, Contact, Relation, Status
+from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..tolerance import COMPOUND_PLANE, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 from ..types import FloatArray, positive_zero, read_only

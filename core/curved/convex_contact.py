@@ -24,12 +24,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..narrow_phase.ordinary_size import at_ordinary_size
 from ..narrow_phase.polytope_contact import polytope_contact
 from ..narrow_phase.relation import contact_band
 from ..result import BallCertificate, Contact, Method, Status, SupportCertificate
 from ..shapes.curved_shape import ConvexShape, CurvedShape, FlatFeature
 from ..shapes.feature import Feature, support_feature
+from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..tolerance import CURVED_ROUNDING, DEFAULT_CONTACT_TOLERANCE, EPS, promised
 from ..types import FloatArray, read_only

@@ -44,19 +44,6 @@ def pieces_of(solid: Compound | ConvexShape) -> tuple[ConvexShape, ...]:
     return solid.pieces if isinstance(solid, Compound) else (solid,)
 
 
-def validate_solids(a: object, b: object) -> None:
-    """Raise ValueError unless both are shapes, called a and b, of one dimension."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Solid):
-            raise ValueError(
-                f"{name} must be a shape such as ConvexHull, Box or Sphere, a Compound or a Mesh, "
-                f"not {type(shape).__name__}"
-            )
-    dim_a, dim_b = (3 if isinstance(shape, Mesh) else shape.dim for shape in (a, b))  # type: ignore[attr-defined]
-    if dim_a != dim_b:
-        raise ValueError(f"a and b must have the same dimension, but a has {dim_a} and b has {dim_b}")
-
-
 def solid_facets(name: str, solid: Solid) -> SolidFacets:
     """Return a solid in space as a mesh. Raises ValueError that begins with `name` when it is none."""
     if isinstance(solid, Mesh):

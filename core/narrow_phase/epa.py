@@ -27,7 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..shapes.polytope import Polytope, extreme_exponent, validate_polytopes
+from ..shapes.ordinary_size import extreme_exponent
+from ..shapes.polytope import Polytope, validate_polytopes
 from ..shapes.simplex import Vector, Vertex, barycentric, nearest_on_segment, triangle_normal, weighted_mean
 from ..tolerance import (
     COPLANAR,

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import as_direction, as_floats
-from ..shapes.polytope import Polytope, extreme_exponent, validate_polytopes
+from ..shapes.ordinary_size import extreme_exponent
+from ..shapes.polytope import Polytope, validate_polytopes
 from ..shapes.simplex import (
     Nearest,
     Vector,

@@ -20,6 +20,7 @@ from ..region.witness import can_slide, central_witness
 from ..result import Certificate, Contact, Method, Proof, Status
 from ..shapes.box import Box
 from ..shapes.feature import Feature, support_feature
+from ..shapes.ordinary_size import at_ordinary_size
 from ..shapes.polytope import Polytope
 from ..shapes.simplex import Vector, Vertex, weighted_mean
 from ..tolerance import DEFAULT_CONTACT_TOLERANCE, EPA_CONVERGED, EPS, SUPPORT_ROUNDING, promised
@@ -28,7 +29,6 @@ from .box_sat import BoxAxis, box_sat
 from .epa import Penetration, epa, epa_again
 from .exact import weights_exactly
 from .gjk import Simplex, gjk, size_of_difference, witness_points
-from .ordinary_size import at_ordinary_size
 from .relation import contact_band, relation_of
 from .sat import SatResult, sat
 

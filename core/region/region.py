@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from ..arguments import as_floats, as_length, as_unit
 from ..shapes.feature import Feature
-from ..shapes.polytope import Polytope, extreme_exponent, validate_polytopes
+from ..shapes.ordinary_size import extreme_exponent
+from ..shapes.polytope import Polytope, validate_polytopes
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ..types import FloatArray, ReadOnlyArrays, read_only
 from .clip import Corner, intersection, tidied

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar, cast
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_direction
-from ..tolerance import EPS, EXTREME_EXPONENT, SAME_AXIS
+from ..tolerance import EPS, SAME_AXIS
 from ..types import FloatArray, IntArray, read_only
 from .shape import Shape, as_shape
 
@@ -22,9 +21,6 @@ facet a point may be computed to be that is above it. Facets merged of coplanar 
 products of vectors and normals by 3."""
 _FAR = 16.0
 """Times the magnitude: a polytope translated farther out is rebuilt, as other points may be coplanar there."""
-_LARGEST_POWER = 1000
-"""Exponent of the largest power of two that scales a pair: 2.0**1000 is finite and makes the smallest numbers
-normal."""
 _TINY = 2.0**-960
 """Extents below this lose digits: such a polytope is rebuilt too."""
 
@@ -381,20 +377,6 @@ def intervals(axes: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatAr
         return np.minimum.reduce(products, axis=0), np.maximum.reduce(products, axis=0)
     parts = [intervals(axes[k : k + step], points) for k in range(0, len(axes), step)]
     return np.concatenate([low for low, _ in parts]), np.concatenate([high for _, high in parts])
-
-
-def extreme_exponent(a: Shape, b: Shape) -> int:
-    """Return the power of two by which a pair is too large or too small for products of lengths in float64, else 0."""
-    lows_a, highs_a = a._bounds_tuples
-    lows_b, highs_b = b._bounds_tuples
-    half = 0.0
-    for k, low in enumerate(lows_a):
-        high, low_b, high_b = highs_a[k], lows_b[k], highs_b[k]
-        side = 0.5 * (high if high > high_b else high_b) - 0.5 * (low if low < low_b else low_b)
-        if side > half:
-            half = side
-    exponent = math.frexp(half)[1]
-    return max(exponent, -_LARGEST_POWER) if abs(exponent) > EXTREME_EXPONENT else 0
 
 
 def as_polytope(name: str, value: object) -> Polytope:

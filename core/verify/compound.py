@@ -26,7 +26,8 @@ from ..region.region import Region, RegionKind
 from ..result import CompoundCertificate, Contact, Relation, Status
 from ..shapes.curved_shape import ConvexShape, CurvedShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import Polytope, extreme_exponent
+from ..shapes.ordinary_size import extreme_exponent
+from ..shapes.polytope import Polytope
 from ..tolerance import EPS, VERIFY_REGION, VERIFY_SLIVER, VERIFY_UNIT, promised
 from ..types import FloatArray
 from .bounds import Proven, overlap_along, proven_bounds

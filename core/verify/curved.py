@@ -15,7 +15,7 @@ from ..region.region import Region, RegionKind
 from ..result import Contact, Status
 from ..shapes.curved_shape import ConvexShape
 from ..shapes.hull import ConvexHull
-from ..shapes.polytope import extreme_exponent
+from ..shapes.ordinary_size import extreme_exponent
 from ..tolerance import EPS, VERIFY_SLIVER, promised
 from ..types import FloatArray
 from .bounds import proven_bounds

@@ -11,12 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..compounds.compound import Compound, as_compound
+from ..mesh_contact.mesh_contact import validate_solids
 from ..meshes.mesh import Mesh
-from ..meshes.solid_facets import Solid, validate_solids
+from ..meshes.solid_facets import Solid
 from ..narrow_phase.gjk import size_of_difference
 from ..narrow_phase.relation import contact_band
 from ..result import Certificate, Contact, PiecesCertificate, Relation, Status
-from ..shapes.polytope import Polytope, extreme_exponent, intervals
+from ..shapes.ordinary_size import extreme_exponent
+from ..shapes.polytope import Polytope, intervals
 from ..tolerance import EPS, SUPPORT_ROUNDING, VERIFY_UNIT, promised
 from ..types import FloatArray
 from .bounds import overlap_along, rounding_of

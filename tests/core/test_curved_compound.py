@@ -40,12 +40,12 @@ def test_two_kinds_in_a_compound_against_a_hull_and_a_ball(names):
         assert verify(c, a, b).ok, str(verify(c, a, b))
         assert c.lower_bound <= c.signed_distance <= c.upper_bound
         assert c.status in (Status.CERTIFIED, Status.CURVED_BRACKET, Status.BUDGET)
-        assert overlap(a, b.translated(c.mtv)) <= c.tolerance
+        assert overlap(a, b.translated(c.mtv)) <= c.certificate.tolerance
         nearest = min(contact(p, q).signed_distance for p in a.pieces for q in b.pieces)
         if not c.intersects:
             assert c.signed_distance == pytest.approx(nearest, abs=1e-9)
             continue
-        assert c.depth >= -nearest - c.tolerance
+        assert c.depth >= -nearest - c.certificate.tolerance
         assert c.depth - c.least_depth <= 0.1 * c.depth
         for way in rng.normal(size=(25, 3)):
             way *= 0.999 * c.least_depth / np.linalg.norm(way)
