@@ -330,7 +330,7 @@ MUTATIONS: dict[str, tuple[Change, str]] = {
     # The contact.
     "relation-band-without-floor": (argument(1, 0.0), "contact metamorphic"),
     "relation-inside-mixed": (attribute("B_INSIDE_A"), "contact"),
-    "relation-inside-by-bounding-boxes": (operand(1), "contact"),
+    "relation-inside-by-bounding-boxes": (operand(1), "contact compound"),
     "relation-no-band": (compare_with(0.0), "contact"),
     "relation-part-of-the-corners": (operand(1), "contact"),
     "relation-clearance-left-out": (strict, "contact"),
@@ -349,7 +349,7 @@ MUTATIONS: dict[str, tuple[Change, str]] = {
     # Hulls.
     "hull-sharp-tips-left-out": (drop, "hull"),
     "hull-sides-by-floats": (compared(negative), "hull"),
-    # Tolerances, each 10,000 times what it is or more.
+    # Tolerances, each 10,000 times as large or more.
     "tolerance-hull-drop": (scale(1e4), "hull"),
     "tolerance-hull-merge": (scale(1e4), "hull"),
     "tolerance-hull-straight": (scale(1e4), "hull"),
