@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..progress import Progress
 from ..tolerance import BOX_PARALLEL, BOX_PREFER_FACE, SINGLE_EPS
 from ..types import BoolArray, FloatArray, IntArray
-from .boxes import SINGLE_ROUNDING, OrientedBoxes, SingleArray
-from .vectors import CHUNK, chunks
+from .boxes import SINGLE_ROUNDING, OrientedBoxes
+from .vectors import CHUNK, SingleArray, chunks
 
 AXIS_OF_A = np.array([0, 1, 2, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
 AXIS_OF_B = np.array([0, 0, 0, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2])
@@ -53,9 +53,9 @@ class BoxAxes:
     rounding: FloatArray
     """(n,) error bound of the signed distance."""
 
-    def take(self, columns: IntArray | slice) -> BoxAxes:
+    def take(self, columns: IntArray) -> BoxAxes:
         """Return these columns."""
-        return BoxAxes(*(getattr(self, field.name)[..., columns] for field in fields(self)))
+        return BoxAxes(*(getattr(self, field.name).take(columns, axis=-1) for field in fields(self)))
 
 
 class _Workspace:
@@ -340,13 +340,13 @@ def _measure(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.in
     """Return what these axes (n,) show of boxes i (n,) and j (n,)."""
     rows = np.empty((4, len(axis)))  # normal and signed distance
     order, of_b, edges = group_by_feature(axis)
-    groups = (0, of_b, _along_face_of_a), (of_b, edges, _along_face_of_b), (edges, len(axis), _along_edges)
-    for start, end, measure in groups:
+    groups = (0, of_b, _along_faces, (i, j, axis)), (of_b, edges, _along_faces, (j, i, axis - 3))
+    for start, end, measure, arrays in (*groups, (edges, len(axis), _along_edges, (i, j, axis))):
         columns = order[start:end]
         for part in chunks(len(columns)):
             chosen = columns[part]
-            a, b = i.take(chosen), j.take(chosen)
-            reach, offset = measure(boxes, a, b, axis.take(chosen).astype(np.intp)), boxes.offsets(a, b)
+            reach = measure(boxes, *(array.take(chosen).astype(np.intp) for array in arrays))
+            offset = boxes.offsets(i.take(chosen), j.take(chosen))
             along = _dot(reach[:3], offset)
             along += 0.0  # turns -0.0 into 0.0
             reach[:3] *= np.copysign(1.0, along)  # to the side on which B is
@@ -358,19 +358,14 @@ def _measure(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: NDArray[np.in
     return BoxAxes(rows[3], rows[:3], axis, rounding)
 
 
-def _along_face_of_a(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
-    """Return (4, n) the axes 0 to 2, of faces of A, and how far both boxes together reach along them."""
+def _along_faces(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
+    """Return (4, n) axes 0 to 2 of boxes i, their face normals, and how far both boxes together reach along them."""
     (side,) = boxes.sides(axis, i, 0)
     frames = boxes.frames[3:15].take(j, axis=1, mode="clip")
     reach = _dot(frames[:9].reshape(3, 3, -1), side[:3])
     np.abs(reach, out=reach)
     side[3] += _dot(reach, frames[9:])
     return side
-
-
-def _along_face_of_b(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:
-    """The same along axes 3 to 5, of faces of B."""
-    return _along_face_of_a(boxes, j, i, axis - 3)
 
 
 def _along_edges(boxes: OrientedBoxes, i: IntArray, j: IntArray, axis: IntArray) -> FloatArray:

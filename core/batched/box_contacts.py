@@ -18,7 +18,7 @@ from ..tolerance import BATCH_MISS
 from ..types import BoolArray, FloatArray, IntArray
 from .box_axes import AXIS_OF_A, AXIS_OF_B, BoxAxes, group_by_feature, inverse
 from .boxes import OrientedBoxes
-from .vectors import chunks, dot
+from .vectors import CHUNK, chunks, dot
 
 _FLAT = 0.1
 """Times the promised tolerance: how far an edge or a face may rise across the contact plane and be in it."""
@@ -41,35 +41,24 @@ def box_witnesses(boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes,
 
     `tolerance` (n,) is the promised one.
     """
-    count = len(i)
-    points, good = np.empty((6, count)), np.empty(count, dtype=bool)
-    for part in chunks(count):
-        arrays = boxes, i[part], j[part], axes.take(part), tolerance[part]
-        points[:, part], good[part] = _chunk_witnesses(*arrays)
+    parts = []
+    for part in chunks(len(i), size=2 * CHUNK) if len(i) else (slice(0, 0),):
+        order, of_b, edges = group_by_feature(axes.axis[part])
+        found = []
+        for columns, points_of in ((order[:edges], _face_points), (order[edges:], _edge_points)):
+            chosen = part.start + columns
+            arrays = i.take(chosen), j.take(chosen), axes.take(chosen), tolerance.take(chosen)
+            found.append(points_of(boxes, *arrays, of_b))
+        place = inverse(order)
+        parts.append([np.concatenate(arrays, axis=-1).take(place, axis=-1) for arrays in zip(*found, strict=True)])
+    points, good = parts[0] if len(parts) == 1 else (np.concatenate(of, axis=-1) for of in zip(*parts, strict=True))
     return BoxWitnesses(points[:3], points[3:], good)
 
 
-def _chunk_witnesses(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes, tolerance: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Return points (6, n) on A and on B, and (n,) whether they are good."""
-    order, of_b, edges = group_by_feature(axes.axis)
-    faces, rest = order[:edges], order[edges:]
-    limit = 0.5 * _FLAT * tolerance.take(faces)
-    of_faces, miss_faces, flat = _face_points(boxes, i.take(faces), j.take(faces), axes.take(faces), limit, of_b)
-    of_edges, miss_edges = _edge_points(boxes, i.take(rest), j.take(rest), axes.take(rest))
-    place = inverse(order)
-    points, miss = np.concatenate([of_faces, of_edges], axis=1), np.concatenate([miss_faces, miss_edges], axis=1)
-    good = dot(miss, miss).take(place) <= (BATCH_MISS * tolerance) ** 2
-    good[faces[flat]] = False
-    return points.take(place, axis=1), good
-
-
 def _face_points(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes, limit: FloatArray, of_b: int
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return the points (6, n) on A and on B where a vertex is opposite a face, the vectors (3, n) by which they miss
-    the signed distance, and (n,) whether an edge or a face of the other box rises by no more than `limit` (n,).
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes, tolerance: FloatArray, of_b: int
+) -> tuple[FloatArray, BoolArray]:
+    """Return points (6, n) on A and on B where a vertex is opposite a face, and (n,) whether they are good.
 
     The face is of A of the first `of_b` pairs, of B of the others.
     """
@@ -87,8 +76,10 @@ def _face_points(
     frames = boxes.frames[:15].take(q, axis=1, mode="clip")
     axes_q, half_q = frames[3:12].reshape(3, 3, -1), frames[12:15]
     toward = np.einsum("kcn,cn->kn", axes_q, out)
-    flat = (np.abs(toward) * half_q <= limit).any(axis=0)
-    vertex = frames[:3] - np.einsum("kn,kcn->cn", np.copysign(half_q, toward), axes_q)
+    rise = np.abs(toward)
+    rise *= half_q
+    np.copysign(half_q, toward, out=toward)
+    vertex = frames[:3] - np.einsum("kn,kcn->cn", toward, axes_q)
     on_p = boxes.frames[:3].take(p, axis=1, mode="clip")
     local = np.einsum("kcn,cn->kn", axes_p, vertex - on_p)
     below = np.minimum(local, half_p)
@@ -99,12 +90,14 @@ def _face_points(
     local[0] -= axes.signed_distance
     points = np.concatenate([on_p, vertex])
     points[:3, of_b:], points[3:, of_b:] = vertex[:, of_b:], on_p[:, of_b:]
-    return points, local, flat
+    flat = (rise <= 0.5 * _FLAT * tolerance).any(axis=0)
+    return points, (dot(local, local) <= (BATCH_MISS * tolerance) ** 2) & ~flat
 
 
-def _edge_points(boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes) -> tuple[FloatArray, FloatArray]:
-    """Return the points (6, n) on A and on B where an edge of A and one of B pass each other, and the vectors (3, n) by
-    which they miss the signed distance."""
+def _edge_points(
+    boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes, tolerance: FloatArray, _of_b: int
+) -> tuple[FloatArray, BoolArray]:
+    """Return the points (6, n) where an edge of A and one of B pass each other, and (n,) whether they are good."""
     normal, count = axes.normal, len(i)
     points, edges, halves = np.empty((2, 3, count)), np.empty((2, 3, count)), np.empty((2, count))
     for k, (numbers, own) in enumerate(((i, AXIS_OF_A), (j, AXIS_OF_B))):
@@ -118,31 +111,33 @@ def _edge_points(boxes: OrientedBoxes, i: IntArray, j: IntArray, axes: BoxAxes) 
         (np.subtract if k else np.add)(center, points[k], out=points[k])
     along = axes.signed_distance * normal
     # The nearest points of two lines, kept on the edges.
-    between = points[1] - points[0] - along
+    between = points[1] - points[0]
+    between -= along
     cosine = dot(*edges)
     d, e = np.einsum("kcn,cn->kn", edges, between)
     square = 1.0 - cosine * cosine
-    steps = np.array([d - cosine * e, cosine * d - e]) / np.where(square > 0.0, square, 1.0)
-    points += np.clip(steps, -halves, halves)[:, None] * edges
-    return points.reshape(6, count), points[1] - points[0] - along
+    steps = np.array([d - cosine * e, cosine * d - e])
+    steps /= np.where(square > 0.0, square, 1.0)
+    np.minimum(steps, halves, out=steps)
+    np.maximum(steps, -halves, out=steps)
+    edges *= steps[:, None]
+    points += edges
+    miss = points[1] - points[0]
+    miss -= along
+    return points.reshape(6, count), dot(miss, miss) <= (BATCH_MISS * tolerance) ** 2
 
 
-def boxes_inside(
-    boxes: OrientedBoxes, i: IntArray, j: IntArray, low: FloatArray, high: FloatArray, slack: FloatArray
-) -> tuple[BoolArray, BoolArray]:
+def boxes_inside(boxes: OrientedBoxes, i: IntArray, j: IntArray, slack: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return (n,) whether boxes i (n,) are inside boxes j (n,) and (n,) j inside i.
 
-    No part may stick out by more than `slack` (n,): of the faces, and of the bounding boxes `low`, `high` (3, boxes).
+    No part may stick out of the faces by more than `slack` (n,).
     """
     result = []
     a, b = boxes.frames.take(i, axis=1), boxes.frames.take(j, axis=1)
     offset = b[:3] - a[:3]
     cosines = np.abs(np.einsum("icn,jcn->ijn", a[3:12].reshape(3, 3, -1), b[3:12].reshape(3, 3, -1)))
-    for inner, outer, across, ii, jj in ((a, b, cosines, i, j), (b, a, cosines.transpose(1, 0, 2), j, i)):
+    for inner, outer, across in ((a, b, cosines), (b, a, cosines.transpose(1, 0, 2))):
         reach = np.einsum("in,ijn->jn", inner[12:15], across)
         reach += np.abs(np.einsum("jcn,cn->jn", outer[3:12].reshape(3, 3, -1), offset))
-        inside = (reach <= outer[12:15] + slack).all(axis=0)
-        inside &= (low.take(ii, axis=1) >= low.take(jj, axis=1) - slack).all(axis=0)
-        inside &= (high.take(ii, axis=1) <= high.take(jj, axis=1) + slack).all(axis=0)
-        result.append(inside)
+        result.append((reach <= outer[12:15] + slack).all(axis=0))
     return result[0], result[1]

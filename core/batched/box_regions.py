@@ -24,7 +24,7 @@ from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGI
 from ..types import BoolArray, FloatArray, IntArray, read_only
 from .box_features import FEATURES, SupportFeatures
 from .boxes import OrientedBoxes
-from .vectors import chunks, cross, dot
+from .vectors import chunks, cross, dot, length
 
 _KINDS = (RegionKind.POINT, RegionKind.SEGMENT, RegionKind.POLYGON)
 _CLOSED = 2.0
@@ -76,10 +76,6 @@ class BoxRegions:
     _planes: list[_Plane]
     """Of the chunks."""
     _boxes: OrientedBoxes
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.found)
 
     @cached_property
     def features(self) -> IntArray:
@@ -140,14 +136,14 @@ def box_regions(
         arrays, plane = _regions_of(boxes, *columns)
         parts.append(arrays)
         planes.append(plane)
-    found, count, vertices, depths, area, length, centroid = (
+    found, count, vertices, depths, area, lengths, centroid = (
         arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)
     )
     first = np.concatenate([[0], np.cumsum(count)])
     vertices, centroid = np.ascontiguousarray(vertices.T), np.ascontiguousarray(centroid.T)
-    for array in (first, vertices, depths, area, length, centroid):
+    for array in (first, vertices, depths, area, lengths, centroid):
         array.flags.writeable = False
-    return BoxRegions(found, first, vertices, depths, area, length, centroid, planes, boxes)
+    return BoxRegions(found, first, vertices, depths, area, lengths, centroid, planes, boxes)
 
 
 def _regions_of(
@@ -180,11 +176,11 @@ def _regions_of(
     upper = SupportFeatures.of(boxes, np.where(flipped, i, j), basis, origin, upper_band, slack, False)
 
     found, count = np.zeros(total, dtype=bool), np.zeros(total, dtype=np.intp)
-    area, length, x, y = np.zeros((4, total))
+    area, lengths, x, y = np.zeros((4, total))
     outlines = _outlines(lower, upper, tolerance)
     for columns, outline in outlines:
         found[columns], count[columns] = outline.found, outline.count
-        area[columns], length[columns], x[columns], y[columns] = outline.area, outline.length, outline.x, outline.y
+        area[columns], lengths[columns], x[columns], y[columns] = outline.area, outline.length, outline.x, outline.y
     pair = np.repeat(np.arange(total), count)
     first = np.cumsum(count) - count
     corners = outlines[0][1].corners if len(outlines) == 1 else np.empty((2, len(pair)))
@@ -210,7 +206,7 @@ def _regions_of(
         along *= corners[k]
         vertices += along
     plane = _Plane(corners, count, lower, upper, REGION_NAMED * tolerance, flipped)
-    return (found, count, vertices, depths, area, length, centroid), plane
+    return (found, count, vertices, depths, area, lengths, centroid), plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,9 +226,9 @@ class _Outlines:
         """Return segments from `start` (2, n) to `end` (2, n), and points where these are equal."""
         segment = found & (start != end).any(axis=0)
         corners = np.stack([start, end], axis=2)[:, np.stack([found, segment], axis=1)]
-        length = np.where(segment, np.hypot(*(end - start)), 0.0)
+        extent = np.where(segment, np.hypot(*(end - start)), 0.0)
         center = np.where(segment, 0.5 * (start + end), start)
-        return cls(found, found.astype(np.intp) + segment, corners, np.zeros(len(found)), length, *center)
+        return cls(found, found.astype(np.intp) + segment, corners, np.zeros(len(found)), extent, *center)
 
 
 def _outlines(
@@ -301,20 +297,15 @@ def _edge_in_face(p: SupportFeatures, q: SupportFeatures, tolerance: FloatArray)
     arm = p.arms[0]
     low, high, _ = _clip(p.center[:, None], arm[:, None], q.center, q.arms, tolerance)
     # Where a side of the face is nearly along the edge, or a corner of it near, rounding decides what is left.
-    found = (high[0] - low[0]) * _length(arm) > tolerance
+    found = (high[0] - low[0]) * length(arm) > tolerance
     for side in q.arms:
-        found &= _is_clear(np.abs(arm[0] * side[1] - arm[1] * side[0]), tolerance * _length(side))
+        found &= _is_clear(np.abs(arm[0] * side[1] - arm[1] * side[0]), tolerance * length(side))
     return _Outlines.of_segments(found, p.center + low[0] * arm, p.center + high[0] * arm)
 
 
 def _is_clear(across: FloatArray, tolerance: FloatArray) -> BoolArray:
     """Return whether sides are parallel or far from it: between, rounding decides what is left of them."""
     return (across <= tolerance) | (across > _CLOSE * tolerance)
-
-
-def _length(vectors: FloatArray) -> FloatArray:
-    """Return the lengths (...) of vectors (2, ...)."""
-    return np.sqrt(np.einsum("c...,c...->...", vectors, vectors))
 
 
 def _clip(
@@ -395,7 +386,7 @@ def _face_overlap(
         np.multiply(along, high, out=ends[:, k::2])
         ends[:, k::2] += center
         high -= low
-        size = _length(arms.transpose(1, 0, 2))
+        size = length(arms.transpose(1, 0, 2))
         np.multiply(high[:2], size, out=lengths[k:4:2])
         np.multiply(high[2:], size, out=lengths[k + 4 :: 2])
     kept = lengths > tolerance
@@ -430,14 +421,14 @@ def _beside(
     """Return segments and points of faces beside each other, of which at most one side is kept: those of a side of p
     that has all of q on its outer side."""
     centers, (wx, wy) = _sides(p, center_p)
-    size = _length(np.stack([wx, wy]))
+    size = length(np.stack([wx, wy]))
     tx, ty = center_q[:, None] - centers
     inside = wx * ty - wy * tx
     clear = np.ones(size.shape, dtype=bool)
     for arm in q:
         across = np.abs(wx * arm[1] - wy * arm[0])
         inside += across
-        clear &= _is_clear(across, tolerance * _length(arm))
+        clear &= _is_clear(across, tolerance * length(arm))
     outside = (lengths[::2] >= -tolerance) & (inside <= tolerance * size)
     segment, columns = kept.any(axis=0), np.arange(len(tolerance))
     side = np.where(segment, kept[::2], outside).argmax(axis=0)
@@ -478,7 +469,7 @@ def _polygons(
     following = corners.take(after, axis=1)
     step = following - corners
     gap = np.abs(ends.reshape(2, -1).take(flat, axis=1) - following)
-    limit, long, ahead = tolerance.take(pair), _length(step), step.take(after, axis=1)
+    limit, long, ahead = tolerance.take(pair), length(step), step.take(after, axis=1)
     wrong = (np.maximum(gap[0], gap[1]) > _CLOSED * limit) | (long <= limit)
     wrong |= step[0] * ahead[1] - step[1] * ahead[0] <= limit * (long + long.take(after))
     found[pair[wrong]] = False

@@ -9,13 +9,11 @@ from functools import cached_property
 from math import frexp, ldexp
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..shapes.box import Box
 from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS
 from ..types import FloatArray, IntArray, read_only
-
-SingleArray = NDArray[np.float32]
+from .vectors import SingleArray
 
 SINGLE_ROUNDING = 64.0
 """Times SINGLE_EPS and the sum of the bounding radii of two boxes, or the distance of their centres if that is more:
@@ -46,17 +44,14 @@ class OrientedBoxes:
     @classmethod
     def of(cls, boxes: Sequence[Box]) -> OrientedBoxes:
         """Return boxes, which must not be sheared, as columns; flat ones too."""
-        return cls._of_rows(np.array([box._frame for box in boxes]).reshape(-1, 15).T)
+        rows = np.array([box._frame for box in boxes]).reshape(-1, 15)
+        return cls.from_poses(rows[:, :3], rows[:, 3:12], rows[:, 12:])
 
     @classmethod
     def from_poses(cls, centers: FloatArray, axes: FloatArray, half: FloatArray) -> OrientedBoxes:
         """Return n boxes with centres (n, 3), orthonormal axes (n, 3, 3) in rows, and half sizes (n, 3), unchecked."""
-        return cls._of_rows(np.concatenate([centers.T, axes.reshape(-1, 9).T, half.T]))
-
-    @classmethod
-    def _of_rows(cls, rows: FloatArray) -> OrientedBoxes:
-        frames = np.empty((20, rows.shape[1]))
-        frames[:15] = rows
+        frames = np.empty((20, len(centers)))
+        frames[:3], frames[3:12], frames[12:15] = centers.T, axes.reshape(-1, 9).T, half.T
         half = frames[12:15]
         frames[15:17] = half[:2]
         np.sqrt(np.einsum("kn,kn->n", half, half), out=frames[18])

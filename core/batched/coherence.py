@@ -11,10 +11,7 @@ Source: S1.8, S4.4; D. Baraff, Curved Surfaces and Coherence, 1990 (separating p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ..progress import Progress
 from ..tolerance import BATCH_CORNERS, EPS
@@ -26,40 +23,26 @@ from .portals import APART, MEET, OPEN, HullStates, search_portals
 from .vectors import length
 
 
-@dataclass(frozen=True, eq=False)
-class CoherentStates:
-    """States of many pairs of polytopes A and B, and how long they last; one column per pair."""
-
-    state: NDArray[np.int8]
-    """(n,) APART, MEET or OPEN."""
-    margin: FloatArray
-    """(n,) the state lasts while the `motion_bounds` of A and B add up to less; 0 where nothing is sure."""
-    normal: FloatArray
-    """(3, n) where APART, unit vectors from A to B across an empty slab; else 0."""
-    portals: FloatArray
-    """(3, n) ids of the vertices of the last portal, as in `HullStates`."""
-
-
 def update_states(
     table: HullTable,
     i: IntArray,
     j: IntArray,
-    start: CoherentStates | None = None,
+    start: HullStates | None = None,
     motion: FloatArray | None = None,
     progress: Progress | None = None,
-) -> CoherentStates:
+) -> HullStates:
     """Return the states of polytopes i (n,) and j (n,).
 
-    `start` is the last result for the same pairs, `motion` are the `motion_bounds` since then. Raise Cancelled.
+    `start` is the last result for the same pairs, `motion` the `motion_bounds` since then: a state lasts while those
+    of A and B add up to less than its margin. Raise Cancelled.
     """
     if start is None or motion is None:
-        unknown, motion = HullStates.unknown(len(i)), np.zeros(len(table))
-        start = CoherentStates(unknown.state, unknown.gap, unknown.normal, unknown.portals)
+        start, motion = HullStates.unknown(len(i)), np.zeros(len(table))
     margin = start.margin - motion.take(i)
     margin -= motion.take(j)
     left = np.flatnonzero(~(margin > 0.0))
     if not len(left):
-        return CoherentStates(start.state, margin, start.normal, start.portals)
+        return HullStates(start.state, margin, start.normal, start.portals)
     state, normal, portals = start.state.copy(), start.normal.copy(), start.portals.copy()
     before = state.take(left)
     apart, inside = left[before == APART], left[(before == MEET) & (portals[0].take(left) != NO_VERTEX)]
@@ -72,9 +55,9 @@ def update_states(
         state[columns[sure]], margin[columns[sure]] = last, margins[sure]
     left = left[state.take(left) == OPEN]
     found = search_portals(table, i.take(left), j.take(left), progress, start=portals[:, left])
-    state[left], normal[:, left], margin[left] = found.state, found.normal, np.abs(found.gap)
+    state[left], normal[:, left], margin[left] = found.state, found.normal, found.margin
     portals[:, left] = found.portals
-    return CoherentStates(state, margin, normal, portals)
+    return HullStates(state, margin, normal, portals)
 
 
 def motion_bounds(before: HullTable, now: HullTable) -> FloatArray:
@@ -83,9 +66,8 @@ def motion_bounds(before: HullTable, now: HullTable) -> FloatArray:
     The translation of the mean plus the rotation times the bounding radius; rounding is added.
     """
     moved = length((now.centers[:3] + now.centers[3:]) - (before.centers[:3] + before.centers[3:]))
-    identity = np.eye(3)
-    turn = (identity if now.axes is None else now.axes) - (identity if before.axes is None else before.axes)
-    turn = turn.reshape(-1, 9)
+    turned, turned_before = (np.eye(3) if table.axes is None else table.axes for table in (now, before))
+    turn = (turned - turned_before).reshape(-1, 9)
     # A difference of two rotations moves no unit vector farther than its norm over the root of 2.
     moved += np.sqrt(0.5 * np.einsum("nk,nk->n", turn, turn)) * np.maximum(before.radii[0], now.radii[0])
     reach = np.abs(now.centers[:3]).max(axis=0, initial=0.0) + np.abs(before.centers[:3]).max(axis=0, initial=0.0)

@@ -10,8 +10,9 @@ All other rows are left to `contact`. Source: S0.4, S1.3, S4.4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,14 +73,13 @@ class PairContacts:
     ) -> None:
         self.shapes, self.pairs, self.distances, self.with_regions = shapes, pairs, distances, regions
         self.clearance, self.contact_tolerance = clearance, contact_tolerance
-        count, dim = len(pairs), shapes[0].dim if shapes else 3
-        self.dim = dim
+        count, self.dim = len(pairs), shapes[0].dim if shapes else 3
         self.relation, self.status = np.zeros((2, count), dtype=np.int8)
         """Indices into RELATIONS and STATUSES."""
         self.signed_distance, self.lower_bound, self.upper_bound = np.zeros((3, count))
-        self.normal, self.point_on_a, self.point_on_b, self.center = np.zeros((4, count, dim))
+        self.normal, self.point_on_a, self.point_on_b, self.center = np.zeros((4, count, self.dim))
         self.regions: list[RegionEntry] = [None] * count
-        self.start = np.zeros((count, dim))
+        self.start = np.zeros((count, self.dim))
         """Normals to try first; zero where none is known."""
 
     @cached_property
@@ -122,21 +122,18 @@ class PairContacts:
 
     def _solve_boxes(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in pairs of boxes; return the rows that are left."""
-        chosen, numbers, i, j = _pairs_among(_are_boxes(self.shapes, self.sizes), self.pairs, rows)
+        chosen, solids, i, j = _pairs_among(self.shapes, self.sizes, _is_box, self.pairs, rows)
         if len(chosen) < _FEW:
             return rows
-        boxes = OrientedBoxes.of([self.shapes[k] for k in numbers.tolist()])
-        low, high = self.sizes.low[:, numbers], self.sizes.high[:, numbers]
+        boxes = OrientedBoxes.of(solids)
         answered = [
-            self._solve_box_chunk(chosen[part], boxes, i[part], j[part], low, high)
+            self._solve_box_chunk(chosen[part], boxes, i[part], j[part])
             for part in chunks(len(chosen), subrange(progress, 0.0, len(chosen) / len(rows)), CHUNK // 2)
         ]
         return np.setdiff1d(rows, np.concatenate(answered), assume_unique=True)
 
-    def _solve_box_chunk(
-        self, rows: IntArray, boxes: OrientedBoxes, i: IntArray, j: IntArray, low: FloatArray, high: FloatArray
-    ) -> IntArray:
-        """Fill in pairs of boxes i (n,) and j (n,) with bounding boxes `low` to `high`; return which were."""
+    def _solve_box_chunk(self, rows: IntArray, boxes: OrientedBoxes, i: IntArray, j: IntArray) -> IntArray:
+        """Fill in pairs of boxes i (n,) and j (n,); return which were."""
         axes, sizes = box_axes(boxes, i, j), self.sizes
         distance, lower = axes.signed_distance, axes.signed_distance - axes.rounding
         band, extent, magnitude = sizes.bands(self.pairs[rows], self.contact_tolerance)
@@ -165,7 +162,10 @@ class PairContacts:
             half = 0.5 * distance[even] * axes.normal[:, meet[even]]
             points.on_a[:, even], points.on_b[:, even], points.good[even] = middle - half, middle + half, True
         good = np.flatnonzero(points.good)
-        relation = _relations(distance, band, self.clearance, *boxes_inside(boxes, i, j, low, high, band))
+        inside = boxes_inside(boxes, i, j, band)
+        a, b = self.pairs[rows[meet]].T
+        inside = inside[0] & sizes.inside(a, b, band), inside[1] & sizes.inside(b, a, band)
+        relation = _relations(distance, band, self.clearance, *inside)
         bounds = distance[good], lower[meet[good]], upper[meet[good]]
         vectors = axes.normal[:, meet[good]], points.on_a[:, good], points.on_b[:, good]
         self._store(rows[meet[good]], relation[good], bounds, vectors)
@@ -194,14 +194,11 @@ class PairContacts:
 
     def _solve_polytopes(self, rows: IntArray, progress: Progress | None) -> IntArray:
         """Fill in pairs of polytopes; return the rows that are left."""
-        chosen, numbers, i, j = _pairs_among(_are_polytopes(self.shapes, self.sizes), self.pairs, rows)
+        chosen, hulls, i, j = _pairs_among(self.shapes, self.sizes, _is_polytope, self.pairs, rows)
         if len(chosen) < _FEW:
             return rows
         progress = subrange(progress, 0.0, len(chosen) / len(rows))
-        table = HullTable.of(
-            [self.shapes[k] for k in numbers.tolist()],
-            subrange(progress, 0.0, 0.1),
-        )
+        table = HullTable.of(hulls, subrange(progress, 0.0, 0.1))
         answered = [rows[:0]]
         if not self.distances and len(chosen) >= _FEW_TESTS:
             apart = self._separate(chosen, table, i, j, subrange(progress, 0.1, 0.2))
@@ -232,11 +229,11 @@ class PairContacts:
         gap[known] = slab_widths(table, i[known], j[known], normal[:, known])
         left = np.flatnonzero(~(gap > limit))
         slabs = widest_slabs(table, i[left], j[left], subrange(progress, 0.0, 0.2))
-        gap[left], normal[:, left] = slabs.gap, slabs.normal
+        gap[left], normal[:, left] = np.where(slabs.state == APART, slabs.margin, 0.0), slabs.normal
         # Portals find a slab of any width, which is enough where no more is needed.
         left = left[slabs.state == OPEN]
         portals = search_portals(table, i[left], j[left], subrange(progress, 0.2, 1.0))
-        gap[left], normal[:, left] = portals.gap, portals.normal
+        gap[left], normal[:, left] = np.where(portals.state == APART, portals.margin, 0.0), portals.normal
         apart = gap > limit
         self.store_bounds(rows[apart], gap[apart], normal[:, apart])
         return apart
@@ -256,10 +253,8 @@ class PairContacts:
         self._store(rows, relation, bounds, (found.normal[:, good], found.on_a[:, good], found.on_b[:, good]))
         # Only a shape whose bounding box is in that of the other can be inside of it.
         deep = np.flatnonzero(distance < 0.0)
-        a, b = self.pairs[rows[deep]].T
-        low, high, slack = self.sizes.low, self.sizes.high, band[deep]
-        for p, q in ((a, b), (b, a)):
-            inside[deep] |= ((low[:, p] >= low[:, q] - slack) & (high[:, p] <= high[:, q] + slack)).all(axis=0)
+        (a, b), slack = self.pairs[rows[deep]].T, band[deep]
+        inside[deep] = self.sizes.inside(a, b, slack) | self.sizes.inside(b, a, slack)
         for k in np.flatnonzero(inside).tolist():
             p, q = (self.shapes[n] for n in self.pairs[rows[k]].tolist())
             self.relation[rows[k]] = RELATION_CODES[
@@ -279,40 +274,40 @@ def intersecting_pairs(
     if not shapes or shapes[0].dim < 3:
         return result, left
     sizes = Sizes(shapes)
-    chosen, numbers, i, j = _pairs_among(_are_boxes(shapes, sizes), pairs, left)
+    chosen, solids, i, j = _pairs_among(shapes, sizes, _is_box, pairs, left)
     if len(chosen) >= _FEW:
-        boxes = OrientedBoxes.of([shapes[k] for k in numbers.tolist()])
+        boxes = OrientedBoxes.of(solids)
         result[chosen], doubtful = boxes_intersect(boxes, i, j, subrange(progress, 0.0, len(chosen) / len(left)))
         left = np.setdiff1d(left, np.delete(chosen, doubtful), assume_unique=True)
     progress = subrange(progress, 1.0 - len(left) / max(1, len(pairs)), 1.0)
-    chosen, numbers, i, j = _pairs_among(_are_polytopes(shapes, sizes), pairs, left)
+    chosen, hulls, i, j = _pairs_among(shapes, sizes, _is_polytope, pairs, left)
     if len(chosen) >= _FEW_TESTS:
         progress = subrange(progress, 0.0, len(chosen) / len(left))
-        table = HullTable.of([shapes[k] for k in numbers.tolist()], subrange(progress, 0.0, 0.5))
+        table = HullTable.of(hulls, subrange(progress, 0.0, 0.5))
         state = intersect_hulls(table, i, j, subrange(progress, 0.5, 1.0))
         result[chosen] = state == MEET
         left = np.setdiff1d(left, chosen[state != OPEN], assume_unique=True)
     return result, left
 
 
-def _are_boxes(shapes: Sequence[Shape], sizes: Sizes) -> BoolArray:
-    """Return (n,) which shapes a batch of boxes takes."""
-    return sizes.ordinary & np.array([type(s) is Box and s.orthogonal and s.rank == 3 for s in shapes])
+def _is_box(shape: Shape) -> bool:
+    return type(shape) is Box and shape.orthogonal and shape.rank == 3
 
 
-def _are_polytopes(shapes: Sequence[Shape], sizes: Sizes) -> BoolArray:
-    """Return (n,) which shapes a batch of polytopes takes."""
-    return sizes.ordinary & np.array([isinstance(s, Polytope) for s in shapes])
+def _is_polytope(shape: Shape) -> bool:
+    return isinstance(shape, Polytope)
 
 
-def _pairs_among(taken: BoolArray, pairs: IntArray, rows: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return the rows (m,) whose shapes are both taken, the numbers (k,) of these shapes, and the indices (m,) of A and
-    of B among them."""
+def _pairs_among(
+    shapes: Sequence[Shape], sizes: Sizes, is_taken: Callable[[Shape], bool], pairs: IntArray, rows: IntArray
+) -> tuple[IntArray, list[Any], IntArray, IntArray]:
+    """Return the rows (m,) whose shapes a batch takes, these shapes, and the indices (m,) of A and of B among them."""
+    taken = sizes.ordinary & np.array([is_taken(shape) for shape in shapes])
     chosen = rows[taken[pairs[rows]].all(axis=1)]
     used = np.zeros(len(taken), dtype=bool)
     used[pairs[chosen]] = True
     i, j = np.ascontiguousarray((np.cumsum(used) - 1)[pairs[chosen]].T)
-    return chosen, np.flatnonzero(used), i, j
+    return chosen, [shapes[k] for k in np.flatnonzero(used).tolist()], i, j
 
 
 def _relations(
@@ -348,6 +343,12 @@ class Sizes:
         most = 2.0 ** (EXTREME_EXPONENT - 2)
         self.ordinary = (longest > 1.0 / most) & (self.magnitudes < most)
         """(n,) whether squares and cubes of lengths neither overflow nor vanish."""
+
+    def inside(self, i: IntArray, j: IntArray, slack: FloatArray) -> BoolArray:
+        """Return (n,) whether bounding boxes of i (n,) stick out of those of j (n,) by no more than `slack` (n,)."""
+        below = self.low.take(j, axis=1) - self.low.take(i, axis=1)
+        above = self.high.take(i, axis=1) - self.high.take(j, axis=1)
+        return np.maximum(below, above).max(axis=0) <= slack
 
     def bands(self, pairs: IntArray, contact_tolerance: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return of each pair `contact_band`, the smaller extent and the larger magnitude (n,)."""

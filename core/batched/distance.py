@@ -227,18 +227,17 @@ def _support_feature(
     the height of `vertex` (m,) or higher; the edge (3, m) from it to the other one where they are two; and by how much
     the highest is higher."""
     table, total = pairs.table, normal.shape[1]
-    count = table.count.take(numbers)
     columns = np.arange(total)
     found = []
     for part, vertices, heights in pairs.vertex_heights((-normal if side else normal)[:, None], side):
         size = vertices.shape[2]
         own = heights.take(vertex[part] + size * columns[: len(heights)])
         place = np.flatnonzero(heights[:, 0] >= (own - width[part])[:, None])
-        row, index = place // size, place % size
-        real = np.flatnonzero(index < count[part].take(row))  # not padding
-        row = row.take(real)
-        found.append((columns[part].take(row), index.take(real), heights.take(place.take(real)) - own.take(row)))
+        row = place // size
+        found.append((columns[part].take(row), place - size * row, heights.take(place) - own.take(row)))
     row, index, above = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    real = np.flatnonzero(index < table.count.take(numbers).take(row))  # not padding
+    row, index, above = row.take(real), index.take(real), above.take(real)
     beyond = np.zeros(total)
     starts = np.flatnonzero(np.diff(row, prepend=-1))  # the vertices of a polytope follow each other
     beyond[row.take(starts)] = np.maximum.reduceat(above, starts)

@@ -19,14 +19,10 @@ from ..types import FloatArray, IntArray
 
 VERTICES = 6
 """Points of each hull."""
-FACETS = 2 * VERTICES - 4
-"""Triangles of a hull of so many vertices in general position; fewer when some points are inside."""
 
-_Combination = tuple[int, ...]
-
-_PAIRS: list[_Combination] = list(combinations(range(VERTICES), 2))
-_TRIPLES: list[_Combination] = list(combinations(range(VERTICES), 3))
-_QUADRUPLES: list[_Combination] = list(combinations(range(VERTICES), 4))
+_PAIRS: list[tuple[int, ...]] = list(combinations(range(VERTICES), 2))
+_TRIPLES: list[tuple[int, ...]] = list(combinations(range(VERTICES), 3))
+_QUADRUPLES: list[tuple[int, ...]] = list(combinations(range(VERTICES), 4))
 _OTHERS = [[k for k in range(VERTICES) if k not in triple] for triple in _TRIPLES]
 _TETRAHEDRA: IntArray = np.array(
     [[_QUADRUPLES.index(tuple(sorted((*t, k)))) for k in others] for t, others in zip(_TRIPLES, _OTHERS, strict=True)]
@@ -36,7 +32,7 @@ _ODD = np.array([[sum(n > k for n in t) % 2 for k in others] for t, others in zi
 """(triples, others) 1 where sorting these four points changes the sign of the determinant."""
 
 
-def _range(prefix: _Combination, sorted_combinations: list[_Combination]) -> slice:
+def _range(prefix: tuple[int, ...], sorted_combinations: list[tuple[int, ...]]) -> slice:
     """Return where the combinations with a prefix are: they follow each other."""
     found = [n for n, other in enumerate(sorted_combinations) if other[: len(prefix)] == prefix]
     return slice(found[0], found[-1] + 1)

@@ -20,9 +20,9 @@ from ..progress import Progress, subrange
 from ..tolerance import EPS
 from ..types import BoolArray, FloatArray, IntArray
 from .hull_pairs import HullPairs, difference_points
-from .hull_table import FIXED_AXES, HullTable, SingleArray
+from .hull_table import FIXED_AXES, HullTable
 from .portals import APART, MEET, OPEN, HullStates, enclosing_ball, search_portals
-from .vectors import CHUNK, chunks, dot, length
+from .vectors import CHUNK, SingleArray, chunks, dot, length
 
 _REACH_ROUNDING = 32.0
 """Times EPS: how far, relatively, a polytope's reach along a ray may be computed too long."""
@@ -64,14 +64,14 @@ def widest_slabs(table: HullTable, i: IntArray, j: IntArray, progress: Progress 
     distance = length(offset)
     gap = distance - radii[0] - radii[2]
     apart = np.flatnonzero(gap > 0.0)
-    result.state[apart], result.gap[apart] = APART, gap[apart]
+    result.state[apart], result.margin[apart] = APART, gap[apart]
     result.normal[:, apart] = offset[:, apart] / distance[apart]
     for part, offsets, gaps in _interval_gaps(table, i, j, progress):
         axis, rows = gaps.argmax(axis=1), np.arange(len(gaps))
         widest = gaps[rows, axis].astype(np.float64)
-        better = np.flatnonzero(widest > result.gap[part])
+        better = np.flatnonzero(widest > result.margin[part])
         columns, axis = part.start + better, axis.take(better)
-        result.state[columns], result.gap[columns] = APART, widest.take(better)
+        result.state[columns], result.margin[columns] = APART, widest.take(better)
         result.normal[:, columns] = np.where(offsets[better, axis] > 0.0, 1.0, -1.0) * FIXED_AXES.take(axis, axis=0).T
     result.state[distance <= radii[1]] = MEET
     return result
@@ -123,10 +123,7 @@ def enclosed_radii(table: HullTable, i: IntArray, j: IntArray, portals: FloatArr
     result = np.zeros(len(i))
     for part in chunks(len(i)):
         a, b = i[part], j[part]
-        interior = -table.offsets(a, b)
-        one, two, three = difference_points(table, a, b, portals[:, part]).transpose(1, 0, 2)
-        radii = table.radii.take(a, axis=1) + table.radii.take(b, axis=1)
-        size = radii[0] + np.abs(interior).max(axis=0)
-        sure, radius = enclosing_ball(interior, one, two, three, size, radii[2])
+        pairs, (p, q, r) = HullPairs(table, a, b), difference_points(table, a, b, portals[:, part]).transpose(1, 0, 2)
+        sure, radius = enclosing_ball(pairs.interior, p, q, r, pairs.size, pairs.rounding)
         result[part.start + sure] = radius
     return result

@@ -103,11 +103,13 @@ class HullPairs:
     def _farthest(self, directions: FloatArray, side: int, columns: IntArray | None, out: FloatArray) -> None:
         """Write the vertices of A (side 0) farthest along the directions, or of B (side 1) farthest against them, from
         the mean, and their indices."""
+        shape: tuple[int, ...] = ()
         for part, vertices, heights in self.vertex_heights(directions, side, columns):
             index = (heights.argmin(axis=2) if side else heights.argmax(axis=2)).T  # (k, n)
-            number, _, size = vertices.shape
             out[3][:, part] = index
-            places = size * (3 * np.arange(number) + np.arange(3)[:, None, None])
+            if vertices.shape != shape:
+                shape = vertices.shape
+                places = shape[2] * (3 * np.arange(shape[0]) + np.arange(3)[:, None, None])
             out[:3, :, part] = vertices.take(places + index, mode="clip")
 
     def vertex_heights(

@@ -20,14 +20,12 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..progress import Progress, report_progress, subrange
 from ..shapes.polytope import Polytope
 from ..tolerance import BATCH_CORNERS, EPS, SINGLE_EPS, SUPPORT_ROUNDING
 from ..types import FloatArray, IntArray, read_only
-
-SingleArray = NDArray[np.float32]
+from .vectors import SingleArray
 
 AXES = 32
 """Fixed axes along which the interval of every polytope is known."""
@@ -127,7 +125,7 @@ class HullTable:
         offsets = np.concatenate([np.empty(0), *(shapes[k].offsets for k in solid)])
         offsets -= np.einsum("fc,cf->f", normals, centers[3:].take(owner, axis=1))
         if solid:
-            radii[1, solid] = np.minimum.reduceat(offsets, _starts(owner))
+            radii[1, solid] = np.minimum.reduceat(offsets, np.flatnonzero(np.diff(owner, prepend=-1)))
         reach = np.abs(centers[:3]).max(axis=0, initial=0.0) + radii[0]
         radii[2] = EPS * (2.0 * SUPPORT_ROUNDING * radii[0] + BATCH_CORNERS * reach)
         radii[1] -= 2.0 * radii[2]
@@ -233,11 +231,6 @@ def _padded_sizes(counts: IntArray) -> IntArray:
     return steps[np.searchsorted(steps, counts)]
 
 
-def _starts(owner: IntArray) -> IntArray:
-    """Return where the facets of each polytope start in an array in which they are grouped."""
-    return np.flatnonzero(np.diff(owner, prepend=-1))
-
-
 def _gauges_at_nodes(
     owner: IntArray, normals: FloatArray, offsets: FloatArray, radii: FloatArray, progress: Progress | None
 ) -> SingleArray:
@@ -249,7 +242,7 @@ def _gauges_at_nodes(
     owner = owner.take(thick)
     planes = normals.take(thick, axis=0) / (offsets.take(thick) - 2.0 * radii[2].take(owner))[:, None]
     step = BLOCK // len(used)
-    starts = _starts(owner).tolist()
+    starts = np.flatnonzero(np.diff(owner, prepend=-1)).tolist()
     for done, (start, end) in enumerate(pairwise([*starts, len(owner)])):
         report_progress(progress, done, len(starts))
         largest = np.zeros(len(used), dtype=np.float32)

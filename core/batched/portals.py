@@ -45,9 +45,9 @@ class HullStates:
 
     state: NDArray[np.int8]
     """(n,) APART, MEET or OPEN."""
-    gap: FloatArray
-    """(n,) where APART, the width of an empty slab, a lower bound of the distance; where MEET, 0 or minus the radius of
-    a ball around the origin in A - B, a lower bound of the depth; where OPEN, 0. Rounding is taken off."""
+    margin: FloatArray
+    """(n,) a lower bound of the distance or depth, rounding taken off: where APART, the width of an empty slab; where
+    MEET, 0 or the radius of a ball around the origin in A - B; where OPEN, 0."""
     normal: FloatArray
     """(3, n) where APART, unit vectors from A to B across the slab; else 0."""
     portals: FloatArray
@@ -74,7 +74,7 @@ def search_portals(
         search = _PortalSearch(table, i.take(columns), j.take(columns))
         search.run(np.full((3, len(columns)), NO_VERTEX) if start is None else start.take(columns, axis=1))
         found = search.result
-        result.state[columns], result.gap[columns] = found.state, found.gap
+        result.state[columns], result.margin[columns] = found.state, found.margin
         result.normal[:, columns], result.portals[:, columns] = found.normal, found.portals
     return result
 
@@ -208,7 +208,7 @@ class _PortalSearch(HullPairs):
         if len(found):
             pair, norms = pair.take(found), norm.take(found)
             self.result.state[pair] = APART
-            self.result.gap[pair] = -heights.take(found) / norms - rounding.take(found)
+            self.result.margin[pair] = -heights.take(found) / norms - rounding.take(found)
             self.result.normal[:, pair] = directions.take(found, axis=1) / norms
         return apart, heights, norm
 
@@ -229,7 +229,7 @@ class _PortalSearch(HullPairs):
         lengths, (a, b, c) = self.all_lengths.take(passed, axis=1), self.last.take(passed, axis=2).transpose(1, 0, 2)
         sure, radius = enclosing_ball(lengths[:3], a, b, c, lengths[4], lengths[3])
         self.result.state[passed.take(sure)] = MEET
-        self.result.gap[passed.take(sure)] = -radius
+        self.result.margin[passed.take(sure)] = radius
 
     def keep(self, columns: IntArray) -> None:
         """Go on with these columns only."""

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..progress import Progress, report_progress
 from ..types import FloatArray
 
+SingleArray = NDArray[np.float32]
 CHUNK = 10_240
 """Pairs processed together. Of fewer, numpy's calls dominate; of more, the working memory leaves the cache. Searches
 that hold a simplex or a polytope of every pair take half as many."""
@@ -29,8 +31,8 @@ def dot(u: FloatArray, v: FloatArray) -> FloatArray:
 
 
 def length(u: FloatArray) -> FloatArray:
-    """Return the lengths (m,) of vectors (3, m)."""
-    return np.sqrt(dot(u, u))
+    """Return the lengths (...) of vectors (dim, ...)."""
+    return np.sqrt(np.einsum("c...,c...->...", u, u))
 
 
 def cross(u: FloatArray, v: FloatArray) -> FloatArray:
