@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import html
-import io
 import json
 import os
 import re
@@ -18,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,12 +25,11 @@ import bpy
 import pytest
 
 from .processes import environment_of, in_process, installed, modules_of
+from .reports import KINDS, Part, load_report, outputs, run, run_json, save_scene, table_of
 from .scenes import cube, inspect, mesh_object
-from .test_scene_report import Cells, Part, run
 
 pytestmark = pytest.mark.usefixtures("empty_scene")
 
-KINDS = ("json", "csv", "html")
 as_module = pytest.mark.skipif(bpy.app.binary_path != "", reason="this is about the bpy module")
 
 
@@ -43,18 +40,11 @@ def pair_file(path: Path, a: str = "A", b: str = "B", scene: str = "Scene") -> P
     cube(b, (1.5, 0.0, 0.0))
     bpy.context.scene.name = scene
     path.parent.mkdir(exist_ok=True)
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    return path
+    return save_scene(path)
 
 
-def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
-    """A path for each kind of report, and the options that ask for them without pictures."""
-    paths = {kind: folder / f"out.{kind}" for kind in KINDS}
-    return paths, ["--pictures", 0, *(word for kind, path in paths.items() for word in (f"--{kind}", path))]
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.iterdir()}
 
 
 def documents(partial: Path, killed: bool = False) -> list[dict[str, Any]]:
@@ -73,62 +63,25 @@ def test_files_of_one_name_are_identified_by_path_and_content(
     files = [pair_file(tmp_path / "one" / "scene.blend"), pair_file(tmp_path / "two" / "scene.blend", "C", "D")]
     paths, options = outputs(tmp_path)
     assert run(part, *files, *options) == 1
-    data = json.loads(paths["json"].read_text(encoding="utf-8"))
-    expected = [
-        {
-            "file": "scene.blend",
-            "path": str(file),
-            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-            "error": None,
-        }
-        for file in files
-    ]
-    assert data["inputs"] == expected
-    assert [check["path"] for check in data["checks"]] == [str(file) for file in files]
-    rows = table(paths["csv"])
-    assert [(row["path"], row["sha256"]) for row in rows] == [(each["path"], each["sha256"]) for each in expected]
-    page = paths["html"].read_text(encoding="utf-8")
+    data, rows, page = load_report(paths["json"]), load_report(paths["csv"]), paths["html"].read_text(encoding="utf-8")
+    digests = [(str(file), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
+    assert data["inputs"] == [{"file": "scene.blend", "path": p, "sha256": s, "error": None} for p, s in digests]
+    assert [check["path"] for check in data["checks"]] == [path for path, _ in digests]
+    assert [(row["path"], row["sha256"]) for row in rows] == digests
     said = capsys.readouterr().out
-    for entry in expected:
-        assert f"<h2>{entry['path']}, Scene" in page
-        assert entry["sha256"] in page
-        assert f"{entry['path']}, frame 1: " in said
-
-
-def broken(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
-    path.write_bytes(b"no blend file")
-    return []
-
-
-def missing(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
-    return []
-
-
-def another_scene(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
-    pair_file(path, scene="Other")
-    return ["--scene", "Scene"]
-
-
-def with_a_fault_of_ours(path: Path, monkeypatch: pytest.MonkeyPatch, part: Part) -> list[object]:
-    pair_file(path)
-    check = part("blender_addon.check.scene").check
-
-    def fails_there(*arguments: Any) -> Any:
-        if Path(bpy.data.filepath) == path:
-            raise ZeroDivisionError("a fault of ours")
-        return check(*arguments)
-
-    monkeypatch.setattr(part("blender_addon.check.scene"), "check", fails_there)
-    return []
+    for path, digest in digests:
+        assert f"<h2>{path}, Scene" in page
+        assert digest in page
+        assert f"{path}, frame 1: " in said
 
 
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (broken, "bad.blend"),
-        (missing, "there is no such file"),
-        (another_scene, "there is no scene 'Scene'"),
-        (with_a_fault_of_ours, "a fault of ours"),
+        ("broken", "bad.blend"),
+        ("missing", "there is no such file"),
+        ("another scene", "there is no scene 'Scene'"),
+        ("with a fault of ours", "a fault of ours"),
     ],
 )
 def test_one_bad_file_does_not_cost_the_reports_of_the_others(
@@ -136,26 +89,34 @@ def test_one_bad_file_does_not_cost_the_reports_of_the_others(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    bad: Callable[..., list[object]],
+    bad: str,
     reason: str,
 ) -> None:
-    one, two = pair_file(tmp_path / "one.blend"), pair_file(tmp_path / "two.blend")
-    more = bad(tmp_path / "bad.blend", monkeypatch, part)
+    one, two, path = pair_file(tmp_path / "one.blend"), pair_file(tmp_path / "two.blend"), tmp_path / "bad.blend"
+    check = part("blender_addon.check.scene").check
+
+    def fails_there(*arguments: Any) -> Any:
+        if bad == "with a fault of ours" and Path(bpy.data.filepath) == path:
+            raise ZeroDivisionError("a fault of ours")
+        return check(*arguments)
+
+    monkeypatch.setattr(part("blender_addon.check.scene"), "check", fails_there)
+    if bad == "broken":
+        path.write_bytes(b"no blend file")
+    elif bad != "missing":
+        pair_file(path, scene="Other" if bad == "another scene" else "Scene")
     paths, options = outputs(tmp_path)
-    assert run(part, one, tmp_path / "bad.blend", two, *options, *more) == 2
+    assert run(part, one, path, two, *options, *(["--scene", "Scene"] if bad == "another scene" else [])) == 2
     said = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("contact_lens: "))
-    assert "bad.blend" in said
-    assert reason in said
-    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    data, rows = load_report(paths["json"]), load_report(paths["csv"])
     assert [check["file"] for check in data["checks"]] == ["one.blend", "two.blend"]
     assert [entry["file"] for entry in data["inputs"]] == ["one.blend", "bad.blend", "two.blend"]
     (error,) = (entry["error"] for entry in data["inputs"] if entry["error"] is not None)
-    assert error in said
-    rows = table(paths["csv"])
+    assert all(words in said for words in ("bad.blend", reason, error))
     assert [row["status"] for row in rows] == ["not checked", "new", "new"]
     assert (rows[0]["file"], rows[0]["notes"], rows[0]["relation"]) == ("bad.blend", error, "")
     page = re.sub(r"\s+", " ", html.unescape(paths["html"].read_text(encoding="utf-8")))
-    assert f"Not checked: {tmp_path / 'bad.blend'}: {error}" in page
+    assert f"Not checked: {path}: {error}" in page
 
 
 def test_a_run_that_checked_nothing_leaves_the_reports_of_an_earlier_one(part: Part, tmp_path: Path) -> None:
@@ -163,34 +124,28 @@ def test_a_run_that_checked_nothing_leaves_the_reports_of_an_earlier_one(part: P
     (tmp_path / "bad.blend").write_bytes(b"no blend file")
     _, options = outputs(tmp_path)
     assert run(part, file, *options) == 1
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    before = contents(tmp_path)
     for arguments in ([tmp_path / "bad.blend"], [tmp_path / "none.blend"], [file, "--scene", "None"]):
         assert run(part, *arguments, *options) == 2
-        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+        assert contents(tmp_path) == before
 
 
 def test_a_table_names_what_was_not_checked(part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without findings it would else be that of a clean scene."""
-    file, (paths, options) = tmp_path / "scene.blend", outputs(tmp_path)
     for k in range(12):
         mesh_object(f"=Endless {k}", [(0, 0, 0), (1, 0, 0), (0, float("inf"), 0)], [(0, 1, 2)])
-    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    file, (paths, options) = save_scene(tmp_path / "scene.blend"), outputs(tmp_path)
     assert run(part, file, "--frames", "-3", *options) == 3
-    data = json.loads(paths["json"].read_text(encoding="utf-8"))
+    data = load_report(paths["json"])
     reasons = [entry["reason"] for entry in data["checks"][0]["skipped"] if entry["unchecked"]]
     assert len(reasons) >= 12
-    rows = table(paths["csv"])
-    assert [(row["status"], row["frame"], row["scene"], row["notes"]) for row in rows] == [
-        ("not checked", "-3", "Scene", reason) for reason in reasons
-    ]
-    assert {row["sha256"] for row in rows} == {data["inputs"][0]["sha256"]}
+    named = [(r["status"], r["frame"], r["scene"], r["notes"], r["sha256"]) for r in load_report(paths["csv"])]
+    assert named == [("not checked", "-3", "Scene", reason, data["inputs"][0]["sha256"]) for reason in reasons]
     assert "more left out" not in capsys.readouterr().out, "what was not checked is more than that"
-    pair_file(file)
-    assert run(part, file, *options) == 1
-    document = json.loads(paths["json"].read_text(encoding="utf-8"))
-    (finding,) = csv.DictReader(io.StringIO(part("blender_addon.report.csv_report").to_csv(document)))
-    document["partial"] = True
-    stopped, then = csv.DictReader(io.StringIO(part("blender_addon.report.csv_report").to_csv(document)))
+    to_csv = part("blender_addon.report.csv_report").to_csv
+    _, document = run_json(part, pair_file(file))
+    (finding,) = table_of(to_csv(document))
+    stopped, then = table_of(to_csv(document | {"partial": True}))
     assert (stopped["status"], stopped["notes"][:13], then) == ("not checked", "Stopped early", finding)
 
 
@@ -239,10 +194,9 @@ def test_a_killed_run_leaves_the_earlier_reports_and_what_was_done(
     for path in paths.values():
         done = documents(Path(f"{path}.partial"), killed=True)
         assert len(done) > 2
-        assert [each["frames"] for each in done] == [[k + 1] for k in range(len(done))]
-        assert {each["schema"] for each in done} == {"contact-lens-scene-report"}
-        assert all(each["partial"] for each in done), "each is a part of a run"
-        assert all(len(each["checks"][0]["findings"]) == 1 for each in done)
+        for k, each in enumerate(done):  # each is a part of a run
+            assert (each["schema"], each["partial"], each["frames"]) == ("contact-lens-scene-report", True, [k + 1])
+            assert len(each["checks"][0]["findings"]) == 1
     # The next run does not mix them up.
     run(part, long_file, *options)
     assert not list(tmp_path.glob("*.partial"))
@@ -250,7 +204,7 @@ def test_a_killed_run_leaves_the_earlier_reports_and_what_was_done(
 
 
 @as_module
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGHUP", marks=pytest.mark.slow)])
 def test_a_run_that_is_asked_to_end_writes_partial_reports(
     addon: ModuleType, long_file: Path, tmp_path: Path, name: str
 ) -> None:
@@ -262,13 +216,10 @@ def test_a_run_that_is_asked_to_end_writes_partial_reports(
         process.send_signal(getattr(signal, name))
         process.send_signal(getattr(signal, name))
         _, told = process.communicate(timeout=100)
-        assert process.returncode == 130, told
-    assert b"Traceback" not in told
-    assert f"stopping: {name}".encode() in told
-    data = json.loads(paths["json"].read_text(encoding="utf-8"))
-    assert data["partial"]
-    assert len(data["checks"]) > 2
-    assert len(table(paths["csv"])) >= len(data["checks"]) - 1
+    assert (process.returncode, b"Traceback" in told, f"stopping: {name}".encode() in told) == (130, False, True), told
+    data = load_report(paths["json"])
+    assert (data["partial"], len(data["checks"]) > 2) == (True, True)
+    assert len(load_report(paths["csv"])) >= len(data["checks"]) - 1
     assert "Stopped early" in paths["html"].read_text(encoding="utf-8")
     assert not list(tmp_path.glob("*.partial"))
 
@@ -277,7 +228,6 @@ def test_a_signal_that_is_ignored_stays_ignored(part: Part, tmp_path: Path, monk
     """As under nohup."""
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no SIGHUP here")
-    file, path = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json"
     check = part("blender_addon.check.scene").check
 
     def hung_up(*arguments: Any) -> Any:
@@ -287,10 +237,10 @@ def test_a_signal_that_is_ignored_stays_ignored(part: Part, tmp_path: Path, monk
     monkeypatch.setattr(part("blender_addon.check.scene"), "check", hung_up)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        assert run(part, file, "--json", path) == 1
+        code, document = run_json(part, pair_file(tmp_path / "scene.blend"))
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert not json.loads(path.read_text(encoding="utf-8"))["partial"]
+    assert (code, document["partial"]) == (1, False)
 
 
 @contextlib.contextmanager
@@ -308,8 +258,7 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
     part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = pair_file(tmp_path / "scene.blend")
-    paths, options = outputs(tmp_path)
+    file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
     del options[-2:]  # a page is larger than that
     assert run(part, file, "--frames", "1-3", *options) == 1
     before = paths["json"].read_bytes()
@@ -323,20 +272,14 @@ def test_a_full_disk_leaves_the_earlier_report_and_what_was_done(
     done = documents(Path(f"{paths['json']}.partial"))
     assert [each["frames"] for each in done] == [[k + 1] for k in range(len(done))]
     assert 0 < len(done) < 6
-    assert len(table(paths["csv"])) == 6, "what has room is written"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "out.csv",
-        "out.json",
-        "out.json.partial",
-        "scene.blend",
-    ]
+    assert len(load_report(paths["csv"])) == 6, "what has room is written"
+    assert {path.name for path in tmp_path.iterdir()} == {"out.csv", "out.json", "out.json.partial", "scene.blend"}
 
 
 def test_a_report_that_cannot_be_made_costs_no_other(
     part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = pair_file(tmp_path / "scene.blend")
-    paths, options = outputs(tmp_path)
+    file, (paths, options) = pair_file(tmp_path / "scene.blend"), outputs(tmp_path)
 
     def too_large(document: dict[str, Any]) -> str:
         raise MemoryError
@@ -346,8 +289,7 @@ def test_a_report_that_cannot_be_made_costs_no_other(
     said = capsys.readouterr().err
     assert f"contact_lens: {paths['json']}: MemoryError" in said
     assert f"what was done is in {paths['json']}.partial" in said
-    assert len(documents(Path(f"{paths['json']}.partial"))) == 1
-    assert len(table(paths["csv"])) == 1
+    assert (len(documents(Path(f"{paths['json']}.partial"))), len(load_report(paths["csv"]))) == (1, 1)
     assert paths["html"].is_file()
 
 
@@ -357,26 +299,21 @@ def test_a_failed_write_names_the_path(part: Part, tmp_path: Path, capsys: pytes
     file, path = pair_file(tmp_path / "scene.blend"), tmp_path / "out.csv"
     assert run(part, file, "--json", "/dev/full", "--csv", path) == 2
     assert "contact_lens: /dev/full: No space left on device\n" in capsys.readouterr().err
-    assert len(table(path)) == 1
+    assert len(load_report(path)) == 1
 
 
-@pytest.mark.parametrize("kind", ["scene", "pair"])
+@pytest.mark.parametrize("kind", ["save_scene_report", "save_json"])
 def test_saving_from_the_sidebar_loses_no_earlier_report(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "out.json"
+    path, save = tmp_path / "out.json", getattr(bpy.ops.contact_lens, kind)
     pair_file(tmp_path / "scene.blend")
-    if kind == "scene":
-        bpy.ops.contact_lens.check_scene()
-        save = bpy.ops.contact_lens.save_scene_report
-    else:
-        inspect(bpy.data.objects["A"], bpy.data.objects["B"])
-        save = bpy.ops.contact_lens.save_json
+    bpy.ops.contact_lens.check_scene()
+    inspect(bpy.data.objects["A"], bpy.data.objects["B"])
     assert save(filepath=str(path)) == {"FINISHED"}
-    before = path.read_bytes()
+    before = contents(tmp_path)
     assert save(filepath=str(path)) == {"FINISHED"}, "a report of ours is replaced"
     with no_file_larger_than(500), pytest.raises(RuntimeError, match=r"out\.json"):
         save(filepath=str(path))
-    assert path.read_bytes() == before
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["out.json", "scene.blend"]
+    assert contents(tmp_path) == before
     path.write_bytes(b'{"mine": 1}')
     with pytest.raises(RuntimeError, match=r"out\.json: .* not a report of Contact Lens"):
         save(filepath=str(path))
@@ -389,17 +326,17 @@ def test_a_partial_report_takes_the_place_of_no_other_file(
     file, earlier, path = pair_file(tmp_path / "scene.blend"), tmp_path / "earlier.json", tmp_path / "out.json"
     partial = Path(f"{path}.partial")
     run(part, file, "--json", earlier)
-    before = earlier.read_bytes()
-    for occupy in (partial.symlink_to, partial.hardlink_to):
-        occupy(earlier)
+    for occupy, target in (
+        (partial.symlink_to, earlier),
+        (partial.hardlink_to, earlier),
+        (partial.symlink_to, tmp_path / "made"),
+    ):
+        before = contents(tmp_path)
+        occupy(target)
         assert run(part, file, "--json", path) == 2, occupy
         assert f"contact_lens: {partial}: " in capsys.readouterr().err
-        assert earlier.read_bytes() == partial.read_bytes() == before
         partial.unlink()
-    partial.symlink_to(tmp_path / "made")
-    assert run(part, file, "--json", path) == 2
-    assert not (tmp_path / "made").exists()
-    assert not path.exists()
+        assert contents(tmp_path) == before
 
 
 def test_a_run_that_is_refused_leaves_what_an_earlier_one_has_done(part: Part, tmp_path: Path) -> None:
@@ -407,9 +344,9 @@ def test_a_run_that_is_refused_leaves_what_an_earlier_one_has_done(part: Part, t
     paths, options = outputs(tmp_path)
     partial.write_text('{"schema": "contact-lens-scene-report", "frames": [1]}\n')
     Path(f"{paths['html']}.partial").write_text("of another program")
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    before = contents(tmp_path)
     assert run(part, file, *options) == 2
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert contents(tmp_path) == before
     Path(f"{paths['html']}.partial").unlink()
     assert run(part, file, *options) == 1
     assert not partial.exists()
@@ -419,8 +356,7 @@ def test_a_partial_report_that_cannot_be_removed_costs_no_report(
     part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on Windows, while another program reads it."""
-    file, unlink = pair_file(tmp_path / "scene.blend"), os.unlink
-    paths, options = outputs(tmp_path)
+    file, (paths, options), unlink = pair_file(tmp_path / "scene.blend"), outputs(tmp_path), os.unlink
 
     def refused(path: str) -> None:
         if path.endswith(".json.partial"):
@@ -430,14 +366,13 @@ def test_a_partial_report_that_cannot_be_removed_costs_no_report(
     monkeypatch.setattr(os, "unlink", refused)
     assert run(part, file, *options) == 1
     assert f"contact_lens: {paths['json']}.partial: Permission denied\n" in capsys.readouterr().err
-    assert all(path.is_file() for path in paths.values())
-    assert [path.name for path in tmp_path.glob("*.partial")] == ["out.json.partial"]
+    assert set(tmp_path.iterdir()) == {file, *paths.values(), tmp_path / "out.json.partial"}
 
 
 def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
     part: Part, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, path, files = pair_file(tmp_path / "scene.blend"), tmp_path / "out.json", part("blender_addon.report.files")
+    files = part("blender_addon.report.files")
     write = files.write
 
     def interrupted(*arguments: Any) -> None:
@@ -445,8 +380,8 @@ def test_a_signal_after_the_last_check_does_not_make_the_reports_partial(
         write(*arguments)
 
     monkeypatch.setattr(files, "write", interrupted)
-    assert run(part, file, "--json", path) == 1
-    assert not json.loads(path.read_text(encoding="utf-8"))["partial"]
+    code, document = run_json(part, pair_file(tmp_path / "scene.blend"))
+    assert (code, document["partial"]) == (1, False)
     assert "not everything was checked" not in capsys.readouterr().err
 
 
@@ -469,12 +404,15 @@ def test_no_report_is_written_over_what_is_no_report(
     file, library = pair_file(tmp_path / "scene.blend"), pair_file(tmp_path / "library.blend")
     os.link(file, tmp_path / "hard link.json")
     (tmp_path / "link.json").symlink_to(library)
-    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n")
-    (tmp_path / "data.json").write_text('{"schema": "of another program"}')
-    (tmp_path / "table.csv").write_text("file;scene;frame\n")
-    (tmp_path / "page.html").write_text("<!DOCTYPE html><p>Contacts in scene.blend")
-    (tmp_path / "out.json.partial").write_text("downloaded to here")
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for name, content in {
+        "picture.html": b"\x89PNG\r\n\x1a\n",
+        "data.json": b'{"schema": "of another program"}',
+        "table.csv": b"file;scene;frame\n",
+        "page.html": b"<!DOCTYPE html><p>Contacts in scene.blend",
+        "out.json.partial": b"downloaded to here",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    before = contents(tmp_path)
     capsys.readouterr()
     for path in [*(each for each in before if each.suffix != ".partial"), tmp_path / "out.json"]:
         for kind in KINDS:
@@ -484,31 +422,30 @@ def test_no_report_is_written_over_what_is_no_report(
             kind = "partial report" if path.name == "out.json" else "report"
             assert f"not a {kind} of Contact Lens" in told.err
             assert told.out == "", "before anything is checked"
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-    (tmp_path / "link.json").resolve(strict=True)
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    assert run(part, "--csv", file) == 2, "the file that is open"
+    assert contents(tmp_path) == before
+    assert (tmp_path / "link.json").readlink() == library
 
 
 def test_an_earlier_report_is_replaced_and_a_link_stays_one(part: Part, tmp_path: Path) -> None:
     file = pair_file(tmp_path / "scene.blend")
     paths, options = outputs(tmp_path)
     run(part, file, *options)
-    real = {kind: path.rename(tmp_path / f"real.{kind}") for kind, path in paths.items()}
-    for kind, path in paths.items():
-        path.symlink_to(real[kind])
-    nowhere, empty = tmp_path / "nowhere.json", tmp_path / "empty.json"
-    nowhere.symlink_to(tmp_path / "made.json")
+    real = {path: path.rename(tmp_path / f"real{path.suffix}") for path in paths.values()}
+    nowhere, empty, old = tmp_path / "nowhere.json", tmp_path / "empty.json", tmp_path / "old.html"
+    for path, target in (*real.items(), (nowhere, tmp_path / "made.json")):
+        path.symlink_to(target)
     empty.touch(mode=0o640)
     pair_file(file, "Renamed")
-    before = {kind: path.stat().st_mode for kind, path in real.items()}
+    before = [path.stat().st_mode for path in real.values()]
     assert run(part, file, *options) == 1
-    for kind, path in paths.items():
-        assert path.readlink() == real[kind]
-        assert "Renamed" in real[kind].read_text(encoding="utf-8")
-        assert real[kind].stat().st_mode == before[kind]
+    assert {path: path.readlink() for path in real} == real
+    assert [path.stat().st_mode for path in real.values()] == before
+    assert all("Renamed" in path.read_text(encoding="utf-8") for path in real)
     # Any report of ours, whatever the kind; what is not there yet; what is empty.
-    old = tmp_path / "old.html"
-    old.write_bytes(re.sub(rb"<meta name=.generator.[^>]*>\n", b"", real["html"].read_bytes()))  # as 0.1.0 wrote them
-    for path in (real["csv"], real["html"], nowhere, empty, old):
+    old.write_bytes(re.sub(rb"<meta name=.generator.[^>]*>\n", b"", paths["html"].read_bytes()))  # as 0.1.0 wrote them
+    for path in (real[paths["csv"]], real[paths["html"]], nowhere, empty, old):
         assert run(part, file, "--json", path) == 1
         assert json.loads(path.read_text(encoding="utf-8"))["checks"]
     assert (tmp_path / "made.json").is_file()
@@ -547,19 +484,16 @@ def test_a_report_that_must_not_be_written_is_refused_before_anything_is_checked
 def test_a_private_report_is_private_while_it_is_replaced(
     part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files, path, modes = part("blender_addon.report.files"), tmp_path / "out.csv", []
+    files, path, modes, sync = part("blender_addon.report.files"), tmp_path / "out.csv", [], os.fsync
     path.touch(mode=0o600)
-    sync = os.fsync
 
     def seen(descriptor: int) -> None:
-        state = os.fstat(descriptor)
-        if stat.S_ISREG(state.st_mode):
-            modes.append(stat.S_IMODE(state.st_mode))
+        modes.append(os.fstat(descriptor).st_mode)
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", seen)
     files.write(files.place_of(str(path)), "told")
-    assert modes == [0o600]
+    assert [stat.S_IMODE(mode) for mode in modes if stat.S_ISREG(mode)] == [0o600]
 
 
 def test_a_report_goes_into_a_folder_that_cannot_be_listed(part: Part, folder_of_a_user: Path) -> None:
@@ -570,20 +504,20 @@ def test_a_report_goes_into_a_folder_that_cannot_be_listed(part: Part, folder_of
 
 
 def test_two_reports_never_share_a_file(part: Part, tmp_path: Path) -> None:
-    file = pair_file(tmp_path / "scene.blend")
-    (tmp_path / "link").symlink_to(tmp_path / "out")
-    assert run(part, file, "--json", tmp_path / "out", "--csv", tmp_path / "link") == 2
-    (tmp_path / "link").unlink()
-    (tmp_path / "out").touch()
-    os.link(tmp_path / "out", tmp_path / "link")
-    assert run(part, file, "--json", tmp_path / "out", "--csv", tmp_path / "link") == 2
-    assert run(part, file, "--json", tmp_path / "out", "--csv", tmp_path / "out.partial") == 2
+    file, out, link = pair_file(tmp_path / "scene.blend"), tmp_path / "out", tmp_path / "link"
+    link.symlink_to(out)
+    assert run(part, file, "--json", out, "--csv", link) == 2
+    link.unlink()
+    out.touch()
+    os.link(out, link)
+    for other in (link, tmp_path / "out.partial"):
+        assert run(part, file, "--json", out, "--csv", other) == 2
     assert run(part, file, "--json", os.devnull, "--csv", os.devnull) == 1, "which holds nothing"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="descriptors have no paths on Windows")
 def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> None:
-    file, pipe = pair_file(tmp_path / "scene.blend"), tmp_path / "pipe"
+    file, pipe, log = pair_file(tmp_path / "scene.blend"), tmp_path / "pipe", tmp_path / "log"
     os.mkfifo(pipe)
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")), daemon=True)
@@ -599,26 +533,28 @@ def test_pipes_and_descriptors_are_written_to(part: Part, tmp_path: Path) -> Non
         assert end.readline().startswith("file,scene,frame,")
     assert pipe.is_fifo()
     # A file that is open: from where it stands, and over nothing that is there.
-    path = tmp_path / "log"
-    path.write_text("what was before\n")
-    with path.open("ab") as log:
-        assert run(part, file, "--json", f"/dev/fd/{log.fileno()}") == 1
-    before, _, text = path.read_text(encoding="utf-8").partition("\n")
+    log.write_text("what was before\n")
+    with log.open("ab") as open_file:
+        assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 1
+    before, _, text = log.read_text(encoding="utf-8").partition("\n")
     assert (before, len(json.loads(text)["checks"])) == ("what was before", 1)
     content = file.read_bytes()
     with file.open("r+b") as open_file:
         assert run(part, file, "--json", f"/dev/fd/{open_file.fileno()}") == 2
     assert file.read_bytes() == content
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["log", "pipe", "scene.blend"]
+    assert set(tmp_path.iterdir()) == {log, pipe, file}
 
 
 @as_module
-def test_standard_output_has_the_report_and_nothing_else(addon: ModuleType, long_file: Path, tmp_path: Path) -> None:
-    modules = str(modules_of(addon, tmp_path))
-    for name in ("-", "/dev/stdout", "/dev/fd/1"):
-        command = [sys.executable, "-m", "contact_lens", "scene.blend", "--json", name]
-        code, out, err = in_process(command, tmp_path, PYTHONPATH=modules)
-        assert (code, len(json.loads(out)["checks"])) == (1, 1), err
+@pytest.mark.parametrize(
+    "name", ["-", *(pytest.param(x, marks=pytest.mark.slow) for x in ("/dev/stdout", "/dev/fd/1"))]
+)
+def test_standard_output_has_the_report_and_nothing_else(
+    addon: ModuleType, long_file: Path, tmp_path: Path, name: str
+) -> None:
+    command = [sys.executable, "-m", "contact_lens", "scene.blend", "--json", name]
+    code, out, err = in_process(command, tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path)))
+    assert (code, len(json.loads(out)["checks"])) == (1, 1), err
 
 
 def test_standard_output_of_an_installed_blender_has_the_report_and_nothing_else(
@@ -651,14 +587,12 @@ def test_a_reader_that_leaves_costs_no_report(addon: ModuleType, long_file: Path
 
 @as_module
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes descriptors elsewhere")
-def test_closed_streams_cost_no_report(addon: ModuleType, long_file: Path, tmp_path: Path) -> None:
-    modules = str(modules_of(addon, tmp_path))
-    for more, expected in ("", 1), ("--quiet", 1), ("--csv -", 1):
-        words = f"scene.blend --json out.json {more}"
-        command = ["sh", "-c", f'exec "$0" -m contact_lens {words} <&- >&- 2>&-', sys.executable]
-        assert in_process(command, tmp_path, PYTHONPATH=modules) == (expected, "", "")
-        assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
-        (tmp_path / "out.json").unlink()
+@pytest.mark.parametrize("more", ["", *(pytest.param(x, marks=pytest.mark.slow) for x in ("--quiet", "--csv -"))])
+def test_closed_streams_cost_no_report(addon: ModuleType, long_file: Path, tmp_path: Path, more: str) -> None:
+    words = f"scene.blend --json out.json {more}"
+    command = ["sh", "-c", f'exec "$0" -m contact_lens {words} <&- >&- 2>&-', sys.executable]
+    assert in_process(command, tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path))) == (1, "", "")
+    assert load_report(tmp_path / "out.json")["checks"]
 
 
 # --- names are data -------------------------------------------------------------------------------------------------
@@ -672,23 +606,27 @@ def test_names_do_not_reach_the_terminal_as_commands(
 ) -> None:
     file = pair_file(tmp_path / "\x1b]0;title\x07.blend", ESCAPES, BACKWARDS, scene="one\rtwo\nthree")
     mesh_object("\x1b[2Jempty", [], [])
-    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    save_scene(file)
     capfd.readouterr()
-    assert run(part, file) == 1
-    assert run(part, file, "--csv", "-", "--quiet") == 1
-    assert run(part, file, "--html", "-", "--quiet") == 1
-    assert run(part, file, "--json", "-", "--quiet") == 1
-    assert run(part, file, "--object", "\x1b[31mnone") == 2
-    assert run(part, tmp_path / "\x1b[31mnone.blend") == 2
-    assert run(part, file, "--frames", "\x1b[31m") == 2
+    for code, arguments in (
+        (1, [file]),
+        *((1, [file, f"--{kind}", "-", "--quiet"]) for kind in KINDS),
+        (2, [file, "--object", "\x1b[31mnone"]),
+        (2, [tmp_path / "\x1b[31mnone.blend"]),
+        (2, [file, "--frames", "\x1b[31m"]),
+    ):
+        assert run(part, *arguments) == code
     told = capfd.readouterr()
     said = re.sub(r"(Info: |Read blend: ).*\n", "", told.out + told.err)  # but for Blender's own words
     raw = set(re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]", said)) - {"\r"}
     assert raw == set(), "each is seen as what it is"
-    assert r"\x1b[31mred\x07" in told.out
-    assert r"\u202edne\u2028</script>" in told.out
-    assert r"'\x1b[2Jempty' has no vertices" in told.out
-    assert r"one\rtwo\nthree: 2 objects" in told.out
+    for words in (
+        r"\x1b[31mred\x07",
+        r"\u202edne\u2028</script>",
+        r"'\x1b[2Jempty' has no vertices",
+        r"one\rtwo\nthree: 2 objects",
+    ):
+        assert words in told.out
     assert r"\x1b[31mnone.blend: there is no such file" in told.err
 
 
@@ -696,14 +634,11 @@ def test_reports_have_names_as_they_are(part: Part, tmp_path: Path) -> None:
     file = pair_file(tmp_path / "scene.blend", ESCAPES, BACKWARDS)
     paths, options = outputs(tmp_path)
     assert run(part, file, *options) == 1
-    (row,) = json.loads(paths["json"].read_text(encoding="utf-8"))["checks"][0]["findings"]
+    (row,) = load_report(paths["json"])["checks"][0]["findings"]
     assert {row["a"]["name"], row["b"]["name"]} == {ESCAPES, BACKWARDS}
+    cells = load_report(paths["html"]).rows[1]
+    assert set(cells[:2]) == {r"\x1b[31mred\x07", "\u202edne\u2028</script><!--" + r"\x9b2J"}
     text = paths["html"].read_text(encoding="utf-8")
-    page = Cells(text)
-    assert {page.rows[1][0], page.rows[1][1]} == {
-        r"\x1b[31mred\x07",
-        "\u202edne\u2028</script><!--" + r"\x9b2J",
-    }
     assert (text.count("</script>"), text.count("<!--")) == (1, 0)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", text)
 
@@ -724,56 +659,47 @@ SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\N{MINUS S
 
 
 def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(part: Part, tmp_path: Path) -> None:
-    file = pair_file(tmp_path / "scene.blend")
-    run(part, file, "--json", tmp_path / "out.json", "--csv", tmp_path / "out.csv")
-    document = part("blender_addon.report.scene").document(
-        json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["checks"]
-    )
     to_csv = part("blender_addon.report.csv_report").to_csv
+    _, document = run_json(part, pair_file(tmp_path / "scene.blend"))
+    (numbers,) = table_of(to_csv(document))
+    numbers = {name: value for name, value in numbers.items() if name.endswith(("_x", "bound"))}
+    assert any(float(value) < 0.0 for value in numbers.values())
     (check,) = document["checks"]
     (row,) = check["findings"]
-    numbers = {name: value for name, value in table(tmp_path / "out.csv")[0].items() if name.endswith(("_x", "bound"))}
-    assert any(float(value) < 0.0 for value in numbers.values())
     for name in [*(blank + sign + "1+1" for blank in BLANKS for sign in SIGNS), "\tA", "\rA", "\nA"]:
         row["a"]["name"] = check["scene"] = check["file"] = check["path"] = name
         row["notes"] = [name]
-        (told,) = csv.DictReader(io.StringIO(to_csv(document), newline=""))
-        for column in ("a", "scene", "file", "path", "notes"):
-            assert told[column].startswith("'"), (name, column)
+        (told,) = table_of(to_csv(document))
+        assert {told[column][0] for column in ("a", "scene", "file", "path", "notes")} == {"'"}, name
         assert {column: told[column] for column in numbers} == numbers
     # Where a semicolon separates the cells of a table, as it does in most of Europe.
     row["a"]["name"] = "A;=1+1; \uff1dB;C"
     assert ";'=1+1;' \uff1dB;C," in to_csv(document)
     for name in ("A", "A=1", "1-2", "'A", "箱", "(a)", "A; B"):
         row["a"]["name"] = name
-        (told,) = csv.DictReader(io.StringIO(to_csv(document), newline=""))
-        assert told["a"] == name
+        assert [told["a"] for told in table_of(to_csv(document))] == [name]
 
 
 @as_module
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", *(pytest.param(x, marks=pytest.mark.slow) for x in ("cp1252", "utf-8"))])
 def test_no_encoding_costs_a_report(addon: ModuleType, tmp_path: Path, encoding: str) -> None:
     """Names that the terminal cannot show, in a file whose name is no UTF-8."""
     (tmp_path / "profile").mkdir()
-    name = b"sc\xffne.blend"
-    os.rename(pair_file(tmp_path / "scene.blend", "Würfel 箱", ESCAPES), os.fsencode(tmp_path) + b"/" + name)
-    if os.listdir(os.fsencode(tmp_path)).count(name) != 1:
+    path = os.fsencode(tmp_path) + b"/sc\xffne.blend"
+    os.rename(pair_file(tmp_path / "scene.blend", "Würfel 箱", ESCAPES), path)
+    if os.path.basename(path) not in os.listdir(os.fsencode(tmp_path)):
         pytest.skip("this file system keeps no name that is not UTF-8")
     _, options = outputs(Path())
-    command = [sys.executable, "-m", "contact_lens", name, *map(str, options)]
+    command = [sys.executable, "-m", "contact_lens", os.path.basename(path), *map(str, options)]
     environment = environment_of(tmp_path, PYTHONPATH=str(modules_of(addon, tmp_path)), PYTHONIOENCODING=encoding)
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=100, check=False)
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False), done.stderr
     shown = {"ascii": rb"W\xfcrfel \u7bb1", "cp1252": b"W\xfcrfel " + rb"\u7bb1", "utf-8": "Würfel 箱".encode()}
     assert shown[encoding] in done.stdout
     assert rb"sc\xffne.blend" in done.stdout
-    data = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    (entry,) = data["inputs"]
-    assert os.fsencode(entry["path"]) == os.fsencode(tmp_path) + b"/" + name
-    assert (
-        entry["sha256"]
-        == hashlib.sha256(Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).read_bytes()).hexdigest()
-    )
-    (row,) = table(tmp_path / "out.csv")
+    (entry,) = load_report(tmp_path / "out.json")["inputs"]
+    assert os.fsencode(entry["path"]) == path
+    assert entry["sha256"] == hashlib.sha256(Path(os.fsdecode(path)).read_bytes()).hexdigest()
+    (row,) = load_report(tmp_path / "out.csv")
     assert (row["file"], "Würfel 箱" in (row["a"], row["b"])) == (r"sc\xffne.blend", True)
     assert r"sc\xffne.blend" in (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -14,8 +14,10 @@ from typing import Any
 import bpy
 import pytest
 
+from .processes import in_process, installed, modules_of
+from .reports import run
 from .scenes import cube, inspect, mesh_object
-from .test_scene_report import Sidebar, in_process, installed, modules_of, run
+from .test_scene_report import Sidebar
 
 Part = Callable[[str], ModuleType]
 

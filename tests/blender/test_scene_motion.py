@@ -12,8 +12,8 @@ from typing import Any
 import bpy
 import pytest
 
+from .reports import run
 from .scenes import cube, mesh_object
-from .test_scene_report import run
 
 Part = Callable[[str], ModuleType]
 

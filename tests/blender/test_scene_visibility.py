@@ -12,10 +12,10 @@ from typing import Any
 import bpy
 import pytest
 
+from .reports import run
 from .scenes import cube
 from .test_scene_faults import fresh, link, save, texts_of_panel
 from .test_scene_motion import keyed
-from .test_scene_report import run
 
 Part = Callable[[str], ModuleType]
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reports of a scene check as a program reads them, from the sidebar and from the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+
+Part = Callable[[str], ModuleType]
+
+KINDS = ("json", "csv", "html")
+
+
+class Cells(HTMLParser):
+    """The rows of the page's tables as text, and the tags it has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self._in_cell = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attributes if name in ("src", "href")]
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+
+def save_scene(path: Path) -> Path:
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def table_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def load_report(path: Path) -> Any:
+    """The document of a JSON file, the rows of a CSV file as dictionaries, or the cells of a page."""
+    load = {".json": json.loads, ".csv": table_of, ".html": Cells}[path.suffix]
+    return load(path.read_text(encoding="utf-8"))  # type: ignore[operator]
+
+
+def save_report(path: Path, **options: Any) -> Any:
+    """Save the report from the sidebar and load it."""
+    kind = path.suffix[1:].upper()
+    assert bpy.ops.contact_lens.save_scene_report(filepath=str(path), kind=kind, **options) == {"FINISHED"}
+    return load_report(path)
+
+
+def outputs(folder: Path) -> tuple[dict[str, Path], list[object]]:
+    """A path for each kind of report, and the options that ask for them without pictures."""
+    paths = {kind: folder / f"out.{kind}" for kind in KINDS}
+    return paths, ["--pictures", 0, *(word for kind, path in paths.items() for word in (f"--{kind}", path))]
+
+
+def run(part: Part, *arguments: object) -> int:
+    code = part("blender_addon.command_line").main([str(argument) for argument in arguments], "check")
+    assert isinstance(code, int)
+    return code
+
+
+def run_json(part: Part, file: Path, *arguments: object) -> tuple[int, Any]:
+    """Check a scene; return the exit code and the document of the JSON report, which is beside the scene."""
+    path = file.parent / "out.json"
+    return run(part, file, *arguments, "--json", path, "--quiet"), load_report(path)
