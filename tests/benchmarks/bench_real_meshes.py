@@ -96,6 +96,6 @@ def main(quick: bool = False) -> None:
         start = perf_counter()
         c = contact(one, other)
         time = perf_counter() - start
-        kind = "solid" if c.a_solid and c.b_solid else "surface"
-        depth = f", depth {c.least_depth:.4g} to {c.depth:.4g}" if c.normal is not None else ""
+        kind = "solid" if c.certificate.a_solid and c.certificate.b_solid else "surface"
+        depth = f", depth {c.least_depth:.4g} to {c.depth:.4g}" if c.has_depth else ""
         print(f"{name}: {kind}, {c.relation.value}, {len(c.curves)} curve(s){depth} in {duration(time)}")
