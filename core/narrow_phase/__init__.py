@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The exact answer for two convex shapes: GJK, EPA, SAT, and the Contact they end in."""
+"""The exact contact of two convex shapes: GJK, EPA and SAT."""

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Separating axes of two boxes, one after the other, as the articles tell it.
+"""Separating axes of two boxes, one after the other, as in the articles.
 
 1. The candidates are 15 axes: the 3 + 3 face normals and the 9 cross products of an edge of A and one of B. Parallel
    edges have no product and give no axis.
 2. On each axis both boxes are intervals, symmetric about the projections of their centres.
-3. There are two ways to push B out of A: to the end of A's interval in front, or to that behind. The shorter one is
-   the overlap, and its side the orientation of the axis, from A to B. If it is negative there is a gap: the boxes are
-   apart, and the search ends.
+3. B can be pushed out of A over either end of A's interval. The shorter push is the overlap, and its side the
+   orientation of the axis, from A to B. A negative overlap is a gap: the boxes are apart, and the search ends.
 4. The axis of least overlap is the normal, and overlap times normal the minimum translation vector.
 
 `sat` does the same for any polytopes, `pairs_intersect` and `contacts` for many boxes at once. Source: S0.3 to S0.5.
@@ -29,7 +28,7 @@ _Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class BoxAxis(ReadOnlyArrays):
-    """The axis that decides about two boxes A and B. World frame, the unit of the coordinates."""
+    """The deciding axis of two boxes A and B. World frame, the unit of the coordinates."""
 
     signed_distance: float
     """Minus the penetration depth; or, above 0, the gap along the first separating axis, no more than the distance."""
@@ -42,7 +41,7 @@ class BoxAxis(ReadOnlyArrays):
     interval_b: tuple[float, float]
     """Lowest and highest `normal @ x` of the points x of B."""
     axes_tested: int
-    """Number of axes looked at: at most 15, fewer when one separates or edges are parallel."""
+    """Number of axes tested: at most 15, fewer when one separates or edges are parallel."""
 
     @property
     def intersects(self) -> bool:
@@ -97,7 +96,7 @@ def box_sat(a: Box, b: Box) -> BoxAxis:
 
 
 def _candidates(axes_a: list[_Vector], axes_b: list[_Vector]) -> Iterator[tuple[int, _Vector]]:
-    """Yield the number and the unit vector of each candidate axis."""
+    """Yield the index and the unit vector of each candidate axis."""
     yield from enumerate(axes_a + axes_b)  # mutant: boxes-no-faces-of-b
     for i, edge_a in enumerate(axes_a):  # mutant: boxes-edges-of-one-direction
         for j, edge_b in enumerate(axes_b):
@@ -108,7 +107,7 @@ def _candidates(axes_a: list[_Vector], axes_b: list[_Vector]) -> Iterator[tuple[
 
 
 def _reach(axis: _Vector, half_edges: list[_Vector]) -> float:
-    """Return how far a box reaches along an axis from its centre."""
+    """Return the half-width of a box along an axis."""
     x, y, z = axis
     (a, b, c), (d, e, f), (g, h, i) = half_edges
     return abs(x * a + y * b + z * c) + abs(x * d + y * e + z * f) + abs(x * g + y * h + z * i)
@@ -119,7 +118,7 @@ def _dot(u: _Vector, v: _Vector) -> float:
 
 
 def _cross(u: _Vector, v: _Vector) -> _Vector:
-    """Return u x (v - u) or u x (v + u), which are the product u x v and have its digits where that is nearly zero."""
+    """Return u x (v - u) or u x (v + u), which equal u x v and keep its digits where it is nearly zero."""
     ax, ay, az = u
     bx, by, bz = v
     sign = 1.0 if _dot(u, v) > 0.0 else -1.0  # mutant: boxes-careless-when-parallel

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unit vectors found again by direction, without a look at all of them: of ties round shapes have thousands."""
+"""An index of unit vectors by direction: round shapes have thousands of ties."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 
 _X, _Y, _Z = 0.36, 0.48, 0.8
-"""The vectors are sorted by their height along this one, which few directions of real shapes share. No component is
-above 1: vectors nearer to each other than `width` differ by less in height."""
+"""The vectors are sorted by their height along this one, which few directions of real shapes have in common. No
+component is above 1: vectors nearer to each other than `width` differ by less in height."""
 
-_FEW = 12  # up to here looking at all of them is faster
+_FEW = 12  # up to this number a linear search is faster
 
 
 class Directions:
-    """Unit vectors, numbered in the order they came."""
+    """Unit vectors, numbered in the order of insertion."""
 
     __slots__ = ("_heights", "_numbers", "_vectors")
 
     def __init__(self) -> None:
         self._vectors: list[tuple[float, float, float]] = []
-        self._heights: list[float] = []  # sorted, and which vector each is of; empty while they are few
+        self._heights: list[float] = []  # sorted, and the vector of each; empty while they are few
         self._numbers: list[int] = []
 
     def add(self, x: float, y: float, z: float) -> None:

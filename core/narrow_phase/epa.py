@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""EPA: how deep two shapes penetrate and in which direction.
+"""EPA: penetration depth and direction of two shapes.
 
 The penetration depth is the distance from the origin to the surface of the Minkowski difference A - B, and the nearest
 point of the surface gives the normal. A polytope inside A - B grows there:
 
-1. Start with a tetrahedron of support points: the simplex that GJK ended with, or the widest one near it where that
-   is thin. Flat and touching shapes will do too: distances are signed, so the origin need not be inside.
+1. Start with a tetrahedron of support points: GJK's last simplex, or the widest one near it where that is thin. Flat
+   and touching shapes are allowed: distances are signed, so the origin need not be inside.
 2. Take the face nearest to the origin off the heap, and the support point w of A - B along its normal.
-3. If w is no farther than the face, the face is on the surface of A - B: it is a result. Faces that are equally near
-   are results too; end when the next one is farther.
+3. If w is no farther than the face, the face is on the surface of A - B: it is a result. Equally near faces are results
+   too; end when the next one is farther.
 4. Else w sees this face, and maybe its neighbours. Walk from edge to edge over all faces that see w, remove them, and
-   put a cone of triangles with the apex w over their silhouette. Go on with 2.
+   put a cone of triangles with the apex w over their silhouette. Continue with 2.
 
-Where floats cannot tell on which side of a face a point is, whole numbers decide, so the polytope stays closed and
-convex whatever rounding does. It stays as the proof of the depth. In the plane faces are sides, and no walk is needed.
+Where floats do not decide on which side of a face a point is, integers do, so the polytope is always closed and convex.
+It is kept as the proof of the depth. In the plane faces are sides, and no walk is needed.
 
 Source: S2.1; G. van den Bergen, Proximity Queries and Penetration Depth Computation on 3D Game Objects, 2001.
 """
@@ -51,11 +51,11 @@ _EPA_GRID_BITS = 60
 _FLAT = 8.0  # mutant: tolerance-flat
 """Times EPS R: a Minkowski difference thinner than this is flat."""
 _THIN_START = 1e-3
-"""Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is looked for."""
+"""Height over length below which GJK's tetrahedron is too thin to grow from and a wider one is searched."""
 
 
 class Face(NamedTuple):
-    """A face of the Minkowski difference that is as near to the origin as any."""
+    """A nearest face of the Minkowski difference to the origin."""
 
     normal: Vector
     """Unit, outward: from A to B. z = 0 in the plane."""
@@ -67,25 +67,25 @@ class Face(NamedTuple):
     weights: tuple[float, ...]
     """Barycentric weights of the point of the face nearest to the origin."""
     miss: float
-    """How far that point is from the origin's projection along the normal: 0 when the projection is in the face."""
+    """Distance of that point from the origin's projection along the normal: 0 when the projection is in the face."""
 
 
 class Penetration(NamedTuple):
-    """What EPA found."""
+    """The result of EPA."""
 
     faces: tuple[Face, ...]
     """The faces nearest to the origin, all within the tie tolerance; the chosen one first."""
     depth: float
     """The smallest `depth` of the faces, world units."""
     inner: float
-    """The polytope's surface is nowhere nearer to the origin than this, so the true depth is at least it. World
+    """The polytope's surface is nowhere nearer to the origin than this, so the true depth is at least this. World
     units; -inf when A - B is flat, negative when the origin is outside the polytope."""
     points: tuple[Vertex, ...]
     """Corners of the polytope, points of A - B; empty when A - B is flat."""
     facets: tuple[tuple[int, ...], ...]
     """The polytope's outward triangles (in the plane: sides, counter-clockwise) as indices into `points`."""
     iterations: int
-    """How many support points were asked for."""
+    """Number of support points computed."""
 
     def scaled(self, exponent: int) -> Penetration:
         """Return the penetration of the shapes scaled by 2**exponent."""
@@ -124,12 +124,12 @@ def epa(a: Polytope, b: Polytope, simplex: Simplex) -> Penetration:
     World frame and units; normals point from A to B. `simplex` is what `gjk(a, b)` returned; it may have any number of
     vertices, and the origin may be outside: the depth is then negative, minus a lower bound of the distance.
 
-    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or `simplex` is none.
-    Source: S2.1.
+    Raises ValueError, naming the argument, when one is not a polytope, their dimensions differ, or `simplex` is not a
+    Simplex. Source: S2.1.
     """
     validate_polytopes(a, b)
     if not isinstance(simplex, Simplex):
-        raise ValueError(f"simplex must be what gjk(a, b) returns, not {type(simplex).__name__}")
+        raise ValueError(f"simplex must be a result of gjk(a, b), not {type(simplex).__name__}")
     size = size_of_difference(a, b)
     if not is_ordinary(size):
         exponent = extreme_exponent(a, b)
@@ -144,8 +144,8 @@ def epa_again(
     """Return depth, normals and polytope of two shapes in space that still intersect, grown from their last polytope.
 
     `pairs` and `facets` are those of a `Certificate`, of these shapes or any others in space with such vertices. None
-    where, of the points of A - B that have these numbers now, the facets are not a convex polytope around the origin,
-    or rounding could hide it: then `gjk` and `epa` are to be asked. Source: S1.8, S2.1.
+    where the facets, of the current points of A - B with these indices, are not a convex polytope around the origin, or
+    rounding could hide that they are not: then use `gjk` and `epa`. Source: S1.8, S2.1.
     """
     size = size_of_difference(a, b)
     points = list(simplex_of(a, b, pairs))
@@ -159,7 +159,7 @@ def epa_again(
 
 
 def _tie_width(a: Polytope, b: Polytope) -> float:
-    """Return by how much faces near the origin may differ and still be equally good, besides in proportion to depth."""
+    """Return by how much the distances of equally good faces may differ, besides the part proportional to depth."""
     extent_a, extent_b, magnitude_a, magnitude_b = a.extent, b.extent, a.magnitude, b.magnitude
     extent = extent_a if extent_a < extent_b else extent_b
     return TIE_WIDTH * promised(0.0, extent, magnitude_a if magnitude_a > magnitude_b else magnitude_b)
@@ -189,14 +189,14 @@ def _support_function(a: Polytope, b: Polytope) -> _Support:
 
 
 class _Grid:
-    """The points once more as whole numbers, on a grid far finer than their rounding.
+    """The points as integers, on a grid far finer than their rounding.
 
-    On which side of a plane a point is can then be decided exactly where floats cannot tell, so the polytope stays
-    convex and its surface simple.
+    The side of a plane can then be decided exactly where floats cannot, so the polytope stays convex and its surface
+    simple.
     """
 
     def __init__(self, points: list[Vertex], cells: float) -> None:
-        """`points` may grow; `cells` to the unit of length."""
+        """`points` may grow; `cells` is the number of cells per unit of length."""
         self._points = points
         self._cells = cells
         self._whole: dict[int, WholeVector] = {}
@@ -211,7 +211,7 @@ class _Grid:
         return found
 
     def height(self, triangle: int, i: int, j: int, k: int, point: int) -> int:
-        """Return how far a point is above the triangle with this number and corners, to a positive factor."""
+        """Return the height of a point above the triangle with this number and corners, up to a positive factor."""
         plane = self._planes.get(triangle)
         if plane is None:
             plane = self._planes[triangle] = whole_plane(self.point(i), self.point(j), self.point(k))
@@ -221,7 +221,7 @@ class _Grid:
     def plane(self, i: int, j: int, k: int) -> tuple[float, float, float, float, bool]:
         """Return the plane of a triangle in floats: unit normal, offset, and whether it is a sliver.
 
-        A sliver's normal comes from whole numbers.
+        The normal of a sliver is computed from integers.
         """
         plane = _plane(self._points[i], self._points[j], self._points[k])
         if plane is not None:
@@ -233,7 +233,7 @@ class _Grid:
         return x, y, z, x * px + y * py + z * pz, True
 
     def drop_last(self) -> None:
-        """Take the last point back."""
+        """Remove the last point."""
         self._whole.pop(len(self._points) - 1)
         self._points.pop()
 
@@ -256,11 +256,11 @@ def _plane(p: Vertex, q: Vertex, r: Vertex) -> tuple[float, float, float, float]
 
 _Triangle = tuple[float, float, float, float, int, int, int, float]
 """Outward unit normal x, y, z and offset of the plane; corners i, j, k, counter-clockwise seen from outside; and minus
-the height below which floats cannot tell on which side of the plane a point is."""
+the height below which floats do not decide on which side of the plane a point is."""
 
 
 class _Polytope:
-    """A closed polytope of points of A - B in space, that grows by points outside of it."""
+    """A closed polytope of points of A - B in space that grows by points outside of it."""
 
     __slots__ = ("converged", "filtered", "grid", "heap", "iterations", "points", "triangle_at", "triangles")
 
@@ -270,22 +270,22 @@ class _Polytope:
         self.filtered = EPA_FILTER * EPS * size
         self.converged = EPA_CONVERGED * EPS * size  # mutant: epa-converged-too-early
         self.triangles: list[_Triangle | None] = []
-        """Every triangle ever made; None once a new point has replaced it."""
+        """All triangles in order of creation; None once a new point has replaced one."""
         self.triangle_at: dict[tuple[int, int], int] = {}
         """The triangle that has an edge, from its start to its end."""
         self.heap: list[tuple[float, int]] = []
         """Offset and index of the triangles that may be nearest."""
         self.iterations = 0
-        """How many support points were asked for to start with."""
+        """Number of support points computed for the start."""
 
     @classmethod
     def tetrahedron(cls, points: tuple[Vertex, ...], height: float, size: float) -> _Polytope | None:
-        """Return the tetrahedron of four points, the last of them that far above the others; None when it is flat."""
+        """Return the tetrahedron of four points, the last of them `height` above the others; None when it is flat."""
         polytope = cls(list(points), size)
         above = height if abs(height) > polytope.filtered else polytope.grid.height(-1, 0, 1, 2, 3)
         if above == 0:
             return None
-        # Its base, seen by no corner; its other sides are the first cone, with the last corner as apex.
+        # The base; its other sides are the first cone, with the last corner as apex.
         i, j, k = (0, 1, 2) if above < 0 else (2, 1, 0)
         x, y, z, offset, sliver = polytope.grid.plane(i, j, k)
         polytope.triangles.append((x, y, z, offset, i, j, k, -inf if sliver else -polytope.filtered))
@@ -295,7 +295,7 @@ class _Polytope:
         return polytope
 
     def set_facets(self, facets: Sequence[tuple[int, ...]]) -> bool:
-        """Take these triangles; return whether they are for sure a convex polytope around the origin."""
+        """Set the triangles; return whether they are certainly a convex polytope around the origin."""
         filtered, points, triangle_at = self.filtered, self.points, self.triangle_at
         along = [(x - _LEAN_X * z, y - _LEAN_Y * z) for x, y, z, _, _ in points]
         pierced = 0
@@ -308,7 +308,7 @@ class _Polytope:
             triangle_at[i, j] = triangle_at[j, k] = triangle_at[k, i] = index
             (px, py), (qx, qy), (rx, ry) = along[i], along[j], along[k]
             pierced += px * qy >= py * qx and qx * ry >= qy * rx and rx * py >= ry * px
-        # All face away from the origin, so they go around it once or several times: as often as a ray pierces them.
+        # All face away from the origin, so they enclose it once or several times: as often as a ray pierces them.
         if pierced != 1:
             return False
         for index, (i, j, k) in enumerate(facets):
@@ -328,7 +328,7 @@ class _Polytope:
         return True
 
     def is_above(self, index: int, point: Vertex) -> bool:
-        """Return whether a point is above a triangle, which floats cannot tell."""
+        """Return whether a point is above a triangle, exactly; used where floats do not decide."""
         _, _, _, _, i, j, k, _ = self.triangles[index]  # type: ignore[misc]
         self.points.append(point)
         above = self.grid.height(index, i, j, k, len(self.points) - 1) > 0
@@ -336,11 +336,11 @@ class _Polytope:
         return above
 
     def cover(self, pending: list[tuple[int, int]], limit: float) -> None:
-        """Remove the triangles that see the last point, and put a cone with this apex over their silhouette.
+        """Remove the triangles that see the last point, and close the hole with a cone of this apex.
 
-        `pending` are the edges to look across; edges are written as the triangle across has them, from q to p. The walk
-        is from edge to edge in order, so an edge of the silhouette ends where the one before started. Triangles farther
-        than `limit` from the origin do not come on the heap.
+        `pending` are the edges to cross; edges are written as in the triangle across, from q to p. The walk is from
+        edge to edge in order, so an edge of the silhouette ends where the one before started. Triangles farther than
+        `limit` from the origin are not pushed on the heap.
         """
         points, triangles, triangle_at, heap, grid = self.points, self.triangles, self.triangle_at, self.heap, self.grid
         apex, usual, sliver2 = len(points) - 1, -self.filtered, SLIVER * SLIVER
@@ -404,7 +404,7 @@ def _grow_polytope(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> P
 
 
 def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetration:
-    """Let a polytope grow until the faces nearest to the origin, to `tie_width`, are on the surface of A - B."""
+    """Grow a polytope until the faces nearest to the origin, to `tie_width`, are on the surface of A - B."""
     points, triangles, heap, converged = polytope.points, polytope.triangles, polytope.heap, polytope.converged
     known = {point[3:] for point in points}
     faces: list[Face] = []
@@ -447,7 +447,7 @@ def _grow(polytope: _Polytope, support: _Support, tie_width: float) -> Penetrati
             directions.add(x, y, z)
             inner = min(inner, offset)  # mutant: epa-inner-radius-forgotten
     return Penetration(
-        _ranked([f for f in faces if f.depth <= limit], limit - best),
+        _rank([f for f in faces if f.depth <= limit], limit - best),
         best,
         inner,
         tuple(points),
@@ -491,7 +491,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
             best = depth
             limit = best + tie_width + TIE_WIDTH * PROMISE_RELATIVE * abs(best)
         if depth - offset <= converged or (w[3], w[4]) in known:
-            # The line of a very short side is badly rounded; the distance of the side itself is not.
+            # The line of a very short side has large rounding errors; the distance of the side has not.
             x0, y0, _, _ = nearest_on_segment(points[i], points[j])
             settled[i, j] = offset if depth - offset <= converged else sqrt(x0 * x0 + y0 * y0)
             corners = (points[i], points[j])
@@ -511,7 +511,7 @@ def _grow_polygon(a: Polytope, b: Polytope, simplex: Simplex, size: float) -> Pe
     for offset, i, j, _, _ in heap:
         settled[i, j] = offset
     return Penetration(
-        _ranked([f for f in faces if f.depth <= limit], limit - best),
+        _rank([f for f in faces if f.depth <= limit], limit - best),
         best,
         min(settled.values()),
         tuple(points),
@@ -531,12 +531,11 @@ def _face(normal: Vector, depth: float, corners: tuple[Vertex, ...]) -> Face:
     return Face((x + 0.0, y + 0.0, z + 0.0), depth, corners, weights, miss)  # never -0.0
 
 
-def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
-    """Order equally good faces: those that hold the origin's projection (to `width`) first, for they have witness
-    points; then a face against a vertex before a pair of edges, then the most upward normal.
+def _rank(faces: list[Face], width: float) -> tuple[Face, ...]:
+    """Return equally good faces in order: those that contain the origin's projection (to `width`) first, as they have
+    witness points; then a face against a vertex before a pair of edges, then the most upward normal.
 
-    A face may be as good as the nearest within the tie tolerance and yet lie beside the projection when the depth is
-    itself of that size.
+    When the depth is within the tie tolerance, an equally good face may not contain the projection.
     """
 
     def key(face: Face) -> tuple[float, bool, float, float, float]:
@@ -556,8 +555,8 @@ def _ranked(faces: list[Face], width: float) -> tuple[Face, ...]:
 
 
 class _Start(NamedTuple):
-    """Corners of the first polytope, in the plane counter-clockwise; the direction in which they spread least, and how
-    far the last corner is along it."""
+    """Corners of the first polytope, in the plane counter-clockwise; the direction in which they extend least, and the
+    height of the last corner along it."""
 
     points: tuple[Vertex, ...]
     iterations: int
@@ -573,7 +572,7 @@ class _Flat(NamedTuple):
 
 
 def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat: float) -> _Start | _Flat:
-    """Return a tetrahedron of points of A - B: GJK's own when it is thick enough, else the widest found near it."""
+    """Return a tetrahedron of points of A - B: GJK's simplex when it is thick enough, else the widest found near it."""
     if len(vertices) == 4:
         p, q, r, s = vertices
         normal = triangle_normal(p, q, r)
@@ -598,8 +597,8 @@ def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat
         return sqrt(x * x + y * y + z * z)
 
     across = _perpendicular((ux, uy, uz))
-    other = (uy * across[2] - uz * across[1], uz * across[0] - ux * across[2], ux * across[1] - uy * across[0])
-    tried += [support(s * x, s * y, s * z) for x, y, z in (across, other) for s in (1.0, -1.0)]
+    second = (uy * across[2] - uz * across[1], uz * across[0] - ux * across[2], ux * across[1] - uy * across[0])
+    tried += [support(s * x, s * y, s * z) for x, y, z in (across, second) for s in (1.0, -1.0)]
     iterations += 4
     r = max(tried, key=off_line)
     if off_line(r) <= flat:
@@ -620,8 +619,8 @@ def _start_polytope(a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], flat
 def _start_polygon(support: _Support, flat: float) -> _Start | _Flat:
     """Return a counter-clockwise triangle of support points of A - B in the plane.
 
-    Not of GJK's simplex: points that it was started with may be inside of A - B, and a polygon with such a corner is
-    not convex when it has grown.
+    GJK's simplex is not used: its initial points may be inside of A - B, and a polygon with such a corner does not stay
+    convex.
     """
     p, *tried = (support(x, y, 0.0) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)))
     q = max(tried, key=lambda point: _length(p, point))
@@ -638,8 +637,8 @@ def _start_polygon(support: _Support, flat: float) -> _Start | _Flat:
 
 
 def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) -> Penetration:
-    """Return the answer for a difference without thickness along a normal: either side of it is equally good, unless
-    the origin is beside it."""
+    """Return the result for a difference without thickness along a normal: both sides are equally good, unless the
+    origin is beside it."""
     support = _support_function(a, b)
     x, y, z = start.normal
     weights = simplex.weights or weights_exactly(simplex.vertices)
@@ -653,11 +652,11 @@ def _flat_penetration(a: Polytope, b: Polytope, simplex: Simplex, start: _Flat) 
         faces.append(Face(normal, depth, simplex.vertices, weights, miss))
     depth = min(face.depth for face in faces)
     limit = depth + _tie_width(a, b)
-    return Penetration(_ranked([f for f in faces if f.depth <= limit], inf), depth, -inf, (), (), start.iterations + 2)
+    return Penetration(_rank([f for f in faces if f.depth <= limit], inf), depth, -inf, (), (), start.iterations + 2)
 
 
 def _perpendicular(unit: Vector) -> Vector:
-    """Return the unit vector perpendicular to `unit` that points upward most (along x when `unit` is vertical)."""
+    """Return the unit vector perpendicular to `unit` with the largest z (along x when `unit` is vertical)."""
     x, y, z = unit
     px, py, pz = (-z * x, -z * y, 1.0 - z * z) if abs(z) < 0.9 else (1.0 - x * x, -x * y, -x * z)
     length = sqrt(px * px + py * py + pz * pz)

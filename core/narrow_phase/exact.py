@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decisions in whole numbers, for the few cases in which floats cannot tell.
+"""Exact predicates with integers, for the few cases that floats do not decide.
 
-Points are put on a power-of-two grid so fine that they keep all digits that matter; Python's integers then decide
-exactly. Slower than floats by a factor of ten to fifty, so callers ask only when a float filter fails.
+Points are rounded to a power-of-two grid so fine that they keep all relevant digits; Python's integers then decide
+exactly. Slower than floats by a factor of ten to fifty, so callers use them only when a float filter fails.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def whole_normal(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[float,
 
 
 def nearest_on_simplex_exactly(vertices: tuple[Vertex, ...]) -> Nearest | None:
-    """Return what `simplex.nearest_on_simplex` returns, from exact arithmetic, correctly rounded."""
+    """Return the result of `simplex.nearest_on_simplex` from exact arithmetic, correctly rounded."""
     whole, grid = _whole(vertices)
     if len(whole) == 4 and all(volume > 0 for volume in _volumes(whole)):
         return None
@@ -84,7 +84,8 @@ def _whole(vertices: tuple[Vertex, ...]) -> tuple[list[WholeVector], float]:
 
 
 def _nearest_face(corners: list[WholeVector]) -> tuple[WholeVector, int, tuple[int, ...]]:
-    """Return the origin's foot (point, denominator) on the nearest vertex, edge or triangle of a simplex, and which."""
+    """Return the origin's foot (point, denominator) on the nearest vertex, edge or triangle of a simplex, and that
+    face."""
     best: tuple[WholeVector, int, tuple[int, ...]] | None = None
     best_square = best_scale = 0
     for face in _faces(len(corners)):
@@ -95,7 +96,7 @@ def _nearest_face(corners: list[WholeVector]) -> tuple[WholeVector, int, tuple[i
         square, scale = _dot(point, point), denominator * denominator
         if best is None or square * best_scale < best_square * scale:  # mutant: exact-farthest-face
             best, best_square, best_scale = (point, denominator, face), square, scale
-    assert best is not None  # each corner is a face of its own, and has a foot
+    assert best is not None  # each corner is a face with a foot
     return best
 
 
@@ -129,13 +130,15 @@ def _foot(corners: list[WholeVector]) -> tuple[WholeVector, int] | None:
 
 
 def _areas(p: WholeVector, q: WholeVector, r: WholeVector) -> tuple[WholeVector, tuple[int, int, int]]:
-    """Return the normal of a triangle and its areas opposite each corner as the origin's projection parts it."""
+    """Return the normal of a triangle and the areas opposite each corner into which the origin's projection divides
+    it."""
     normal = _cross(_minus(q, p), _minus(r, p))
     return normal, (_dot(normal, _cross(q, r)), _dot(normal, _cross(r, p)), _dot(normal, _cross(p, q)))
 
 
 def _volumes(corners: list[WholeVector]) -> tuple[int, int, int, int]:
-    """Return the volumes opposite each corner as the origin parts a tetrahedron: all positive when it is inside."""
+    """Return the volumes opposite each corner into which the origin divides a tetrahedron: all positive when it is
+    inside."""
     p, q, r, s = corners
     volume = _dot(_cross(_minus(q, p), _minus(r, p)), _minus(s, p))
     sign = (volume > 0) - (volume < 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""GJK: whether two shapes intersect, and if not, how far apart they are and where.
+"""GJK: the boolean test, and the distance and nearest points of two shapes.
 
 The Minkowski difference A - B contains the origin when A and B have a common point, and its point v nearest to the
 origin is as far from it as A is from B; -v points from A to B. GJK walks towards v over simplices of support points:
@@ -12,7 +12,7 @@ origin is as far from it as A is from B; -v points from A to B. GJK walks toward
    simplex. If the origin is inside the tetrahedron, or v is zero to rounding, the shapes intersect: end.
 
 Where the shapes are likely to intersect the first simplex is a tetrahedron about the first direction, which EPA then
-grows from. Where rounding spoils the walk among nearly degenerate simplices, it goes on in exact arithmetic.
+grows from. Where rounding stalls the walk among nearly degenerate simplices, it continues in exact arithmetic.
 
 Source: S4.3, S4.4; E. Gilbert, D. Johnson, S. Keerthi 1988; G. van den Bergen 2003.
 """
@@ -45,17 +45,17 @@ from ..types import FloatArray
 from .exact import nearest_on_simplex_exactly, weights_exactly
 
 _DIRECTION_ROUNDING = 16.0
-"""Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate for sure. A
-product of three terms for each shape and for the vector between the centres, and their sums."""
+"""Times EPS, R and the sum of the components of a direction: the gap across it must be wider to separate with
+certainty. A product of three terms for each shape and for the vector between the centres, and their sums."""
 
 
 class Simplex(NamedTuple):
-    """What GJK knows when it stops; EPA starts from it. Points of the plane have z = 0."""
+    """The result of GJK, from which EPA starts. In the plane z is 0."""
 
     intersects: bool
-    """True when the origin is in the Minkowski difference, or too near to it for rounding to tell."""
+    """True when the origin is in the Minkowski difference, or within rounding of it."""
     vertices: tuple[Vertex, ...]
-    """1 to 4 points (x, y, z, index_a, index_b) of A - B whose hull holds the nearest point (or the origin)."""
+    """1 to 4 points (x, y, z, index_a, index_b) of A - B whose hull contains the nearest point (or the origin)."""
     nearest: Vector
     """The point of A - B nearest to the origin, (0, 0, 0) when inside."""
     normal: Vector
@@ -67,7 +67,7 @@ class Simplex(NamedTuple):
     """Barycentric weights of `nearest`, one for each of `vertices`; empty when four points enclose the origin and
     after the boolean test."""
     iterations: int
-    """How many support points were asked for."""
+    """Number of support points computed."""
 
     def scaled(self, exponent: int) -> Simplex:
         """Return the simplex of the shapes scaled by 2**exponent."""
@@ -86,13 +86,13 @@ class Simplex(NamedTuple):
 def witness_points(
     a: Polytope, b: Polytope, vertices: tuple[Vertex, ...], weights: tuple[float, ...]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the weighted means (dim,) of the vertices of A and of B that made the points of a simplex."""
+    """Return the weighted means (dim,) of the vertices of A and of B whose differences are the points of a simplex."""
     rows_a, rows_b = a._rows, b._rows
-    (_, _, _, first_a, first_b), *others = vertices
+    (_, _, _, first_a, first_b), *following = vertices
     ax, ay, az = rows_a[first_a]
     bx, by, bz = rows_b[first_b]
     px = py = pz = qx = qy = qz = 0.0
-    for (_, _, _, i, j), weight in zip(others, weights[1:], strict=True):
+    for (_, _, _, i, j), weight in zip(following, weights[1:], strict=True):
         # Relative to the first vertex: no digits are lost far from the origin.
         x, y, z = rows_a[i]
         px, py, pz = px + weight * (x - ax), py + weight * (y - ay), pz + weight * (z - az)
@@ -105,7 +105,7 @@ def witness_points(
 
 
 def scaled_vertices(vertices: tuple[Vertex, ...], exponent: int) -> tuple[Vertex, ...]:
-    """Return points of A - B as they are when both shapes are scaled by 2**exponent."""
+    """Return points of A - B for both shapes scaled by 2**exponent."""
     return tuple((*np.ldexp((x, y, z), exponent).tolist(), i, j) for x, y, z, i, j in vertices)
 
 
@@ -118,15 +118,16 @@ def size_of_difference(a: Polytope, b: Polytope) -> float:
 
 
 def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None) -> bool:
-    """Tell whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4.
+    """Return whether two shapes intersect, touching included; stops at the first separating direction. Source: S4.4.
 
     >>> gjk_intersects(Box((0, 0, 0), (2, 2, 2)), Box((1.5, 0, 0), (2, 2, 2)))
     True
 
-    `direction` is as in `gjk`: one that still separates, such as that of the last answer, settles it at once.
+    `direction` is as in `gjk`: one that still separates, such as the normal of the last result, ends the search at
+    once.
 
-    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, or the direction has another
-    length or is not finite.
+    Raises ValueError, naming the argument, when one is not a polytope, their dimensions differ, or the direction has
+    another length or is not finite.
     """
     validate_polytopes(a, b)
     if direction is not None:
@@ -137,8 +138,8 @@ def gjk_intersects(a: Polytope, b: Polytope, direction: ArrayLike | None = None)
 
 
 def _separates(a: Polytope, b: Polytope, direction: NDArray[Any], x: float, y: float, z: float) -> bool:
-    """Return whether a direction from A to B, with these components, separates for sure: the first question of the
-    search, without the search."""
+    """Return whether a direction from A to B, with these components, separates with certainty: the first step of the
+    search alone."""
     heights_a, heights_b = a._centred.dot(direction), b._centred.dot(direction)
     ax, ay, az = a._middle
     bx, by, bz = b._middle
@@ -154,16 +155,16 @@ def gjk(
     """Return the simplex of A - B nearest to the origin: distance, witness points, or the start of EPA. Source: S4.4.
 
     `direction` (dim,), any length, world frame, is where the search starts: a direction from A to B that is likely to
-    separate, such as the normal of the last result. Without it the line of the centres is taken. `start` is a simplex
-    to start from instead: indices of a vertex of A and one of B for each of up to three points of A - B, such as those
-    of the last result; any others are only slower.
+    separate, such as the normal of the last result; by default the line of the centres. `start` is a simplex to start
+    from instead: indices of a vertex of A and one of B for each of up to three points of A - B, such as those of the
+    last result; a bad start is only slower.
 
     >>> result = gjk(Box((0, 0, 0), (2, 2, 2)), Box((3, 0, 0), (2, 2, 2)))
     >>> print(result.intersects, result.gap, result.normal)
     False 1.0 (1.0, 0.0, 0.0)
 
-    Raises ValueError, naming the argument, when one is no shape, their dimensions differ, the direction has another
-    length or is not finite, or there are more points or no such vertices.
+    Raises ValueError, naming the argument, when one is not a polytope, their dimensions differ, the direction has
+    another length or is not finite, or `start` has more points or other indices.
     """
     validate_polytopes(a, b)
     if len(start) > 3 or not all(0 <= i < len(a.vertices) and 0 <= j < len(b.vertices) for i, j in start):
@@ -172,7 +173,7 @@ def gjk(
 
 
 def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tuple[Vertex, ...]:
-    """Return the points of A - B with these numbers of vertices of A and B, each once."""
+    """Return the points of A - B with these indices of vertices of A and B, without duplicates."""
     rows_a, rows_b = a._rows, b._rows
     result = []
     for i, j in dict.fromkeys(start):
@@ -182,7 +183,8 @@ def simplex_of(a: Polytope, b: Polytope, start: Sequence[tuple[int, int]]) -> tu
 
 
 def is_ordinary(size: float) -> bool:
-    """Tell whether products of four lengths of shapes with a difference of this size are far from float64's ends."""
+    """Return whether products of four lengths of shapes with a difference of this size are well within float64's
+    range."""
     return 2.0**-EXTREME_EXPONENT < size < 2.0**EXTREME_EXPONENT
 
 
@@ -222,7 +224,7 @@ def _gjk(
 
 
 _SPREAD_ANGLE = radians(35.0)
-"""Between the first direction and each of three around it; measured: EPA asks for the fewest points at 30 to 40."""
+"""Between the first direction and each of three around it; measured: EPA needs the fewest points at 30 to 40."""
 
 _SPREAD = tuple(
     (cos(_SPREAD_ANGLE), sin(_SPREAD_ANGLE) * cos(turn), sin(_SPREAD_ANGLE) * sin(turn))
@@ -234,12 +236,12 @@ _WeightsOf = Callable[[Vector, tuple[Vertex, ...]], tuple[float, ...]]
 
 
 class _Arithmetic(NamedTuple):
-    """The two computations of the search that rounding can spoil."""
+    """The two computations of the search that rounding can make fail."""
 
     nearest_on: Callable[[tuple[Vertex, ...]], Nearest | None]
-    """The point of a simplex nearest to the origin, and the face that holds it."""
+    """The point of a simplex nearest to the origin, and the face that contains it."""
     weights_of: _WeightsOf
-    """The barycentric weights of that point; its place, to rounding, is given too."""
+    """The barycentric weights of that point, which is an argument, to rounding."""
 
 
 _FLOATS = _Arithmetic(nearest_on_simplex, barycentric)
@@ -247,7 +249,7 @@ _WHOLE_NUMBERS = _Arithmetic(nearest_on_simplex_exactly, lambda _, simplex: weig
 
 
 class _Search:
-    """The walk over simplices of A - B, in one arithmetic."""
+    """The walk over simplices of A - B, in floats or in exact arithmetic."""
 
     def __init__(self, a: Polytope, b: Polytope, size: float, arithmetic: _Arithmetic) -> None:
         self.size, self.solid = size, a.dim == 3
@@ -258,9 +260,9 @@ class _Search:
         self.touch2 = (GJK_TOUCH * EPS * size) ** 2  # mutant: gjk-touch-too-wide
 
     def run(self, v: Vector, simplex: tuple[Vertex, ...], distance: bool) -> tuple[Simplex, bool]:
-        """Walk from `v` and `simplex`; return the last simplex and whether it is settled.
+        """Walk from `v` and `simplex`; return the last simplex and whether the search has converged.
 
-        Without `distance` the first direction that separates ends the walk.
+        Without `distance` the first separating direction ends the walk.
         """
         size, nearest_on, touch2 = self.size, self.nearest_on, self.touch2
         rows_a, rows_b, dot_a, dot_b = self.rows_a, self.rows_b, self.dot_a, self.dot_b
@@ -278,7 +280,7 @@ class _Search:
             if v2 <= touch2:
                 return self._touching(simplex, 0)
         while True:
-            # 1. The support point, without a call: of A - B in the direction -v.
+            # 1. The support point of A - B in the direction -v, inlined.
             towards[0] = vx
             towards[1] = vy
             if solid:
@@ -289,7 +291,7 @@ class _Search:
             ax, ay, az = rows_a[i]
             bx, by, bz = rows_b[j]
             wx, wy, wz = ax - bx, ay - by, az - bz
-            # 2. The slab, and whether it can become any wider.
+            # 2. The slab, and whether it can become wider.
             v_w = vx * wx + vy * wy + vz * wz
             length = sqrt(vx * vx + vy * vy + vz * vz)
             gap = v_w / length
@@ -321,7 +323,7 @@ class _Search:
             if found2 <= touch2:
                 return self._touching(face, iterations)
             if found2 >= v2:
-                # Rounding hides whether the new point is nearer. Its direction may still be better: take it, once.
+                # Rounding hides whether the new point is nearer. Its direction may still be better: use it, once.
                 features = frozenset((i, j) for _, _, _, i, j in face)
                 if found2 > v2 * (1.0 + GJK_GAP * EPS) or features in equally_near:
                     break
@@ -332,9 +334,9 @@ class _Search:
     def _result(
         self, simplex: tuple[Vertex, ...], v: Vector, best_gap: float, best_normal: Vector, iterations: int
     ) -> tuple[Simplex, bool]:
-        # An earlier direction may show the same gap to rounding and yet point elsewhere; and the direction of v loses
-        # digits to cancellation when the gap is small against the shapes. The normal of the feature that contains v has
-        # neither fault.
+        # An earlier direction may have the same gap to rounding and yet differ; and the direction of v loses digits to
+        # cancellation when the gap is small against the shapes. The normal of the feature that contains v has neither
+        # problem.
         normal = _feature_normal(simplex, v)
         if normal is not None:
             nx, ny, nz = normal
@@ -352,11 +354,11 @@ class _Search:
         return Simplex(False, simplex, (x, y, z), best_normal, best_gap, weights, iterations), miss2 <= self.touch2
 
     def _first_tetrahedron(self, v: Vector, opposite: tuple[int, int]) -> tuple[Vertex, ...]:
-        """Return the different ones of four support points of A - B: three around -v, and the one along the unit vector
-        `v`, which is known by its indices.
+        """Return the distinct ones of four support points of A - B: three around -v, and the one along the unit vector
+        `v`, given by its indices.
 
         The first direction does not separate the shapes, so they are likely to intersect: this tetrahedron contains the
-        origin more often than not, and is a good start for EPA, as three corners are where its answer is.
+        origin more often than not, and is a good start for EPA, as three corners are near its result.
         """
         x, y, z = v
         if abs(z) < 0.9:
@@ -392,7 +394,7 @@ class _Search:
     def _common_point(
         self, vertices: tuple[Vertex, ...], weights: tuple[float, ...], nearest: Vector, iterations: int
     ) -> tuple[Simplex, bool]:
-        # On a sliver of a triangle, floats may find the origin inside and yet no weights that lead there.
+        # On a sliver of a triangle, floats may find the origin inside and yet no weights for it.
         x, y, z = nearest
         settled = x * x + y * y + z * z <= self.touch2
         return Simplex(True, vertices, nearest, (0.0, 0.0, 0.0), 0.0, weights, iterations), settled
@@ -403,7 +405,7 @@ def _inside(vertices: tuple[Vertex, ...], iterations: int) -> Simplex:
 
 
 def is_known(simplex: tuple[Vertex, ...], i: int, j: int) -> bool:
-    """Return whether a simplex has the point made of vertex i of A and vertex j of B."""
+    """Return whether a simplex has the difference of vertex i of A and vertex j of B."""
     for _, _, _, known_i, known_j in simplex:  # noqa: SIM110 - any() takes twice as long
         if known_i == i and known_j == j:
             return True
@@ -411,7 +413,7 @@ def is_known(simplex: tuple[Vertex, ...], i: int, j: int) -> bool:
 
 
 def _feature_normal(simplex: tuple[Vertex, ...], v: Vector) -> Vector | None:
-    """Return the unit normal from A to B of the feature that contains `v`, better rounded than -v itself."""
+    """Return the unit normal from A to B of the feature that contains `v`, more accurate than -v itself."""
     vx, vy, vz = v
     if len(simplex) == 3:
         normal = triangle_normal(*simplex)

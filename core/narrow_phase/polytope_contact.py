@@ -2,9 +2,9 @@
 """The contact of two polytopes.
 
 1. GJK finds the nearest points, or that the shapes intersect; EPA then finds the penetration depth. SAT, if requested,
-   is asked first, and decides the depth.
+   runs first, and decides the depth.
 2. The support features across the normal are intersected to the contact region.
-3. The witness points move to the middle of the region where that realises the signed distance as well.
+3. The witness points move to the middle of the region where that also realises the signed distance.
 4. Bounds are widened by rounding, and the status says whether they meet.
 """
 
@@ -43,8 +43,8 @@ def polytope_contact(
 ) -> Contact:
     """Return the contact of two polytopes; see `contact` for the arguments."""
 
-    def solve(one: Polytope, other: Polytope, clear: float) -> Contact:
-        return _at_ordinary_size(one, other, method, clear, contact_tolerance, start)
+    def solve(a: Polytope, b: Polytope, clearance: float) -> Contact:
+        return _at_ordinary_size(a, b, method, clearance, contact_tolerance, start)
 
     return at_ordinary_size(solve, a, b, clearance)
 
@@ -58,7 +58,7 @@ def _at_ordinary_size(
     ties = positive_zero(np.array([n[: a.dim] for n in answer.normals]))
     normal = ties[0].copy()
     band = contact_band(a, b, contact_tolerance)
-    # Without a tolerance of the user's, what rounding leaves of a flat face must still be one.
+    # Even with a contact tolerance of 0, a face that is flat to rounding must be one feature.
     width = max(band, rounding)
     feature_a, feature_b = support_feature(a, normal, width), support_feature(b, -normal, width)
 
@@ -67,7 +67,7 @@ def _at_ordinary_size(
     if answer.signed_distance <= band or can_slide(a, b, feature_a, feature_b):
         region = region_between(a, b, normal, band, point_on_a.tolist(), point_on_b.tolist())
         if len(region.vertices) > 1:  # mutant: contact-witness-not-in-the-middle
-            answer = _centred(a, b, feature_a, feature_b, answer, region, rounding)
+            answer = _center_witness(a, b, feature_a, feature_b, answer, region, rounding)
             point_on_a, point_on_b = witness_points(a, b, answer.vertices, answer.weights)
 
     signed_distance = answer.signed_distance
@@ -118,7 +118,7 @@ _METHOD_NAMES = {
     ("both", True): "gjk+epa+sat",
     ("both", False): "gjk+sat",
 }
-"""`Contact.method` by the method requested and whether the shapes intersect; where GJK and EPA are not alone."""
+"""`Contact.method` by the method requested and whether the shapes intersect, where SAT is involved."""
 
 
 class _Answer(NamedTuple):
@@ -126,9 +126,9 @@ class _Answer(NamedTuple):
 
     signed_distance: float
     slab: float
-    """What the best of `normals` proves: the signed distance is not below."""
+    """Lower bound of the signed distance, proved by the best of `normals`."""
     enclosed: float
-    """The polytope of `points` and `facets` proves that the signed distance is not above; inf without one."""
+    """Upper bound of the signed distance, proved by the polytope of `points` and `facets`; inf without one."""
     normals: tuple[Vector, ...]
     vertices: tuple[Vertex, ...]
     """Points of A - B whose mean with `weights` realises the signed distance."""
@@ -139,7 +139,7 @@ class _Answer(NamedTuple):
 
 
 def _sat(a: Polytope, b: Polytope) -> SatResult | BoxAxis:
-    """Return the axis that decides: of two boxes, unless one is sheared, that of the test of 15 axes."""
+    """Return the deciding axis: that of the test of 15 axes for two boxes, unless one is sheared."""
     if isinstance(a, Box) and isinstance(b, Box) and a.orthogonal and b.orthogonal:
         return box_sat(a, b)
     return sat(a, b)
@@ -148,7 +148,7 @@ def _sat(a: Polytope, b: Polytope) -> SatResult | BoxAxis:
 def _solve(
     a: Polytope, b: Polytope, by_sat: SatResult | BoxAxis | None, method: Method, start: Proof | None
 ) -> tuple[Simplex, _Answer]:
-    """Return the simplex GJK ended with and the answer; the last proof, if it is of these polytopes, saves steps."""
+    """Return GJK's last simplex and the answer; the last proof, if it is of these polytopes, saves steps."""
     proof = start if isinstance(start, Certificate) and _is_proof_of(start, a, b) else None
     again = None if proof is None else _still_deep(a, b, proof)
     if again is not None:
@@ -161,7 +161,7 @@ def _solve(
 
 
 def _is_proof_of(proof: Certificate, a: Polytope, b: Polytope) -> bool:
-    """Return whether these shapes have the vertices that a certificate names."""
+    """Return whether these shapes have the vertices that a certificate refers to."""
     if len(proof.normal) != a.dim:
         return False
     index_a = (*proof.index_a, *(i for i, _ in proof.pairs))
@@ -170,15 +170,15 @@ def _is_proof_of(proof: Certificate, a: Polytope, b: Polytope) -> bool:
 
 
 def _feature_of(proof: Certificate) -> tuple[tuple[int, int], ...]:
-    """Return the vertices of A and B that made up to three points of A - B where the last answer was."""
+    """Return the vertices of A and B of up to three points of A - B at the last result."""
     return tuple(dict.fromkeys(zip(proof.index_a, proof.index_b, strict=True)))[:3]
 
 
 def _still_deep(a: Polytope, b: Polytope, proof: Certificate) -> tuple[Simplex, _Answer] | None:
-    """Return EPA's answer when it goes on with the last polytope; None when that leaves anything open."""
+    """Return EPA's answer from the last polytope; None when that leaves anything undecided."""
     penetration = epa_again(a, b, proof.pairs, proof.facets)
     if penetration is None or penetration.faces[0].miss > SUPPORT_ROUNDING * EPS * size_of_difference(a, b):
-        return None  # near a touch it takes GJK's common point too
+        return None  # near a touch GJK's common point is needed too
     simplex = Simplex(True, penetration.points[:4], (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, (), 0)
     return simplex, _intersecting(a, b, simplex, penetration, None)
 
@@ -200,14 +200,15 @@ def _apart(simplex: Simplex) -> _Answer:
 def _intersecting(
     a: Polytope, b: Polytope, simplex: Simplex, penetration: Penetration, by_sat: SatResult | BoxAxis | None
 ) -> _Answer:
-    """Return EPA's answer; when SAT is to decide, its depth and normal with EPA's witness points and proof."""
+    """Return EPA's answer; with SAT's depth and normal if given."""
     size = size_of_difference(a, b)
     rounding = SUPPORT_ROUNDING * EPS * size
     faces = penetration.faces
     signed_distance = 0.0 - penetration.depth
     if by_sat is not None:
         signed_distance = max(signed_distance, by_sat.signed_distance)
-        # Its normal is one of EPA's equally good ones; a face beside the origin's projection has no witness points.
+        # Its normal is one of EPA's equally good ones; a face that does not contain the origin's projection has no
+        # witness points.
         width = promised(signed_distance, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
         faces = tuple(
             sorted(faces, key=lambda f: (max(f.miss, width), -float(by_sat.normal @ np.array(f.normal[: a.dim]))))
@@ -215,16 +216,16 @@ def _intersecting(
     face = faces[0]
     vertices, weights = face.vertices, face.weights
     if face.miss > rounding:
-        # A bare touch may be beside the face's inside: GJK's own common point is then the better witness.
+        # At a bare touch the origin may be outside the face: GJK's common point is then the better witness.
         shared = simplex.weights or weights_exactly(simplex.vertices)
         near = weighted_mean(simplex.vertices, shared)
         off = [n - penetration.depth * x for n, x in zip(near, face.normal, strict=True)]
         if off[0] ** 2 + off[1] ** 2 + off[2] ** 2 < face.miss**2:
             vertices, weights = simplex.vertices, shared
-    proven_deep = penetration.inner > rounding  # nearer to the surface, "around the origin" is a matter of rounding
+    proven_deep = penetration.inner > rounding  # nearer to the surface, rounding decides whether the origin is inside
     return _Answer(
         signed_distance=signed_distance,
-        # EPA ends at a face that the shapes may reach beyond by so much.
+        # EPA ends at a face that the shapes may exceed by this.
         slab=0.0 - penetration.depth - EPA_CONVERGED * EPS * size,
         enclosed=-penetration.inner if proven_deep else inf,
         normals=tuple(f.normal for f in faces),
@@ -236,7 +237,7 @@ def _intersecting(
     )
 
 
-def _centred(
+def _center_witness(
     a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature, answer: _Answer, region: Region, rounding: float
 ) -> _Answer:
     """Return the answer with the witness points at the region's centroid, if they realise the signed distance there."""
@@ -247,7 +248,7 @@ def _centred(
 
 
 def _miss(answer: _Answer) -> float:
-    """Return how far the vector from B to A between the witness points is from minus the signed distance's."""
+    """Return the length of the error with which the witness points realise the signed distance."""
     gap = answer.signed_distance
     mean = weighted_mean(answer.vertices, answer.weights)
     return sqrt(sum([(p + gap * n) ** 2 for p, n in zip(mean, answer.normals[0], strict=True)]))

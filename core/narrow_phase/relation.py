@@ -14,8 +14,8 @@ from ..tolerance import promised
 def contact_band(a: Shape, b: Shape, contact_tolerance: float) -> float:
     """Return the half-width of TOUCHING around signed distance 0, world units.
 
-    It is `contact_tolerance` times the smaller non-zero extent, but never less than what the sign of the distance may
-    be wrong by: on which side of 0 rounding puts a touch must not make separate shapes of it.
+    It is `contact_tolerance` times the smaller non-zero extent, but never less than the rounding error of the distance:
+    a touch must not become a gap by rounding.
     """
     small, large = min(a.extent, b.extent), max(a.extent, b.extent)
     # mutant: relation-band-without-floor
@@ -26,7 +26,7 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
     """Return the relation of two shapes whose signed distance is known.
 
     `band` and `clearance` are lengths in world units. One shape is inside the other, and two coincide, when no part
-    sticks out by more than the band.
+    protrudes by more than the band.
     """
     if signed_distance > band:
         # mutant: relation-clearance-left-out
@@ -45,7 +45,7 @@ def relation_of(a: Polytope, b: Polytope, signed_distance: float, band: float, c
 
 
 def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
-    """Tell whether the bounding box of `inner` is in that of `outer`: a cheap first look."""
+    """Return whether the bounding box of `inner` is in that of `outer`: a cheap first test."""
     (lows, highs), (outer_lows, outer_highs) = inner._bounds_tuples, outer._bounds_tuples
     for k, low in enumerate(lows):  # noqa: SIM110 (`all` of a generator takes several times as long)
         if low < outer_lows[k] - slack or highs[k] > outer_highs[k] + slack:
@@ -54,16 +54,16 @@ def _box_inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
 
 
 def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
-    """Tell whether no vertex of `inner` is outside a facet plane of `outer` by more than `slack`.
+    """Return whether no vertex of `inner` is outside a facet plane of `outer` by more than `slack`.
 
-    Only a shape that fills its space has an inside; for the others the answer is no.
+    False for a shape that does not fill its space: it has no inside.
     """
     if outer.rank < outer.dim:
         return False
     shift = (inner.center - outer.center) @ outer.normals.T
     limits = outer.offsets + slack
-    # Some facets at a time: all products of two large shapes at once would fill the memory. Most often the first show
-    # a vertex that is outside.
+    # In chunks of facets: all products of two large shapes would fill the memory. Mostly the first chunk has a vertex
+    # that is outside.
     step = max(1, PRODUCTS // len(inner.vertices))
     for k in range(0, len(limits), step):
         heights = outer.normals[k : k + step] @ inner._centred.T
@@ -75,7 +75,7 @@ def _inside(inner: Polytope, outer: Polytope, slack: float) -> bool:
 def _coincide(a: Polytope, b: Polytope, slack: float) -> bool:
     if _inside(a, b, slack) and _inside(b, a, slack):
         return True
-    # Shapes without an inside: every corner of one must be a corner of the other.
+    # Shapes without an inside: every corner of each must be a corner of the other.
     if a.rank != b.rank or a.rank == a.dim:
         return False
     return _corners_match(a, b, slack) and _corners_match(b, a, slack)  # mutant: relation-part-of-the-corners

@@ -2,13 +2,13 @@
 """Separating axes of two convex polytopes: the facets of the Minkowski difference, without building it.
 
 For a unit vector n from A to B let h(n) = max n.a - min n.b; the gap across n is -h(n), and the signed distance is the
-largest gap, which for intersecting shapes is found at a facet of A - B. Such a facet is a facet of A, a facet of B
-turned round, or spanned by an edge of each. The third kind is looked for on the sphere of normals (Gauss map): an edge
-is there the arc between the normals of its two facets, and two edges span a facet where their arcs cross.
+largest gap, which for intersecting shapes is found at a facet of A - B. Such a facet is a facet of A, a reversed facet
+of B, or spanned by an edge of each. The third kind is found on the sphere of normals (Gauss map): an edge is there the
+arc between the normals of its two facets, and two edges span a facet where their arcs cross.
 
 Each axis is measured in both directions, n and -n: the larger of the two gaps is the orientation, and one shape inside
-the other is no special case. Flat shapes are none either as long as A - B is not flat; where it may be, the axes within
-its plane or along its line are tried too. Source: S0.3 to S0.5, S1.3, S1.4, S1.6, S1.7.
+the other is not a special case. Nor are flat shapes as long as A - B is not flat; where it may be, the axes within its
+plane or along its line are tested too. Source: S0.3 to S0.5, S1.3, S1.4, S1.6, S1.7.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..tolerance import EPS, SAME_AXIS, SAME_DIRECTION, SAT_PARALLEL, SAT_PLAIN_
 from ..types import FloatArray, IntArray, ReadOnlyArrays
 
 _SAT_ROUNDING = 8.0
-"""Times EPS R: what the gap along an axis may be wrong by; gaps nearer to 0 decide nothing about thin shapes."""
+"""Times EPS R: the rounding error of the gap along an axis; gaps nearer to 0 do not decide about thin shapes."""
 _SAT_PREFER = 1e-12
 """Times L: by how much a face may be worse than the best axis and still be preferred to it."""
 _SAT_PREFER_ROUNDING = 4.0
@@ -36,19 +36,19 @@ across a facet."""
 _SAT_NEARLY_PARALLEL = 16.0
 """Times EPS: cosines this near to 1 or -1 are those of axes that may be the same; SAME_AXIS decides."""
 
-_BATCH = 32  # axes of edge pairs measured in one go
+_BATCH = 32  # axes of edge pairs measured at a time
 _KINDS = (FeatureKind.VERTEX, FeatureKind.EDGE, FeatureKind.FACE)
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateAxes(ReadOnlyArrays):
-    """The axes that SAT measures for two shapes and what each shape covers of them. World frame and units."""
+    """The axes that SAT measures for two shapes and the interval of each shape on them. World frame and units."""
 
     axes: FloatArray
-    """(k, dim) unit vectors: normals of facets of A, then of B, parallel ones once, then across pairs of edges; of flat
-    and thin shapes those within the plane too."""
+    """(k, dim) unit vectors: normals of facets of A, then of B, without parallel ones, then across pairs of edges; for
+    flat and thin shapes those within the plane too."""
     edges: IntArray
-    """(k, 2) the edge of A and the edge of B that an axis is across; -1 for all others."""
+    """(k, 2) the edge of A and the edge of B that an axis is across; -1 for other axes."""
     intervals_a: FloatArray
     """(k, 2) the least and the greatest `axis @ x` of the points x of A."""
     intervals_b: FloatArray
@@ -64,7 +64,7 @@ class CandidateAxes(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False)
 class SatResult(ReadOnlyArrays):
-    """The axis that decides about two shapes A and B. World frame, the unit of the input's coordinates."""
+    """The deciding axis of two shapes A and B. World frame, the unit of the input's coordinates."""
 
     separated: bool
     """Whether an axis shows a gap."""
@@ -78,11 +78,11 @@ class SatResult(ReadOnlyArrays):
     feature_b: Feature
     """The face or edge of B that gives the axis, else the edge or vertex of B farthest against it."""
     axes_tested: int
-    """How many axes were looked at: normals of facets, parallel ones once, and edge pairs whose arcs cross."""
+    """Number of axes tested: normals of facets, without parallel ones, and edge pairs whose arcs cross."""
     ties: FloatArray
     """(m, dim) equally good normals within the promised tolerance, the chosen one first; only that when separated."""
     candidates: CandidateAxes | None = None
-    """All axes with their intervals, when asked for."""
+    """All axes with their intervals, if requested."""
 
 
 def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool = False) -> SatResult:
@@ -93,10 +93,10 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool 
     >>> print(round(result.signed_distance, 6), np.round(result.normal, 6) + 0.0)
     -0.707107 [0.707107 0.707107]
 
-    With `early_exit` the first axes found that separate the shapes end the search, for callers who only want the
-    answer yes or no: the gap is then any lower bound of the distance. Shapes may have any rank. An axis across a face
-    is preferred to one across two edges when both are equally good. With `candidates` the result has every axis, also
-    those that need no measuring, with the intervals that the shapes cover of it: for readers, not for speed.
+    With `early_exit` the first separating axes end the search, for callers who only need the boolean: the gap is then
+    some lower bound of the distance. Shapes may have any rank. An axis across a face is preferred to one across two
+    edges when both are equally good. With `candidates` the result has every axis, also those that need not be measured,
+    with the shapes' intervals: for study, not for speed.
 
     >>> squares = ConvexHull([(0, 0), (2, 0), (2, 2), (0, 2)]), ConvexHull([(1, 1), (4, 1), (4, 4), (1, 4)])
     >>> all_axes = sat(*squares, candidates=True).candidates
@@ -104,9 +104,9 @@ def sat(a: Polytope, b: Polytope, *, early_exit: bool = False, candidates: bool 
     [[0.0, 1.0], [1.0, 0.0]] [1.0, 1.0]
 
     In space the time grows with the product of the numbers of edges: about 0.1 s for two round shapes of 1,000
-    vertices, 2 s for 5,000. From some 100 vertices on `contact` with its default method is the faster, by far.
+    vertices, 2 s for 5,000. From about 100 vertices on, `contact` with its default method is much faster.
 
-    Raises ValueError, naming the argument, when a shape is none or the dimensions of the two differ. Source: S0.3 to
+    Raises ValueError, naming the argument, when a shape is not a polytope or the dimensions differ. Source: S0.3 to
     S0.5, S1.3, S1.4, S1.6, S1.7.
     """
     validate_polytopes(a, b)
@@ -128,7 +128,7 @@ class _Axes(NamedTuple):
     axes: FloatArray
     """(k, dim) unit vectors."""
     gaps: FloatArray
-    """(2 k,) the gap across each axis, then the gap across each one turned round."""
+    """(2 k,) the gap across each axis, then the gap across each reversed axis."""
     pairs: tuple[IntArray, IntArray] | None
     """(k,) the edge of A and the edge of B that span each axis; None when it comes from a face."""
 
@@ -152,15 +152,15 @@ class _Search:
         self.rounding = _SAT_ROUNDING * EPS * self.size
         self.best = -inf
         self.tested = 0
-        self.kept: list[_Axes] = []  # in the order in which they are preferred
+        self.kept: list[_Axes] = []  # in order of preference
 
     @property
     def done(self) -> bool:
-        """Tell whether the answer is known well enough for the caller."""
+        """Whether the result is sufficient for the caller."""
         return self.early_exit and self.best > self.rounding
 
     def facets(self) -> None:
-        """Measure the normals of the facets, those of A first. What a shape covers of its own axes it knows."""
+        """Measure the normals of the facets, those of A first. The intervals of a shape on its own axes are cached."""
         a, b = self.a, self.b
         axes, low_a, high_a = a._facet_axes
         axes_b, low_b, high_b = b._facet_axes
@@ -169,7 +169,7 @@ class _Search:
                 self._keep(axes, low_a, high_a, *intervals(axes, b._centred))
             return
         if len(axes):
-            axes_b, low_b, high_b = _without(axes, axes_b, low_b, high_b)
+            axes_b, low_b, high_b = _remove_parallel(axes, axes_b, low_b, high_b)
         over_b, over_a = intervals(axes, b._centred), intervals(axes_b, a._centred)
         self._keep(
             np.concatenate((axes, axes_b)),
@@ -191,7 +191,7 @@ class _Search:
         high_b: FloatArray,
         pairs: tuple[IntArray, IntArray] | None = None,
     ) -> None:
-        """Add axes with what the shapes, each about its centre, cover of them."""
+        """Add axes with the intervals of the shapes, each about its centre."""
         between = axes.dot(self.apart)
         # mutant: sat-gap-of-the-nearer-side
         gaps = np.concatenate((between + low_b - high_a, low_a - high_b - between))
@@ -214,13 +214,14 @@ class _Search:
                 return
 
     def _crossings(self, first: int, last: int) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return pairs of an edge of A and one of B from a range, and numbers with the sign of their product's side.
+        """Return pairs of an edge of A and one of B from a range, and numbers with the sign of the side of their
+        product.
 
         The arc of an edge e runs from the normal of its first facet to that of its second, anticlockwise about e. Its
         crossing with another edge's arc is at one of the two products of the edges, and is on both arcs when the ends
         of either arc lie on different sides of the great circle of the other, in the right order. A segment's arc is
-        its whole great circle; the arc of a polygon's side is half of one, and needs no special care. Arcs that meet at
-        the end of one of them, exactly, are left out: that is the normal of a facet.
+        its whole great circle; the arc of a polygon's side is half of one, and is not a special case. Arcs that meet
+        exactly at the end of one of them are excluded: that is the normal of a facet.
         """
         a, b = self.a, self.b
         of_a, of_b = a._edge_table, b._edge_table
@@ -254,7 +255,7 @@ class _Search:
         return i, j, side
 
     def _measure_pairs(self, i: IntArray, j: IntArray, side: FloatArray) -> None:
-        """Measure those axes across pairs of edges that may be as good as the best so far.
+        """Measure the axes across pairs of edges that may be as good as the best so far.
 
         Where the arcs of two edges cross, the edges themselves are the farthest parts of the shapes; where they only
         touch, by rounding, the distance of the edges is still no less than the gap.
@@ -277,7 +278,7 @@ class _Search:
         if not len(kept):
             return
         if len(kept) > _BATCH:
-            # The most promising first: what they show may make the others unnecessary.
+            # The most promising first: they may make the others unnecessary.
             limit = limit.take(kept) / sine.take(kept)
             kept = kept.take(np.argsort(-limit, kind="stable"))
         for begin in range(0, len(kept), _BATCH):
@@ -304,7 +305,7 @@ class _Search:
         return self.best - promised(self.best, self.extent, self.magnitude) if self.best > -inf else -self.size
 
     def flat(self) -> None:
-        """Measure the axes within the plane, or along and across the line, that may hold all of A - B."""
+        """Measure the axes within the plane, or along and across the line, that may contain all of A - B."""
         a, b = self.a, self.b
         directions = np.concatenate([a.edge_directions, b.edge_directions])
         across = b.vertices[0] - a.vertices[0]
@@ -314,10 +315,10 @@ class _Search:
         else:
             planes = [shape.normals[0] for shape in (a, b) if shape.rank == 2]
             if not planes:
-                # Points and segments: what is across a segment, towards the other shape and in any direction.
+                # Points and segments: vectors across a segment, towards the other shape and in any direction.
                 axes.append(directions)
                 beside = across - (directions @ across)[:, None] * directions
-                # Once more: what is left of a long vector is not square to the segment to its last digits.
+                # Twice: the remainder of a long vector is not perpendicular to the segment to its last digits.
                 beside -= np.einsum("ij,ij->i", beside, directions)[:, None] * directions
                 axes.append(beside)
                 axes.append(_cross(directions, np.eye(3)[np.abs(directions).argmin(axis=1)]))
@@ -327,11 +328,11 @@ class _Search:
             axes += [_cross(directions, plane[None]) for plane in planes]
         units = _units(np.concatenate(axes))
         if not len(units):
-            units = np.eye(a.dim)[:1]  # two equal points: all directions are alike
+            units = np.eye(a.dim)[:1]  # two equal points: all directions are equivalent
         self._measure(units)
 
     def thin(self) -> None:
-        """Look for a clear gap beyond sharp edges when the gaps across all facets are lost in rounding.
+        """Search a clear gap beyond sharp edges when the gaps across all facets are below rounding.
 
         The widest gap across a facet may be far smaller than the distance when a shape ends in a wedge.
         """
@@ -354,7 +355,7 @@ class _Search:
             del self.kept[count:]
 
     def result(self) -> SatResult:
-        """Choose the axis: the first of those that are the best within a hair's breadth."""
+        """Return the first of the axes that are the best to within a small tolerance."""
         hair = _SAT_PREFER * self.extent + _SAT_PREFER_ROUNDING * EPS * self.magnitude
         bar = self.best - (min(hair, 0.5 * self.best) if self.best > 0.0 else hair)  # a gap remains one
         chosen: _Axes | None = None
@@ -409,11 +410,11 @@ class _Search:
         if len(found) <= 2:  # mutant: sat-no-ties
             return normal[None]
         axes = np.array(found)
-        different = []
+        distinct = []
         while len(axes):
-            different.append(axes[0])
+            distinct.append(axes[0])
             axes = axes[np.abs(axes - axes[0]).sum(axis=1) > SAME_DIRECTION]
-        return np.array(different)
+        return np.array(distinct)
 
 
 def _feature(vertices: list[int]) -> Feature:
@@ -422,20 +423,20 @@ def _feature(vertices: list[int]) -> Feature:
     return Feature(_KINDS[min(len(vertices), 3) - 1], tuple(vertices))
 
 
-def _without(
+def _remove_parallel(
     known: FloatArray, axes: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the axes, and what goes with them, that are not parallel to one that is known already."""
+    """Return the axes, with their intervals, that are not parallel to one of `known`."""
     parallel = np.zeros(len(axes), dtype=bool)
     step = max(1, PRODUCTS // len(known))
     for begin in range(0, len(axes), step):
-        some = axes[begin : begin + step]
-        cosines = known.dot(some.T)
+        chunk = axes[begin : begin + step]
+        cosines = known.dot(chunk.T)
         near = np.flatnonzero(np.abs(cosines) > 1.0 - _SAT_NEARLY_PARALLEL * EPS)
         if len(near):
-            k, m = near // len(some), near % len(some)
+            k, m = near // len(chunk), near % len(chunk)
             turn = np.where(cosines.ravel()[near] < 0.0, -1.0, 1.0)
-            same = np.abs(known[k] * turn[:, None] - some[m]).max(axis=1) <= SAME_AXIS * EPS
+            same = np.abs(known[k] * turn[:, None] - chunk[m]).max(axis=1) <= SAME_AXIS * EPS
             parallel[begin + m[same]] = True
     if not parallel.any():
         return axes, low, high
@@ -444,38 +445,38 @@ def _without(
 
 
 def _units(vectors: FloatArray) -> FloatArray:
-    """Return the vectors that are not zero, with length 1."""
+    """Return the nonzero vectors, normalised."""
     largest = np.abs(vectors).max(axis=1)
     vectors = vectors[largest > 0.0] / largest[largest > 0.0, None]
     return vectors / np.sqrt((vectors * vectors).sum(axis=1))[:, None]
 
 
 def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return products (n, 3) of vectors (n, 3), one or both of them."""
+    """Return cross products (n, 3) of vectors (n, 3) or (1, 3)."""
     x, y, z = u[:, 0], u[:, 1], u[:, 2]
     p, q, r = v[:, 0], v[:, 1], v[:, 2]
     return np.stack([y * r - z * q, z * p - x * r, x * q - y * p], axis=1)
 
 
 def _careful_cross(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Return products (n, 3) of nearly parallel vectors (n, 3), every component right to its last digits."""
+    """Return cross products (n, 3) of nearly parallel vectors (n, 3), each component accurate to its last digits."""
     parts = []
     for k in range(3):
-        p, p_rest = _product(u[:, k - 2], v[:, k - 1])
-        q, q_rest = _product(u[:, k - 1], v[:, k - 2])
-        parts.append((p - q) + (p_rest - q_rest))
+        p, p_error = _product(u[:, k - 2], v[:, k - 1])
+        q, q_error = _product(u[:, k - 1], v[:, k - 2])
+        parts.append((p - q) + (p_error - q_error))
     return np.stack(parts, axis=1)
 
 
 def _product(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the rounded product and its rounding error (Dekker 1971)."""
     product = x * y
-    x_high, x_low = _halves(x)
-    y_high, y_low = _halves(y)
+    x_high, x_low = _split(x)
+    y_high, y_low = _split(y)
     return product, ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
 
 
-def _halves(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _split(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     wide = x * (2.0**27 + 1.0)
     high = wide - (wide - x)
     return high, x - high

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where two shapes meet: support features, clipped against each other."""
+"""The contact region of two shapes: support features, clipped against each other."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact centre: the one point that stands for where two shapes meet.
+"""The contact centre: one point that represents the contact of two shapes.
 
-Witness points prove a distance, but where faces meet any of many pairs is as good, and rounding of the input picks one:
-at a corner as soon as a face is tilted by a last digit. The centroid of the contact region changes no more than the
-region does. Source: S2.6.
+Witness points prove a distance, but where faces meet many pairs are equally good, and rounding of the input selects
+one: at a corner as soon as a face is tilted by a last digit. The centroid of the contact region is continuous. Source:
+S2.6.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ..types import FloatArray, read_only
 
 
 def middle(point_on_a: FloatArray, point_on_b: FloatArray) -> FloatArray:
-    """Return the contact centre (..., dim) of shapes that have no region: the middle of the witness points."""
+    """Return the contact centre (..., dim) of shapes without a region: the midpoint of the witness points."""
     return 0.5 * point_on_a + 0.5 * point_on_b
 
 
 def weighted_center(centroids: ArrayLike, areas: ArrayLike, lengths: ArrayLike) -> FloatArray:
-    """Return the centroid (dim,) of n >= 1 parts: by their areas, by their lengths where no part has an area, and the
-    mean where no part has a length either.
+    """Return the centroid (dim,) of n >= 1 parts: weighted by area, by length where all areas are 0, and the mean where
+    all lengths are 0 too.
 
     `centroids` (n, dim) are those of the parts; `areas` and `lengths` (n,) >= 0.
     """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The intersection of two outlines in the contact plane: points, segments and convex polygons in any combination.
 
-Few sides are clipped one by one in plain floats; many by all pairs of sides, some at a time, with numpy. Source: S2.5.
+Outlines with few sides are clipped one side at a time in plain floats; those with many by all pairs of sides, in
+chunks, with numpy. Source: S2.5.
 """
 
 from __future__ import annotations
@@ -12,33 +13,33 @@ import numpy as np
 
 from ..shapes.polytope import PRODUCTS
 from ..types import BoolArray, FloatArray, IntArray
-from .outline import INSIDE, OutlinePoint, without_straight_corners, wound
+from .outline import INSIDE, OutlinePoint, wind, without_straight_corners
 
 _REGION_SHARP = -0.9
 """Cosine between the directions of two sides that follow each other: below it the corner is sharp (less than 26
-degrees), and points within a rounding error of both sides can be several of them beyond the corner."""
+degrees), and points within a rounding error of both sides can be several rounding errors beyond the corner."""
 
 Corner = tuple[float, float, int, int, int]
-"""A corner of the intersection: (x, y, place on the one outline, place on the other, the side that leaves it).
+"""A corner of the intersection: (x, y, place on the first outline, place on the second, the side that leaves it).
 
 The side that leaves is k for side k of the subject of the clipping and ~k for side k of the clipping polygon."""
 
-_FEW_PAIRS = 250  # of sides; up to here plain Python clips faster than numpy
+_FEW_PAIRS = 250  # of sides; up to this number plain Python clips faster than numpy
 
 
 def intersection(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float) -> list[Corner]:
-    """Corners of the intersection of two outlines, counter-clockwise, each with its places on both."""
+    """Return the corners of the intersection of two outlines, counter-clockwise, each with its places on both."""
     if len(lower) > 2 and len(upper) > 2 and len(lower) * len(upper) > _FEW_PAIRS:
         return _intersection_of_many(lower, upper, tolerance)
     if len(lower) == 2 and len(upper) > 2:
-        return _clipped_segment(lower, upper, tolerance)
+        return _clip_segment(lower, upper, tolerance)
     if len(upper) == 2 and len(lower) > 2:
-        return [(x, y, place, other, 0) for x, y, other, place, _ in _clipped_segment(upper, lower, tolerance)]
-    # Fewer sides of the larger outline cut the smaller one than the other way round.
+        return [(x, y, place, clip_place, 0) for x, y, clip_place, place, _ in _clip_segment(upper, lower, tolerance)]
+    # Fewer sides of the larger outline cut the smaller one than vice versa.
     if len(upper) > 2 and (len(lower) < 3 or _span(lower) <= _span(upper)):
-        return _clipped(lower, upper, tolerance)
+        return _clip_polygon(lower, upper, tolerance)
     if len(lower) > 2:
-        return [(x, y, place, other, 0) for x, y, other, place, _ in _clipped(upper, lower, tolerance)]
+        return [(x, y, place, clip_place, 0) for x, y, clip_place, place, _ in _clip_polygon(upper, lower, tolerance)]
     if len(lower) == 2 and len(upper) == 2:
         return _intersection_of_segments(lower, upper, tolerance)
     if len(lower) == 2:
@@ -52,13 +53,13 @@ def intersection(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance
 
 
 def _span(outline: list[OutlinePoint]) -> float:
-    """Distance from the first corner to one opposite: about how large the outline is."""
+    """Return the distance from the first corner to an opposite one: about the size of the outline."""
     p, q = outline[0], outline[len(outline) >> 1]
     return hypot(p[0] - q[0], p[1] - q[1])
 
 
 def _point_on_segment(p: OutlinePoint, segment: list[OutlinePoint], tolerance: float) -> list[tuple[float, float, int]]:
-    """The point and its place on the segment; nothing when it lies off it."""
+    """Return the point and its place on the segment; an empty list when it is not on it."""
     x, y = p[0], p[1]
     (x0, y0, _, _), (x1, y1, _, _) = segment
     if hypot(x - x0, y - y0) <= tolerance:
@@ -74,14 +75,14 @@ def _point_on_segment(p: OutlinePoint, segment: list[OutlinePoint], tolerance: f
 
 
 def _intersection_of_segments(first: list[OutlinePoint], second: list[OutlinePoint], tolerance: float) -> list[Corner]:
-    """Crossing point of two segments, or what they share when they lie on one line."""
+    """Return the crossing point of two segments, or their common part when they are collinear."""
     (px, py, _, _), (qx, qy, _, _) = first
     (rx, ry, _, _), (sx, sy, _, _) = second
     ux, uy = qx - px, qy - py
     vx, vy = sx - rx, sy - ry
     length_u, length_v = hypot(ux, uy), hypot(vx, vy)
     ux, uy, vx, vy = ux / length_u, uy / length_u, vx / length_v, vy / length_v
-    # How far the ends of each lie left of the line through the other.
+    # Distances of the ends of each to the left of the line through the other.
     p = vx * (py - ry) - vy * (px - rx)
     q = vx * (qy - ry) - vy * (qx - rx)
     r = ux * (ry - py) - uy * (rx - px)
@@ -115,28 +116,28 @@ def _intersection_of_segments(first: list[OutlinePoint], second: list[OutlinePoi
         return corners
     if min(p, q) > tolerance or max(p, q) < -tolerance or min(r, s) > tolerance or max(r, s) < -tolerance:
         return []
-    # Along the first, kept within the reach of both: at a small angle rounding moves the crossing far.
+    # Along the first, clamped to the extent of both: at a small angle rounding moves the crossing far.
     reach = sorted(((rx - px) * ux + (ry - py) * uy, (sx - px) * ux + (sy - py) * uy))
     low, high = max(0.0, reach[0]), min(length_u, reach[1])
     if low > high + tolerance:
         return []
     t = min(max(length_u * p / (p - q), low), high)
     x, y = px + t * ux, py + t * uy
-    place = other = 1
+    place_1 = place_2 = 1
     for end, ex, ey in ((0, rx, ry), (2, sx, sy)):
         if hypot(ex - x, ey - y) <= tolerance:
-            x, y, other = ex, ey, end
+            x, y, place_2 = ex, ey, end
     for end, ex, ey in ((0, px, py), (2, qx, qy)):
         if hypot(ex - x, ey - y) <= tolerance:
-            x, y, place = ex, ey, end
-    return [(x, y, place, other, 0)]
+            x, y, place_1 = ex, ey, end
+    return [(x, y, place_1, place_2, 0)]
 
 
-def _clipped_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
-    """Clip a segment by the sides of a convex polygon (Cyrus and Beck); the part that is left, as one or two corners.
+def _clip_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
+    """Return the part of a segment inside a convex polygon (Cyrus and Beck), as at most two corners.
 
-    Sides that are nearly parallel to the segment come last: the part that the others leave may be within the tolerance
-    of them, when the ends are not.
+    Sides that are nearly parallel to the segment come last: after clipping by the others, the remaining part may be
+    within the tolerance of them even if the ends are not.
     """
     (px, py, _, _), (qx, qy, _, _) = segment
     ux, uy = qx - px, qy - py
@@ -169,17 +170,17 @@ def _clipped_segment(segment: list[OutlinePoint], clip: list[OutlinePoint], tole
 
 
 def _also_on(place: int, line: int, count: int) -> int:
-    """The place of a point of an outline with `count` sides that is on this line too."""
+    """Return the place of a point of an outline with `count` sides that is on this line too."""
     if place == INSIDE:
         return line
     return _shared_corner(place, line, count) if place % 2 else place
 
 
-def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
+def _clip_polygon(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: float) -> list[Corner]:
     """Clip a point or a convex polygon by the sides of a convex polygon (Sutherland and Hodgman).
 
-    A corner within `tolerance` of a side lies on it and stays, so that outlines which share a side or only a corner
-    give a segment or a point.
+    A corner within `tolerance` of a side counts as on it and is kept, so that outlines with only a side or a corner in
+    common give a segment or a point.
     """
     sides = len(subject)
     corners: list[Corner] = [(p[0], p[1], 2 * k, INSIDE, k) for k, p in enumerate(subject)]
@@ -195,7 +196,7 @@ def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: f
         keep = kept.append
         previous = corners[-1]
         d = insides[-1]
-        # Between `previous` and `corner` the outline may cross the line; then `corner` itself is looked at.
+        # Between `previous` and `corner` the outline may cross the line; then `corner` itself is classified.
         for corner, e in zip(corners, insides):  # noqa: B905 (same length; the check costs)
             if e > tolerance:
                 if d < outside:
@@ -205,13 +206,13 @@ def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: f
                 if d > 0.0:
                     keep(_crossing(previous, corner, d, e, line, on_line, clip, sides, tolerance))
                 elif d >= outside and kept:
-                    # `previous` is on the line, was kept last, and the outline goes on along the line.
+                    # `previous` is on the line, was kept last, and the outline continues along the line.
                     kept[-1] = (*kept[-1][:4], on_line)
             else:
                 if d < outside and e > 0.0:
                     keep(_crossing(previous, corner, d, e, line, previous[4], clip, sides, tolerance))
-                x, y, place, other, side = corner
-                keep((x, y, place, _also_on(other, line, len(clip)), side))
+                x, y, place, clip_place, side = corner
+                keep((x, y, place, _also_on(clip_place, line, len(clip)), side))
             previous = corner
             d = e
         if insides[0] < outside <= d <= 0.0:
@@ -221,10 +222,10 @@ def _clipped(subject: list[OutlinePoint], clip: list[OutlinePoint], tolerance: f
 
 
 def _half_planes(outline: list[OutlinePoint]) -> list[tuple[float, float, float, float, int]]:
-    """Inward unit normal (x, y), a point on the line (x, y) and the place, for all sides of a polygon.
+    """Return the inward unit normal (x, y), a point on the line (x, y) and the place, for all sides of a polygon.
 
-    After the sides come lines across the sharp corners: points a rounding error outside of both sides can be far
-    beyond the tip.
+    Lines across the sharp corners follow the sides: points a rounding error outside of both sides can be far beyond the
+    tip.
     """
     x0, y0 = outline[-2][0], outline[-2][1]
     x1, y1 = outline[-1][0], outline[-1][1]
@@ -251,7 +252,7 @@ def _half_planes(outline: list[OutlinePoint]) -> list[tuple[float, float, float,
 
 
 def _shared_corner(place: int, line: int, count: int) -> int:
-    """Place of the corner between two sides of an outline with `count` sides; `line` when there is none."""
+    """Return the place of the corner between two sides of an outline with `count` sides; `line` when there is none."""
     if line % 2 == 0 or (place + 2) % (2 * count) == line:
         return line - line % 2
     if (line + 2) % (2 * count) == place:
@@ -259,14 +260,14 @@ def _shared_corner(place: int, line: int, count: int) -> int:
     return line
 
 
-def _shared_side(place: int, other: int, count: int) -> int:
-    """The side of an outline that two places lie on; -1 when there is none."""
-    if place < 0 or other < 0:
+def _shared_side(place_1: int, place_2: int, count: int) -> int:
+    """Return the side of an outline that contains two places; -1 when there is none."""
+    if place_1 < 0 or place_2 < 0:
         return -1
-    k, m = place >> 1, other >> 1
-    if place % 2:
-        return k if place == other or (other % 2 == 0 and k in (m, (m - 1) % count)) else -1
-    if other % 2:
+    k, m = place_1 >> 1, place_2 >> 1
+    if place_1 % 2:
+        return k if place_1 == place_2 or (place_2 % 2 == 0 and k in (m, (m - 1) % count)) else -1
+    if place_2 % 2:
         return m if m in (k, (k - 1) % count) else -1
     if (k + 1) % count == m:
         return k
@@ -284,7 +285,8 @@ def _crossing(
     sides: int,
     tolerance: float,
 ) -> Corner:
-    """Where the outline from p to q crosses a line of the clipping polygon; d and e are how far inside p and q are."""
+    """Return the corner where the outline from p to q crosses a line of the clipping polygon; d and e are the distances
+    of p and q inside it."""
     px, py, place_p, other_p, side = p
     qx, qy, place_q, other_q, _ = q
     if side >= 0:
@@ -302,7 +304,7 @@ def _crossing(
         line = _shared_corner(1 - 2 * (side + 1), line, len(clip))
     if line % 2 == 0:
         x, y, _, _ = clip[line >> 1]
-        # On a sliver the corner that both lines share can be far beyond the ends of this side.
+        # On a sliver the common corner of both lines can be far beyond the ends of this side.
         dx, dy = qx - px, qy - py
         length = hypot(dx, dy)
         if -tolerance * length <= (x - px) * dx + (y - py) * dy <= (length + tolerance) * length:
@@ -312,61 +314,62 @@ def _crossing(
 
 
 def _intersection_of_many(lower: list[OutlinePoint], upper: list[OutlinePoint], tolerance: float) -> list[Corner]:
-    """The same as `_clipped` for two polygons with many sides.
+    """Return the same as `_clip_polygon` for two polygons with many sides.
 
-    The corners of the intersection are the corners of each polygon inside the other and the crossings of their
-    sides; they are wound once more, and then looked up on both outlines.
+    The corners of the intersection are the corners of each polygon inside the other and the crossings of their sides;
+    they are ordered again, and then looked up on both outlines.
     """
     p = np.array([c[:2] for c in lower])
     q = np.array([c[:2] for c in upper])
-    p_in_q, p_across_q = _compared(p, q, tolerance)
-    q_in_p, q_across_p = _compared(q, p, tolerance)
+    p_in_q, p_across_q = _compare_sides(p, q, tolerance)
+    q_in_p, q_across_p = _compare_sides(q, p, tolerance)
     points = [
         p[np.minimum(p_in_q, _before_sharp_corners(p, upper)) >= -tolerance],
         q[np.minimum(q_in_p, _before_sharp_corners(q, lower)) >= -tolerance],
     ]
-    # A side of one crosses a side of the other where each has its ends on both sides of the other's line.
+    # A side of p crosses a side of q where each has its ends on both sides of the line of the other.
     j, i = q_across_p
     i, j = np.divmod(np.intersect1d(p_across_q[0] * len(q) + p_across_q[1], i * len(q) + j), len(q))
     after = (i + 1) % len(p)
-    direction = _ways(q)[j]
+    direction = _side_directions(q)[j]
     d, e = _left_of(p[i], q[j], direction), _left_of(p[after], q[j], direction)
     points.append(p[i] + (d / (d - e))[:, None] * (p[after] - p[i]))
-    found = np.concatenate(points)
-    if len(found) == 0:
+    corners = np.concatenate(points)
+    if len(corners) == 0:
         return []
-    loop = wound([(x, y, 0.0, k) for k, (x, y) in enumerate(found.tolist())], True, tolerance)
-    found = found[[c[3] for c in loop]]
-    places, others = _places(found, p, tolerance), _places(found, q, tolerance)
-    return [(c[0], c[1], place, other, 0) for c, place, other in zip(loop, places, others, strict=True)]
+    loop = wind([(x, y, 0.0, k) for k, (x, y) in enumerate(corners.tolist())], True, tolerance)
+    corners = corners[[c[3] for c in loop]]
+    places, clip_places = _places(corners, p, tolerance), _places(corners, q, tolerance)
+    return [(c[0], c[1], place, clip_place, 0) for c, place, clip_place in zip(loop, places, clip_places, strict=True)]
 
 
-def _ways(outline: FloatArray) -> FloatArray:
-    """(n, 2) unit vectors along the sides of an outline, each from its corner to the next."""
+def _side_directions(outline: FloatArray) -> FloatArray:
+    """Return unit vectors (n, 2) along the sides of an outline, each from its corner to the next."""
     along = np.concatenate([outline[1:], outline[:1]]) - outline
     along /= np.hypot(along[:, 0], along[:, 1])[:, None]
     return along
 
 
 def _left_of(points: FloatArray, starts: FloatArray, directions: FloatArray) -> FloatArray:
-    """How far left of lines, each given by a point and a unit vector, points lie; the arrays (..., 2) are broadcast."""
+    """Return the distances of points to the left of lines, each a point and a unit vector; arrays (..., 2) are
+    broadcast."""
     result: FloatArray = directions[..., 0] * (points[..., 1] - starts[..., 1])
     result -= directions[..., 1] * (points[..., 0] - starts[..., 0])
     return result
 
 
-def _compared(p: FloatArray, q: FloatArray, tolerance: float) -> tuple[FloatArray, tuple[IntArray, IntArray]]:
-    """Return how far inside of all sides of q each corner of p lies, (k,), and which sides i of p cross the line of
-    which side j of q, two arrays of one length.
+def _compare_sides(p: FloatArray, q: FloatArray, tolerance: float) -> tuple[FloatArray, tuple[IntArray, IntArray]]:
+    """Return the distance of each corner of p inside of all sides of q, (k,), and the pairs of a side i of p that
+    crosses the line of a side j of q, two arrays of equal length.
 
-    All pairs are looked at, but only some rows of them are in memory at a time.
+    All pairs are tested, a chunk of rows at a time.
     """
-    directions = _ways(q)
+    directions = _side_directions(q)
     depths, sides, lines = [], [], []
     step = max(1, PRODUCTS // len(q))
     for begin in range(0, len(p), step):
-        some = np.arange(begin, min(begin + step, len(p)) + 1) % len(p)
-        left = _left_of(p[some, None], q, directions)
+        chunk = np.arange(begin, min(begin + step, len(p)) + 1) % len(p)
+        left = _left_of(p[chunk, None], q, directions)
         depths.append(left[:-1].min(axis=1))
         outside, inside = left < -tolerance, left > tolerance
         i, j = ((outside[:-1] & inside[1:]) | (inside[:-1] & outside[1:])).nonzero()
@@ -376,8 +379,8 @@ def _compared(p: FloatArray, q: FloatArray, tolerance: float) -> tuple[FloatArra
 
 
 def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[int]:
-    """Place on the outline of each point of the intersection."""
-    directions = _ways(outline)
+    """Return the place on the outline of each point of the intersection."""
+    directions = _side_directions(outline)
     result: list[int] = []
     step = max(1, PRODUCTS // len(outline))
     for begin in range(0, len(points), step):
@@ -389,7 +392,7 @@ def _places(points: FloatArray, outline: FloatArray, tolerance: float) -> list[i
 
 
 def _before_sharp_corners(points: FloatArray, outline: list[OutlinePoint]) -> FloatArray:
-    """(k,) how far each point lies inside of the lines across the sharp corners of the outline."""
+    """Return the distance (k,) of each point inside of the lines across the sharp corners of the outline."""
     planes = [h[:4] for h in _half_planes(outline)[len(outline) :]]
     if not planes:
         return np.full(len(points), inf)
@@ -397,17 +400,17 @@ def _before_sharp_corners(points: FloatArray, outline: list[OutlinePoint]) -> Fl
     return (gx * (points[:, 0, None] - x0) + gy * (points[:, 1, None] - y0)).min(axis=1)
 
 
-def tidied(corners: list[Corner], tolerance: float) -> list[Corner]:
-    """Without repeated corners and corners on a straight side; a sliver becomes a segment or a point."""
+def tidy(corners: list[Corner], tolerance: float) -> list[Corner]:
+    """Return the corners without duplicates and those on a straight side; a sliver becomes a segment or a point."""
     if len(corners) > 2:
         kept: list[Corner] = []
         for corner in corners:
             if kept and hypot(corner[0] - kept[-1][0], corner[1] - kept[-1][1]) <= tolerance:
-                kept[-1] = _more_telling(kept[-1], corner)
+                kept[-1] = _more_specific(kept[-1], corner)
             else:
                 kept.append(corner)
         while len(kept) > 1 and hypot(kept[0][0] - kept[-1][0], kept[0][1] - kept[-1][1]) <= tolerance:
-            kept[0] = _more_telling(kept[0], kept.pop())
+            kept[0] = _more_specific(kept[0], kept.pop())
         corners = kept
     if len(corners) > 2:
         corners = without_straight_corners(corners, tolerance)
@@ -423,16 +426,17 @@ def tidied(corners: list[Corner], tolerance: float) -> list[Corner]:
             start = _farthest(corners, corners[0])
             corners = [start, _farthest(corners, start)]
     if len(corners) == 2 and hypot(corners[1][0] - corners[0][0], corners[1][1] - corners[0][1]) <= tolerance:
-        corners = [_more_telling(corners[0], corners[1])]
+        corners = [_more_specific(corners[0], corners[1])]
     return corners
 
 
-def _more_telling(p: Corner, q: Corner) -> Corner:
-    """Of two corners at the same point: the one that names corners of the outlines rather than sides or faces."""
-    return q if _plainness(q) < _plainness(p) else p
+def _more_specific(p: Corner, q: Corner) -> Corner:
+    """Return the one of two corners at the same point that is on corners of the outlines rather than on sides or
+    faces."""
+    return q if _vagueness(q) < _vagueness(p) else p
 
 
-def _plainness(corner: Corner) -> int:
+def _vagueness(corner: Corner) -> int:
     return sum(2 if place < 0 else place % 2 for place in corner[2:4])
 
 

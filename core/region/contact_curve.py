@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A curve in which two surfaces meet, as a record."""
+"""The record of a curve in which two surfaces meet."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class ContactCurve(ReadOnlyArrays):
     """A polyline on both meshes."""
 
     points: FloatArray
-    """(k, 3) its corners in order, world frame, read-only; a closed one does not repeat the first. A single point where
-    the meshes touch in one."""
+    """(k, 3) its corners in order, world frame, read-only; a closed curve does not repeat the first. A single point
+    where the meshes touch in a point."""
     is_closed: bool
     """Whether the last point is joined to the first."""
 
     @property
     def ends(self) -> tuple[FloatArray, FloatArray]:
-        """(s, 3) where each side begins and ends, that from the last point to the first included when it is closed; of
-        a single point one side that begins and ends there."""
+        """(s, 3) start and end of each side, including the one from the last point to the first of a closed curve; a
+        single point has one side of length 0."""
         if self.is_closed or len(self.points) == 1:
             return self.points, np.roll(self.points, -1, axis=0)
         return self.points[:-1], self.points[1:]
 
     @property
     def length(self) -> float:
-        """Length, that from the last point to the first included when it is closed."""
+        """Length, including the side from the last point to the first of a closed curve."""
         begins, ends = self.ends
         steps = ends - begins
         largest = float(np.abs(steps).max(initial=0.0))
@@ -42,7 +42,8 @@ class ContactCurve(ReadOnlyArrays):
 
 
 def curves_center(curves: Sequence[ContactCurve]) -> FloatArray:
-    """Return the centroid (3,) of at least one curve, by length; of single points alone their mean. World frame."""
+    """Return the centroid (3,) of one or more curves, weighted by length; of single points only, their mean. World
+    frame."""
     begins, ends = (np.concatenate(points) for points in zip(*(curve.ends for curve in curves), strict=True))
     steps = ends - begins
     largest = float(np.abs(steps).max())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contact regions of compounds and meshes as records: patches of pairs of pieces, and what they are merged to."""
+"""Records of the contact regions of compounds and meshes: patches of pairs of pieces, and merged regions."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class MergedRegion(ReadOnlyArrays):
     """Patches that lie in one plane (in the plane: on one line) and touch or overlap each other; world frame."""
 
     kind: RegionKind
-    """That of the patches with most dimensions."""
+    """The kind of its patches of highest dimension."""
     normal: FloatArray
     """(dim,) unit vector from A to B, of the largest patch."""
     patches: tuple[Patch, ...]
-    """The largest first. Points and segments within a larger patch are among them."""
+    """The largest first. They include points and segments within a larger patch."""
     area: float
     """Area of the union of the polygons, world units squared: where patches overlap it counts once."""
     length: float
     """Length of the union of the segments, or of the outline of the polygons; world units."""
     centroid: FloatArray
-    """(dim,) centroid of the union's area, of its length, or the point."""
+    """(dim,) centroid of the area of the union, of its length, or the point."""
     outline: FloatArray
     """(s, 2, dim) sides of the union of the polygons, inner seams left out, counter-clockwise about the normal; or the
     segments of the union of segments."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The outline of a support feature in the contact plane: which of its points are corners, and in which order.
+"""The outline of a support feature in the contact plane: its corners in order.
 
 Source: S2.4.
 """
@@ -18,14 +18,15 @@ OutlinePoint = tuple[float, float, float, int]
 """A point of a support feature: x and y in the contact plane, height along the axis, index of the vertex."""
 
 INSIDE = -1
-"""A place on an outline is 2k for its corner k, 2k + 1 for the side from corner k to the next, this for the rest."""
+"""A place on an outline is 2k for its corner k, 2k + 1 for the side from corner k to the next, this for its
+interior."""
 
 _Place = TypeVar("_Place", bound=Sequence[float])
 
-# Looking up a member of an enumeration costs more than the arithmetic around it.
+# Looking up a member of an enumeration costs more than the arithmetic here.
 _VERTEX, _EDGE, _FACE = FeatureKind
 
-_FEW_CORNERS = 14  # up to here plain Python winds faster than numpy
+_FEW_CORNERS = 14  # up to this number plain Python is faster than numpy
 
 
 class Outline:
@@ -39,28 +40,28 @@ class Outline:
         heights = [p[2] for p in points]
         highest, lowest = max(heights), min(heights)
         self.support = highest if top else lowest
-        # Heights that differ by rounding only are one height: the depth over a flat face is one number.
+        # Heights that differ by rounding only count as equal: the depth over a flat face is one number.
         self.level = highest - lowest <= slack
-        self.loop = wound(points, top, tolerance)
+        self.loop = wind(points, top, tolerance)
         self.features: dict[int, Feature] = {}
         self._plane: tuple[float, float, float, float, float] | None = None
 
     def place_of(self, place: int, x: float, y: float, tolerance: float) -> int:
         """Return the place of a point of the intersection: `place`, unless the point is beside it.
 
-        Clipping knows which sides made a corner. On slivers several lines pass within the tolerance, and a corner or
-        side taken for the point's can be far along the sliver: then the point is looked up.
+        Clipping determines the place from the lines that cross. On slivers several lines pass within the tolerance, and
+        the corner or side of that place can be far from the point: then the point is looked up.
         """
         loop = self.loop
         if place == INSIDE or len(loop) == 1:
             return place
         x0, y0, _, _ = loop[place >> 1]
         if place % 2 == 0:
-            return place if hypot(x - x0, y - y0) <= tolerance else self._looked_up(x, y, tolerance)
+            return place if hypot(x - x0, y - y0) <= tolerance else self._look_up(x, y, tolerance)
         x1, y1, _, _ = loop[(place >> 1) + 1 - len(loop)]
-        return place if _beside(x, y, x0, y0, x1, y1) <= tolerance else self._looked_up(x, y, tolerance)
+        return place if _beside(x, y, x0, y0, x1, y1) <= tolerance else self._look_up(x, y, tolerance)
 
-    def _looked_up(self, x: float, y: float, tolerance: float) -> int:
+    def _look_up(self, x: float, y: float, tolerance: float) -> int:
         loop = self.loop
         corners = [hypot(x - p[0], y - p[1]) for p in loop]
         nearest = min(corners)
@@ -73,7 +74,7 @@ class Outline:
         return INSIDE
 
     def feature(self, place: int) -> Feature:
-        """The vertex, edge or face of the shape at this place of the outline; kept in `features`."""
+        """Return the vertex, edge or face of the shape at this place of the outline; it is cached in `features`."""
         loop = self.loop
         count = len(loop)
         if place == INSIDE and count > 2:
@@ -83,14 +84,14 @@ class Outline:
         elif count == 1 or (place >= 0 and place % 2 == 0):
             named = Feature(_VERTEX, (loop[place >> 1][3],))
         else:
-            # Of a segment there is one side, whatever the place says.
+            # A segment has one side, whatever the place.
             first, second = loop[place >> 1][3], loop[(place >> 1) + 1 - count][3]
             named = Feature(_EDGE, (first, second) if first < second else (second, first))
         self.features[place] = named
         return named
 
     def height(self, place: int, x: float, y: float) -> float:
-        """Height of the feature above the origin of the frame at (x, y), where it has this place."""
+        """Return the height of the feature above the origin of the frame at (x, y), a point with this place."""
         loop = self.loop
         if self.level or len(loop) == 1:
             return self.support
@@ -105,7 +106,7 @@ class Outline:
             fraction = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
             return h0 + min(max(fraction, 0.0), 1.0) * (h1 - h0)
         if self._plane is None:
-            self._plane = _fitted_plane(self._points)
+            self._plane = _fit_plane(self._points)
         mean_x, mean_y, mean_h, slope_x, slope_y = self._plane
         height = mean_h + (x - mean_x) * slope_x + (y - mean_y) * slope_y
         heights = [p[2] for p in self._points]
@@ -113,15 +114,15 @@ class Outline:
 
 
 def _beside(x: float, y: float, x0: float, y0: float, x1: float, y1: float) -> float:
-    """Distance of a point from a segment."""
+    """Return the distance of a point from a segment."""
     dx, dy = x1 - x0, y1 - y0
     fraction = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy)
     fraction = min(max(fraction, 0.0), 1.0)
     return hypot(x - x0 - fraction * dx, y - y0 - fraction * dy)
 
 
-def _fitted_plane(points: list[OutlinePoint]) -> tuple[float, float, float, float, float]:
-    """Least squares plane through the points: mean x, y and height, slopes along x and y."""
+def _fit_plane(points: list[OutlinePoint]) -> tuple[float, float, float, float, float]:
+    """Return the least squares plane through the points: mean x, y and height, slopes along x and y."""
     count = len(points)
     mean_x = sum(p[0] for p in points) / count
     mean_y = sum(p[1] for p in points) / count
@@ -136,28 +137,29 @@ def _fitted_plane(points: list[OutlinePoint]) -> tuple[float, float, float, floa
         us, vs, uu = vs, us, vv
     slope_u = slope_v = 0.0
     if uu > 0.0:
-        # Orthogonalised one after the other: the normal equations would square the aspect ratio of a thin face.
+        # Orthogonalised: the normal equations would square the aspect ratio of a thin face.
         fraction = sum(u * v for u, v in zip(us, vs, strict=True)) / uu
-        rest = [v - fraction * u for u, v in zip(us, vs, strict=True)]
+        ws = [v - fraction * u for u, v in zip(us, vs, strict=True)]
         slope_u = sum(u * h for u, h in zip(us, hs, strict=True)) / uu
-        ww = sum(w * w for w in rest)
+        ww = sum(w * w for w in ws)
         if ww > 0.0:
-            slope_v = sum(w * (h - slope_u * u) for u, w, h in zip(us, rest, hs, strict=True)) / ww
+            slope_v = sum(w * (h - slope_u * u) for u, w, h in zip(us, ws, hs, strict=True)) / ww
             slope_u -= slope_v * fraction
     return (mean_x, mean_y, mean_h, slope_v, slope_u) if turned else (mean_x, mean_y, mean_h, slope_u, slope_v)
 
 
-def wound(points: list[OutlinePoint], top: bool, tolerance: float) -> list[OutlinePoint]:
-    """Convex outline of points, counter-clockwise; one point or two where they span no more. Source: S2.4.
+def wind(points: list[OutlinePoint], top: bool, tolerance: float) -> list[OutlinePoint]:
+    """Return the convex outline of points, counter-clockwise; one or two points where it is a point or a segment.
+    Source: S2.4.
 
     Every point lies within `tolerance` of the outline, and every corner farther than that from the line through its
-    neighbours. Taking the farthest point from a chord, instead of comparing angles, has no special case at
-    180 degrees and absorbs duplicates.
+    neighbours. Taking the farthest point from a chord, instead of comparing angles, has no special case at 180 degrees
+    and removes duplicates.
     """
     if len(points) == 1:
         return points
     if len(points) == 4 or len(points) > _FEW_CORNERS:
-        clear = _wound_quad(points, tolerance) if len(points) == 4 else _wound_by_angle(points, tolerance)
+        clear = _wind_quad(points, tolerance) if len(points) == 4 else _wind_by_angle(points, tolerance)
         if clear:
             return clear
     if len(points) == 2:
@@ -194,18 +196,18 @@ def wound(points: list[OutlinePoint], top: bool, tolerance: float) -> list[Outli
     _add_chain(loop, last, first, left, tolerance)
     if len(loop) == 3:
         return loop
-    # A first or farthest point can be one of several on a straight side.
+    # The first or the farthest point can be on a straight side.
     return without_straight_corners(loop, tolerance)
 
 
-def _wound_quad(points: list[OutlinePoint], tolerance: float) -> list[OutlinePoint]:
-    """The outline of four points that are clearly four corners; nothing otherwise."""
+def _wind_quad(points: list[OutlinePoint], tolerance: float) -> list[OutlinePoint]:
+    """Return the outline of four points that are clearly four corners; an empty list otherwise."""
     p, q, r, s = points
     x, y = p[0], p[1]
     ax, ay = q[0] - x, q[1] - y
     bx, by = r[0] - x, r[1] - y
     cx, cy = s[0] - x, s[1] - y
-    # Twice the signed areas of the triangles pqr, pqs, prs and qrs. Their signs tell the order.
+    # Twice the signed areas of the triangles pqr, pqs, prs and qrs: their signs determine the order.
     pqr = ax * by - ay * bx
     pqs = ax * cy - ay * cx
     prs = bx * cy - by * cx
@@ -225,8 +227,8 @@ def _wound_quad(points: list[OutlinePoint], tolerance: float) -> list[OutlinePoi
     return []
 
 
-def _wound_by_angle(points: list[OutlinePoint], tolerance: float) -> list[OutlinePoint]:
-    """The outline of many points that are clearly all corners; nothing otherwise."""
+def _wind_by_angle(points: list[OutlinePoint], tolerance: float) -> list[OutlinePoint]:
+    """Return the outline of many points that are clearly all corners; an empty list otherwise."""
     xy = np.array([p[:2] for p in points])
     middle = xy.mean(axis=0)
     angles = np.arctan2(xy[:, 1] - middle[1], xy[:, 0] - middle[0])
@@ -237,7 +239,7 @@ def _wound_by_angle(points: list[OutlinePoint], tolerance: float) -> list[Outlin
     before = np.concatenate([ahead[-1:], ahead[:-1]])
     turns = before[:, 0] * ahead[:, 1] - before[:, 1] * ahead[:, 0]
     limits = tolerance * (lengths + np.concatenate([lengths[-1:], lengths[:-1]]))
-    # In the order of the angles the outline goes round once; left turns all around make it convex.
+    # In the order of the angles the outline has winding number 1; with left turns only it is convex.
     if (turns > limits).all() and lengths.min() > tolerance:
         return [points[k] for k in order.tolist()]
     return []
@@ -258,12 +260,13 @@ def _add_chain(
     outside: list[tuple[float, OutlinePoint]],
     tolerance: float,
 ) -> None:
-    """Append the corners between `start` and `end`; `outside` are the points right of that chord, with how far."""
+    """Append the corners between `start` and `end`; `outside` are the points right of that chord, with their
+    distances."""
     waiting: list[tuple[OutlinePoint, OutlinePoint, list[tuple[float, OutlinePoint]]]] = [(start, end, outside)]
     while waiting:
         p, q, outside = waiting.pop()
         if not outside:
-            # A chord with nothing outside: its end is the next corner.
+            # A chord without points outside: its end is the next corner.
             if q is not end:
                 loop.append(q)
             continue
@@ -293,9 +296,10 @@ def _add_chain(
 
 
 def without_straight_corners(loop: list[_Place], tolerance: float) -> list[_Place]:
-    """Return a counter-clockwise loop of points (x, y, ...) without those on the straight line of their neighbours.
+    """Return a counter-clockwise loop of points (x, y, ...) without those on the straight line between their
+    neighbours.
 
-    A point within `tolerance` of that line is a corner all the same where the loop turns back: the tip of a sliver.
+    A point within `tolerance` of that line is still a corner where the loop turns back: the tip of a sliver.
     """
     kept: list[_Place] = []
     before = loop[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact region: where the two support features meet."""
+"""The contact region: the intersection of the two support features."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..shapes.ordinary_size import extreme_exponent
 from ..shapes.polytope import Polytope, validate_polytopes
 from ..tolerance import EPS, REGION_NAMED, REGION_ROUNDING, REGION_SUPPORT, REGION_TILT
 from ..types import FloatArray, ReadOnlyArrays, read_only
-from .clip import Corner, intersection, tidied
+from .clip import Corner, intersection, tidy
 from .outline import INSIDE, Outline, OutlinePoint
 
 
 class RegionKind(StrEnum):
-    """What the contact region is."""
+    """Kind of a contact region."""
 
     POINT = "point"
     SEGMENT = "segment"
@@ -33,7 +33,7 @@ class Arc(ReadOnlyArrays):
     """A side of a region that follows a circle, in the contact plane."""
 
     side: int
-    """It goes from vertex `side` to the next one, counter-clockwise seen from the tip of the normal."""
+    """It runs from vertex `side` to the next one, counter-clockwise seen from the tip of the normal."""
     center: FloatArray
     """(dim,) world frame."""
     radius: float
@@ -44,8 +44,8 @@ class Arc(ReadOnlyArrays):
 class Region(ReadOnlyArrays):
     """Intersection of the two support features in the contact plane. Source: S2.2 to S2.6.
 
-    The contact plane is across the contact normal, half-way between the two support planes, so that swapping the
-    shapes changes nothing. The arrays are read-only.
+    The contact plane is across the contact normal, half-way between the two support planes, so that it does not depend
+    on the order of the shapes. The arrays are read-only.
     """
 
     kind: RegionKind
@@ -59,14 +59,14 @@ class Region(ReadOnlyArrays):
     centroid: FloatArray
     """(dim,) area centroid of the polygon, middle of the segment, or the point."""
     depths: FloatArray
-    """(k,) how far the two features are inside each other along the normal at each vertex: > 0 penetrating.
+    """(k,) depth of the two features in each other along the normal at each vertex: > 0 penetrating.
 
     No depth is more than minus the signed distance; where both features lie flat in their support planes, every
     depth is equal to it."""
     features: tuple[tuple[Feature, Feature], ...]
     """For each vertex, the feature of A and the feature of B it lies on."""
     arcs: tuple[Arc, ...] = ()
-    """Sides that are arcs; area, length and centroid are those of the outline with them. Empty for polytopes."""
+    """Sides that are arcs; area, length and centroid include them. Empty for polytopes."""
 
     def outline(self, normal: FloatArray, steps: int = 48) -> FloatArray:
         """Return the outline (m, dim) with arcs as short straight sides, `steps` to a full circle; else the vertices.
@@ -108,10 +108,10 @@ class Region(ReadOnlyArrays):
         )
 
 
-# Looking up a member of an enumeration costs more than the arithmetic around it.
+# Looking up a member of an enumeration costs more than the arithmetic here.
 _POINT, _SEGMENT, _POLYGON = RegionKind
 
-_FEW_VERTICES = 48  # up to here plain Python selects the vertices of a support feature faster than numpy
+_FEW_VERTICES = 48  # up to this number plain Python selects the vertices of a support feature faster than numpy
 
 
 def contact_region(
@@ -132,22 +132,20 @@ def contact_region(
     Args:
         a: the first shape, in space or in the plane.
         b: the second shape, of the same dimension.
-        normal: (dim,) contact normal from A to B, world frame; made a unit vector here if it is none.
+        normal: (dim,) contact normal from A to B, world frame; normalised here.
         feature_width: vertices of A no farther than this below its highest along the normal belong to its support
             feature, and likewise the lowest of B; world units, >= 0. It is widened to the rounding error of the
             coordinates, so that 0 selects the exact faces.
         point_on_a: (dim,) witness point on A, world frame.
         point_on_b: (dim,) witness point on B.
 
-    Returns:
-        The region, never empty. Where the features miss each other the region is the middle of the two witness
-        points and names the whole support features. Exchanging A and B (and the sign of the normal) gives the same
-        vertices in reverse order.
+    Returns: The region, never empty. Where the features miss each other the region is the midpoint of the two witness
+        points with the whole support features. Exchanging A and B (and the sign of the normal) gives the same vertices
+        in reverse order.
 
-    Raises:
-        ValueError: naming the argument, when a shape is none or the dimensions differ, when `normal` or a witness
-            point has another length or is not finite, when `normal` is zero, or when `feature_width` is negative or
-            not finite.
+    Raises: ValueError: naming the argument, when a shape is not a polytope or the dimensions differ, when `normal` or a
+        witness point has another length or is not finite, when `normal` is zero, or when `feature_width` is negative or
+        not finite.
     """
     validate_polytopes(a, b)
     unit = as_unit("normal", normal, a.dim)
@@ -166,7 +164,7 @@ def contact_region(
 def region_between(
     a: Polytope, b: Polytope, normal: FloatArray, width: float, point_on_a: list[float], point_on_b: list[float]
 ) -> Region:
-    """Return what `contact_region` does, for arguments that are known to be right and shapes of ordinary size."""
+    """Return the contact region for validated arguments and shapes of ordinary size."""
     magnitude = max(a.magnitude, b.magnitude)
     flat = len(normal) == 2
     if flat:
@@ -180,14 +178,14 @@ def region_between(
         bx, by, bz = point_on_b
     size = sqrt(nx * nx + ny * ny + nz * nz)
 
-    # Work along the axis of the normal that points up, with the shapes in that order: (A, B, n) and (B, A, -n) are
-    # then the very same computation, and only the last lines tell them apart.
+    # Work along the axis of the normal that points up, with the shapes in that order: (A, B, n) and (B, A, -n) are then
+    # the same computation, and only the last lines distinguish them.
     turned = nz < 0.0 or (nz == 0.0 and (ny < 0.0 or (ny == 0.0 and nx < 0.0)))
     if turned:
         size = -size
     nx, ny, nz = nx / size + 0.0, ny / size + 0.0, nz / size + 0.0
     if flat:
-        # The contact plane of the plane is a line: y stays 0.
+        # In the plane the contact plane is a line: y is 0.
         sx, sy, sz, tx, ty, tz = ny, -nx, 0.0, 0.0, 0.0, 1.0
     else:
         # Smooth wherever nz >= 0, exact for the coordinate axes.
@@ -195,7 +193,7 @@ def region_between(
         mixed = nx * ny * down
         sx, sy, sz = 1.0 + nx * nx * down, mixed, -nx
         tx, ty, tz = mixed, 1.0 + ny * ny * down, -ny
-    # The middle of the witness points is in or beside the region: coordinates about it lose nothing far from the
+    # The midpoint of the witness points is in or near the region: coordinates about it lose no digits far from the
     # world's origin.
     ox, oy, oz = 0.5 * ax + 0.5 * bx, 0.5 * ay + 0.5 * by, 0.5 * az + 0.5 * bz
 
@@ -214,7 +212,7 @@ def region_between(
     corners = intersection(lower.loop, upper.loop, tolerance)
     measures = _measures(corners, tolerance)
     if measures is None:
-        corners = tidied(corners, tolerance)
+        corners = tidy(corners, tolerance)
         measures = _measures(corners, -inf)
     deepest = lower.support - upper.support
     middle = 0.5 * (lower.support + upper.support)  # mutant: region-in-the-plane-of-a
@@ -229,18 +227,20 @@ def region_between(
     else:
         kind, area, length, x, y = measures
         near = REGION_NAMED * tolerance
-        corners = [
-            (u, v, lower.place_of(place, u, v, near), upper.place_of(other, u, v, near), 0)
-            for u, v, place, other, _ in corners
-        ]
+        corners = [(u, v, lower.place_of(i, u, v, near), upper.place_of(j, u, v, near), 0) for u, v, i, j, _ in corners]
         if lower.level and upper.level:  # mutant: region-one-depth-for-all
             depths = [deepest] * len(corners)
         else:
-            depths = [lower.height(place, x_, y_) - upper.height(other, x_, y_) for x_, y_, place, other, _ in corners]
+            depths = [lower.height(i, x_, y_) - upper.height(j, x_, y_) for x_, y_, i, j, _ in corners]
         of_lower, of_upper = lower.features, upper.features
         pairs = []
-        for _, _, place, other, _ in corners:
-            pairs.append((of_lower.get(place) or lower.feature(place), of_upper.get(other) or upper.feature(other)))
+        for _, _, i, j, _ in corners:
+            pairs.append(
+                (
+                    of_lower.get(i) or lower.feature(i),
+                    of_upper.get(j) or upper.feature(j),
+                )
+            )
 
     ox, oy, oz = ox + middle * nx, oy + middle * ny, oz + middle * nz
     if turned:
@@ -272,7 +272,8 @@ def _support_points(
     width: float,
     frame: tuple[float, ...],
 ) -> list[OutlinePoint]:
-    """The vertices within `width` of the highest (`top`) or lowest along the normal, in the frame of the contact."""
+    """Return the vertices within `width` of the highest (`top`) or lowest along the normal, in the frame of the
+    contact."""
     heights = shape._centred.dot(normal)
     if len(heights) <= _FEW_VERTICES:
         values = heights.tolist()
@@ -310,9 +311,10 @@ def _support_points(
 
 
 def _measures(corners: list[Corner], tolerance: float) -> tuple[RegionKind, float, float, float, float] | None:
-    """Kind, area, length and centroid (x, y) in the contact plane. Source: S2.6.
+    """Return kind, area, length and centroid (x, y) in the contact plane. Source: S2.6.
 
-    None when there is no region or the corners need `tidied` first. A tolerance of -inf takes them as they are.
+    None when there is no region or `tidy` must be applied to the corners first. A tolerance of -inf accepts any
+    corners.
     """
     count = len(corners)
     if count < 3:
@@ -326,7 +328,7 @@ def _measures(corners: list[Corner], tolerance: float) -> tuple[RegionKind, floa
         if length <= tolerance:
             return None
         return _SEGMENT, 0.0, length, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
-    # About the last corner: the terms stay as small as the polygon.
+    # About the last corner, so that the terms are as small as the polygon.
     x0, y0 = corners[-1][0], corners[-1][1]
     vx, vy = x0 - corners[-2][0], y0 - corners[-2][1]
     length_v = hypot(vx, vy)

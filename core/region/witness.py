@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Witness points in the middle of the contact.
 
-GJK and EPA stop at some pair of points that realises the signed distance. Where two faces, or an edge and a face, meet,
-many pairs do, and which one comes out is chance. The one at the centroid of the contact region is what a person would
-show, and does not depend on order or frame. Source: S2.3.
+GJK and EPA stop at a pair of points that realises the signed distance. Where two faces, or an edge and a face, meet,
+many pairs do, and the one found is arbitrary. The one at the centroid of the contact region is the one a user expects,
+and does not depend on order or frame. Source: S2.3.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from ..tolerance import PARALLEL_EDGES
 from ..types import FloatArray
 
 _MOST_PAIRS = 2_000
-"""Of corners of two faces apart, up to which their common part is looked for: half a millisecond."""
+"""Of corners of two separated faces, up to which the middle of their common part is computed: half a millisecond."""
 
 Common = tuple[tuple[Vertex, ...], tuple[float, ...]]
-"""Points of A - B and their weights: the witness points are the weighted means of the vertices that made them."""
+"""Points of A - B and their weights: the witness points are the weighted means of the vertices they come from."""
 
 
 def can_slide(a: Polytope, b: Polytope, feature_a: Feature, feature_b: Feature) -> bool:
-    """Tell whether many pairs of points of two support features may be equally near: a face is among them, or the two
-    edges are (nearly) parallel. For faces of very many corners the answer is no: to look for the middle of their common
-    part would cost more than the distance."""
+    """Return whether many pairs of points of two support features may be equally near: one is a face, or both are
+    (nearly) parallel edges. False for faces with very many corners: the middle of their common part would cost more
+    than the distance."""
     first, second = feature_a.vertices, feature_b.vertices
     if len(first) == 1 or len(second) == 1:
         return False
@@ -46,29 +46,29 @@ def central_witness(
 ) -> Common:
     """Return the points of A - B whose weights put the witness points on the two features where `centre` (dim,) is.
 
-    The features' faces are wound as `support_feature` winds them. `normal` is the unit contact normal, `gap` the signed
-    distance: the point on B is looked for at that distance from the one on A. The features need not be flat; whether
-    the points found realise the distance is for the caller to measure.
+    Faces must be ordered as by `support_feature`. `normal` is the unit contact normal, `gap` the signed
+    distance: the point on B is searched at that distance from the one on A. The features need not be flat; the caller
+    must check that the points realise the distance.
     """
     x, y, z = (*centre.tolist(), 0.0)[:3]
     nx, ny, nz = normal
-    corners_a, weights_a = _held(a, feature_a, (x, y, z), normal)
+    corners_a, weights_a = _feature_weights(a, feature_a, (x, y, z), normal)
     x, y, z = weighted_mean(corners_a, weights_a)
     across = (x + gap * nx, y + gap * ny, z + gap * nz)
-    corners_b, weights_b = _held(b, feature_b, across, (-nx, -ny, -nz))
+    corners_b, weights_b = _feature_weights(b, feature_b, across, (-nx, -ny, -nz))
     vertices, weights = [], []
-    for (px, py, pz, i, _), weight in zip(corners_a, weights_a, strict=True):
-        for (qx, qy, qz, j, _), other in zip(corners_b, weights_b, strict=True):
-            if weight * other > 0.0:
+    for (px, py, pz, i, _), weight_a in zip(corners_a, weights_a, strict=True):
+        for (qx, qy, qz, j, _), weight_b in zip(corners_b, weights_b, strict=True):
+            if weight_a * weight_b > 0.0:
                 vertices.append((px - qx, py - qy, pz - qz, i, j))
-                weights.append(weight * other)
+                weights.append(weight_a * weight_b)
     return tuple(vertices), tuple(weights)
 
 
-def _held(
+def _feature_weights(
     shape: Polytope, feature: Feature, point: Vector, outward: Vector
 ) -> tuple[tuple[Vertex, ...], tuple[float, ...]]:
-    """Return the corners of a feature (1 to 3) about the place of a point, and the weights that lead there."""
+    """Return the corners of a feature (1 to 3) around a point, and its barycentric weights."""
     rows = shape._rows
     indices = feature.vertices
     if len(indices) > 3:
@@ -78,7 +78,8 @@ def _held(
 
 
 def _triangle(rows: list[Vector], loop: tuple[int, ...], point: Vector, outward: Vector) -> tuple[int, ...]:
-    """Return the triangle of a fan over a convex loop, counter-clockwise about `outward`, in which a point is."""
+    """Return the triangle that contains a point, of a fan over a convex loop that is counter-clockwise about
+    `outward`."""
     ax, ay, az = rows[loop[0]]
     px, py, pz = point[0] - ax, point[1] - ay, point[2] - az
     nx, ny, nz = outward

@@ -155,7 +155,7 @@ def test_directions_of_any_real_type_are_taken(kind: Any) -> None:
 def test_starts_of_gjk_and_of_epa() -> None:
     assert gjk(CUBE, ABOVE, [0, 0, -2]).intersects, "a list of whole numbers is a direction"
     for wrong in (None, CUBE, "simplex"):
-        assert_refused(r"simplex must be what gjk\(a, b\) returns", lambda wrong=wrong: epa(CUBE, ABOVE, wrong))
+        assert_refused(r"simplex must be a result of gjk\(a, b\)", lambda wrong=wrong: epa(CUBE, ABOVE, wrong))
 
 
 @pytest.mark.parametrize("huge", [1.2e301, 1.7e308])
