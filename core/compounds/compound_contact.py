@@ -16,7 +16,7 @@ import numpy as np
 from ..broad_phase.candidate_pairs import candidate_pairs
 from ..budget import Budget
 from ..curved.convex_contact import convex_contact
-from ..curved.curved_inside import sticks_out
+from ..curved.curved_inside import protrusion
 from ..narrow_phase.gjk import gjk
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH, Note
@@ -77,7 +77,7 @@ def contains_compound(outer: Compound, inner: Compound, slack: float) -> bool:
     for piece in inner.pieces:
         if isinstance(piece, Polytope) and holding and is_covered([piece], holding, slack):
             continue
-        if not any(sticks_out(piece, other, slack) <= slack for other in outer.pieces):
+        if not any(protrusion(piece, other, slack) <= slack for other in outer.pieces):
             return False
     return True
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bracket of smooth cores.
+"""Bounds of the signed distance of smooth cores from both sides.
 
 1. The contact of two polytopes inside the cores gives an upper bound of the signed distance and directions.
 2. Support points in these, improved by Newton's method, give a lower bound.
@@ -20,38 +20,40 @@ from ..types import FloatArray
 from .curved_core import Core, Solved, bound_widening, is_better_slab, perpendiculars, rings, slab_noise, slab_widths
 
 _CURVED_LOOSE = 1e-10
-"""Times the smaller extent: how much less than the best direction that of the inner polytopes may separate and still be
-reported, for its witness points realise it."""
+"""Times the smaller extent: how much worse than the best direction that of the inner polytopes may be and still be
+reported, as its witness points realise it."""
 _MOST = 2000
-"""Points of an inner polytope; with more it does not grow."""
+"""Largest number of points of an inner polytope that grows."""
 _FACETS = 200
-"""Facets of EPA's polytope across which points are added at a time."""
+"""Facets of EPA's polytope across which points are added per round."""
 _TIES = 4
 """Equally good directions that are improved."""
 _STEPS = 12
 """Newton steps from one direction."""
 _IDLE = 3
-"""Rounds without a better bound, after which bounds that have met are enough: no witness points will be nearer."""
+"""Rounds without a better bound after which bounds that have met suffice: no nearer witness points will be found."""
 _PROBE = 1e-5
-"""Angle between the directions whose support points tell how the surface curves."""
+"""Angle between the directions whose support points give the curvature of the surface."""
 
 
-def bracket_cores(one: Core, other: Core, small: float) -> Solved:
-    """Return the result of inner polytopes that grow until the bounds meet, and the cores with these."""
-    best, off, normal = -inf, inf, np.zeros(one.shape.dim)
-    noise = slab_noise(one, other)
+def bracket_cores(core_a: Core, core_b: Core, small: float) -> Solved:
+    """Return the result of inner polytopes that grow until the bounds meet, with the grown cores."""
+    best, off, normal = -inf, inf, np.zeros(core_a.shape.dim)
+    noise = slab_noise(core_a, core_b)
     iterations = 0
     before, last, idle = (0, 0), inf, 0
     while True:
-        inner = polytope_contact(one.inner, other.inner, contact_tolerance=0.0)
+        inner = polytope_contact(core_a.inner, core_b.inner, contact_tolerance=0.0)
         iterations += inner.iterations
-        directions = np.array([inner.normal, *(_polished(one, other, direction) for direction in inner.ties[:_TIES])])
+        directions = np.array(
+            [inner.normal, *(_refine_direction(core_a, core_b, direction) for direction in inner.ties[:_TIES])]
+        )
         directions = np.concatenate(
-            [directions, *(_flat_directions(one, other, direction) for direction in directions)]
+            [directions, *(_flat_directions(core_a, core_b, direction) for direction in directions)]
         )
         # The reported direction must be that of witness points: the support points of the best one, if they meet,
         # or those of the inner polytopes.
-        between = other.supports(-directions) - one.supports(directions)
+        between = core_b.supports(-directions) - core_a.supports(directions)
         slabs = (between * directions).sum(axis=1)
         offs = np.linalg.norm(between - slabs[:, None] * directions, axis=1)
         k = int(np.where(slabs >= slabs.max() - noise, offs, inf).argmin())
@@ -63,40 +65,42 @@ def bracket_cores(one: Core, other: Core, small: float) -> Solved:
         idle = idle + 1 if met and inner.signed_distance >= last else 0
         last = inner.signed_distance
         settled = met and (min(off, inner_off) <= enough or idle == _IDLE)
-        points = len(one.inner.vertices), len(other.inner.vertices)
-        if settled or max(points) > _MOST or points == before:  # or rounding lets nothing grow
+        points = len(core_a.inner.vertices), len(core_b.inner.vertices)
+        if settled or max(points) > _MOST or points == before:  # or rounding prevents growth
             if inner_off <= min(off, _CURVED_LOOSE * small):
                 best, normal = float(slabs[0]), inner.normal
             normal = normal + 0.0
             return Solved(
-                one,
-                other,
+                core_a,
+                core_b,
                 normal,
                 best,
                 best,
-                inner.upper_bound - bound_widening(one.inner, other.inner),
+                inner.upper_bound - bound_widening(core_a.inner, core_b.inner),
                 (inner.point_on_a, inner.point_on_b),
-                np.concatenate([directions, -directions]),  # many shapes look the same from behind
+                np.concatenate([directions, -directions]),  # many shapes are symmetric
                 inner.method,
                 iterations,
                 Status.CURVED_BRACKET,
                 inner.cross_check,
-                SupportCertificate(normal, one.directions, other.directions, inner),
+                SupportCertificate(normal, core_a.directions, core_b.directions, inner),
             )
         before = points
-        new = np.concatenate([directions, rings(normal, CURVED_RINGS), _too_near(one, other, inner, -best - enough)])
-        one, other = one.grown(new), other.grown(-new)
+        new = np.concatenate(
+            [directions, rings(normal, CURVED_RINGS), _near_normals(core_a, core_b, inner, -best - enough)]
+        )
+        core_a, core_b = core_a.grow(new), core_b.grow(-new)
 
 
-def _too_near(one: Core, other: Core, inner: Contact, depth: float) -> FloatArray:
+def _near_normals(core_a: Core, core_b: Core, inner: Contact, depth: float) -> FloatArray:
     """Return the normals (k, dim) of the facets of EPA's polytope that are nearer to the origin than `depth`: either
-    the surface is no farther there, or the polytope is not near enough to it."""
+    the surface is no farther there, or the polytope is too far inside of it."""
     proof = inner.certificate
     assert isinstance(proof, Certificate)
     if not proof.facets:
         return np.zeros((0, len(inner.normal)))
     index_a, index_b = np.array(proof.pairs).T
-    corners = (one.inner.vertices[index_a] - other.inner.vertices[index_b])[np.array(proof.facets)]
+    corners = (core_a.inner.vertices[index_a] - core_b.inner.vertices[index_b])[np.array(proof.facets)]
     sides = corners[:, 1:] - corners[:, :1]
     if corners.shape[2] == 2:
         normals = np.stack([sides[:, 0, 1], -sides[:, 0, 0]], axis=1)
@@ -110,28 +114,29 @@ def _too_near(one: Core, other: Core, inner: Contact, depth: float) -> FloatArra
     return normals[near[np.argsort(heights[near], kind="stable")[:_FACETS]]]
 
 
-def _flat_directions(one: Core, other: Core, normal: FloatArray) -> FloatArray:
-    """Return directions (k, dim) near one in which one of the cores ends in more than a point."""
-    on_a, on_b = one.supports(normal[None])[0], other.supports(-normal[None])[0]
+def _flat_directions(core_a: Core, core_b: Core, normal: FloatArray) -> FloatArray:
+    """Return directions (k, dim) near `normal` in which one of the cores ends in more than a point."""
+    on_a, on_b = core_a.supports(normal[None])[0], core_b.supports(-normal[None])[0]
     found = [np.zeros((0, len(normal)))]
-    if isinstance(one.shape, CurvedShape):
-        found.append(one.shape.flat_directions(normal, on_b))
-    if isinstance(other.shape, CurvedShape):
-        found.append(-other.shape.flat_directions(-normal, on_a))
+    if isinstance(core_a.shape, CurvedShape):
+        found.append(core_a.shape.flat_directions(normal, on_b))
+    if isinstance(core_b.shape, CurvedShape):
+        found.append(-core_b.shape.flat_directions(-normal, on_a))
     return np.concatenate(found)
 
 
-def _polished(one: Core, other: Core, normal: FloatArray) -> FloatArray:
-    """Return a direction nearby across which the slab is wider, if there is one: Newton's method on the unit sphere.
+def _refine_direction(core_a: Core, core_b: Core, normal: FloatArray) -> FloatArray:
+    """Return a direction near `normal` across which the slab is wider, if there is one: Newton's method on the unit
+    sphere.
 
-    The difference of the support points is the gradient of the overlap; how it changes tells the curvature.
+    The difference of the support points is the gradient of the overlap, and its derivative the curvature.
     """
-    here, noise = float(slab_widths(one, other, normal[None])[0]), slab_noise(one, other)
+    widest, noise = float(slab_widths(core_a, core_b, normal[None])[0]), slab_noise(core_a, core_b)
     for _ in range(_STEPS):
         sides = perpendiculars(normal)
         directions = np.concatenate([normal[None], normal + _PROBE * sides, normal - _PROBE * sides])
         directions /= np.linalg.norm(directions, axis=1)[:, None]
-        points = one.supports(directions) - other.supports(-directions)
+        points = core_a.supports(directions) - core_b.supports(-directions)
         overlap = float(points[0] @ normal)
         slope = sides @ points[0]
         steep = float(np.linalg.norm(slope))
@@ -148,10 +153,10 @@ def _polished(one: Core, other: Core, normal: FloatArray) -> FloatArray:
         for _ in range(4):
             direction = normal + step @ sides
             direction = direction / np.linalg.norm(direction)
-            between = other.supports(-direction[None])[0] - one.supports(direction[None])[0]
-            there = float(between @ direction)
-            if is_better_slab(there, float(np.linalg.norm(between - there * direction)), here, steep, noise):
-                normal, here = direction, there
+            between = core_b.supports(-direction[None])[0] - core_a.supports(direction[None])[0]
+            slab = float(between @ direction)
+            if is_better_slab(slab, float(np.linalg.norm(between - slab * direction)), widest, steep, noise):
+                normal, widest = direction, slab
                 break
             step = 0.25 * step
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shapes without their radii, as curved pairs are solved: cores, slabs across directions, and the results for them."""
+"""Cores, which are shapes without their radii, slabs across directions, and the record of a result for cores."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _RING = 6
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """What is left of a shape without its radius, and a polytope inside of it."""
+    """A shape without its radius, and a polytope inside of it."""
 
     shape: ConvexShape
     radius: float
     inner: Polytope
     directions: FloatArray
-    """(k, dim) the directions whose points the inner polytope is of; none when the core is that polytope."""
+    """(k, dim) the directions of the points of the inner polytope; empty when the core is that polytope."""
 
     def __post_init__(self) -> None:
         read_only(self.directions)
@@ -54,7 +54,7 @@ class Core:
             return self.shape.core_supports(directions)
         return self.shape.vertices[np.argmax(directions @ self.shape._centred.T, axis=1)]
 
-    def grown(self, directions: FloatArray) -> Core:
+    def grow(self, directions: FloatArray) -> Core:
         """Return the core with more points in its inner polytope."""
         if not self.smooth:
             return self
@@ -71,7 +71,7 @@ class Core:
 def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:
     """Return the polytope of the points of a smooth core for unit `directions` (k, dim): it is inside of the core.
 
-    It has vertices only: GJK and EPA need no more, and all of them are corners or on the surface.
+    It has vertices only, as GJK and EPA need no more; all of them are corners or on the surface.
     """
     dim = directions.shape[1]
     pairs, nothing = np.zeros((0, 2), dtype=np.intp), np.zeros(0)
@@ -81,17 +81,17 @@ def inner_polytope(shape: CurvedShape, directions: FloatArray) -> Polytope:
 
 
 class Solved(NamedTuple):
-    """The result of one of the methods for the cores."""
+    """The result of a method for two cores."""
 
-    one: Core
-    other: Core
+    core_a: Core
+    core_b: Core
     normal: FloatArray
     """(dim,) unit vector from A to B."""
     slab: float
-    """How far apart the cores are across it; world units, as all here."""
+    """Signed distance of the cores across it; world units, as all lengths of this record."""
     lower: float
     upper: float
-    """Proven of the cores' signed distance, not yet widened by rounding."""
+    """Proved bounds of the cores' signed distance, not yet widened by rounding."""
     points: tuple[FloatArray, FloatArray]
     """(dim,) on both cores, as far apart as that."""
     others: FloatArray
@@ -99,26 +99,27 @@ class Solved(NamedTuple):
     method: str
     iterations: int
     status: Status
-    """What it is if the bounds do not meet."""
+    """The status if the bounds do not meet."""
     cross_check: float | None
     certificate: SupportCertificate | BallCertificate
 
 
 def bound_widening(a: ConvexShape, b: ConvexShape) -> float:
-    """Return by how much the bounds of two cores' contact are widened, if they are polytopes: the bounds of the shapes
-    are widened by more."""
+    """Return by how much the bounds of the contact of two cores are widened: 0.0 unless both are polytopes, as the
+    bounds of curved shapes are widened by more."""
     if isinstance(a, Polytope) and isinstance(b, Polytope):
         return SUPPORT_ROUNDING * EPS * size_of_difference(a, b)
     return 0.0
 
 
-def slab_widths(one: Core, other: Core, normals: FloatArray) -> FloatArray:
-    """Return how wide the empty slab across each of the unit `normals` (k, dim) is; negative when they overlap."""
-    return ((other.supports(-normals) - one.supports(normals)) * normals).sum(axis=1)
+def slab_widths(core_a: Core, core_b: Core, normals: FloatArray) -> FloatArray:
+    """Return the width (k,) of the empty slab across each of the unit `normals` (k, dim); negative when the cores
+    overlap."""
+    return ((core_b.supports(-normals) - core_a.supports(normals)) * normals).sum(axis=1)
 
 
 def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
-    """Return unit directions (k, dim) close around one, on a ring for each angle; in the plane to either side."""
+    """Return unit directions (k, dim) around `normal`, on a ring for each angle; in the plane to either side."""
     if len(normal) == 2:
         around = np.array([[-normal[1], normal[0]], [normal[1], -normal[0]]])
     else:
@@ -129,16 +130,16 @@ def rings(normal: FloatArray, angles: Sequence[float]) -> FloatArray:
     return directions / np.linalg.norm(directions, axis=1)[:, None]
 
 
-def slab_noise(one: Core, other: Core) -> float:
-    """Return how much slabs may differ by rounding: of the directions near a smooth optimum it tells none apart."""
-    return CURVED_ROUNDING * EPS * (one.shape.extent + other.shape.extent)
+def slab_noise(core_a: Core, core_b: Core) -> float:
+    """Return by how much slabs may differ by rounding: it does not distinguish directions near a smooth optimum."""
+    return CURVED_ROUNDING * EPS * (core_a.shape.extent + core_b.shape.extent)
 
 
 def is_better_slab(slab: float, off: float, than_slab: float, than_off: float, noise: float) -> bool:
-    """Tell whether a slab is clearly wider than another, or about as wide and its support points are less far off."""
+    """Return whether a slab is clearly wider than another, or about as wide and its support points are less far off."""
     return slab > than_slab + noise or (slab >= than_slab - noise and off < than_off)
 
 
 def perpendiculars(normal: FloatArray) -> FloatArray:
-    """Return unit vectors (dim - 1, dim) across one and each other."""
+    """Return unit vectors (dim - 1, dim) perpendicular to a unit vector and to each other."""
     return np.array(across(normal) if len(normal) == 3 else [[-normal[1], normal[0]]])

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a convex shape is inside another, curved or not, and what a person would call the state of a pair.
+"""Whether a convex shape is inside another, curved or not, and the relation of a pair.
 
-The signed distance of a point to a convex shape is a convex function; a shape reaches farthest out of another where
-that is largest, at one of its extreme points. Radii come out of it: with cores A and B it is
+The signed distance of a point to a convex shape is a convex function; a shape protrudes most from another where that is
+largest, at one of its extreme points. Radii are separate terms: with cores A and B the protrusion is
 
     max over n of (h_A + r_A) - (h_B + r_B)  =  r_A - r_B + max over A of the signed distance to B.
 
 The extreme points of a polytope are its corners, those of cylinders and cones rims and an apex, and those of an
-ellipsoid all its surface. Rims and surfaces are images of the unit circle and sphere, and are halved into ever smaller
-cells. No point of a cell is farther out than the farthest corner of a simplex around it: that is a proof, and where a
-point is found farther out than asked for, that is one too.
-Source: branch and bound, e.g. R. Horst and H. Tuy, Global Optimization, 1996.
+ellipsoid its whole surface. Rims and surfaces are images of the unit circle and sphere, and are halved into ever
+smaller cells. No point of a cell is farther out than the farthest corner of a simplex around it, which proves an upper
+bound; every point proves a lower one. Source: branch and bound, e.g. R. Horst and H. Tuy, Global Optimization, 1996.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from ..shapes.rounded import Rounded
 from ..types import FloatArray
 
 _MOST = 300_000
-"""Cells looked at in all; with more it is given up."""
+"""Total number of cells, after which the search ends."""
 
 
 def curved_relation(a: ConvexShape, b: ConvexShape, signed_distance: float, band: float, clearance: float) -> Relation:
     """Return the relation of two shapes whose signed distance is known; see `relation.relation_of`."""
     if signed_distance > band:
         return Relation.WITHIN_CLEARANCE if signed_distance <= clearance else Relation.SEPARATED
-    a_in_b = sticks_out(a, b, band) <= band
-    b_in_a = sticks_out(b, a, band) <= band
+    a_in_b = protrusion(a, b, band) <= band
+    b_in_a = protrusion(b, a, band) <= band
     if a_in_b and b_in_a:
         return Relation.COINCIDENT
     if signed_distance >= -band:
@@ -46,12 +45,12 @@ def curved_relation(a: ConvexShape, b: ConvexShape, signed_distance: float, band
     return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
 
 
-def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
-    """Return how far `inner` reaches beyond `outer` where that is most, world units; < 0 when it is all inside.
+def protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
+    """Return how far `inner` protrudes from `outer` at most, world units; < 0 when it is completely inside.
 
-    Exact to rounding when `inner` is a polytope, rounded or not, and that is not more than `enough`. Else it is on the
-    right side of `enough`: what is more was found at a point, what is not more is proven. When the search is given up
-    it is more: whether the shape is inside is not known then.
+    Exact to rounding when `inner` is a polytope, rounded or not, and the result is not above `enough`. Else only the
+    comparison with `enough` is exact: a larger result is attained at a point, a smaller one is proved. When the search
+    ends early the result is larger: whether the shape is inside is then unknown.
     """
     (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
     by_box = float(max((outer_low - low).max(), (high - outer_high).max()))
@@ -60,7 +59,7 @@ def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     radius = 0.0 if isinstance(inner, Polytope) else inner.radius
     core = _core(inner)
     if isinstance(outer, Polytope) and outer.rank == outer.dim:
-        # As the corners or the support points across the facets show.
+        # By the corners, or by the support points across the facets.
         if isinstance(core, Polytope):
             by_facets = radius + float(outer.highest_facets(core.vertices).max())
         else:
@@ -69,16 +68,16 @@ def sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
         if by_facets > enough or by_facets <= 0.0:
             return by_facets
     rounding = radius - (0.0 if isinstance(outer, Polytope) else outer.radius)
-    return rounding + _core_sticks_out(core, _core(outer), enough - rounding)
+    return rounding + _core_protrusion(core, _core(outer), enough - rounding)
 
 
 def _core(shape: ConvexShape) -> ConvexShape:
-    """Return what a shape is rounded about; of a ball its middle."""
+    """Return the core of a rounded shape; for a ball its centre."""
     core = shape.core if isinstance(shape, Rounded) else shape
     return core if isinstance(core, Polytope) or core.skeleton is None else core.skeleton
 
 
-def _core_sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
+def _core_protrusion(inner: ConvexShape, outer: ConvexShape, enough: float) -> float:
     if isinstance(inner, Polytope):
         if isinstance(outer, Polytope) and outer.rank == outer.dim:
             above = float(outer.highest_facets(inner.vertices).max())
@@ -86,25 +85,26 @@ def _core_sticks_out(inner: ConvexShape, outer: ConvexShape, enough: float) -> f
                 return above
         return float(outer.signed_distance(inner.vertices).max())
     if isinstance(inner, Ellipsoid):
-        known = _around_ellipsoid(inner, outer, enough)
+        known = _ellipsoid_protrusion(inner, outer, enough)
         if known is not None:
             return known
-        return _image_sticks_out(inner.middle, inner.semi[:, None] * inner.axes, outer, enough)
+        return _image_protrusion(inner.middle, inner.semi[:, None] * inner.axes, outer, enough)
     assert isinstance(inner, Cylinder | Cone)
     ring = inner.rim_axes
-    farthest = _image_sticks_out(inner.start, ring, outer, enough)
+    farthest = _image_protrusion(inner.start, ring, outer, enough)
     if farthest > enough:
         return farthest
     if isinstance(inner, Cone):
         return max(farthest, float(outer.core_distances(inner.end[None])[0]))
-    return max(farthest, _image_sticks_out(inner.end, ring, outer, enough))
+    return max(farthest, _image_protrusion(inner.end, ring, outer, enough))
 
 
-def _around_ellipsoid(inner: Ellipsoid, outer: ConvexShape, enough: float) -> float | None:
-    """Return it for what an ellipsoid reaches beyond another or beyond a point, where that is enough to know.
+def _ellipsoid_protrusion(inner: Ellipsoid, outer: ConvexShape, enough: float) -> float | None:
+    """Return the protrusion of an ellipsoid from another or from a point, where a closed form decides; else None.
 
-    In the frame in which `outer` is the unit ball `inner` is an ellipsoid, too, and its farthest point from the middle
-    is in closed form, nearest points' one upside down. All of it may be nearly as far out, which cells take long for.
+    In the frame in which `outer` is the unit ball `inner` is an ellipsoid too, and its farthest point from the centre
+    has a closed form, like the nearest point with the opposite sign. Cells would be slow, as all of it may be nearly as
+    far out.
     """
     if isinstance(outer, Polytope):
         if len(outer.vertices) > 1:
@@ -114,7 +114,7 @@ def _around_ellipsoid(inner: Ellipsoid, outer: ConvexShape, enough: float) -> fl
         if not isinstance(outer, Ellipsoid):
             return None
         middle, axes, semi = outer.middle, outer.axes, outer.semi
-    # Points of `inner` are offset + turn @ u there, |u| <= 1.
+    # In that frame the points of `inner` are offset + turn @ u, |u| <= 1.
     turn = (axes @ inner.axes.T) * inner.semi / semi[:, None]
     offset = axes @ (inner.middle - middle) / semi
     _, stretch, directions = np.linalg.svd(turn)
@@ -130,12 +130,13 @@ def _around_ellipsoid(inner: Ellipsoid, outer: ConvexShape, enough: float) -> fl
     beyond = (float(np.linalg.norm(far)) - 1.0) * float(semi.max())
     if enough >= 0.0 and beyond <= enough:
         return beyond
-    there = float(outer.core_distances((middle + (far * semi) @ axes)[None])[0])
-    return there if there > enough else None
+    distance = float(outer.core_distances((middle + (far * semi) @ axes)[None])[0])
+    return distance if distance > enough else None
 
 
-def _image_sticks_out(center: FloatArray, axes: FloatArray, outer: ConvexShape, enough: float) -> float:
-    """Return it for the image of the unit circle or sphere: the points `center + u @ axes`, with `axes` (k, dim)."""
+def _image_protrusion(center: FloatArray, axes: FloatArray, outer: ConvexShape, enough: float) -> float:
+    """Return the protrusion of the image of the unit circle or sphere: the points `center + u @ axes`, with `axes` (k,
+    dim)."""
     found = float(outer.core_distances(center[None])[0])
     if found > enough:
         return found
@@ -148,8 +149,9 @@ def _image_sticks_out(center: FloatArray, axes: FloatArray, outer: ConvexShape, 
         found = max(found, float(outer.core_distances(center + middles @ axes).max()))
         if found > enough:
             return found
-        # A unit vector is a sum of a cell's corners, times numbers >= 0 of which the sum is between 1 and that of the
-        # middle's product with the corners, upside down. So the corners moved out as far hold it, with the center.
+        # A unit vector is a sum of a cell's corners times numbers >= 0, whose sum is between 1 and the inverse of the
+        # least product of the middle with a corner. So the hull of the centre and of the corners scaled by that
+        # contains it.
         around = cells / (cells * middles[:, None]).sum(axis=2).min(axis=1)[:, None, None]
         bounds = outer.core_distances(center + (around @ axes).reshape(-1, axes.shape[1]))
         bounds = bounds.reshape(-1, size).max(axis=1)
@@ -158,12 +160,12 @@ def _image_sticks_out(center: FloatArray, axes: FloatArray, outer: ConvexShape, 
         left -= len(cells)
         if left < 0:
             return max(most, float(bounds.max()))
-        cells = _divided(cells[open_])
+        cells = _divide(cells[open_])
     return most
 
 
-def _divided(cells: FloatArray) -> FloatArray:
-    """Return the arcs (n, 2, 2) in two or the triangles (n, 3, 3) in four, of unit vectors."""
+def _divide(cells: FloatArray) -> FloatArray:
+    """Return arcs (n, 2, 2) of unit vectors divided in two, or triangles (n, 3, 3) in four."""
     halves = cells + np.roll(cells, -1, axis=1)
     halves /= np.linalg.norm(halves, axis=2)[:, :, None]
     if cells.shape[1] == 2:
@@ -180,7 +182,7 @@ def support_points(shape: ConvexShape, directions: FloatArray) -> FloatArray:
 
 
 def spread(dim: int, count: int) -> FloatArray:
-    """Return unit directions (k, dim) evenly around, at least `count`; in space those of the axes among them."""
+    """Return at least `count` evenly spaced unit directions (k, dim); in space they include those of the axes."""
     if dim == 2:
         turn = 2.0 * np.pi * np.arange(count) / count
         return np.stack([np.cos(turn), np.sin(turn)], axis=1)

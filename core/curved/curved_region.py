@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact region of curved shapes: where their flat support features meet.
+"""The contact region of curved shapes: the intersection of their flat support features.
 
-What is strictly curved touches in a point; the side of a cylinder in a segment; flat ends in polygons and disks, whose
+Strictly curved surfaces touch in a point; the side of a cylinder in a segment; flat ends in polygons and disks, whose
 outlines have arcs. Source: S2.2 to S2.6.
 """
 
@@ -31,29 +31,31 @@ def curved_region(
     b: ConvexShape,
     witnesses: tuple[FloatArray, FloatArray],
 ) -> Region | None:
-    """Intersect the support features of two cores, pushed out by their radii; None when a disk misses the other.
+    """Return the intersection of the support features of two cores, offset by their radii; None when a disk misses the
+    other.
 
-    `witnesses` are points of both cores near each other: the region where polytopes miss each other by rounding.
+    `witnesses` are points of both cores near each other, which are the region where polytopes miss each other by
+    rounding.
     """
     points_a, points_b = feature_a.points + radius_a * normal, feature_b.points - radius_b * normal
     tolerance = REGION_ROUNDING * EPS * max(a.magnitude, b.magnitude)
     if feature_a.disk_radius == 0.0 and feature_b.disk_radius == 0.0:
         on_a, on_b = witnesses[0] + radius_a * normal, witnesses[1] - radius_b * normal
-        one_hull, other_hull = (ConvexHull(points) for points in on_one_line(points_a, points_b, normal, band))
-        found = region_between(one_hull, other_hull, normal, band, on_a.tolist(), on_b.tolist())
+        hull_a, hull_b = (ConvexHull(points) for points in on_one_line(points_a, points_b, normal, band))
+        found = region_between(hull_a, hull_b, normal, band, on_a.tolist(), on_b.tolist())
         pairs = [
-            (_named(on_one, one_hull, feature_a), _named(on_other, other_hull, feature_b))
-            for on_one, on_other in found.features
+            (_feature_of(on_feature_a, hull_a, feature_a), _feature_of(on_feature_b, hull_b, feature_b))
+            for on_feature_a, on_feature_b in found.features
         ]
         return replace(found, features=tuple(pairs))
-    one, other = across(normal)
+    x_axis, y_axis = across(normal)
     origin = points_a[0]
     height = float((points_b[0] - origin) @ normal)
     flat = []
     for points, feature in ((points_a, feature_a), (points_b, feature_b)):
-        local = [(float((p - origin) @ one), float((p - origin) @ other)) for p in points]
-        flat.append(Disk(*local[0], feature.disk_radius) if feature.disk_radius > 0.0 else _wound(local))
-    outline = _meeting(flat[0], flat[1], tolerance)
+        local = [(float((p - origin) @ x_axis), float((p - origin) @ y_axis)) for p in points]
+        flat.append(Disk(*local[0], feature.disk_radius) if feature.disk_radius > 0.0 else _wind(local))
+    outline = _intersect(flat[0], flat[1], tolerance)
     if outline is None:
         return None
     area, length, (x, y) = measures(outline)
@@ -61,7 +63,7 @@ def curved_region(
     middle = origin + 0.5 * height * normal
 
     def place(u: float, v: float) -> FloatArray:
-        return middle + u * one + v * other
+        return middle + u * x_axis + v * y_axis
 
     corners = outline.corners if kind is not RegionKind.POINT else outline.corners[:1]
     arcs = tuple(
@@ -85,9 +87,9 @@ def on_one_line(
     points_a: FloatArray, points_b: FloatArray, normal: FloatArray, band: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return two segments (2, 3) moved sideways, across the normal, onto the line between them where all their ends are
-    within `band` of it: rounding of the input crosses segments that lie along each other, anywhere along them.
+    within `band` of it: rounding of the input makes segments that lie along each other cross, anywhere along them.
 
-    Other points, and segments in the plane, are returned as they are. `band`: world units.
+    Other points, and segments in the plane, are returned unchanged. `band`: world units.
     """
     if len(normal) != 3 or len(points_a) != 2 or len(points_b) != 2:
         return points_a, points_b
@@ -106,21 +108,21 @@ def on_one_line(
 
 
 def whole_feature(support: FlatFeature) -> Feature:
-    """Return the name of all of a support feature: a face, edge or vertex, by the core's vertices where it has any."""
+    """Return the whole support feature as a face, edge or vertex, with the core's vertices if any."""
     if support.disk_radius > 0.0 or len(support.points) > 2:
         return Feature(FeatureKind.FACE, support.ids)
     return Feature(FeatureKind.EDGE if len(support.points) > 1 else FeatureKind.VERTEX, support.ids)
 
 
-def _named(found: Feature, hull: ConvexHull, support: FlatFeature) -> Feature:
-    """Return a feature of the hull of a support feature's points as one of the shape: by the core's vertices where it
-    has any."""
+def _feature_of(found: Feature, hull: ConvexHull, support: FlatFeature) -> Feature:
+    """Return a feature of the hull of a support feature's points as one of the shape, with the core's vertices if
+    any."""
     if not support.ids:
         return Feature(found.kind, ())
     return Feature(found.kind, tuple(support.ids[hull.vertex_ids[k]] for k in found.vertices))
 
 
-def _wound(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _wind(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the corners of a convex polygon counter-clockwise."""
     if len(points) < 3:
         return points
@@ -135,13 +137,13 @@ def _wound(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return points if area > 0.0 else points[::-1]
 
 
-def _meeting(
-    one: Disk | list[tuple[float, float]], other: Disk | list[tuple[float, float]], tolerance: float
+def _intersect(
+    a: Disk | list[tuple[float, float]], b: Disk | list[tuple[float, float]], tolerance: float
 ) -> RoundOutline | None:
-    if isinstance(one, Disk) and isinstance(other, Disk):
-        return disk_and_disk(one, other, tolerance)
-    if isinstance(one, Disk):
-        assert not isinstance(other, Disk)
-        return disk_and_points(one, other, tolerance)
-    assert isinstance(other, Disk)
-    return disk_and_points(other, one, tolerance)
+    if isinstance(a, Disk) and isinstance(b, Disk):
+        return disk_and_disk(a, b, tolerance)
+    if isinstance(a, Disk):
+        assert not isinstance(b, Disk)
+        return disk_and_points(a, b, tolerance)
+    assert isinstance(b, Disk)
+    return disk_and_points(b, a, tolerance)

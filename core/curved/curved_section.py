@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two bodies of revolution about parallel axes: their contact is that of their sections, a problem in the plane.
+"""The contact of two bodies of revolution about parallel axes as that of their sections, a problem in the plane.
 
-The plane is that of both axes; of a body and a ball that of the axis and the ball's middle. The Minkowski difference of
-the bodies is a body of revolution too. In a direction of the plane it reaches as far as the difference of the sections,
-and in every other direction no less than in the one of the plane that leans as much and leads away from the other body.
-So the sections have the same signed distance, and where they are polygons it is exact. Without this a cylinder around a
-ball, say, would have to be told in all directions around that it is no nearer.
+The plane contains both axes; for a body and a ball the axis and the ball's centre. The Minkowski difference of the
+bodies is a body of revolution too. In a direction of the plane it reaches as far as the difference of the sections, and
+in every other direction no less than in the one of the plane with the same inclination to the axis that leads away from
+the other body. So the sections have the same signed distance, and where they are polygons it is exact. Without this, a
+cylinder around a ball, say, would need bounds in all directions around the axis.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from ..tolerance import CURVED_AXIS, EPS
 from ..types import FloatArray, read_only
 
 _CURVED_LEAN = 1e-6
-"""Sine between axes of revolution, up to which sections are looked at too. They are wrong by it times the extent, which
-is added to the bounds; rotations in single precision lean by a tenth of it."""
+"""Sine between axes of revolution, up to which sections are used. Their error is this times the extent, which is added
+to the bounds; rotations in single precision are inaccurate by a tenth of it."""
 
 
 def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
-    """Return the axis about which a pair can be turned without changing: rows (3, 3) origin, axis, direction across it.
+    """Return the common axis of revolution of a pair: rows (3, 3) origin, axis, direction across it.
 
-    None when there is none; of balls about one point, and in the plane, (0, dim).
+    None when there is none; (0, dim) for concentric balls, in space or in the plane.
     """
     if isinstance(a, Polytope) or isinstance(b, Polytope):
         return None
-    one, other = a.revolution, b.revolution
-    if one is None or other is None:
+    body_a, body_b = a.revolution, b.revolution
+    if body_a is None or body_b is None:
         return None
-    p, between = np.array(one.point), np.array(other.point) - np.array(one.point)
+    p, between = np.array(body_a.point), np.array(body_b.point) - np.array(body_a.point)
     near = CURVED_AXIS * min(a.extent, b.extent) + EPS * max(a.magnitude, b.magnitude)
-    if one.axis is None and other.axis is None:
+    if body_a.axis is None and body_b.axis is None:
         if float(np.abs(between).max()) <= near:
             return np.zeros((0, len(p)))
         if len(p) == 2:
@@ -46,9 +46,9 @@ def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
         return np.stack([p, axis, across(axis)[0]])
     if len(p) == 2:
         return None
-    axis = np.array(one.axis if one.axis is not None else other.axis)
-    both = one.axis is not None and other.axis is not None
-    if both and float(np.linalg.norm(np.cross(axis, np.array(other.axis)))) > CURVED_AXIS:
+    axis = np.array(body_a.axis if body_a.axis is not None else body_b.axis)
+    both = body_a.axis is not None and body_b.axis is not None
+    if both and float(np.linalg.norm(np.cross(axis, np.array(body_b.axis)))) > CURVED_AXIS:
         return None
     off = between - float(between @ axis) * axis
     return np.stack([p, axis, across(axis)[0]]) if float(np.linalg.norm(off)) <= near else None
@@ -56,17 +56,17 @@ def common_axis(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
 
 def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
     """Return the plane in which the contact of a pair is that of its sections: rows (3, 3) a point of A's axis, the
-    axis and a unit vector across it towards B's. None when the axes are not all but parallel, or both are balls."""
+    axis and a unit vector across it towards B's. None unless the axes are nearly parallel, and when both are balls."""
     if a.dim == 2 or isinstance(a, Polytope) or isinstance(b, Polytope):
         return None
-    one, other = a.revolution, b.revolution
-    if one is None or other is None or (one.axis is None and other.axis is None):
+    body_a, body_b = a.revolution, b.revolution
+    if body_a is None or body_b is None or (body_a.axis is None and body_b.axis is None):
         return None
-    axis = np.array(one.axis if one.axis is not None else other.axis)
+    axis = np.array(body_a.axis if body_a.axis is not None else body_b.axis)
     if _lean(a, b) > _CURVED_LEAN:
         return None
-    origin = np.array(one.point)
-    between = np.array(other.point) - origin
+    origin = np.array(body_a.point)
+    between = np.array(body_b.point) - origin
     sideways = between - float(between @ axis) * axis
     length = float(np.linalg.norm(sideways))
     side = across(axis)[0]
@@ -77,9 +77,9 @@ def section_plane(a: ConvexShape, b: ConvexShape) -> FloatArray | None:
     return read_only(np.stack([origin, axis, side]))
 
 
-def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
-    """Return how much nearer or deeper a pair can be than its sections, world units: B's axis may lean, and its point
-    be beside the plane by rounding."""
+def section_error(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
+    """Return how much nearer or deeper a pair can be than its sections, world units: B's axis may be inclined, and its
+    point off the plane by rounding."""
     assert not isinstance(a, Polytope)
     assert not isinstance(b, Polytope)
     assert a.revolution is not None
@@ -91,14 +91,14 @@ def beside_section(a: ConvexShape, b: ConvexShape, plane: FloatArray) -> float:
 
 def _lean(a: CurvedShape, b: CurvedShape) -> float:
     """Return the sine between the axes of two bodies of revolution; 0.0 where one is a ball."""
-    one, other = a.revolution, b.revolution
-    if one is None or other is None or one.axis is None or other.axis is None:
+    body_a, body_b = a.revolution, b.revolution
+    if body_a is None or body_b is None or body_a.axis is None or body_b.axis is None:
         return 0.0
-    return float(np.linalg.norm(np.cross(one.axis, other.axis)))
+    return float(np.linalg.norm(np.cross(body_a.axis, body_b.axis)))
 
 
 def section_of(shape: CurvedShape, plane: FloatArray) -> ConvexHull | Ellipsoid | None:
-    """Return the section (in the plane: along the axis, across it) of a core of revolution; None if it is unknown."""
+    """Return the section (coordinates along the axis and across it) of a core of revolution; None if it is unknown."""
     turned = shape.revolution
     if turned is None:
         return None
@@ -116,7 +116,7 @@ def section_of(shape: CurvedShape, plane: FloatArray) -> ConvexHull | Ellipsoid 
 
 
 def in_space(plane: FloatArray, point: FloatArray, is_place: bool) -> FloatArray:
-    """Return a point, or a direction, of the plane of the section in space."""
+    """Return in space a point, or a direction, of the section plane."""
     origin, axis, side = plane
     result: FloatArray = point[0] * axis + point[1] * side
     return origin + result if is_place else result

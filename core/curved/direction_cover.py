@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Proof that two curved shapes overlap by at least so much in every direction, by cells that cover all directions.
+"""Proof that two curved shapes overlap by at least a given depth in every direction, by cells that cover all
+directions.
 
-In a cell the support function of the Minkowski difference is bounded from below by a quadratic form. With
-n = m + x u + y v in the cell about m, |M n|^2 is (l^2 + b^2), where l is linear in x and y and the same as |M m| in the
-middle, and b^2 is a quadratic form. So |M n| - l = b^2 / (|M n| + l) is at least b^2 / (2 s), s the largest |M n| in
-the cell, at one of its corners. The length of n is bounded from above alike. What is left is short by the third power
-of the cell's size, so that rings of directions that are all but equally good, which take hundreds of thousands of
-points of a polytope, take some thousands of cells. Where pieces cross, their mean with any weights is a lower bound as
-well; the weights are those that make it most nearly level. Cells in which the bound is not enough are halved.
+In a cell the support function of the Minkowski difference is bounded from below by a quadratic form. With n = m + x u +
+y v in the cell about m, |M n|^2 is (l^2 + b^2), where l is linear in x and y and the same as |M m| in the middle, and
+b^2 is a quadratic form. So |M n| - l = b^2 / (|M n| + l) is at least b^2 / (2 s), s the largest |M n| in the cell, at
+one of its corners. The length of n is bounded from above likewise. The error of the bound is of third order in the
+cell's size, so that rings of nearly equally good directions, which take hundreds of thousands of points of a polytope,
+take some thousands of cells. Where pieces cross, their mean with any weights is a lower bound too; the weights are
+those that make it most nearly level. Cells in which the bound is not enough are halved.
 
 Cells are bounded by meridians and parallels about an axis, for rings are often parallels; at the poles they are
 squares.
@@ -30,36 +31,36 @@ from ..types import BoolArray, FloatArray
 from .ellipsoid_hull import Pieces
 
 COVER_ROUNDING = 16.0
-"""Times EPS, the size of the Minkowski difference and 1 + the sum of a cell's sides: by how much it must reach farther
-there than the depth that is proved. Lengths and depth in the middle, and their sums, are wrong by 10; what slopes and
-curvatures add is at most 15 times the sides."""
+"""Times EPS, the size of the Minkowski difference and 1 + the sum of a cell's sides: by how much it must exceed there
+the depth that is proved. The error of lengths and depth in the middle, and of their sums, is 10; slopes and curvatures
+add at most 15 times the sides."""
 _COVER_OVERLAP = 2.0
-"""Times EPS: by how much halves of cells of directions, coordinates below 4, are wider than half of the cell on either
-side. The middle is rounded by half of that."""
+"""Times EPS: by how much halves of cells of directions, coordinates below 4, are widened on either side. The middle is
+rounded by half of that."""
 _COVER_PATCH = 64.0
-"""Times EPS: by how much the pieces of planes that hold cells of directions are wider on either side. Sines, cosines
-and tangents to a few digits' last place, products of them, and a rounded frame."""
+"""Times EPS: by how much the patches of planes that contain cells of directions are widened on either side, for sines,
+cosines and tangents accurate to a few units in the last place, products of them, and a rounded frame."""
 
 _MOST = 300_000
-"""Cells looked at in all; with more it is given up."""
+"""Total number of cells, after which the search ends."""
 _CHUNK = 20_000
-"""Cells looked at together."""
+"""Cells processed at a time."""
 _POLE = 1.4
-"""Latitude, radians, from which on cells are squares."""
+"""Latitude, radians, beyond which cells are squares."""
 
 _STARTS = 12
-"""Directions around the axis of cells from which a better one is looked for."""
+"""Directions around the axis of cells from which a better one is searched."""
 _LEVEL = 0.01
-"""Times how much a bound falls in a cell: what that counts against it."""
+"""Times the decrease of a bound in a cell: its penalty."""
 
 
 class Cover(NamedTuple):
-    """What was found by looking at cells."""
+    """The result of the search."""
 
     complete: bool
     """Whether all directions are covered."""
     lowest: FloatArray
-    """(3,) the unit direction, of those looked at, along which the difference reaches least far."""
+    """(3,) the unit direction, of those evaluated, along which the difference extends least."""
     cells: int
 
 
@@ -73,12 +74,12 @@ class _Cells(NamedTuple):
     pole: FloatArray
     """(n,) 1.0 or -1.0 at a pole, else 0.0."""
 
-    def only(self, chosen: BoolArray | slice) -> _Cells:
+    def take(self, chosen: BoolArray | slice) -> _Cells:
         return _Cells(self.middle[chosen], self.half[chosen], self.pole[chosen])
 
-    def halved(self, first: BoolArray) -> _Cells:
-        """Return the cells cut in two across their first side, where `first` (n,) is true, or the second. Both together
-        hold all of the cell, although their middles are rounded."""
+    def halve(self, first: BoolArray) -> _Cells:
+        """Return the cells cut in two across their first side, where `first` (n,) is true, or the second. Together they
+        contain all of the cell, although their middles are rounded."""
         cut = np.where(first[:, None], [1.0, 0.0], [0.0, 1.0])
         half = self.half * (1.0 - 0.5 * cut) + _COVER_OVERLAP * EPS * cut
         step = 0.5 * self.half * cut
@@ -87,7 +88,7 @@ class _Cells(NamedTuple):
 
 
 def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
-    """Return the unit vector (3,) about which cells are made: of a body of revolution its axis, else a semi-axis."""
+    """Return the unit vector (3,) that is the axis of cells: that of a body of revolution, else a semi-axis."""
     for shape in (a, b):
         turned = None if isinstance(shape, Polytope) else shape.revolution
         if turned is not None and turned.axis is not None:
@@ -100,7 +101,7 @@ def cover_axis(a: ConvexShape, b: ConvexShape) -> FloatArray:
 
 
 def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatArray:
-    """Return unit directions (k, 3) that lean as much as one from the axis of cells, all around."""
+    """Return unit directions (k, 3) all around the axis of cells, with the same angle to it as `normal`."""
     axis = cover_axis(a, b)
     along = float(normal @ axis)
     u, v = across(axis)
@@ -111,10 +112,10 @@ def starts_around(a: ConvexShape, b: ConvexShape, normal: FloatArray) -> FloatAr
 
 
 def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
-    """Tell whether the difference reaches at least `depth`, > 0, along every direction.
+    """Return whether the difference extends at least `depth`, > 0, along every direction.
 
-    `axis` (3,) is the unit vector about which cells are made. The search ends early where a direction is found along
-    which the difference reaches less far.
+    `axis` (3,) is the unit vector that is the axis of cells. The search ends early at a direction along which the
+    difference extends less.
     """
     side = across(axis)[0]
     frame = np.stack([side, np.cross(axis, side), axis])
@@ -131,7 +132,7 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
     open_cells = open_cells._replace(half=open_cells.half * (1.0 + 1e-6))
     count, lowest, least = 0, side, float(pieces.heights(side[None])[0])
     while len(open_cells.pole):
-        cells, rest = open_cells.only(slice(0, _CHUNK)), open_cells.only(slice(_CHUNK, None))
+        cells, remaining = open_cells.take(slice(0, _CHUNK)), open_cells.take(slice(_CHUNK, None))
         count += len(cells.pole)
         patch = _patches(cells, frame)
         heights = pieces.heights(patch.middle) / np.linalg.norm(patch.middle, axis=1)
@@ -143,15 +144,15 @@ def cover(pieces: Pieces, axis: FloatArray, depth: float) -> Cover:
         bounds, first_worse = _bounds(pieces, patch, depth)
         slack = COVER_ROUNDING * EPS * pieces.size * (1.0 + (patch.high - patch.low).sum(axis=1))
         fail = ~(bounds >= slack)
-        if len(rest.pole) > 10 * _CHUNK:
+        if len(remaining.pole) > 10 * _CHUNK:
             return Cover(False, lowest, count)
-        more = cells.only(fail).halved(first_worse[fail])
-        open_cells = _Cells(*(np.concatenate(pair) for pair in zip(more, rest, strict=True)))
+        halves = cells.take(fail).halve(first_worse[fail])
+        open_cells = _Cells(*(np.concatenate(pair) for pair in zip(halves, remaining, strict=True)))
     return Cover(True, lowest, count)
 
 
 class _Patches(NamedTuple):
-    """Pieces of planes whose directions hold those of cells."""
+    """Patches of planes whose directions contain those of cells."""
 
     middle: FloatArray
     """(n, 3)"""
@@ -172,7 +173,7 @@ def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
     v = np.stack([-sin_y * cos_x, -sin_y * sin_x, cos_y], axis=1)
     wide = cells.half[:, 0]
     ends = latitude + cells.half[:, 1] * np.array([[-1.0], [1.0]])
-    # On the plane that touches in the middle a parallel is curved: as high at its ends as one at another latitude.
+    # On the tangent plane at the middle a parallel is curved: its ends are as high as a parallel of another latitude.
     heights = np.stack([np.arctan(np.tan(ends) / squeeze) for squeeze in (np.ones(n), np.cos(wide))])
     heights = np.tan(heights.reshape(4, n) - latitude)
     widths = np.sin(wide) * np.cos(ends) / (sin_y * np.sin(ends) + cos_y * np.cos(ends) * np.cos(wide))
@@ -184,19 +185,19 @@ def _patches(cells: _Cells, frame: FloatArray) -> _Patches:
         middle[at_pole] = np.concatenate([place, cells.pole[at_pole, None]], axis=1)
         u[at_pole], v[at_pole] = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]
         low[at_pole], high[at_pole] = -cells.half[at_pole], cells.half[at_pole]
-    # The frame may be askew by rounding, for what it makes of all directions is all directions. The rest is rounded.
+    # The frame may be inexact, as it maps all directions to all directions. All else is rounded.
     wider = _COVER_PATCH * EPS
     return _Patches(middle @ frame, u @ frame, v @ frame, low - wider, high + wider)
 
 
 def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, BoolArray]:
-    """Return (n,) how much farther than `depth` the difference surely reaches in each patch, at its middle times the
-    middle's length, and whether cutting across the first side helps more."""
+    """Return a lower bound (n,) of how much the difference exceeds `depth` in each patch, times the length of the
+    vector to its middle, and whether cutting across the first side improves it more."""
     middle, u, v, low, high = patch
     corners = np.stack(
         [np.stack([x, y], axis=1) for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])], axis=1
     )
-    # The length of a vector of the patch, which the depth is multiplied with.
+    # The length of a vector of the patch, which multiplies the depth.
     length = np.linalg.norm(middle, axis=1)
     across_u, across_v = (middle * u).sum(axis=1) / length, (middle * v).sum(axis=1) / length
     slopes = np.stack([across_u, across_v], axis=1)
@@ -209,10 +210,10 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
     for maps in pieces.maps:
         if not maps.any():
             continue
-        here, along_u, along_v = (np.einsum("kij,nj->nki", maps, directions) for directions in (middle, u, v))
-        reach = np.linalg.norm(here, axis=2)
-        # What follows holds for any unit vector: one along a vector that is all rounding does no harm.
-        unit = here / np.where(reach > 0.0, reach, 1.0)[:, :, None]
+        images, along_u, along_v = (np.einsum("kij,nj->nki", maps, directions) for directions in (middle, u, v))
+        reach = np.linalg.norm(images, axis=2)
+        # The bound is valid for any unit vector, even one along a vector that is only rounding.
+        unit = images / np.where(reach > 0.0, reach, 1.0)[:, :, None]
         p, q = (unit * along_u).sum(axis=2), (unit * along_v).sum(axis=2)
         form = np.stack(
             [
@@ -223,9 +224,9 @@ def _bounds(pieces: Pieces, patch: _Patches, depth: float) -> tuple[FloatArray, 
             axis=2,
         )
         x, y = corners[:, :, 0], corners[:, :, 1]
-        ends = here[:, None] + x[:, :, None, None] * along_u[:, None] + y[:, :, None, None] * along_v[:, None]
+        ends = images[:, None] + x[:, :, None, None] * along_u[:, None] + y[:, :, None, None] * along_v[:, None]
         # No less than b, so that half of its rounding counts, nor than half of a side's image, with which the rounding
-        # of b^2 is compared: no error is more than COVER_ROUNDING allows.
+        # of b^2 is compared: every error is within COVER_ROUNDING.
         largest = np.linalg.norm(ends, axis=3).max(axis=1)
         fraction = 1.0 / np.where(largest > 0.0, largest, np.inf)
         value = value + reach
@@ -240,9 +241,10 @@ def _best_mean(
     value: FloatArray, slope: FloatArray, bend: FloatArray, loose: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
     """Return the least value (n,) of the best of k quadratic forms in each of n rectangles, and of means of two of
-    them; and whether cutting the rectangle across its first side helps more.
+    them; and whether cutting the rectangle across its first side improves it more.
 
-    `value` (n, k), `slope` (n, k, 2), `bend` (n, k, 3) and, of the last, how much is lost to rectangles being large.
+    `value` (n, k), `slope` (n, k, 2), `bend` (n, k, 3) and `loose`, the part of `bend` that is lost because rectangles
+    are large.
     """
     n, k = value.shape
     half = 0.5 * (high - low)
@@ -252,7 +254,7 @@ def _best_mean(
     for i, j in combinations(range(k), 2):
         for axis in (0, 1):
             for place in (0.5 * (low + high), low, high):
-                # Level there along that axis.
+                # The weights for which the mean is level there along that axis.
                 rise, fall = (slope[:, m, axis] + bend[:, m, axis] * place[:, axis] for m in (i, j))
                 apart = rise - fall
                 tried.append((i, j, np.clip(-fall / np.where(apart == 0.0, 1.0, apart), 0.0, 1.0)))
@@ -262,7 +264,7 @@ def _best_mean(
         bends = w * bend[:, i] + v * bend[:, j]
         least = _least(fraction * value[:, i] + (1.0 - fraction) * value[:, j], mean, bends, low, high)
         lost = np.abs(mean) * half
-        # Of two that are as good the level one: what it lacks is told by how it bends, so cells are cut as they must.
+        # The level one of two that are as good: its error depends on its curvature, so that cells are cut accordingly.
         worth = least - _LEVEL * lost.sum(axis=1)
         lost = lost + 0.5 * (w * loose[:, i] + v * loose[:, j] + np.maximum(-bends[:, :2], 0.0)) * half * half
         better = worth > score
@@ -272,11 +274,12 @@ def _best_mean(
 
 
 def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return what quadratic forms (n,) do not fall below in rectangles: their least values, to rounding.
+    """Return lower bounds of quadratic forms (n,) in rectangles: their least values, to rounding.
 
     A form that is not convex is least on a side, where it is one of one variable. A convex one is nowhere below its
-    tangent planes, and that where it is least is nowhere lower. Of nearly singular forms the place is known to few
-    digits or none, but the plane at any place is a bound; so the best of those at some places is one.
+    tangent planes, and the one at its least point gives the least value. For nearly singular forms that point has few
+    correct digits or none, but the tangent plane at any point is a bound; so the best of those at several points is
+    one.
     """
     (p, q), (xx, yy, xy) = slope.T, bend.T
     (x0, y0), (x1, y1) = low.T, high.T
@@ -296,6 +299,6 @@ def _least(value: FloatArray, slope: FloatArray, bend: FloatArray, low: FloatArr
 
 
 def _least_place(slope: FloatArray, bend: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return where in intervals quadratic forms of one variable (n,) are least."""
+    """Return the points of intervals where quadratic forms of one variable (n,) are least."""
     end = np.where(slope + 0.5 * bend * (low + high) >= 0.0, low, high)
     return np.where(bend > 0.0, np.clip(-slope / bend, low, high), end)

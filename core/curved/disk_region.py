@@ -12,7 +12,7 @@ from typing import NamedTuple
 Place = tuple[float, float]
 
 _SMALL_ARC = 1e-3
-"""Angle below which a segment of a circle is measured by the first term of its series: the rest is 1e-7 of it."""
+"""Angle below which a segment of a circle is measured by the first term of its series: the remainder is 1e-7 of it."""
 
 
 class Disk(NamedTuple):
@@ -24,7 +24,8 @@ class Disk(NamedTuple):
 
 
 class RoundOutline(NamedTuple):
-    """A convex outline of straight sides and arcs, counter-clockwise; one corner is a point, two may be a segment."""
+    """A convex outline of straight sides and arcs, counter-clockwise; one corner makes a point, two may make a
+    segment."""
 
     corners: tuple[Place, ...]
     arcs: tuple[Disk | None, ...]
@@ -32,9 +33,10 @@ class RoundOutline(NamedTuple):
 
 
 def disk_and_points(disk: Disk, points: list[Place], tolerance: float) -> RoundOutline | None:
-    """Intersect a disk with a point, a segment or a convex polygon (counter-clockwise); None when they miss.
+    """Return the intersection of a disk and a point, a segment or a convex polygon (counter-clockwise); None when
+    empty.
 
-    `tolerance`: lengths below it are nothing.
+    Lengths below `tolerance` count as 0.
     """
     if len(points) == 1:
         x, y = points[0]
@@ -48,10 +50,10 @@ def disk_and_points(disk: Disk, points: list[Place], tolerance: float) -> RoundO
     if len(points) == 2:
         if not pieces:
             return None
-        one, other = pieces[0]
-        if hypot(other[0] - one[0], other[1] - one[1]) <= tolerance:
-            return RoundOutline((one,), (None,))
-        return RoundOutline((one, other), (None, None))
+        p, q = pieces[0]
+        if hypot(q[0] - p[0], q[1] - p[1]) <= tolerance:
+            return RoundOutline((p,), (None,))
+        return RoundOutline((p, q), (None, None))
     if not pieces:
         return _whole(disk) if _inside(points, (disk.x, disk.y)) else None
     corners: list[Place] = []
@@ -65,17 +67,17 @@ def disk_and_points(disk: Disk, points: list[Place], tolerance: float) -> RoundO
             corners.append(end)
             arcs.append(disk)
     if len(corners) == 1:
-        # A side touches the circle: all of the disk is on one side of it.
+        # A side touches the circle: the whole disk is on one side of it.
         return _whole(disk) if _inside(points, (disk.x, disk.y)) else RoundOutline((corners[0],), (None,))
     if not corners:
         return RoundOutline((pieces[0][0],), (None,))
     return RoundOutline(tuple(corners), tuple(arcs))
 
 
-def disk_and_disk(one: Disk, other: Disk, tolerance: float) -> RoundOutline | None:
-    """Intersect two disks; None when they miss."""
-    # From the smaller one: what a large radius rounds away may be all of a small one.
-    small, large = (one, other) if one.radius <= other.radius else (other, one)
+def disk_and_disk(a: Disk, b: Disk, tolerance: float) -> RoundOutline | None:
+    """Return the intersection of two disks; None when empty."""
+    # Relative to the smaller one: the rounding of a large radius may be all of a small one.
+    small, large = (a, b) if a.radius <= b.radius else (b, a)
     dx, dy = large.x - small.x, large.y - small.y
     apart = hypot(dx, dy)
     if apart > small.radius + large.radius + tolerance:
@@ -89,12 +91,12 @@ def disk_and_disk(one: Disk, other: Disk, tolerance: float) -> RoundOutline | No
         return RoundOutline(((x, y),), (None,))
     half = sqrt(half2)
     left, right = (x - dy * half / apart, y + dx * half / apart), (x + dy * half / apart, y - dx * half / apart)
-    # Counter-clockwise: the rim of the small one from right to left is inside the large one.
+    # Counter-clockwise: the rim of the small disk from right to left is inside the large one.
     return RoundOutline((right, left), (small, large))
 
 
 def measures(outline: RoundOutline) -> tuple[float, float, Place]:
-    """Return area, length of the outline and centroid; of a point or a segment area 0."""
+    """Return area, length of the outline and centroid; the area of a point or a segment is 0."""
     corners, arcs = outline.corners, outline.arcs
     x0, y0 = corners[0]
     if len(corners) == 1 and arcs[0] is None:
@@ -131,7 +133,7 @@ def measures(outline: RoundOutline) -> tuple[float, float, Place]:
 
 
 def _angle(arc: Disk, start: Place, end: Place) -> float:
-    """Return by how much an arc turns, counter-clockwise, in (0, 2 pi]."""
+    """Return the angle of an arc, counter-clockwise, in (0, 2 pi]."""
     ax, ay, bx, by = start[0] - arc.x, start[1] - arc.y, end[0] - arc.x, end[1] - arc.y
     angle = atan2(ax * by - ay * bx, ax * bx + ay * by)
     return angle if angle > 0.0 else angle + 2.0 * pi
@@ -143,7 +145,7 @@ def _whole(disk: Disk) -> RoundOutline:
 
 
 def _within(disk: Disk, start: Place, end: Place, tolerance: float) -> tuple[Place, Place] | None:
-    """Return the part of a segment that is in a disk; None when there is none."""
+    """Return the part of a segment that is in a disk; None when empty."""
     ux, uy = end[0] - start[0], end[1] - start[1]
     length = hypot(ux, uy)
     if length <= tolerance:
@@ -160,9 +162,9 @@ def _within(disk: Disk, start: Place, end: Place, tolerance: float) -> tuple[Pla
     first, last = max(0.0, along - half), min(length, along + half)
     if first > last:
         return None
-    one = start if first == 0.0 else (start[0] + ux * first, start[1] + uy * first)
-    other = end if last == length else (start[0] + ux * last, start[1] + uy * last)
-    return one, other
+    entry = start if first == 0.0 else (start[0] + ux * first, start[1] + uy * first)
+    exit_ = end if last == length else (start[0] + ux * last, start[1] + uy * last)
+    return entry, exit_
 
 
 def _inside(points: list[Place], place: Place) -> bool:

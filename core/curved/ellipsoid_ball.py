@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A point, and so a ball, in or beside an ellipsoid: nearest point of the surface, and the proof of its depth.
+"""A point, and so a ball, inside or outside an ellipsoid: nearest point of the surface, and the proof of its depth.
 
-Where the surface is nearest to a point p, in the frame of the semi-axes s, it is at x_k = s_k^2 p_k / (s_k^2 - u), with
+The point of the surface nearest to a point p is, in the frame of the semi-axes s, x_k = s_k^2 p_k / (s_k^2 - u), with
 the number u for which x is on the surface: below 0 outside, from 0 to the square of the smallest semi-axis inside.
 
-That no point of the surface is nearer to a point inside has a proof of one number. For every u in that range
+One number proves that no point of the surface is nearer to a point inside. For every u in that range
 
     d^2 = u (1 - sum p_k^2 / (s_k^2 - u))
 
@@ -30,11 +30,11 @@ from ..shapes.rounded import Rounded
 from ..types import FloatArray
 
 _HALVINGS = 2200
-"""More than it takes to halve any range of float64 down to neighbours."""
+"""More than the halvings from any range of float64 down to neighbours."""
 
 
 class BallPair(NamedTuple):
-    """An ellipsoid's core and a point, of which the other shape's core consists."""
+    """An ellipsoid, the core of one shape, and a point, the core of the other."""
 
     ellipsoid: Ellipsoid
     point: FloatArray
@@ -44,29 +44,29 @@ class BallPair(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """Where the surface of an ellipsoid is nearest to a point."""
+    """The point of the surface of an ellipsoid nearest to a point."""
 
     normal: FloatArray
     """(dim,) the outward unit normal there."""
     others: FloatArray
-    """(k, dim) normals where it may be as near: mirrored at the planes of the semi-axes."""
+    """(k, dim) normals of points that may be equally near: mirrored at the planes of the semi-axes."""
     gap: float | None
-    """What `proven_depth` takes; None outside of the ellipsoid."""
+    """The argument of `proven_depth`; None outside of the ellipsoid."""
     iterations: int
 
 
 def ball_pair(a: ConvexShape, b: ConvexShape) -> BallPair | None:
-    """Return the ellipsoid and the point, when the cores of two shapes are these."""
-    for one, other, first in ((a, b, True), (b, a, False)):
-        core = one.core if isinstance(one, Rounded) else one
-        place = other if isinstance(other, Polytope) else other.skeleton
+    """Return the ellipsoid and the point when these are the cores of two shapes; else None."""
+    for shape, ball, first in ((a, b, True), (b, a, False)):
+        core = shape.core if isinstance(shape, Rounded) else shape
+        place = ball if isinstance(ball, Polytope) else ball.skeleton
         if isinstance(core, Ellipsoid) and core.skeleton is None and place is not None and len(place.vertices) == 1:
             return BallPair(core, place.vertices[0], first)
     return None
 
 
 def proven_depth(ellipsoid: Ellipsoid, point: FloatArray, gap: float) -> float:
-    """Return a radius with which the ball about `point` (dim,) is surely in the ellipsoid, to rounding; or -inf.
+    """Return a radius with which the ball about `point` (dim,) is certainly in the ellipsoid, to rounding; or -inf.
 
     `gap` is any number from 0.0 to the smallest semi-axis; the root of the module's u is that much less. World units.
     """
@@ -75,21 +75,21 @@ def proven_depth(ellipsoid: Ellipsoid, point: FloatArray, gap: float) -> float:
     if not 0.0 <= gap <= least:
         return -np.inf
     root = least - gap
-    rest = 1.0
+    square = 1.0
     for p, s in zip(place, semi, strict=True):
         if p != 0.0:
-            # Differences first: next to the smallest semi-axis the gap has all the digits.
+            # Differences first: close to the smallest semi-axis the gap has all the digits.
             beyond = (s - least) + gap
             if beyond == 0.0:
                 return -np.inf
-            rest -= (p / beyond) * (p / (s + root))
-    return root * sqrt(rest) if rest >= 0.0 else -np.inf
+            square -= (p / beyond) * (p / (s + root))
+    return root * sqrt(square) if square >= 0.0 else -np.inf
 
 
 def proven_above(ellipsoid: Ellipsoid, point: FloatArray, normal: FloatArray, gap: float | None) -> float:
-    """Return what the signed distance of an ellipsoid and a point (dim,) is surely not above, to rounding.
+    """Return a certain upper bound of the signed distance of an ellipsoid and a point (dim,), to rounding.
 
-    That is how far the point of the surface is where the outward unit `normal` (dim,) is or, with a `gap`, minus the
+    That is the distance of the point of the surface with the outward unit `normal` (dim,) or, with a `gap`, minus the
     radius of the ball in the ellipsoid; world units.
     """
     above = float(np.linalg.norm(ellipsoid.core_supports(normal[None])[0] - point))
@@ -97,7 +97,7 @@ def proven_above(ellipsoid: Ellipsoid, point: FloatArray, normal: FloatArray, ga
 
 
 def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
-    """Return where the surface is nearest to a point (dim,), inside or outside; of several nearest one."""
+    """Return the point of the surface nearest to a point (dim,), inside or outside; one of several nearest."""
     place, semi = _local(ellipsoid, point)
     least = min(semi)
     local: list[float]
@@ -112,7 +112,8 @@ def nearest_on_ellipsoid(ellipsoid: Ellipsoid, point: FloatArray) -> Nearest:
         apart = [(s - least) + gap for s in semi]
         local = [p / far / (s + root) if p != 0.0 else 0.0 for p, far, s in zip(place, apart, semi, strict=True)]
         if gap == 0.0:
-            # The point is on the plane or line across the smallest semi-axes: the surface is as near on both sides.
+            # The point is on the plane or line across the smallest semi-axes: both sides of the surface are equally
+            # near.
             reach = hypot(*(n * s for n, s in zip(local, semi, strict=True)))
             local[semi.index(least)] = sqrt(max(0.0, 1.0 - reach * reach)) / least
     largest = max(map(abs, local))
@@ -131,7 +132,7 @@ def _local(ellipsoid: Ellipsoid, point: FloatArray) -> tuple[list[float], list[f
 
 
 def _root_inside(place: list[float], semi: list[float]) -> tuple[float, int]:
-    """Return how much less the root of u is than the smallest semi-axis, and in how many steps it was found."""
+    """Return how much less the root of u is than the smallest semi-axis, and the number of steps."""
     least = min(semi)
 
     def too_near(gap: float) -> bool:
@@ -148,20 +149,20 @@ def _root_inside(place: list[float], semi: list[float]) -> tuple[float, int]:
     if not too_near(0.0):
         return 0.0, 0
     low = max(0.0, *(0.5 * abs(p) - (s - least) for p, s in zip(place, semi, strict=True)))
-    return _bisected(too_near, 0.5 * low, least)
+    return _bisect(too_near, 0.5 * low, least)
 
 
 def _root_outside(place: list[float], semi: list[float]) -> tuple[float, int]:
-    """Return -u, and in how many steps it was found."""
+    """Return -u, and the number of steps."""
 
     def too_near(beyond: float) -> bool:
         return hypot(*(s * p / (s * s + beyond) for p, s in zip(place, semi, strict=True))) > 1.0
 
-    return _bisected(too_near, 0.0, hypot(*place) * max(semi))
+    return _bisect(too_near, 0.0, hypot(*place) * max(semi))
 
 
-def _bisected(too_small: Callable[[float], bool], low: float, high: float) -> tuple[float, int]:
-    """Return the number up to which all are too small, by halving the range, or its exponents where they differ."""
+def _bisect(too_small: Callable[[float], bool], low: float, high: float) -> tuple[float, int]:
+    """Return the largest number that is too small, by halving the range, or its exponents where they differ."""
     for step in range(_HALVINGS):
         middle = sqrt(low) * sqrt(high) if 0.0 < 4.0 * low < high else 0.5 * low + 0.5 * high
         if not low < middle < high:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Minkowski difference of two cores as the hull of a few sums of two ellipsoids, and its lowest support plane.
 
-Every core is the hull of some ellipsoids: a disk is a flat one, a point one of no size; a cylinder is the hull of two
+Every core is the hull of some ellipsoids: a disk is a flat one, a point one of size 0; a cylinder is the hull of two
 disks, a cone of a point and a disk. So the support function of the difference is the largest of a few pieces
 
     c.n + |M n| + |N n|
 
 each with known derivatives. Where they are equal it has a crease, and the best direction to separate two shapes is
-often on one, or where two cross: that is found as the point where some of the pieces are equal and the rest of the way
-is level (Newton's method with an active set). Source: J. Nocedal and S. J. Wright, Numerical Optimization, 2006,
-chapter 18.
+often on one, or where two cross: that is found as the point where some of the pieces are equal and level along all
+other directions (Newton's method with an active set). Source: J. Nocedal and S. J. Wright, Numerical Optimization,
+2006, chapter 18.
 """
 
 from __future__ import annotations
@@ -27,45 +27,51 @@ from ..shapes.rounded import Rounded
 from ..types import FloatArray
 
 _MOST = 4
-"""Pieces of a difference; with more it is not taken apart."""
+"""Largest number of pieces of a difference."""
 _STEPS = 40
 """Newton steps from one direction."""
-_SHARES = np.array([1.0, 0.3, 0.1, 0.01])[:, None, None]
-"""Shares of a step that are tried."""
+_FRACTIONS = np.array([1.0, 0.3, 0.1, 0.01])[:, None, None]
+"""Fractions of a step that are tried."""
 
 
 class Pieces(NamedTuple):
-    """Sums of two ellipsoids about one centre, of which the Minkowski difference of two cores is the hull."""
+    """Sums of two concentric ellipsoids whose hull is the Minkowski difference of two cores."""
 
     centers: FloatArray
-    """(k, 3) world axes: of A less of B."""
+    """(k, 3) centres of A less those of B, world axes."""
     maps: FloatArray
-    """(2, k, 3, 3) matrices M, of A and of B: the ellipsoid reaches |M n| from its centre along a unit vector n."""
+    """(2, k, 3, 3) matrices M of A and of B: the ellipsoid extends |M n| from its centre along a unit vector n."""
 
     @property
     def size(self) -> float:
-        """No less than the difference reaches in any direction, and than what is added up for it; world units."""
+        """Upper bound of the extent of the difference in any direction, and of the terms of its sum; world units."""
         return float((np.linalg.norm(self.centers, axis=1) + np.linalg.norm(self.maps, axis=(2, 3)).sum(axis=0)).max())
 
     def heights(self, directions: FloatArray) -> FloatArray:
-        """Return how far the difference reaches along each of the vectors `directions` (n, 3), times its length."""
+        """Return the extent (n,) of the difference along each of the vectors `directions` (n, 3), times its length."""
         reach = np.linalg.norm(np.einsum("mkij,nj->mnki", self.maps, directions), axis=3).sum(axis=0)
         return (directions @ self.centers.T + reach).max(axis=1)
 
 
 def pieces_of(a: ConvexShape, b: ConvexShape) -> Pieces | None:
     """Return the pieces of the difference of two cores in space; None when there are too many."""
-    one, other = _ellipsoids(a), _ellipsoids(b)
-    if a.dim != 3 or one is None or other is None or len(one[0]) * len(other[0]) > _MOST:
+    ellipsoids_a, ellipsoids_b = _ellipsoids(a), _ellipsoids(b)
+    if (
+        a.dim != 3
+        or ellipsoids_a is None
+        or ellipsoids_b is None
+        or len(ellipsoids_a[0]) * len(ellipsoids_b[0]) > _MOST
+    ):
         return None
-    centers = (one[0][:, None] - other[0]).reshape(-1, 3)
-    count, count_b = len(centers), len(other[0])
-    maps = np.stack([np.repeat(one[1], count_b, axis=0), np.tile(other[1], (count // count_b, 1, 1))])
+    centers = (ellipsoids_a[0][:, None] - ellipsoids_b[0]).reshape(-1, 3)
+    count, count_b = len(centers), len(ellipsoids_b[0])
+    maps = np.stack([np.repeat(ellipsoids_a[1], count_b, axis=0), np.tile(ellipsoids_b[1], (count // count_b, 1, 1))])
     return Pieces(centers, maps)
 
 
 def _ellipsoids(shape: ConvexShape) -> tuple[FloatArray, FloatArray] | None:
-    """Return centres (k, 3) and matrices (k, 3, 3) of the ellipsoids of which the core is the hull, if they are few."""
+    """Return centres (k, 3) and matrices (k, 3, 3) of the ellipsoids whose hull the core is; None if they are too
+    many."""
     core = shape.core if isinstance(shape, Rounded) else shape
     skeleton = core if isinstance(core, Polytope) else core.skeleton
     if skeleton is not None:
@@ -81,20 +87,20 @@ def _ellipsoids(shape: ConvexShape) -> tuple[FloatArray, FloatArray] | None:
 
 
 def lowest_nearby(pieces: Pieces, normal: FloatArray) -> FloatArray:
-    """Return a unit direction (3,) near one along which the difference reaches less far, if there is one."""
-    here = float(pieces.heights(normal[None])[0])
+    """Return a unit direction (3,) near `normal` along which the difference extends less, if there is one."""
+    lowest = float(pieces.heights(normal[None])[0])
     for _ in range(_STEPS):
         frame = np.array(across(normal))
         steps = _newton_steps(pieces, normal, frame)
         if not len(steps):
             break
-        directions = normal + (_SHARES * steps).reshape(-1, 2) @ frame
+        directions = normal + (_FRACTIONS * steps).reshape(-1, 2) @ frame
         directions = directions / np.linalg.norm(directions, axis=1)[:, None]
         heights = pieces.heights(directions)
         k = int(heights.argmin())
-        if not heights[k] < here:
+        if not heights[k] < lowest:
             break
-        normal, here = directions[k], float(heights[k])
+        normal, lowest = directions[k], float(heights[k])
     return normal
 
 
@@ -112,14 +118,14 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
     bends -= values[:, None, None] * np.eye(2)
     slopes = pieces.centers @ frame.T + slopes.sum(axis=0)
     steps: list[FloatArray] = []
-    everyone = range(len(values))
-    for i in everyone:
+    indices = range(len(values))
+    for i in indices:
         curves, directions = np.linalg.eigh(bends[i])
         if float(curves[0]) > 0.0:
             steps.append(-directions @ ((directions.T @ slopes[i]) / curves))
         elif slopes[i].any():
             steps.append(-slopes[i] / max(float(np.abs(bends[i]).sum()), float(np.linalg.norm(slopes[i]))))
-    for i, j in combinations(everyone, 2):
+    for i, j in combinations(indices, 2):
         apart = slopes[i] - slopes[j]
         square = float(apart @ apart)
         if square == 0.0:
@@ -133,7 +139,7 @@ def _newton_steps(pieces: Pieces, normal: FloatArray, frame: FloatArray) -> Floa
         curve = float(along @ bend @ along)
         if curve > 0.0:
             steps.append(onto - float(along @ (slope + bend @ onto)) / curve * along)
-    for i, j, k in combinations(everyone, 3):
+    for i, j, k in combinations(indices, 3):
         rows = np.stack([slopes[i] - slopes[j], slopes[i] - slopes[k]])
         if np.linalg.det(rows) != 0.0:
             steps.append(np.linalg.solve(rows, np.array([values[j] - values[i], values[k] - values[i]])))

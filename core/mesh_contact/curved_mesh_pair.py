@@ -17,7 +17,7 @@ from ..compounds.compound import Compound
 from ..compounds.compound_contact import BEYOND
 from ..compounds.covered import is_covered
 from ..curved.convex_contact import convex_contact
-from ..curved.curved_inside import sticks_out
+from ..curved.curved_inside import protrusion
 from ..meshes.body import length_of
 from ..meshes.contact_curves import contact_curves
 from ..meshes.crossings import Crossings
@@ -245,7 +245,7 @@ class CurvedPair:
         if not around:
             return False
         corners = ConvexHull(self.mesh.mesh.points.take(np.unique(self.mesh.mesh.triangles), axis=0))
-        return any(sticks_out(corners, piece, self.band) <= self.band for piece in around)
+        return any(protrusion(corners, piece, self.band) <= self.band for piece in around)
 
     @property
     def _facets(self) -> int:

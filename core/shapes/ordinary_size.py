@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs too large or too small for products of lengths in float64 are solved at ordinary size."""
+"""Scaling of pairs too large or too small for products of lengths in float64."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..tolerance import EXTREME_EXPONENT
 from .shape import Shape
 
 _LARGEST_POWER = 1000
-"""Of two, that scales a pair: 2.0**1000 is finite, and what it makes of the smallest numbers is ordinary."""
+"""Exponent of the largest power of two that scales a pair: 2.0**1000 is finite and makes the smallest numbers
+normal."""
 
 
 def extreme_exponent(a: Shape, b: Shape) -> int:
@@ -31,8 +32,8 @@ def extreme_exponent(a: Shape, b: Shape) -> int:
 
 
 def at_ordinary_size(solve: Callable[[Any, Any, float], Any], a: Any, b: Any, clearance: float) -> Any:
-    """Return `solve(a, b, clearance)`; of a pair of extreme size scaled by a power of two, which rounds nothing, and
-    back by the result's `scaled(exponent, clearance)`."""
+    """Return `solve(a, b, clearance)`; a pair of extreme size is scaled by a power of two, which is exact, and the
+    result scaled back by its `scaled(exponent, clearance)`."""
     exponent = extreme_exponent(a, b)
     if not exponent:
         return solve(a, b, clearance)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..curved.curved_core import inner_polytope
 from ..curved.curved_inside import support_points
-from ..curved.curved_section import beside_section, section_of, section_plane
+from ..curved.curved_section import section_error, section_of, section_plane
 from ..curved.direction_cover import cover, cover_axis
 from ..curved.ellipsoid_ball import ball_pair, proven_above
 from ..curved.ellipsoid_hull import pieces_of
@@ -85,7 +85,7 @@ def _proven_above(proof: ConvexCertificate, a: ConvexShape, b: ConvexShape) -> t
     found = _proven_above(inner, *cores)
     if isinstance(found, str):
         return found
-    beside = 0.0 if proof.section is None else beside_section(a, b, proof.section)
+    beside = 0.0 if proof.section is None else section_error(a, b, proof.section)
     above, by = found[0] + beside, found[1]
     if proof.depth is not None and -proof.depth < above:
         pieces = pieces_of(a, b)

@@ -18,7 +18,7 @@ from ..compounds.compound import Compound, pair_tolerance
 from ..compounds.compound_contact import BEYOND, contains_compound
 from ..compounds.compound_planes import Planes
 from ..curved.convex_contact import convex_contact
-from ..curved.curved_inside import sticks_out, support_points
+from ..curved.curved_inside import protrusion, support_points
 from ..narrow_phase.relation import contact_band
 from ..note import NOTCH
 from ..region.merged_region import MergedRegion, Patch
@@ -431,7 +431,7 @@ def _measured(
 def _off(point: FloatArray, piece: ConvexShape) -> float:
     """Return how far a point is from a piece; < 0 or 0 on it."""
     if isinstance(piece, CurvedShape) or piece.rank == piece.dim:
-        return sticks_out(ConvexHull(point[None]), piece, np.inf)
+        return protrusion(ConvexHull(point[None]), piece, np.inf)
     assert isinstance(piece, Polytope)
     return _proved(ConvexHull(point[None]), piece).upper
 

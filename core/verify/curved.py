@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curved.curved_inside import curved_relation, sticks_out
+from ..curved.curved_inside import curved_relation, protrusion
 from ..narrow_phase.relation import contact_band
 from ..region.region import Region, RegionKind
 from ..result import Contact, Status
@@ -65,7 +65,7 @@ def check_curved(contact: Contact, a: ConvexShape, b: ConvexShape) -> Verificati
 
 def _check_witness(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     off = max(
-        sticks_out(ConvexHull(point[None]), shape, np.inf)
+        protrusion(ConvexHull(point[None]), shape, np.inf)
         for shape, point in ((a, contact.point_on_a), (b, contact.point_on_b))
     )
     between = contact.point_on_b - contact.point_on_a
@@ -111,7 +111,7 @@ def _check_region(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: f
     for sign, shape in ((1.0, a), (-1.0, b)):
         for vertex, depth in zip(region.vertices, region.depths, strict=True):
             point = vertex + sign * 0.5 * depth * contact.normal
-            off = max(off, sticks_out(ConvexHull(point[None]), shape, np.inf))
+            off = max(off, protrusion(ConvexHull(point[None]), shape, np.inf))
     checks.append(Check("the region is on both shapes", off <= band + tolerance, f"off by {off:.3g}, band {band:.3g}"))
     outline = _outline(region, contact.normal)
     area, centroid = _measured(outline, contact.normal)

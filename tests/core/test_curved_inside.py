@@ -23,7 +23,7 @@ from contact_lens.core import (
     verify,
 )
 from contact_lens.core.curved import curved_inside
-from contact_lens.core.curved.curved_inside import sticks_out
+from contact_lens.core.curved.curved_inside import protrusion
 
 from .generators import as_matrix, rotation
 
@@ -110,13 +110,13 @@ def test_a_shape_is_inside_when_no_point_of_it_is_outside(kinds: tuple[str, str]
         inner = inner.transformed(as_matrix(size * np.eye(3), 0.1 * rng.normal(size=3)))
         reach = _sampled(inner, outer)
         missed = 1e-3 * inner.extent
-        assert sticks_out(inner, outer, reach - 1e-9) > reach - 1e-9
-        assert sticks_out(inner, outer, reach + missed) <= reach + missed
+        assert protrusion(inner, outer, reach - 1e-9) > reach - 1e-9
+        assert protrusion(inner, outer, reach + missed) <= reach + missed
         band = 1e-5 * min(inner.extent, outer.extent)
         if reach > band:
-            assert sticks_out(inner, outer, band) > band
+            assert protrusion(inner, outer, band) > band
         if reach < -missed:
-            assert sticks_out(inner, outer, band) <= band
+            assert protrusion(inner, outer, band) <= band
 
 
 TIGHT = {
@@ -144,23 +144,23 @@ def test_what_just_fits_is_inside_and_what_is_larger_by_a_thousandth_is_not(name
         large = outer.transformed(as_matrix(size * turn, way))
         grown = inner.transformed(as_matrix(1.001 * size * turn, way))
         if name != "box in rounded box":
-            assert sticks_out(small, large, size * band) <= size * band
-        assert sticks_out(grown, large, size * band) > size * band
+            assert protrusion(small, large, size * band) <= size * band
+        assert protrusion(grown, large, size * band) > size * band
 
 
 def test_what_cannot_be_decided_is_not_called_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     shape = Cylinder(-ALONG, ALONG, 1.0)
-    assert sticks_out(shape, shape, 1e-6) <= 1e-6
+    assert protrusion(shape, shape, 1e-6) <= 1e-6
     monkeypatch.setattr(curved_inside, "_MOST", 10)
-    assert sticks_out(shape, shape, 1e-6) > 1e-6
+    assert protrusion(shape, shape, 1e-6) > 1e-6
 
 
 def test_ellipsoids_that_are_flatter_where_they_stick_out() -> None:
     """Farthest out, measured by the outer one's size there, is not farthest out by length."""
     outer = Ellipsoid((0, 0, 0), (1.0, 1.0, 1e-3))
     inner = Ellipsoid((0, 0, 0), (1.009, 1.0, 1.01e-3))
-    assert sticks_out(inner, outer, 1e-3) == pytest.approx(9e-3, rel=1e-3)
-    assert sticks_out(inner, outer, 1e-2) <= 1e-2
+    assert protrusion(inner, outer, 1e-3) == pytest.approx(9e-3, rel=1e-3)
+    assert protrusion(inner, outer, 1e-2) <= 1e-2
     assert contact(inner, outer).relation is Relation.B_INSIDE_A
 
 
@@ -172,7 +172,7 @@ def test_memory_does_not_grow_with_corners_times_facets(radius: float) -> None:
     small = Rounded(inner, radius) if radius else inner
     for shapes in ((small, outer), (small, Rounded(outer, 0.1))):
         tracemalloc.start()
-        reach = sticks_out(*shapes, 1e-5)
+        reach = protrusion(*shapes, 1e-5)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert reach < -0.3

@@ -24,7 +24,7 @@ from contact_lens.core import (
     contact,
     verify,
 )
-from contact_lens.core.curved.curved_inside import spread, sticks_out
+from contact_lens.core.curved.curved_inside import protrusion, spread
 from contact_lens.core.meshes.body import Body
 from contact_lens.core.meshes.curved_nearest import nearest_to_mesh
 from contact_lens.core.meshes.solid_facets import inner_hull, mesh_of, solid_facets
@@ -191,7 +191,7 @@ def test_facets_are_inside_and_slack_is_certain():
         Ellipsoid([0, 0, 0], [5.0, 1.0, 0.1]),
     ):
         hull, slack = inner_hull(shape)
-        assert sticks_out(hull, shape, np.inf) <= 1e-12 * shape.extent
+        assert protrusion(hull, shape, np.inf) <= 1e-12 * shape.extent
         ways = spread(3, 5_000)
         reach = (shape.supports(ways) * ways).sum(axis=1) - (hull.vertices @ ways.T).max(axis=0)
         assert reach.max() <= slack

@@ -97,7 +97,7 @@ def test_halves_of_a_cell_contain_all_of_it():
     rng = np.random.default_rng(1)
     cells = random_cells(rng, 400)
     first = rng.random(400) < 0.5
-    halves = cells.halved(first)
+    halves = cells.halve(first)
 
     def ends(cells: _Cells, k: int, side: int) -> tuple[Fraction, Fraction]:
         middle, half = Fraction(float(cells.middle[k, side])), Fraction(float(cells.half[k, side]))
