@@ -466,8 +466,8 @@ def of_a_or_b(note: str, names: tuple[str, str]) -> str:
 def pieces(name: str, decomposition: Decomposition, units: Lengths) -> str:
     reason = decomposition.reason or decomposition.message
     return (
-        f"'{name}' is {counted(len(decomposition.pieces), 'convex piece')} ({reason}): its surface is within "
-        f"{units.length(decomposition.distance)} of theirs, but hollows that they fill may be deeper"
+        f"'{name}' is approximated by {counted(len(decomposition.pieces), 'convex piece')} ({reason}): its surface is "
+        f"within {units.length(decomposition.distance)} of them, but filled hollows may be deeper"
     )
 
 

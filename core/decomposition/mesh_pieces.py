@@ -93,9 +93,9 @@ def _hulls(mesh: Mesh, reflex: int, why: str, progress: Progress | None) -> Deco
 def note_of_pieces(about: str, pieces: Decomposition) -> Note:
     """Return what to know about pieces that are not exact; `about` is "A" or "B"."""
     count = len(pieces.pieces)
-    many = f"{count} convex pieces stand" if count != 1 else "1 convex piece stands"
+    many = f"{count} convex pieces" if count != 1 else "1 convex piece"
     why = (pieces.reason or pieces.message).replace("{", "{{").replace("}", "}}")
-    words = f"{many} for it ({why}): its surface is within {{}} of theirs, but hollows that they fill may be deeper"
+    words = f"approximated by {many} ({why}): its surface is within {{}} of them, but filled hollows may be deeper"
     return Note(words, (pieces.distance,), about)
 
 

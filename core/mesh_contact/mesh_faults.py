@@ -17,17 +17,17 @@ def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]
     words = []
     mesh = body.mesh
     if mesh is not given and body.mesh.is_closed:
-        words.append("closed once points in the same place are made one")
+        words.append("closed after merging points in the same place")
     if not mesh.is_closed:
         reasons = [
             f"{len(edges)} {one if len(edges) == 1 else many}"
             for edges, one, many in (
                 (mesh.boundary_edges, "open edge", "open edges"),
-                (mesh.nonmanifold_edges, "edge of more than two faces", "edges of more than two faces"),
+                (mesh.nonmanifold_edges, "edge with more than two faces", "edges with more than two faces"),
                 (
                     mesh.flipped_edges,
-                    "edge whose faces are turned against each other",
-                    "edges whose faces are turned against each other",
+                    "edge between faces with opposite normals",
+                    "edges between faces with opposite normals",
                 ),
             )
             if len(edges)
@@ -36,7 +36,7 @@ def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]
     elif not body.solid:
         words.append("closed but encloses no volume, taken as a bare surface")
     for faces, one, many in (
-        (mesh.duplicate_faces, "face is there twice", "faces are there more than once"),
+        (mesh.duplicate_faces, "duplicate face", "duplicate faces"),
         (mesh.degenerate_faces, "triangle has no area", "triangles have no area"),
     ):
         if len(faces):

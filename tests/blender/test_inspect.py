@@ -177,7 +177,7 @@ def test_tilted_cube_over_suzanne(part: Part) -> None:
     report = part("blender_addon.report.pair")
     warnings = report.warnings(inspection)
     assert any(
-        text.startswith("'Suzanne': 1 convex piece stands for it (the mesh is not closed): ") for text in warnings
+        text.startswith("'Suzanne': approximated by 1 convex piece (the mesh is not closed): ") for text in warnings
     )
     assert any("the depth is that of the convex hulls of its loose parts" in text for text in warnings)
     assert "depth of pieces 0.66229 m (as mesh and convex hull)" in report.one_line(inspection)

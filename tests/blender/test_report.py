@@ -245,9 +245,9 @@ def test_dent_and_openness_are_warned_about(report: ModuleType) -> None:
     inspect(torus, bpy.context.object)
     pieces, depth = report.warnings(report.inspected(bpy.context))
     assert pieces.startswith(
-        "'Torus': 1 convex piece stands for it (288 edges bend inward and 48 are allowed): its surface is "
+        "'Torus': approximated by 1 convex piece (288 edges bend inward and 48 are allowed): its surface is "
     )
-    assert "within 0.25250 m of theirs, but hollows that they fill may be deeper" in pieces
+    assert "within 0.25250 m of them, but filled hollows may be deeper" in pieces
     found = report.report(bpy.context)["contact"]
     least, most = f"{-found['upper_bound']:.5f} m", f"{found['depth']:.5f} m"
     assert 0.4 < -found["upper_bound"] < found["depth"] < 0.75

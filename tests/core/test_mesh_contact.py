@@ -217,7 +217,7 @@ def test_depth_of_large_meshes_is_bounded_by_the_meshes():
     assert c.certificate.pieces_a is not None
     assert not c.certificate.pieces_a.exact
     (note,) = [note for note in c.notes if note.about == "A"]
-    assert note.text.startswith("1 convex piece stands for it (")
+    assert note.text.startswith("approximated by 1 convex piece (")
     assert note.lengths == (c.certificate.pieces_a.distance,)
     assert c.certificate.pieces_a.reason in note.words()
     assert c.relation is Relation.PENETRATING
@@ -280,10 +280,10 @@ def test_faults_are_reported_and_not_refused():
     flat = PANE[0], np.concatenate([PANE[1], PANE[1][:, ::-1]])
     for a, b, solid, depth, words in (
         ((points, triangles[1:]), corner, False, 0.0, ["A: not closed, taken as a bare surface: 3 open edges"]),
-        (doubled, corner, False, 0.0, ["A: not closed, taken as a bare surface: 3 edges of more than two faces"]),
-        (doubled, corner, False, 0.0, ["A: 1 face is there twice"]),
+        (doubled, corner, False, 0.0, ["A: not closed, taken as a bare surface: 3 edges with more than two faces"]),
+        (doubled, corner, False, 0.0, ["A: 1 duplicate face"]),
         (crossing, moved(BOX, [1.2] * 3), True, None, ["A: crosses itself: "]),
-        (soup, corner, True, 0.5, ["A: closed once points in the same place are made one"]),
+        (soup, corner, True, 0.5, ["A: closed after merging points in the same place"]),
         (flat, BOX, False, 0.0, []),
         (flipped(BOX), moved(BOX, [0.9, 0, 0]), True, 0.1, []),
     ):
