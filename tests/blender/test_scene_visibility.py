@@ -12,9 +12,9 @@ from typing import Any
 import bpy
 import pytest
 
-from .reports import run
+from .reports import run, save_scene
 from .scenes import cube
-from .test_scene_faults import fresh, link, save, texts_of_panel
+from .test_scene_faults import fresh, link, texts_of_panel
 from .test_scene_motion import keyed
 
 Part = Callable[[str], ModuleType]
@@ -66,7 +66,7 @@ def stack(tmp_path: Path) -> Path:
     in_collection("Out", g).exclude = True
     bpy.ops.object.light_add()
     bpy.context.object.hide_set(True)
-    return save(tmp_path / "scene.blend")
+    return save_scene(tmp_path / "scene.blend")
 
 
 def test_each_choice_checks_what_it_names(part: Part, stack: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_what_instances_of_collections_leave_out_is_counted(part: Part, tmp_path
     again = bpy.data.objects.new("Again", None)
     again.instance_type, again.instance_collection = "COLLECTION", outer.instance_collection
     bpy.context.scene.collection.objects.link(again)
-    scene = save(tmp_path / "scene.blend")
+    scene = save_scene(tmp_path / "scene.blend")
     (check,) = checks(part, scene)
     assert (check["objects"], check["left_out"]) == (4, {"hidden": 2, "excluded": 0, "rendered": 1})
     (check,) = checks(part, scene, "--visibility", "all")
@@ -121,7 +121,7 @@ def test_an_instancer_that_is_hidden_itself_is_counted(part: Part, tmp_path: Pat
     cube("Small", size=0.1).parent = instancer
     cube("A", (0.9, 0.0, 0.0), size=0.1)
     instancer.instance_type, instancer.show_instancer_for_viewport = "VERTS", False
-    scene = save(tmp_path / "scene.blend")
+    scene = save_scene(tmp_path / "scene.blend")
     (viewport,) = checks(part, scene)
     assert (found(viewport), viewport["left_out"]) == (set(), {"hidden": 1, "excluded": 0, "rendered": 1})
     for choice in ("render", "all"):
@@ -160,7 +160,7 @@ def test_modifiers_are_those_of_the_render(part: Part, tmp_path: Path, capsys: p
     cube("U", (12.2, 0.0, 0.0))
     same = cube("V", (30.0, 0.0, 0.0))
     same.modifiers.new("Same", "BEVEL")
-    scene = save(tmp_path / "scene.blend")
+    scene = save_scene(tmp_path / "scene.blend")
     (viewport,) = checks(part, scene)
     assert found(viewport) == pairs("RS")
     assert viewport["differences"] == [
@@ -191,10 +191,10 @@ def test_simplify_limits_the_levels_of_both(part: Part, tmp_path: Path) -> None:
     levels.levels, levels.render_levels = 1, 3
     render = bpy.context.scene.render
     render.use_simplify, render.simplify_subdivision, render.simplify_subdivision_render = True, 1, 1
-    (check,) = checks(part, save(tmp_path / "scene.blend"))
+    (check,) = checks(part, save_scene(tmp_path / "scene.blend"))
     assert check["differences"] == []
     bpy.context.scene.render.simplify_subdivision_render = 2
-    (check,) = checks(part, save(tmp_path / "scene.blend"))
+    (check,) = checks(part, save_scene(tmp_path / "scene.blend"))
     assert [(entry["viewport"], entry["render"]) for entry in check["differences"]] == [(1, 2)]
     (check,) = checks(part, tmp_path / "scene.blend", "--visibility", "render")
     assert check["differences"] == []
@@ -209,7 +209,7 @@ def test_what_a_node_does_in_the_viewport_only_is_unchecked_as_for_a_render(part
     outer.links.new(outer.nodes.new("NodeGroupInput").outputs[0], outer.nodes.new("NodeGroupOutput").inputs[0])
     outer.nodes.new("GeometryNodeGroup").node_tree = group
     cube("A").modifiers.new("Nodes", "NODES").node_group = outer
-    scene = save(tmp_path / "scene.blend")
+    scene = save_scene(tmp_path / "scene.blend")
     words = "'A': the modifier 'Nodes' has an Is Viewport node, which is always on in a check"
     (check,) = checks(part, scene)
     assert [entry["setting"] for entry in check["differences"]] == ["Is Viewport"]
@@ -225,7 +225,7 @@ def test_animated_visibility_is_followed(part: Part, tmp_path: Path, animated: s
     b = cube("B")
     keyed(b, animated, f1=False, f3=True, f5=False)
     keyed(b, "location", f1=(1.0, 0.0, 0.0), f3=(1.2, 0.0, 0.0), f5=(1.4, 0.0, 0.0))
-    scene = save(tmp_path / "scene.blend")
+    scene = save_scene(tmp_path / "scene.blend")
     shown = {
         choice: [
             [round(row["depth"], 3) for row in check["findings"]]
@@ -242,11 +242,11 @@ def test_animated_visibility_is_followed(part: Part, tmp_path: Path, animated: s
 def test_linked_objects_are_shown_as_in_a_render(part: Part, tmp_path: Path) -> None:
     seat = cube("S")
     seat.hide_viewport = True
-    library = save(tmp_path / "library.blend")
+    library = save_scene(tmp_path / "library.blend")
     fresh()
     bpy.context.scene.collection.objects.link(link(library, objects=["S"]).objects[0])
     cube("A", (0.5, 0.0, 0.0))
-    scene, before = save(tmp_path / "scene.blend"), library.read_bytes()
+    scene, before = save_scene(tmp_path / "scene.blend"), library.read_bytes()
     (check,) = checks(part, scene, "--visibility", "render")
     assert found(check) == pairs("AS")
     assert library.read_bytes() == before
