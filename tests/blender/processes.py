@@ -14,8 +14,8 @@ import pytest
 
 
 def environment_of(folder: Path, **more: str) -> dict[str, str]:
-    """The environment of a process of its own: without OCIO, which Blender sets in its process. Workers of xdist inherit
-    that, and a Blender that finds it set reports so."""
+    """The environment of a process of its own: without OCIO, which Blender sets and the workers of xdist inherit; a
+    Blender that finds it set reports so."""
     inherited = {name: value for name, value in os.environ.items() if name != "OCIO"}
     return {**inherited, "BLENDER_USER_RESOURCES": str(folder / "profile"), **more}
 
