@@ -225,6 +225,7 @@ LEFT = {"classes": 1.0, "far": 1.0, "thin": 1.0, "cubes": 0.5, "spheres": 0.1, "
 """Fraction of pairs for which nothing may be found; of all others 2 %."""
 
 
+@pytest.mark.fast_cases(9)
 @pytest.mark.parametrize("kind", ["classes", "far", "few", "hulls", "round", "rings", "cubes", "spheres", "thin"])
 @pytest.mark.parametrize("count", [1, 40, 800, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_what_batches_of_hulls_prove_is_true(kind, count):

@@ -120,7 +120,7 @@ def hard_scenes() -> dict[str, Boxes]:
 HARD = hard_scenes()
 
 
-@pytest.mark.fast_cases(6)
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.usefixtures("method")
 def test_hard_scenes(name):
@@ -147,6 +147,7 @@ def test_more_boxes_than_one_chunk():
         assert candidate_pairs(low, high).pairs.tolist() == expected
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.usefixtures("method")
 def test_a_range_longer_than_a_chunk():
     low = np.zeros((18_000, 3))
@@ -195,6 +196,7 @@ def test_a_set_against_itself_and_in_another_order():
         assert sorted(np.sort(turned, axis=1).tolist()) == pairs.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("method")
 def test_the_result_is_read_only_and_the_input_unchanged():
     low, high = scene(np.random.default_rng(11), 50, 3)
@@ -281,6 +283,7 @@ def test_a_stack_of_wide_plates_beside_a_tall_box_takes_few_tests(method, dim, f
         assert two.tests < 100 * n
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tree_only")
 def test_a_search_that_takes_too_many_tests_is_repeated_with_space_stretched():
     """Boxes that are separated only along an axis so short that all are rounded to one place."""

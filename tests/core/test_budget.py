@@ -20,6 +20,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_budget_of_zero_gives_a_translation_that_separates_and_true_bounds(name):
     a, b = PAIRS[name]
@@ -31,6 +32,7 @@ def test_a_budget_of_zero_gives_a_translation_that_separates_and_true_bounds(nam
     assert contact(a, b.translated(first.mtv * (1.0 + 1e-6))).depth <= 1e-5 * b.extent
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("name", PAIRS)
 def test_time_that_is_not_needed_changes_nothing(name):
     a, b = PAIRS[name]

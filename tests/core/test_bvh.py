@@ -146,7 +146,7 @@ def test_every_build_finds_the_pairs_that_testing_all_finds(method, split):
         assert_right(tree, None, margin)
 
 
-@pytest.mark.fast_cases(3)
+@pytest.mark.fast_cases(2)
 @every_kind
 def test_touching_volumes_of_every_kind_are_found_whatever_the_tree(kind, k):
     """Whether two items that just touch overlap is a matter of rounding: that of the items, not of the nodes."""
@@ -354,7 +354,7 @@ def calls_with_progress():
     yield lambda report: candidate_pairs(a.low, a.high, progress=report)
 
 
-@pytest.mark.fast_cases(6)
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("call", list(calls_with_progress()))
 def test_progress_grows_from_0_to_1_and_any_false_value_cancels(call):
     fractions: list[float] = []
@@ -720,7 +720,7 @@ def hit_exactly(low, high, origin, direction, length) -> bool:
     return (last is None or first <= last) and (length is None or first * first * square <= Fraction(length) ** 2)
 
 
-@pytest.mark.fast_cases(4)
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(
     ("kind", "k", "dim"), [("aabb", None, 3), ("kdop", 8, 2), ("sphere", None, 3), ("obb", None, 2)]
 )

@@ -106,6 +106,7 @@ def test_of_turned_crates_it_is_the_centroid_of_the_faces_overlap_in_any_order_p
         assert scaled.center / scale == pytest.approx(c.center, abs=1e-9 if 1e-9 < scale < 1e9 else 1e-12)
 
 
+@pytest.mark.fast_cases(20)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("gap", [0.0, 1e-6])
 def test_of_a_crate_at_rest_it_stays_when_coordinates_are_nudged_by_a_last_digit(seed, gap):

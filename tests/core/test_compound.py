@@ -152,6 +152,7 @@ def random_polygon(rng) -> ConvexHull:
     return ConvexHull(points + rng.uniform(-1, 1, 2))
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_smallest_translation_in_space_is_that_of_all_candidates(seed):
     rng = np.random.default_rng(seed)

@@ -139,6 +139,7 @@ def shapes_of_kind(kind: str) -> tuple:
 OPTIONS = ({}, {"clearance": 0.3}, {"distances": False}, {"distances": False, "regions": False}, {"regions": False})
 
 
+@pytest.mark.fast_cases(20)
 @pytest.mark.parametrize("kind", [*BOX_KINDS, "plane", "space", "thin", "mixed", "all"])
 @pytest.mark.parametrize("count", [1, 40, 900, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_every_row_agrees_with_the_single_call(kind, count):
@@ -186,6 +187,7 @@ def test_sizes_at_the_ends_of_float64(exponent):
         assert found.upper_bound[k] >= single.lower_bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "room"), [(200, 9.0), (1_000, 1.5), (5_000, 9.0)])
 def test_few_hulls_are_left_to_the_single_call(count, room, monkeypatch):
     rng = np.random.default_rng(count)
@@ -332,6 +334,7 @@ def test_the_nearest_neighbour_in_the_plane_on_a_lattice_and_of_none():
 # Progress and errors
 
 
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize("options", [{}, {"distances": False}, {"regions": False}])
 @pytest.mark.parametrize("kind", ["boxes", "round", "concentric", "singly", "nearest", "test"])
 def test_progress_rises_in_small_steps_and_cancels(kind, options):

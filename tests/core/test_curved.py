@@ -160,7 +160,7 @@ BRACKET = 1e-10
 STATES = ["separated", "penetrating", "contained"]
 
 
-@pytest.mark.fast_cases(25)
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("seed", [1, 13])
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)

@@ -48,7 +48,7 @@ SMALL = {
 }
 
 
-@pytest.mark.fast_cases(4)
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("outer", LONG)
 @pytest.mark.parametrize("inner", SMALL)
 def test_what_pokes_out_beside_a_long_shape_is_not_inside_of_it(inner: str, outer: str) -> None:
@@ -101,7 +101,7 @@ def _sampled(inner: object, outer: object) -> float:
     return max(float(far.max()), float(outer.signed_distance(at[None])[0]))
 
 
-@pytest.mark.fast_cases(20)
+@pytest.mark.fast_cases(10)
 @pytest.mark.parametrize("kinds", list(product(_shapes(np.random.default_rng(0)), repeat=2)), ids="-in-".join)
 def test_a_shape_is_inside_when_no_point_of_it_is_outside(kinds: tuple[str, str]) -> None:
     rng = np.random.default_rng([30, *map(len, kinds)])

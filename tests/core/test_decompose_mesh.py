@@ -81,7 +81,7 @@ def test_known_solids():
         assert_exact(points, triangles, found, rng)
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_prisms_over_random_polygons(seed):
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_prisms_over_random_polygons(seed):
         assert_exact(points, triangles, decompose_mesh(Mesh(points, triangles)), rng)
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_bodies_anywhere(seed):
     rng = np.random.default_rng(seed)

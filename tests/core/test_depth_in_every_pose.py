@@ -121,7 +121,7 @@ COMPOUNDS = {
 }
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPOUNDS)
 def test_of_compounds_whose_search_the_budget_ends(name):
     a, b, nodes = COMPOUNDS[name]

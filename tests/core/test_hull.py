@@ -540,7 +540,7 @@ def test_work_grows_in_step_with_the_corners(kind, monkeypatch):
     assert 0 < totals[1] < 10 * totals[0]
 
 
-@pytest.mark.fast_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("height", [1e-13, 1e-12, 1e-11])
 def test_exact_decisions_about_a_nearly_flat_disc_grow_in_step_with_its_corners(monkeypatch, height):
     """All its planes are within rounding of all its points, so floats decide next to nothing."""

@@ -201,6 +201,7 @@ def test_the_k_dop_of_a_ball_has_k_faces(k):
     assert {tuple(d) for d in (np.round(unit, 6) + 0.0).tolist()} == known
 
 
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize("k", IN_SPACE)
 def test_flat_and_thin_points_give_flat_polytopes(k):
     rng = np.random.default_rng(5)

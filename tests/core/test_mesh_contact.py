@@ -103,7 +103,7 @@ PANE = sheet(4, 1.0, [-0.5, -0.5, 0.0])
 STANDING = PANE[0][:, [2, 0, 1]], PANE[1]
 
 
-@pytest.mark.fast_cases(10)
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize(
     ("a", "b", "relation", "signed_distance"),
     [
@@ -398,6 +398,7 @@ def test_a_peg_that_fits_its_slot_leaves_along_it():
         assert c.lower_bound <= c.signed_distance <= c.upper_bound
 
 
+@pytest.mark.slow
 def test_cubes_that_touch_have_a_normal_in_every_pose():
     rng = np.random.default_rng(11)
     cube = voxels([(0, 0, 0)])

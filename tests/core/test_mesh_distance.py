@@ -191,7 +191,6 @@ def test_nearest_points_agree_with_trimesh():
     assert len(points_to_mesh(np.zeros((0, 3)), Mesh(*mesh)).distance) == 0
 
 
-@pytest.mark.slow
 def test_of_linked_rings_few_triangles_are_measured():
     # All around the hole of one the other is as near: boxes say little about that.
     a = torus(32, 16)
@@ -201,6 +200,7 @@ def test_of_linked_rings_few_triangles_are_measured():
     assert found.distance == pytest.approx(all_pairs(a, b), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_points_are_looked_at_no_further_than_asked():
     rng = np.random.default_rng(12)
     for _ in range(40):

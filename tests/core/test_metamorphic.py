@@ -47,6 +47,7 @@ def assert_same(c: Contact, image: Contact, a, b, scale: float = 1.0, slack: flo
         assert c.relation == image.relation or {c.relation, image.relation} <= set(INSIDE)
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("name", CLASSES)
 def test_swap(name):
     for a, b in few(name, 8):
@@ -72,7 +73,7 @@ def test_a_touch_is_one_from_both_sides_where_rounding_is_wider_than_the_contact
     assert touching > 5
 
 
-@pytest.mark.fast_cases(8)
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("name", SOLID_CLASSES)
 def test_24_rotations_and_mirrors(name):
     mirrors = [np.diag(signs) for signs in ([-1.0, 1, 1], [1, -1.0, 1], [-1.0, -1.0, -1.0])]
@@ -99,6 +100,7 @@ def test_moved_by_a_million_sizes(name):
         assert abs(image.signed_distance - truth) <= tolerance(far_a, far_b, truth)
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("name", CLASSES)
 def test_scaled(name):
     for a, b in few(name, 3):

@@ -264,6 +264,7 @@ def test_the_box_of_many_corners_is_as_small_as_when_every_corner_meets_every_si
     np.testing.assert_allclose(fast, slow, rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_work_grows_in_step_with_the_corners_of_a_face(monkeypatch):
     """Four times the corners are sixteen times the work where every corner meets every side."""
     work: list[float] = []

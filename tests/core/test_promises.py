@@ -108,6 +108,7 @@ def test_a_broken_engine_is_found_and_the_pair_printed_as_code(monkeypatch):
     assert contact(ConvexHull(np.array(first)), ConvexHull(np.array(second))).normal.shape == (3,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", [ZeroDivisionError("division by zero"), None])
 def test_an_engine_that_raises_or_never_ends_is_found(trouble, monkeypatch):
     def broken(*_, **__):

@@ -22,7 +22,7 @@ def _points(shape) -> np.ndarray:
     return np.concatenate([spread, near, shape.center[None], shape.center + np.diag(0.1 * (high - low))])
 
 
-@pytest.mark.fast_cases(9)
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize("name", SHAPES)
 def test_distances_of_points_are_those_the_solver_finds(name: str) -> None:
     shape = SHAPES[name]

@@ -238,6 +238,7 @@ def scene(rng: np.random.Generator, count: int) -> list:
     return [shape.translated(rng.uniform(-1.5, 1.5, 3) * count ** (1 / 3)) for shape in shapes]
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("options", [{}, {"distances": False, "regions": False}])
 @pytest.mark.parametrize(
     ("count", "pairs"), [(12, 40), (30, 1_000), pytest.param(40, 20_000, marks=pytest.mark.slow), (80, None)]
@@ -309,6 +310,7 @@ def test_two_sets_start_from_the_last_answer_too():
         contacts(first, start=contact(first[0], second[0]))  # type: ignore[arg-type]
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("count", [1, 40, 1_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_hulls_that_move_little_are_known_without_a_test(count):
     """Thousands of pairs along random paths have the states from cold."""

@@ -41,6 +41,7 @@ def partner(rng: np.random.Generator, form: str):
     return thin(rng, form)[0]
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("form", FORMS)
 def test_thin_cylinders_and_cones_touch_sink_in_and_are_inside(form, count):

@@ -51,6 +51,7 @@ def pairs_of_soups() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield "far apart", soup(rng, 900, 0.05), soup(rng, 700, 0.05) + 10.0
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize("chunk", [100, 1 << 15])
 def test_candidates_are_those_of_a_look_at_all(chunk: int) -> None:
     culled = 0

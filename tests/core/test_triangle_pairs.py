@@ -301,6 +301,7 @@ def test_self_crossings() -> None:
     assert (self_crossings(Mesh(points, triangles)).kinds == Meeting.CROSSING).sum() > 10
 
 
+@pytest.mark.slow
 def test_meshes_pressed_to_a_line_or_a_point_are_not_looked_at_one_by_one(monkeypatch) -> None:
     """One by one in fractions these pairs would take minutes."""
     points, triangles = torus(60, 30)

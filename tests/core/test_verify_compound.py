@@ -65,6 +65,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.fast_cases(5)
 @pytest.mark.parametrize("kind", PAIRS)
 def test_an_honest_answer_passes_both_ways_and_at_any_size(kind):
     a, b = PAIRS[kind]

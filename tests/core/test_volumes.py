@@ -294,7 +294,7 @@ def hard_pairs(dim: int) -> tuple[list[tuple[ConvexHull, ConvexHull]], list[Cont
     return chosen, [contact(a, b) for a, b in chosen]
 
 
-@pytest.mark.fast_cases(7)
+@pytest.mark.fast_cases(4)
 @every_kind
 def test_overlap_and_gap_against_certified_distances(kind, k, dim):
     """Against GJK and EPA with their certified bounds, on pairs of every class that is hard to collide."""
@@ -439,7 +439,7 @@ def test_a_sphere_has_the_measures_of_the_formula_and_no_polytope(dim):
     assert sphere.surface_area[0] == pytest.approx(4 * np.pi if dim == 2 else 16 * np.pi)
 
 
-@pytest.mark.fast_cases(5)
+@pytest.mark.fast_cases(2)
 @pytest.mark.parametrize(("kind", "k", "dim"), [case for case in KINDS if case[0] != "sphere"])
 def test_measures_are_those_of_the_polytope(kind, k, dim):
     points, starts = groups(15, dim, 16)
@@ -641,7 +641,7 @@ def reported(call) -> list[float]:
     return fractions
 
 
-@pytest.mark.fast_cases(5)
+@pytest.mark.fast_cases(3)
 @every_kind
 def test_progress_rises_to_one_and_cancels(kind, k, dim):
     rng = np.random.default_rng(24)
