@@ -32,7 +32,7 @@ def as_array(name: str, value: ArrayLike, expected: str) -> FloatArray:
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {expected} expected; rows of different length are no array ({error})") from error
+        raise ValueError(f"{name}: {expected} expected; rows of different length are not an array ({error})") from error
     if array.dtype.kind not in _REAL:
         raise ValueError(f"{name}: {expected} expected, of real numbers and not of dtype {array.dtype}")
     if array.dtype != _FLOAT64:

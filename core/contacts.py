@@ -362,7 +362,7 @@ def validate_pairs(pairs: ArrayLike, count: int, others: int) -> IntArray:
     try:
         array = np.asarray(pairs)
     except (TypeError, ValueError) as error:
-        raise ValueError("pairs: an array (p, 2) expected; rows of different length are no array") from error
+        raise ValueError("pairs: an array (p, 2) expected; rows of different length are not an array") from error
     if array.size == 0 and array.ndim <= 2:
         return np.zeros((0, 2), dtype=np.intp)
     if array.dtype.kind not in "iu":

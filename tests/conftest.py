@@ -51,7 +51,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def load_build() -> Callable[[], ModuleType]:
-    """Imports build.py, which is no part of the package, as a new module each time."""
+    """Imports build.py, which is not a part of the package, as a new module each time."""
 
     def load() -> ModuleType:
         spec = importlib.util.spec_from_file_location("contact_lens_build", ROOT / "build.py")

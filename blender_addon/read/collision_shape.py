@@ -215,9 +215,7 @@ def fitted(
     if radius == 0.0:
         raise ValueError(messages.no_radius(words))
     axis = reach * up / np.linalg.norm(up)
-    if kind == CYLINDER:
-        return Cylinder(middle - axis, middle + axis, radius)
-    return Cone(middle - axis, middle + axis, radius)
+    return {CYLINDER: Cylinder, CONE: Cone}[kind](middle - axis, middle + axis, radius)
 
 
 @dataclass(frozen=True)

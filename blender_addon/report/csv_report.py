@@ -13,7 +13,7 @@ import unicodedata
 from typing import Any
 
 from ..data.names import visible
-from . import messages as answer_words
+from . import messages
 from .scene_units import in_scene_units
 
 COLUMNS = (
@@ -66,7 +66,7 @@ def to_csv(document: dict[str, Any]) -> str:
     writer.writerow(COLUMNS)
     digests = {entry["path"]: entry["sha256"] for entry in document["inputs"]}
     if document["partial"]:
-        writer.writerow(_not_checked({}, answer_words.STOPPED_EARLY))
+        writer.writerow(_not_checked({}, messages.STOPPED_EARLY))
     for entry in document["inputs"]:
         if entry["error"] is not None:
             writer.writerow(_not_checked(entry, entry["error"], entry["sha256"]))

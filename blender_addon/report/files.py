@@ -17,21 +17,17 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from . import csv_report as report_csv
-from . import html_report as report_html
-from . import json_report as report_json
-from . import messages
-from . import pair as report
+from . import csv_report, html_report, json_report, messages, pair
 
 BEGINNINGS = tuple(
     text.encode()
     for text in (
-        report_json.BEGINNING,
-        report_json.LINE_BEGINNING,
-        *report.BEGINNINGS,
-        report_csv.BEGINNING,
-        report_html.BEGINNING,
-        report_html.BEGINNING_0_1,
+        json_report.BEGINNING,
+        json_report.LINE_BEGINNING,
+        *pair.BEGINNINGS,
+        csv_report.BEGINNING,
+        html_report.BEGINNING,
+        html_report.BEGINNING_0_1,
     )
 )
 """What a file has to begin with to be replaced by a report."""
@@ -275,7 +271,7 @@ def _open(path: str) -> io.FileIO:
         if os.path.exists(path):
             with open(path, "rb") as stream:
                 head = stream.read(LONGEST_BEGINNING)
-            _refuse_content(path, head, "partial report", (report_json.LINE_BEGINNING.encode(),))
+            _refuse_content(path, head, "partial report", (json_report.LINE_BEGINNING.encode(),))
         return open(path, "ab", buffering=0)
     except OSError as error:
         raise ReportFileError(f"{path}: {error.strerror or error}") from error

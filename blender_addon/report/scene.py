@@ -25,11 +25,8 @@ from ..data.units import UnitFormat
 from ..draw.isolated_pair import IsolatedPair
 from ..draw.picture import GpuUnavailable, render_isolated
 from ..read.scene_objects import CheckInput, SceneObject
-from . import csv_report as report_csv
+from . import csv_report, html_report, json_report, messages
 from . import files as report_files
-from . import html_report as report_html
-from . import json_report as report_json
-from . import messages
 from .rows import rows
 from .scene_units import unit_format
 
@@ -39,9 +36,9 @@ PICTURE_SIZE = (640, 400)
 Document = dict[str, Any]
 
 WRITERS: dict[str, Callable[[Document], str]] = {
-    "json": report_json.to_json,
-    "csv": report_csv.to_csv,
-    "html": report_html.to_html,
+    "json": json_report.to_json,
+    "csv": csv_report.to_csv,
+    "html": html_report.to_html,
 }
 
 
@@ -112,7 +109,7 @@ def document(
     scenes' units.
     """
     return {
-        "schema": report_json.SCHEMA,
+        "schema": json_report.SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "contact_lens": __version__,
         "blender": bpy.app.version_string,

@@ -136,7 +136,7 @@ def _check_names(
             if named == whole and (feature.disk_radius > 0.0 or named.kind is FeatureKind.FACE or at_witness):
                 continue
             if not set(named.vertices) <= set(feature.ids) or bool(named.vertices) != bool(feature.ids):
-                return Check(_NAMES, False, f"{named} is no part of {whole}")
+                return Check(_NAMES, False, f"{named} is not a part of {whole}")
             chosen = [k for k, name in enumerate(feature.ids) if name in named.vertices] or range(len(corners))
             outline = flat_hull((corners[list(chosen)] - corners[0]) @ frame.T)
             off = float(_beyond(((vertex - corners[0]) @ frame.T)[None], outline)[0])

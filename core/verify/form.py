@@ -81,7 +81,7 @@ def _contact_faults(c: Contact, a: ConvexShape, b: ConvexShape) -> Iterator[str]
     }
     yield from field_faults(c, tests)
     if c.method.endswith(_CURVED) == (isinstance(a, Polytope) and isinstance(b, Polytope)):
-        yield f"method is {c.method!r}, which is none for such shapes"
+        yield f"method is {c.method!r}, which does not exist for such shapes"
 
 
 def _proof_faults(proof: object, a: ConvexShape, b: ConvexShape) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _certificate_faults(proof: Certificate, a: ConvexShape, b: ConvexShape) -> I
     yield from field_faults(proof, {"index_a index_b weights pairs facets": of_kind(tuple)})
     for name, shape in (("index_a", a), ("index_b", b)):
         if not are_indices(getattr(proof, name), len(shape.vertices)):
-            yield f"{name} has an index that is none of its shape: {getattr(proof, name)!r}"
+            yield f"{name} has an index that is not one of its shape: {getattr(proof, name)!r}"
     if not 0 < len(proof.weights) == len(proof.index_a) == len(proof.index_b):
         yield f"{len(proof.index_a)} and {len(proof.index_b)} vertices for {len(proof.weights)} weights"
     if not all(map(is_number, proof.weights)):
@@ -126,9 +126,9 @@ def _certificate_faults(proof: Certificate, a: ConvexShape, b: ConvexShape) -> I
             yield f"{name} are not tuples of {length} indices each"
     for name, shape, side in (("A", a, 0), ("B", b, 1)):
         if not are_indices([pair[side] for pair in proof.pairs], len(shape.vertices)):
-            yield f"pairs have an index that is none of {name}"
+            yield f"pairs have an index that is not one of {name}"
     if not are_indices(list(chain.from_iterable(proof.facets)), len(proof.pairs)):
-        yield f"facets have an index that is none of the {len(proof.pairs)} pairs"
+        yield f"facets have an index that is not one of the {len(proof.pairs)} pairs"
 
 
 def region_faults(region: Region | None, a: ConvexShape, b: ConvexShape) -> Iterator[str]:

@@ -49,7 +49,7 @@ def check_inside(contact: Contact, crossing: bool, a: Side, b: Side, band: float
     if relation in (Relation.A_INSIDE_B, Relation.B_INSIDE_A):
         inner, outer = (a, b) if relation is Relation.A_INSIDE_B else (b, a)
         if not outer.body.solid:
-            return [Check(_FITS, False, f"{relation}, but the other is no solid")]
+            return [Check(_FITS, False, f"{relation}, but the other is not a solid")]
         return _held(relation, inner, outer, limit)
     if relation is Relation.PENETRATING:
         return _penetrating(crossing, a, b)
@@ -113,7 +113,7 @@ def _touching(contact: Contact, a: Side, b: Side, band: float, limit: float) -> 
         for point in points[: max(1, _MOST // len(outer.body.mesh.triangles))]:
             if abs(turns(point, outer.body.mesh)) > 0.5 and off_surface(point, outer.body.mesh) > limit:
                 return [Check(_FITS, False, "touching, but a corner is deeper inside than the band")]
-    return [Check("not checked: that a bare surface only touches", True, "no way out along which it could be proved")]
+    return [Check("not checked: that a bare surface only touches", True, "no direction in which it could be proved")]
 
 
 def parts_inside(inner: Body, outer: Body) -> list[bool]:

@@ -123,7 +123,7 @@ class _Pair:
                 f"A {self.a.solid}, B {self.b.solid}",
             ),
             Check(
-                "the bounds hold the signed distance",
+                "the bounds contain the signed distance",
                 contact.lower_bound <= contact.signed_distance <= contact.upper_bound and self._status_fits(),
                 f"{contact.lower_bound:.9g} to {contact.upper_bound:.9g}, reported {contact.signed_distance:.9g}",
             ),
@@ -193,7 +193,7 @@ class _Pair:
         checks = [Check("curves lie on both surfaces", off <= self.promise, f"{len(steps)} steps, off by {off:.3g}")]
         at_angle = crossings.kinds < Meeting.COPLANAR
         open_ones = crossings.segments[at_angle & ~np.isin(of_segments, of_steps)]
-        name = "curves hold all segments in which triangles cross"
+        name = "curves contain all segments in which triangles cross"
         if len(open_ones) and not len(steps):
             return [*checks, Check(name, False, f"{len(open_ones)} segments and no curve")]
         # The same point, found from two triangles, may be rounded in two ways.
@@ -205,7 +205,7 @@ class _Pair:
         checks.append(Check(name, off <= 4.0 * self.promise, f"{len(open_ones)} of others, off by {off:.3g}"))
         if len(open_ones) > most:
             words = f"{most} of {len(open_ones)} were measured"
-            checks.append(Check("not checked: that curves hold all other segments", True, words))
+            checks.append(Check("not checked: that curves contain all other segments", True, words))
         if len(crossings):
             words = "each one reported is checked, missing ones are not searched for"
             checks.append(Check("not checked: that no crossing is missing", True, words))

@@ -103,7 +103,7 @@ def _check_circle(contact: Contact, a: ConvexShape, b: ConvexShape, axis: FloatA
 def _check_missing(contact: Contact, a: ConvexShape, b: ConvexShape, tolerance: float) -> list[Check]:
     """Look among the normals of facets for one that is as good and not contact."""
     if contact.signed_distance > tolerance:
-        return [Check(_ALL, len(contact.ties) >= 1, "apart: there is one way only")]
+        return [Check(_ALL, len(contact.ties) >= 1, "apart: there is only one direction")]
     cores = [shape if isinstance(shape, Polytope) else shape.skeleton for shape in (a, b)]
     name = "not checked: that no other normal is as good"
     if cores[0] is None or cores[1] is None:

@@ -659,7 +659,7 @@ def test_a_method_that_is_not_used_is_told(part: Part) -> None:
         assert [text for text in warnings(part) if "Method" in text] == words
 
 
-def test_lengths_in_what_is_told_follow_the_scenes_units(part: Part) -> None:
+def test_lengths_in_warnings_follow_the_units_of_the_scene(part: Part) -> None:
     bpy.context.scene.unit_settings.scale_length = 0.01
     bpy.context.scene.unit_settings.length_unit = "CENTIMETERS"
     ball = cube("Ball", (1.0, 0.0, 0.2), 1.0)
@@ -668,7 +668,7 @@ def test_lengths_in_what_is_told_follow_the_scenes_units(part: Part) -> None:
     inspect(bpy.context.object, ball)
     told = " ".join(warnings(part))
     assert re.search(r"'Ball': its surface is taken as \d+ facets, at most [0-9.e-]+ cm inside of it", told)
-    assert "within 0.25250 cm of theirs" in told
+    assert "within 0.25250 cm of them" in told
     assert set(re.findall(r"[0-9]+\.[0-9]+(?:e-[0-9]+)? (\w+)", told)) == {"cm"}
 
 

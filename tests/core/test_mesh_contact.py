@@ -504,7 +504,7 @@ def test_room_in_two_parts_turned_against_each_other_is_outside():
     b = Mesh(*block([0.5, 0.25, 0.25], [1.25, -0.125, -0.125]))
     c = contact(a, b)
     assert c.relation is Relation.PENETRATING
-    # Moved by a quarter it is in the bite, which is no part of the solid.
+    # Moved by a quarter it is in the bite, which is not a part of the solid.
     assert c.least_depth <= 0.25 <= c.depth
     assert c.certificate.pieces_a is not None
     assert not c.certificate.pieces_a.exact

@@ -43,7 +43,7 @@ def test_an_honest_answer_passes_both_ways(kind):
 
 
 def lies(c):
-    yield "points prove the upper|hold the signed", {"upper_bound": c.signed_distance - 1e-3}
+    yield "points prove the upper|contain the signed", {"upper_bound": c.signed_distance - 1e-3}
     yield "points lie on their meshes", {"point_on_a": c.point_on_a + 9.0}
     sign = 1e-3 if c.intersects else 0.0
     yield (
@@ -112,7 +112,7 @@ RELATION, SURFACES = "the relation fits", "the surfaces are as far apart"
         (BLOCKS, RELATION, {"relation": Relation.B_INSIDE_A}),
         (BLOCKS, RELATION, {"relation": Relation.TOUCHING}),
         (BLOCKS, "the regions are those", {"regions": ()}),
-        (BLOCKS, "curves hold all segments", {"curves": ()}),
+        (BLOCKS, "curves contain all segments", {"curves": ()}),
         (BLOCKS, SURFACES, {"surface_distance": 9.0}),
         (BLOCKS, "the contact of the pieces", {"compound": None, "pieces_a": None, "pieces_b": None}),
         (HELD, RELATION, {"relation": Relation.COINCIDENT}),
@@ -139,7 +139,7 @@ def test_a_curve_that_takes_a_short_cut_or_lacks_a_part_is_refused():
     cut = replace(told, curves=(replace(curve, points=curve.points[::2]), *told.curves[1:]))
     assert any(check.name.startswith("curves") for check in verify(cut, *BLOCKS).failures)
     opened = replace(told, curves=(replace(curve, is_closed=False), *told.curves[1:]))
-    assert any(check.name.startswith("curves hold all") for check in verify(opened, *BLOCKS).failures)
+    assert any(check.name.startswith("curves contain all") for check in verify(opened, *BLOCKS).failures)
 
 
 def test_what_is_told_without_its_proof_is_named():
