@@ -23,13 +23,13 @@ Method = Literal["auto", "sat", "gjk", "both"]
 """How `contact` solves a pair of convex shapes."""
 
 DICT_VERSION = 1
-"""Version of the form of `Contact.to_dict()`: raised when a key changes its meaning or goes away."""
+"""Version of the form of `Contact.to_dict()`: incremented when a key changes its meaning or is removed."""
 
 _Lengths = TypeVar("_Lengths", FloatArray, float)
 
 
 class Relation(StrEnum):
-    """State of a pair, in the order in which the cases are tried; the first that fits is taken."""
+    """State of a pair within the contact tolerance."""
 
     COINCIDENT = "coincident"
     TOUCHING = "touching"
@@ -50,29 +50,30 @@ class Status(StrEnum):
     EPA_STALLED = "epa_stalled"
     """Rounding ended the growth of the polytope before the bounds met."""
     CURVED_BRACKET = "curved_bracket"
-    """The search around a curved surface ended with this bracket: a curved pair converges, it does not terminate."""
+    """The search on a curved surface ended with these bounds: for curved pairs it converges but does not terminate."""
     METHODS_DISAGREE = "methods_disagree"
     """SAT and GJK with EPA differ by more than the promised tolerance."""
     BOUNDS_ONLY = "bounds_only"
-    """The pair is apart, and only bounds were requested: only of `contacts` without distances."""
+    """The pair is separated and only bounds were requested; only from `contacts` without distances."""
     BUDGET = "budget"
     """The budget ended the search for the smallest translation of compounds."""
     STALLED = "stalled"
     """Rounding ended the search for the smallest translation of compounds before the bounds met."""
     BRACKET = "bracket"
-    """The search for the smallest translation (apart: for the nearest points) of meshes or curved pieces ended with
-    this bracket."""
+    """The search for the smallest translation (when separated, for the nearest points) of meshes or curved pieces ended
+    with these bounds."""
     UNVERIFIED = "unverified"
     """After the translation, pieces of compounds are still deeper inside each other than rounding: only the upper bound
     is proved."""
     NO_DEPTH = "no_depth"
-    """Surfaces meet and no depth is known: an open mesh has no inside. `normal` is zero and both bounds are 0."""
+    """Surfaces meet and there is no depth: an open mesh has no inside. `normal` is zero and both bounds are 0."""
     OF_PIECES = "of_pieces"
-    """An open mesh has no depth: signed distance, normal and bounds are those of convex pieces that stand for it."""
+    """An open mesh has no depth: signed distance, normal and bounds are those of the convex pieces that approximate
+    it."""
 
     @property
     def reason(self) -> str:
-        """Why the bounds do not meet, in words; empty when they do."""
+        """Why the bounds do not meet, as text; empty when they do."""
         return _REASONS.get(self, "")
 
 
@@ -92,25 +93,26 @@ _REASONS = {
 
 
 class TieKind(StrEnum):
-    """What the equally good normals of a contact are."""
+    """Kind of the set of equally good normals of a contact."""
 
     FINITE = "finite"
-    """Those listed, or the corners of a fan of which every normal is as good."""
+    """The listed normals, or the corners of a fan in which every normal is equally good."""
     CIRCLE = "circle"
-    """All of a circle; four of them are listed."""
+    """All normals of a circle; four of them are listed."""
     SPHERE = "sphere"
     """All directions; six of them are listed."""
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Proofs: small, made of vertex indices or directions, checked without the solver
+# Proofs: small records of vertex indices or directions, checked without the solver
 
 
 class Proof(ReadOnlyArrays):
-    """What `verify` checks the bounds of a contact by. Each kind of shape has its own."""
+    """Proof of the bounds of a contact, checked by `verify`. Each kind of shape has its own subclass."""
 
     def scaled(self, exponent: int) -> Proof:
-        """Return the proof for the shapes scaled by 2**exponent; itself where it is always kept at ordinary size."""
+        """Return the proof for the shapes scaled by 2**exponent; the proof itself where it does not depend on the
+        scale."""
         return self
 
 
@@ -130,7 +132,7 @@ class Certificate(Proof):
     index_b: tuple[int, ...]
     """Vertices of B whose weighted mean is `point_on_b`."""
     weights: tuple[float, ...]
-    """The weights of both: none negative, sum 1."""
+    """The weights of the vertices of A and of B: non-negative, with sum 1."""
     pairs: tuple[tuple[int, int], ...]
     """Corners of the polytope: corner k is vertex `pairs[k][0]` of A minus vertex `pairs[k][1]` of B. Empty when the
     shapes do not penetrate."""
@@ -149,17 +151,18 @@ class SupportCertificate(Proof):
     normal: FloatArray
     """(dim,) unit vector from A to B."""
     directions_a: FloatArray
-    """(k, dim) the polytope inside A's core is the hull of its points for these directions; none: the core itself."""
+    """(k, dim) the polytope inside A's core is the hull of its points for these directions; if empty, the
+    core itself."""
     directions_b: FloatArray
-    """(k, dim) the same for B."""
+    """(k, dim) same for B."""
     inner: Contact
     """The contact of these polytopes, with its own certificate."""
     section: FloatArray | None = None
-    """(3, 3) rows origin, axis and a direction across it: `inner` is then the contact, in the plane, of the sections of
-    two bodies of revolution about axes in this plane, which is as good: see `curved_section`."""
+    """(3, 3) rows origin, axis and a direction across it: `inner` is then the equivalent contact, in the plane, of the
+    sections of two bodies of revolution about axes in this plane; see `curved_section`."""
     depth: float | None = None
-    """World units, > 0: the cores overlap by at least as much in every direction, which cells of directions show that
-    are made anew, see `direction_cover`; minus this is then an upper bound as well. None where it is not needed."""
+    """World units, > 0: the cores overlap by at least this in every direction, as recomputed cells of directions show,
+    see `direction_cover`; its negative is then an upper bound as well. None where it is not needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,15 +170,15 @@ class BallCertificate(Proof):
     """Proof of the bounds of a signed distance when the cores are an ellipsoid and a point.
 
     The lower bound is the width of the empty slab across `normal`, measured by the shapes' support points. The upper
-    bound is the distance of the ellipsoid's support point from the point; inside minus the radius of a ball about the
-    point, which is in the ellipsoid: see `ellipsoid_ball`.
+    bound is the distance of the ellipsoid's support point from the point; if the point is inside, minus the radius of a
+    ball about it that is inside the ellipsoid, see `ellipsoid_ball`.
     """
 
     normal: FloatArray
     """(dim,) unit vector from A to B."""
     gap: float | None
-    """How much less than the smallest semi-axis the root of the multiplier is that proves the radius; world units. None
-    where the point is outside."""
+    """The smallest semi-axis minus the root of the multiplier that proves the radius; world units. None where the point
+    is outside."""
 
 
 ConvexCertificate = Certificate | SupportCertificate | BallCertificate
@@ -184,26 +187,25 @@ ConvexCertificate = Certificate | SupportCertificate | BallCertificate
 
 @dataclass(frozen=True, eq=False)
 class CompoundCertificate(Proof):
-    """Proof of the bounds of the signed distance of two compounds: the pairs of pieces that decide.
+    """Proof of the bounds of the signed distance of two compounds: the deciding pairs of pieces.
 
-    Apart, no pair is nearer than the lower bound. Penetrating, no pair overlaps after the translation, and all shorter
-    translations are covered by the differences of pieces.
+    When separated, no pair is nearer than the lower bound. When penetrating, no pair overlaps after the translation,
+    and all shorter translations are covered by the differences of pieces.
     """
 
     pieces: tuple[int, int]
-    """The piece of A and the piece of B that decide: the nearest, or those that `point_on_a` and `point_on_b` are
-    on."""
+    """Indices of the deciding piece of A and of B: the nearest, or those with `point_on_a` and `point_on_b`."""
     contact: Contact
-    """The contact of these two with its own certificate: as they are, or with B moved by `mtv` when penetrating."""
+    """The contact of these two pieces with its own certificate; when penetrating, with B moved by `mtv`."""
     pairs: IntArray
     """(p, 2) pieces of A and of B that touch or penetrate, in ascending order."""
     overlap: float
-    """How deep the two pieces that are deepest in each other are, 0.0 when none are. Not more than the depth."""
+    """Depth of the deepest pair of pieces, 0.0 when no pair penetrates. Not more than the depth."""
     tolerance: float
-    """How deep inside each other pieces count as touching, and how near bounds meet; world units."""
+    """Depth up to which pieces count as touching, and within which bounds meet; world units."""
     directions: FloatArray
-    """(k, dim) what proves the upper bound where pieces are curved: the differences of pieces were taken as polytopes
-    inside of them that reach their surfaces in these directions. None for polytopes."""
+    """(k, dim) directions that prove the upper bound where pieces are curved: the differences of pieces were replaced
+    by inner polytopes that reach their surfaces in these directions. None for polytopes."""
 
     def scaled(self, exponent: int) -> CompoundCertificate:
         return replace(
@@ -223,113 +225,118 @@ class Contact(ReadOnlyArrays):
     """Where, how deep and in which direction two shapes A and B collide, with the proof.
 
     World frame, the unit of the input's coordinates, float64. The shapes are convex, compounds or meshes; a field that
-    a kind of shape does not have is None or ().
+    does not apply to a kind of shape is None or ().
 
-    A closed mesh is the solid inside of it; an open one is a bare surface and has no depth. Where such a surface meets
-    the other shape, `intersects` is True, `status` is `Status.NO_DEPTH`, `has_depth` is False, signed distance, depth
-    and both bounds are 0.0, and `normal` and `mtv` are zero.
+    A closed mesh represents the solid inside it; an open one is a bare surface and has no depth. Where such a surface
+    meets the other shape, `intersects` is True, `status` is `Status.NO_DEPTH`, `has_depth` is False, signed distance,
+    depth and both bounds are 0.0, and `normal` and `mtv` are zero.
 
-    Compounds: "separated" means that no piece of A and piece of B share more than a touch. Pieces that overlap by at
+    Compounds: "separated" means that no piece of A and piece of B do more than touch. Pieces that overlap by at
     most the certificate's `tolerance`, which is the rounding of their coordinates, count as touching. A flat piece, a
     segment or a point counts as `tolerance` thick to either side, so that it does not slip out between two pieces that
     meet.
     """
 
     relation: Relation
-    """What the user would call it, with the contact tolerance. Certain between exact pieces of meshes; otherwise
-    `notes` say what was decided by samples."""
+    """State of the pair within the contact tolerance. Certain between exact pieces of meshes; otherwise `notes` name
+    the decisions made from samples."""
     signed_distance: float
     """> 0 gap, 0 touching, < 0 minus the length of the smallest translation (of compounds and meshes: the smallest
-    known) that separates. Of meshes it may be longer by MESH_DEPTH_STEP of it to stay clear beyond it. 0.0 where
+    known) that separates. For meshes it may be longer by MESH_DEPTH_STEP of it to stay clear beyond it. 0.0 where
     `has_depth` is False."""
     normal: FloatArray
-    """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair; so does moving
+    """(dim,) unit vector from A to B. Moving B by `depth * normal` separates a penetrating pair, and so does moving
     compounds and meshes farther along the normal by up to the contact tolerance, unless `NOTCH` is among the notes. A
     separated pair has an empty slab of width `signed_distance` across it. Zero where `has_depth` is False, and where
-    meshes are so near that rounding leaves no direction."""
+    meshes are so near that rounding leaves the direction undefined."""
     point_on_a: FloatArray
-    """(dim,) witness point on A. Where faces or parallel edges meet, many pairs of points are as good: then the one at
-    the middle of the contact region, if it realises the signed distance to rounding. Of penetrating compounds, where B
-    touches A once it is moved; of meshes whose pieces are not exact, a point in common."""
+    """(dim,) witness point on A. Where faces or parallel edges meet, many pairs of points are equally good: then the
+    one at the middle of the contact region, if it realises the signed distance to rounding. For penetrating compounds,
+    where B touches A after it is moved; for meshes whose pieces are not exact, a common point."""
     point_on_b: FloatArray
-    """(dim,) witness point on B: `point_on_b - point_on_a = signed_distance * normal`; of meshes when they are apart or
-    their pieces are exact."""
+    """(dim,) witness point on B: `point_on_b - point_on_a = signed_distance * normal`; for meshes only when they are
+    separated or their pieces are exact."""
     region: Region | None
-    """Where the support features of two convex shapes meet; None when the gap is wider than the contact tolerance's
-    band, and for compounds and meshes, which have `regions`."""
+    """Intersection of the support features of two convex shapes; None when the gap is wider than the band of the
+    contact tolerance, and for compounds and meshes, which have `regions`."""
     regions: tuple[MergedRegion, ...] = ()
-    """Where compounds and meshes touch (penetrating: where they do once B is moved, drawn half-way back), patches of
-    coplanar and adjacent pairs of pieces merged; the largest first. Of meshes where their pieces fit. Empty when apart,
-    and for convex shapes."""
+    """Contact regions of compounds and meshes (when penetrating, of B moved by `mtv`, shown half-way back), merged from
+    patches of coplanar and adjacent pairs of pieces; the largest first. For meshes only where their pieces fit. Empty
+    when separated, and for convex shapes."""
     curves: tuple[ContactCurve, ...] = ()
-    """Where the surfaces of meshes meet; empty for all else. Of a curved shape its facets stand for it."""
+    """Curves in which the surfaces of meshes meet; empty for other shapes. A curved shape is represented by its
+    facets."""
     lower_bound: float
-    """Certified: the true signed distance is not below. -inf where no translation is known to separate meshes."""
+    """Certified: the true signed distance is not less. -inf where no translation is known to separate meshes."""
     upper_bound: float
-    """Certified: the true signed distance is not above."""
+    """Certified: the true signed distance is not greater."""
     ties: FloatArray
-    """(m, dim) equally good normals, within half the promised tolerance; the chosen one first. For flat shapes in one
-    plane, the two normals of that plane. Of compounds and meshes those that the search met; there may be others."""
+    """(m, dim) equally good normals, within half the promised tolerance; the chosen one first. For coplanar
+    flat shapes, the two normals of their plane. For compounds and meshes those found by the search; there may be
+    others."""
     tie_kind: TieKind = TieKind.FINITE
-    """Whether `ties` are all equally good normals, or stand for a circle or a sphere of them."""
+    """Whether `ties` are all equally good normals, or samples of a circle or a sphere of them."""
     feature_a: Feature | None = None
-    """The support feature of A that decided: its vertices within the contact tolerance of its support plane. None for
+    """The deciding support feature of A: its vertices within the contact tolerance of its support plane. None for
     compounds and meshes."""
     feature_b: Feature | None = None
-    """The support feature of B that decided. Face against vertex: the face's plane decides; two edges: their cross."""
+    """The deciding support feature of B. For a face and a vertex, the plane of the face decides; for two edges, their
+    cross product."""
     method: str
-    """The algorithms that were used: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for both; with
-    ", curved" where a shape is, and "secular, curved" of an ellipsoid and a ball; "compound" and "mesh"."""
+    """The algorithms used: "gjk", "gjk+epa", "sat", "sat+gjk", or "gjk+sat" and "gjk+epa+sat" for method "both"; with
+    ", curved" where a shape is curved, and "secular, curved" for an ellipsoid and a ball; "compound" and "mesh"."""
     iterations: int
-    """How many support points GJK and EPA asked for, axes SAT tested under "sat" (of two boxes at most 15), steps that
-    the root of the secular equation took, or nodes the search for the smallest translation of compounds looked at."""
+    """Number of support points computed by GJK and EPA, of axes tested by SAT under "sat" (at most 15 for two boxes),
+    of steps to the root of the secular equation, or of nodes processed by the search for the smallest translation of
+    compounds."""
     status: Status
-    """`CERTIFIED` when the bounds meet; else why they do not."""
+    """`CERTIFIED` when the bounds meet, else the reason why they do not."""
     cross_check: float | None = None
-    """Under method "both", by how much SAT and GJK with EPA contradict each other: the difference of the signed
-    distances when the shapes intersect; when they are apart, how far SAT's gap, a lower bound, exceeds the distance.
+    """Under method "both", the disagreement of SAT and GJK with EPA: the difference of the signed distances when the
+    shapes intersect; when they are separated, the excess of SAT's gap, a lower bound, over the distance.
     None under the other methods."""
     notes: tuple[Note, ...] = ()
-    """What to know about compounds and meshes and about the result, in words: faults of meshes, facets that stand for
-    curved shapes, notches. Empty for convex shapes."""
+    """Remarks on compounds and meshes and on the result, as text: faults of meshes, facets that approximate curved
+    shapes, notches. Empty for convex shapes."""
     clearance: float
     """As given: gaps up to this are WITHIN_CLEARANCE."""
     contact_tolerance: float
     """As given: relative to the smaller shape's extent."""
     certificate: Proof
-    """What `verify` checks the bounds by: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
+    """The proof that `verify` checks: a `Certificate` for polytopes, `SupportCertificate` when a shape is curved,
     `BallCertificate` for an ellipsoid and a ball, `CompoundCertificate`, `MeshCertificate`; `PiecesCertificate` where
     the status is OF_PIECES."""
 
     @property
     def intersects(self) -> bool:
-        """The bare truth, no tolerance: `signed_distance <= 0`. Of meshes decided exactly: triangles have a common
-        point, or a part of one is inside the other's solid."""
+        """Whether `signed_distance <= 0`, without any tolerance. For meshes it is decided exactly: triangles have a
+        common point, or a part of one is inside the other's solid."""
         return self.signed_distance <= 0.0
 
     @property
     def has_depth(self) -> bool:
-        """False where surfaces meet of which one is open, see `Status.NO_DEPTH`."""
+        """False where surfaces meet and one of them is open, see `Status.NO_DEPTH`."""
         return self.status is not Status.NO_DEPTH
 
     @property
     def depth(self) -> float:
-        """Length of the smallest translation known to separate, 0.0 when apart and where there is no depth."""
+        """Length of the smallest translation known to separate, 0.0 when separated and where there is no depth."""
         return max(0.0, -self.signed_distance)
 
     @property
     def least_depth(self) -> float:
-        """Certified: no shorter translation separates; 0.0 when apart."""
+        """Certified: no shorter translation separates; 0.0 when separated."""
         return max(0.0, -self.upper_bound)
 
     @property
     def mtv(self) -> FloatArray:
-        """(dim,) minimum translation vector `depth * normal`: moving B by it separates the pair; zero when apart."""
+        """(dim,) minimum translation vector `depth * normal`: moving B by it separates the pair; zero when
+        separated."""
         return self.depth * self.normal  # mutant: contact-mtv-of-a
 
     @property
     def reason(self) -> str:
-        """Why the bounds do not meet or there is no depth, in words; empty when they do."""
+        """Why the bounds do not meet or there is no depth, as text; empty when they do."""
         if self.status is Status.BRACKET and self.signed_distance > 0.0:
             return "only bounds of the distance were found"
         return self.status.reason
@@ -337,8 +344,8 @@ class Contact(ReadOnlyArrays):
     @cached_property
     def center(self) -> FloatArray:
         """(dim,) contact centre: the centroid of the region, of all regions by area, or of all curves by length; the
-        middle of the witness points where there is none. Always valid; the same in either order of the shapes, and
-        steady where witness points are not unique."""
+        middle of the witness points if there is no region and no curve. Always valid; independent of the order of
+        the shapes, and stable where witness points are not unique."""
         if self.region is not None:
             return self.region.centroid
         if self.regions:
@@ -353,12 +360,12 @@ class Contact(ReadOnlyArrays):
 
     @property
     def length(self) -> float:
-        """Total length of those regions that are segments, world units."""
+        """Total length of the regions that are segments, world units."""
         regions = self.regions if self.region is None else (self.region,)
         return float(sum(region.length for region in regions if region.kind is RegionKind.SEGMENT))
 
     def scaled(self, exponent: int, clearance: float | None = None) -> Contact:
-        """Return the contact of the shapes scaled by 2**exponent; so is the clearance where none is given. Not for
+        """Return the contact of the shapes scaled by 2**exponent, with `clearance` or the scaled clearance. Not for
         meshes."""
         result = replace(
             self,
@@ -373,14 +380,14 @@ class Contact(ReadOnlyArrays):
             clearance=_scaled(self.clearance, exponent) if clearance is None else clearance,
             certificate=self.certificate.scaled(exponent),
         )
-        # The areas that weigh the regions may be beyond float64 now.
+        # The areas that weight the regions may overflow float64 now.
         result.__dict__["center"] = _scaled(self.center, exponent)
         return result
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contact without its certificate as plain numbers, lists and words, ready for `json.dumps`.
+        """Return the contact without its certificate as plain numbers, lists and strings, ready for `json.dumps`.
 
-        `version` is that of the form; what is not finite is None, and so are depth, normal, `mtv` and bounds where
+        `version` is that of the form. Non-finite values are None, and so are depth, normal, `mtv` and bounds where
         there is no depth.
 
         >>> from contact_lens.core import Sphere, contact
@@ -403,14 +410,14 @@ class PiecesCertificate(Proof):
     surfaces: Contact
     """The contact of the meshes, which has no depth."""
     pieces: Contact
-    """The contact of the compounds of convex pieces that stand for them."""
+    """The contact of the compounds of convex pieces that approximate them."""
     solids: tuple[Any, Any]
-    """These two: a Compound, or the convex shape itself, for A and for B."""
+    """The pieces of A and of B: a Compound, or the convex shape itself."""
 
 
 def plain(value: Any) -> Any:
-    """Return records, arrays and enumerations as dictionaries, lists, numbers and words; None for what is not
-    finite."""
+    """Return records, arrays and enumerations as dictionaries, lists, numbers and strings; None for non-finite
+    numbers."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, StrEnum):
@@ -425,7 +432,7 @@ def plain(value: Any) -> Any:
 
 
 def _scaled(value: _Lengths, exponent: int) -> _Lengths:
-    """Return a length or lengths times 2**exponent."""
+    """Return one or more lengths times 2**exponent."""
     if isinstance(value, np.ndarray):
         return read_only(np.ldexp(value, exponent))
     return float(np.ldexp(value, exponent))

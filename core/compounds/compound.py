@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compounds: unions of convex pieces that stand for a shape that is not convex."""
+"""Compounds: unions of convex pieces that represent a non-convex shape."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Compound(Shape):
     def __init__(self, pieces: Sequence[ConvexShape]) -> None:
         """Take pieces such as `ConvexHull`, `Box` or `Sphere`.
 
-        Raises ValueError, naming the argument, when there is none, one is no shape, or their dimensions differ.
+        Raises ValueError, naming the argument, when `pieces` is empty, one of them is not a shape, or their
+        dimensions differ.
         """
         try:
             given = tuple(pieces)
@@ -72,13 +73,13 @@ class Compound(Shape):
 
     @cached_property
     def curved(self) -> bool:
-        """Whether a piece is no polytope."""
+        """Whether any piece is not a polytope."""
         return not all(isinstance(piece, Polytope) for piece in self.pieces)
 
     @cached_property
     def hull(self) -> ConvexShape:
-        """The convex hull of all pieces; the piece itself where there is one only. Of several, curved ones among them,
-        their box."""
+        """The convex hull of all pieces; of a single piece, the piece itself; of several with a curved one among them,
+        their bounding box."""
         if len(self.pieces) == 1:
             return self.pieces[0]
         parts = [piece for piece in self.pieces if isinstance(piece, Polytope)]
@@ -100,7 +101,7 @@ class Compound(Shape):
 
     @property
     def volume(self) -> float:
-        """Volume of the union, in the plane its area: what pieces share counts once.
+        """Volume of the union, its area in the plane: overlaps of pieces count once.
 
         Raises ValueError when pieces overlap and one of them is curved.
         """
@@ -108,7 +109,7 @@ class Compound(Shape):
 
     @property
     def centroid(self) -> FloatArray:
-        """(dim,) centre of mass of the union, world frame; the centre of the box when there is no volume.
+        """(dim,) centre of mass of the union, world frame; the centre of the box when the volume is 0.
 
         Raises ValueError when pieces overlap and one of them is curved.
         """
@@ -118,7 +119,8 @@ class Compound(Shape):
     def signed_distance(self, points: ArrayLike) -> FloatArray:
         """Return the signed distances (n,) of `points` (n, dim) from the nearest piece, or the one they are deepest in.
 
-        Outside that is the distance from the union; inside, where pieces overlap or meet, its surface may be farther.
+        For points outside, it is the distance from the union; inside, where pieces overlap or meet, the surface of the
+        union may be farther.
         Raises ValueError, naming the argument. Source: S1.5.
         """
         return super().signed_distance(points)
@@ -142,17 +144,17 @@ class Compound(Shape):
 
 
 def as_compound(shape: Compound | ConvexShape) -> Compound:
-    """Return a compound itself, or the compound of a single convex shape."""
+    """Return `shape` if it is a compound, else the compound of that single convex shape."""
     return shape if isinstance(shape, Compound) else Compound([shape])
 
 
 def pair_tolerance(a: Compound, b: Compound) -> float:
-    """Return how deep inside each other pieces count as touching, and how near bounds meet; world units."""
+    """Return the depth up to which pieces count as touching, and within which bounds meet; world units."""
     promise = promised(0.0, min(a.extent, b.extent), max(a.magnitude, b.magnitude))
     return promise + 8.0 * COMPOUND_PLANE * EPS * pair_size(a, b)
 
 
 def pair_size(a: Compound, b: Compound) -> float:
-    """Return the sum of the extents and of the distance of the centers, world units."""
+    """Return the sum of both extents and the distance between the centers, world units."""
     apart = b.center - a.center
     return a.extent + b.extent + sqrt(float(apart @ apart))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The contact of two compounds.
 
-Apart, two compounds are as far from each other as the nearest two pieces. When they penetrate, the smallest translation
-that separates them is no matter of single pairs: the pieces' own translations do not add up. It is the shortest one
-outside of the insides of all the Minkowski differences A_i - B_j; see `compound_depth.py`.
+The distance of two separated compounds is that of their nearest two pieces. When they penetrate, the smallest
+translation that separates them does not follow from single pairs: the pieces' own translations do not add up. It is the
+shortest one outside of the interiors of all Minkowski differences A_i - B_j; see `compound_depth.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .covered import is_covered
 from .curved_escape import curved_escape
 from .pair_frame import pair_frame
 
-_THICK = 16.0  # times the tolerance: translations of flat pieces up to this are a touch
+_THICK = 16.0  # times the tolerance: translations of flat pieces up to this count as touching
 BEYOND = (1.0, 0.5)
 """Fractions of the length beyond a translation at which pieces are checked for overlapping again."""
 
@@ -52,8 +52,8 @@ def compound_contact(
 ) -> Contact:
     """Return the contact of two compounds: `contact` without its checks of the arguments.
 
-    `budget` is what the search for the smallest separating translation may spend: the result has a translation that
-    separates and a certified lower bound whatever it is.
+    `budget` limits the search for the smallest separating translation: whatever it is, the result has a translation
+    that separates and a certified lower bound.
     """
 
     def solve(one: Compound, other: Compound, clear: float) -> Contact:
@@ -63,9 +63,9 @@ def compound_contact(
 
 
 def contains_compound(outer: Compound, inner: Compound, slack: float) -> bool:
-    """Tell whether `inner` is inside the union of the pieces of `outer`, each grown by `slack`; world units.
+    """Return whether `inner` is inside the union of the pieces of `outer`, each grown by `slack`; world units.
 
-    A curved piece counts as inside when a single piece holds all of it.
+    A curved piece counts as inside only when a single piece contains it.
     """
     (low, high), (outer_low, outer_high) = inner.bounds, outer.bounds
     if not ((low >= outer_low - slack).all() and (high <= outer_high + slack).all()):
@@ -90,7 +90,7 @@ class _Touching:
 
     @property
     def nearest(self) -> int:
-        """The place of the pair with the smallest signed distance."""
+        """The index of the pair with the smallest signed distance."""
         return min(range(len(self.contacts)), key=lambda k: self.contacts[k].signed_distance)
 
     @property
@@ -99,7 +99,7 @@ class _Touching:
 
 
 class _Pair:
-    """Two compounds of ordinary size."""
+    """Two compounds whose coordinates are scaled to an ordinary size."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class _Pair:
         return found
 
     def _may_slip(self) -> bool:
-        """Tell whether a flat piece of one may be where pieces of the other meet: no pair alone tells its depth."""
+        """Return whether a flat piece may be where pieces of the other meet: no single pair gives its depth."""
         for one, other in ((self.a, self.b), (self.b, self.a)):
             if len(one.pieces) > 1 and any(
                 isinstance(piece, Polytope) and piece.rank < piece.dim for piece in other.pieces
@@ -154,7 +154,7 @@ class _Pair:
         return _Touching([(i, j) for i, j in pairs], contacts)
 
     def _contact(self, i: int, j: int, b: Compound) -> Contact:
-        """Return the contact of two pieces, with the band of the compounds."""
+        """Return the contact of two pieces, with the contact tolerance of the compounds."""
         one, two = self.a.pieces[i], b.pieces[j]
         small, large = sorted((one.extent, two.extent))
         small = small or large
@@ -162,7 +162,7 @@ class _Pair:
         return convex_contact(one, two, clearance=self.clearance, contact_tolerance=relative)
 
     def _apart(self) -> Contact:
-        """Find the nearest pair of pieces: pairs in the order of their boxes' gaps, until these are wider."""
+        """Find the nearest pair of pieces, testing pairs in ascending order of the gaps of their boxes."""
         a, b = self.a, self.b
         low, high = b.bounds
         i = int(_gaps(a.lows, a.highs, low, high).argmin())
@@ -194,11 +194,11 @@ class _Pair:
         )
 
     def _gap(self, i: int, j: int) -> tuple[float, float]:
-        """Return how far apart two pieces are that are apart, and what that is not below."""
+        """Return the distance of two separated pieces, and a lower bound of it."""
         one, other = self.a.pieces[i], self.b.pieces[j]
         if isinstance(one, Polytope) and isinstance(other, Polytope):
             gap = gjk(one, other).gap
-            return gap, gap - COMPOUND_PLANE * EPS * self.size  # what GJK can be wrong by
+            return gap, gap - COMPOUND_PLANE * EPS * self.size  # the error of GJK
         found = convex_contact(one, other)
         return found.signed_distance, found.lower_bound
 
@@ -218,7 +218,7 @@ class _Pair:
         )
 
     def _penetrating(self, near: _Touching) -> Contact | None:
-        """Find the smallest translation that separates; None when nothing but flat pieces' thickness overlaps."""
+        """Find the smallest translation that separates; None when only the thickness of flat pieces overlaps."""
         a, b, dim = self.a, self.b, self.a.dim
         overlap = -near.signed_distance
         start = np.zeros(3)
@@ -226,7 +226,7 @@ class _Pair:
         outer = convex_contact(a.hull, b.hull)
         start[:dim] = outer.mtv
         if single:
-            # One body, and it is convex: its own contact tells all.
+            # A single convex difference: the contact of its pair is the result.
             escape = Escape(outer.depth * outer.ties, max(0.0, -outer.upper_bound), 0, True, False)
         elif self.curved:
             found = curved_escape(
@@ -247,7 +247,7 @@ class _Pair:
         if overlap <= self.tolerance:
             if depth <= _THICK * self.tolerance:
                 return None
-            overlap = depth  # no pair alone tells it
+            overlap = depth  # no single pair gives it
         lower = min(escape.lower_bound, depth)
         rounding = COMPOUND_PLANE * EPS * (self.size + max(a.magnitude, b.magnitude))
         status = Status.CERTIFIED
@@ -284,10 +284,11 @@ class _Pair:
         )
 
     def _chosen(self, translations: list[FloatArray], convex: bool) -> tuple[FloatArray, _Touching]:
-        """Return the first translation that separates and stays clear beyond, of those that are as short as the first
-        that separates; else that one, with a note. And the contacts after it.
+        """Return a translation that separates and the contacts after it.
 
-        `convex`: both compounds are; what separates them stays clear.
+        Of the translations as short as the first that separates, it is the first that also stays clear beyond; if there
+        is none, the first that separates, with a note. `convex`: both compounds are convex, so every translation that
+        separates stays clear.
         """
         first: tuple[FloatArray, _Touching] | None = None
         for translation in translations:
@@ -306,16 +307,16 @@ class _Pair:
         return first
 
     def _stays_clear(self, translation: FloatArray, length: float) -> bool:
-        """Tell whether B, once moved by a translation that separates, stays so as it goes on in the same direction."""
+        """Return whether B stays separated when it is moved beyond `translation` in the same direction."""
         more = translation * (max(self.band, self.contact_tolerance * length) / length)
         return all(-self._after(translation + fraction * more).signed_distance <= self.tolerance for fraction in BEYOND)
 
     def _after(self, translation: FloatArray) -> _Touching:
-        """Return the contacts once B is moved."""
+        """Return the contacts after B is moved by `translation`."""
         return self._contacts(self.b.translated(translation), subrange(self.progress, 0.9, 0.9))
 
     def _bodies(self, reach: float) -> list[Planes]:
-        """Return the Minkowski differences of all pairs that may matter to translations of B no longer than this."""
+        """Return the Minkowski differences of all pairs that translations of B no longer than `reach` can meet."""
         a, b = self.a, self.b
         pairs = candidate_pairs(a.lows, a.highs, b.lows, b.highs, margin=reach + self.tolerance).pairs.tolist()
         bodies = []
@@ -331,7 +332,7 @@ class _Pair:
         return bodies
 
     def _relation(self, deepest: float) -> Relation:
-        """Return the relation of compounds that are not apart, of which two pieces are that deep in each other."""
+        """Return the relation of compounds that intersect; `deepest` is the depth of their deepest pair of pieces."""
         a, b, band = self.a, self.b, self.band
         if len(a.pieces) == len(b.pieces) == 1:
             return convex_contact(a.pieces[0], b.pieces[0], contact_tolerance=self.contact_tolerance).relation
@@ -345,7 +346,7 @@ class _Pair:
         return Relation.B_INSIDE_A if b_in_a else Relation.PENETRATING
 
     def _patches(self, near: _Touching, translation: FloatArray | None) -> list[Patch]:
-        """Return the regions of the pairs that touch; of translated ones half-way back."""
+        """Return the regions of the touching pairs; with a `translation`, moved half-way back."""
         patches = []
         for (i, j), c in zip(near.pairs, near.contacts, strict=True):
             region = c.region
@@ -417,6 +418,6 @@ class _Pair:
 
 
 def _gaps(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> FloatArray:
-    """Return the distances (n,) of boxes, a little less than they are."""
+    """Return lower bounds (n,) of the distances of boxes, below them by rounding only."""
     apart = np.maximum(np.maximum(other_low - high, low - other_high), 0.0)
     return np.sqrt((apart * apart).sum(axis=1)) * (1.0 - 8.0 * EPS)

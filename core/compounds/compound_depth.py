@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The translation nearest to none that is in the interior of none of many convex bodies, with a certified lower bound.
+"""The shortest translation outside of the interiors of many convex bodies, with a certified lower bound.
 
 The bodies are the pairwise Minkowski differences of two compounds. Branch and bound: a node is the set of translations
-beyond some facets, at most three, of the bodies. Its nearest translation x bounds it from below. If x is inside of no
-body, it is the answer; otherwise a body holds it, every translation sought is beyond one of that body's facets, and
-each facet makes a child. Of a child's facets only those that carry its nearest translation are kept, which makes the
-child larger, and no more than all corners, edges and facets of the bodies' arrangement can ever be met.
+beyond at most three facets of the bodies. Its shortest translation x bounds it from below. If x is not inside any body,
+it is the result; otherwise it is inside a body, every translation sought is beyond one of that body's facets, and each
+facet gives a child. Of a child's facets only those that determine its shortest translation are kept, which enlarges the
+child and limits the number of nodes to the corners, edges and facets of the arrangement of the bodies.
 
 A bound is a quotient: for translations t with n_i.t >= g_i and any weights w_i >= 0, |t| |sum w_i n_i| >= sum w_i g_i.
-It holds for whatever weights were found, so rounding cannot make it wrong, only less sharp.
+It is valid for any weights, so rounding cannot make it wrong, only less sharp.
 """
 
 from __future__ import annotations
@@ -26,53 +26,55 @@ from ..types import FloatArray, IntArray
 from .compound_planes import Planes
 
 _COMPOUND_TURN = 16.0
-"""Times eps times the length of a translation: by how much turned facets, and it, are elsewhere. Also times eps alone:
-by how much lengths change when they are turned."""
+"""Times eps times the length of a translation: the error of rotated facets and of the translation itself. Also times
+eps alone: the relative change of lengths by a rotation."""
 _COMPOUND_SAME = 64.0
-"""Times eps: components of the normals of two facets of one body that differ by no more are one facet, where their
-distances, over the longest translation, do not either. Relative: what a further facet must add to a bound."""
+"""Times eps: two facets of a body are one if the components of their normals, and their distances over the longest
+translation, differ by no more. Relative: the least that a further facet must add to a bound."""
 _COMPOUND_ALIKE = 2.0**-30
-"""Times the longest translation: lengths in steps of it are put in order, what is in one step as it is found."""
+"""Times the longest translation: lengths are sorted in steps of it, those within one step in the order found."""
 
 _SAMPLES = 256  # directions tried before the search
-_BATCH = 48  # nodes looked at together
-_CHILDREN = 16_384  # children made together
-_SURE = 1.0 - 1e-6  # a step between two computed translations counts for less than it seems
-_WIDER = 1.0 + 1e-9  # boxes are taken a little larger than they are
-_WITHOUT_BOXES = 400  # nodes looked at before boxes are tried
-_PRODUCTS = 120_000  # of facets and points, held in memory together
-_CELLS = 128  # boxes looked at together
+_BATCH = 48  # nodes processed together
+_CHILDREN = 16_384  # children created together
+_SURE = 1.0 - 1e-6  # reduces a step between two computed translations, for their rounding
+_WIDER = 1.0 + 1e-9  # boxes are enlarged by this factor
+_WITHOUT_BOXES = 400  # nodes processed before boxes are tried
+_PRODUCTS = 120_000  # of facets and points, in memory together
+_CELLS = 128  # boxes processed together
 
 
 class Escape(NamedTuple):
-    """What the search found. World frame and units; z = 0 in the plane."""
+    """The result of the search. World frame and units; z = 0 in the plane."""
 
     translations: FloatArray
-    """(k, 3) shortest translations that are in the interior of no body by more than the slack: the shortest first, and
-    others as short within the tie width."""
+    """(k, 3) the shortest translation that is inside no body by more than the slack, then others as short within the
+    tie width."""
     lower_bound: float
-    """Certified: no shorter translation is outside of all interiors."""
+    """Certified: no shorter translation is outside of all bodies."""
     nodes: int
-    """How many nodes were looked at."""
+    """Number of nodes processed."""
     finished: bool
     """False when the budget ended the search."""
     stalled: bool
-    """True when rounding could not tell whether a node is empty, and the bound suffers from it."""
+    """True when rounding left undecided whether a node is empty, which weakens the bound."""
 
 
 class _Bodies:
-    """All bodies, their facets one after the other."""
+    """All bodies, their facets concatenated."""
 
     def __init__(self, bodies: list[Planes], frame: FloatArray, longest: float, slack: float) -> None:
-        """Turn them into a frame. Those are alike that hold a point as deep but for a part of the `slack`; translations
-        are not looked for beyond `longest`."""
+        """Rotate the bodies into `frame`.
+
+        Depths that differ by no more than a fraction of `slack` count as equal; translations longer than `longest` are
+        not searched."""
         self.alike = 0.125 * slack
         counts = np.array([len(body.offsets) for body in bodies], dtype=np.intp)
         normals = np.concatenate([body.normals for body in bodies]) @ frame.T
         offsets = np.concatenate([body.offsets for body in bodies])
         rounding = np.array([body.rounding for body in bodies]) + _COMPOUND_TURN * EPS * longest
-        # In an order that neither pose nor order of the compounds change: the bodies with the nearest facets last, then
-        # by their farthest ones, and their facets by distance and normal.
+        # An order independent of the pose and of the order of the compounds: the bodies with the nearest facets last,
+        # then by their farthest ones, and their facets by distance and normal.
         starts = np.cumsum(counts) - counts
         steps = np.rint(offsets / (_COMPOUND_ALIKE * (longest or 1.0)))
         order = np.lexsort((np.maximum.reduceat(steps, starts), -np.minimum.reduceat(steps, starts)))
@@ -81,7 +83,7 @@ class _Bodies:
         body = np.repeat(place, counts)
         rows = np.lexsort((*np.rint(normals.T / _COMPOUND_ALIKE), steps, body))
         body, normals, offsets = body[rows], normals[rows], offsets[rows]
-        # What is one facet but for rounding is there once, and the body may be smaller by what that leaves out.
+        # Facets that are equal to rounding are kept once; the body may be smaller by the difference.
         same = (np.abs(np.diff(normals, axis=0)).max(axis=1) <= _COMPOUND_SAME * EPS) & (np.diff(body) == 0)
         same &= np.abs(np.diff(offsets)) <= _COMPOUND_SAME * EPS * longest
         fresh = np.concatenate(([True], ~same))
@@ -98,15 +100,16 @@ class _Bodies:
         self.least = self.offsets - np.repeat(rounding, self.counts)
 
     def rows_of(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the facets of some bodies, and for each facet its place in `chosen`."""
+        """Return the facets of the bodies `chosen`, and for each facet the index of its body in `chosen`."""
         counts = self.counts[chosen]
         place = np.repeat(np.arange(len(chosen)), counts)
         first = np.cumsum(counts) - counts
         return np.arange(len(place)) - first[place] + self.starts[chosen][place], place
 
     def depths(self, points: FloatArray, halves: FloatArray | None = None) -> tuple[FloatArray, IntArray]:
-        """Return how deep points (k, 3) are inside the body that holds them deepest, and which one that is; < 0 is
-        outside. With `halves` (k, 3), the same of all of a box about each point.
+        """Return the depths of points (k, 3) inside the body in which each is deepest, and the index of that body.
+
+        Negative outside. With `halves` (k, 3), the same for a box of these half-sizes about each point.
         """
         deepest = np.full(len(points), -inf)
         body = np.zeros(len(points), dtype=np.intp)
@@ -121,7 +124,7 @@ class _Bodies:
             np.subtract(self.offsets[rows, None], inside, out=inside)
             least = np.minimum.reduceat(inside, self.starts[begin:last] - self.starts[begin], axis=0)
             values = least.max(axis=0)
-            # Of those alike the first: rounding does not choose.
+            # The first of equally deep ones, so that rounding does not choose.
             best = (least >= values - self.alike).argmax(axis=0)
             better = values > deepest + self.alike
             body[better] = best[better] + begin
@@ -130,7 +133,8 @@ class _Bodies:
         return deepest, body
 
     def exits(self, directions: FloatArray, slack: float) -> FloatArray:
-        """Return how far to go from the origin along unit vectors (k, 3) until no body's inside is there."""
+        """Return the distances (k,) from the origin to the first point outside of all bodies along
+        `directions` (k, 3)."""
         result = np.empty(len(directions))
         step = max(1, _PRODUCTS // len(self.offsets))
         for begin in range(0, len(directions), step):
@@ -148,7 +152,7 @@ class _Bodies:
             order = np.argsort(low, axis=0)
             low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
             high[low == inf] = 0.0
-            # The bodies' intervals in the order of their beginnings: the first gap after those that hold the origin.
+            # The bodies' intervals sorted by their starts: the first gap after those that contain the origin.
             reached = np.maximum(np.maximum.accumulate(high, axis=0), 0.0)
             before = np.concatenate((np.zeros((1, len(some))), reached[:-1]))
             gap = low >= before - slack
@@ -167,11 +171,11 @@ def shortest_escape(
     budget: Budget,
     progress: Progress | None,
 ) -> Escape:
-    """Return the shortest translations that are inside none of the bodies by more than `slack`.
+    """Return the shortest translations that are inside no body by more than `slack`.
 
-    `frame` (3, 3) are orthogonal unit vectors, as rows, along which is searched: where they turn with the bodies, a
-    search that the budget ends comes equally far in every pose. `start` (3,) is a translation that is not inside any.
-    `budget` bounds how many nodes are looked at and for how long. Raises Cancelled when `progress` says so.
+    `frame` (3, 3) has orthogonal unit vectors as rows, the axes of the search: if they rotate with the bodies, a search
+    that the budget ends gives the same result in every pose. `start` (3,) is a translation outside of all bodies.
+    `budget` limits the number of nodes and the time. Raises Cancelled when `progress` returns False.
     """
     found = _shortest_escape(bodies, frame, frame @ start, slack, tie_width, budget, progress)
     lower = found.lower_bound * (1.0 - _COMPOUND_TURN * EPS)
@@ -187,7 +191,7 @@ def _shortest_escape(
     budget: Budget,
     progress: Progress | None,
 ) -> Escape:
-    """Do the same along the axes of the frame, in which `start` and the result are."""
+    """Search along the axes of the frame, in which `start` and the result are given."""
     best = start
     longest = _length(start)
     bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
@@ -201,7 +205,7 @@ def _shortest_escape(
     if exits[shortest] < longest:
         longest, best = float(exits[shortest]), exits[shortest] * directions[shortest]
         bodies = [body for body in bodies if -float(body.offsets.min()) < longest + tie_width]
-        if not bodies:  # all that is near only touches
+        if not bodies:  # all near pairs only touch
             return Escape(np.zeros((1, 3)), 0.0, 0, True, False)
         table = _Bodies(bodies, frame, longest + tie_width, slack)
     search = _Search(table, best, longest, slack, tie_width)
@@ -211,7 +215,7 @@ def _shortest_escape(
     found = search.result()
     if found.finished or budget.spent(_WITHOUT_BOXES) == 1.0:
         return found
-    # Many bodies that overlap: most of the ball about the origin is inside of single ones, and boxes show it faster.
+    # Where many bodies overlap, most of the ball about the origin is inside single ones: boxes exclude it faster.
     boxes = _uncovered(table, _boxes(search.longest, flat), budget, subrange(progress, 0.2, 0.6))
     search.run(boxes, budget, subrange(progress, 0.6, 1.0))
     again = search.result()
@@ -219,16 +223,16 @@ def _shortest_escape(
 
 
 class _Boxes(NamedTuple):
-    """Boxes that together hold all translations sought; (m, 3), world units."""
+    """Boxes that together contain all translations sought; (m, 3), world units."""
 
     middles: FloatArray
     halves: FloatArray
     gaps: FloatArray
-    """(m,) how far they are from the origin at least."""
+    """(m,) lower bounds of their distances from the origin."""
 
 
 def _boxes(longest: float, flat: bool) -> _Boxes:
-    """Return one box that holds all translations up to a length."""
+    """Return a box that contains all translations up to a length."""
     half = np.full((1, 3), 1.0625 * longest)
     if flat:
         half[0, 2] = 0.0
@@ -236,9 +240,9 @@ def _boxes(longest: float, flat: bool) -> _Boxes:
 
 
 def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progress | None) -> _Boxes:
-    """Return boxes that hold all translations in the given ones that are inside of no body.
+    """Return boxes that contain all translations of the given ones that are outside of all bodies.
 
-    Boxes, the nearest first, are halved until each is inside of one body.
+    Boxes are halved, the nearest first, until each is inside a body.
     """
     longest = float(boxes.halves.max())
     middles, halves, gaps = boxes
@@ -252,7 +256,7 @@ def _uncovered(bodies: _Bodies, boxes: _Boxes, budget: Budget, progress: Progres
         middle, half = middles[chosen], halves[chosen]
         seen += len(chosen)
         open_ = (bodies.depths(middle, half)[0] <= rounding).nonzero()[0]
-        # Halved across the longest side.
+        # Halve across the longest side.
         middle, half = middle[open_], half[open_].copy()
         lines = np.arange(len(open_))
         axis = half.argmax(axis=1)
@@ -280,14 +284,14 @@ class _Search:
         self.run(_boxes(longest, False), Budget(0), None)
 
     def run(self, boxes: _Boxes, budget: Budget, progress: Progress | None) -> None:
-        """Start again from boxes that contain all translations sought, until `budget` is spent."""
+        """Search from boxes that contain all translations sought, until `budget` is spent."""
         count = len(boxes.gaps)
         self.boxes = boxes
         self.points = np.zeros((count, 3))
-        self.active = np.full((count, 4), -1, dtype=np.int64)  # up to three facets, and the number of the box
+        self.active = np.full((count, 4), -1, dtype=np.int64)  # up to three facets, and the index of the box
         self.active[:, 3] = np.arange(count)
-        self.keys = np.zeros(count)  # what the facets prove
-        self.bounds = boxes.gaps.copy()  # what facets and box prove
+        self.keys = np.zeros(count)  # the bounds proved by the facets
+        self.bounds = boxes.gaps.copy()  # the bounds proved by facets and box
         self.known: dict[tuple[int, ...], float] = {}
         self.unresolved = self.closed = inf
         self._keep((self.bounds < self.longest + self.tie_width).nonzero()[0])
@@ -319,7 +323,7 @@ class _Search:
 
     @property
     def lower(self) -> float:
-        """No translation sought is shorter."""
+        """A lower bound of all translations sought."""
         return min(float(self.bounds.min()) if len(self.bounds) else inf, self.unresolved, self.closed, self.longest)
 
     def result(self) -> Escape:
@@ -335,7 +339,7 @@ class _Search:
         self.points, self.active = self.points[places], self.active[places]
 
     def _add(self, point: FloatArray) -> None:
-        """Take a translation that is in no body's interior."""
+        """Add a translation that is outside of all bodies."""
         length = _length(point)
         if length > self.longest + self.tie_width:
             return
@@ -346,7 +350,7 @@ class _Search:
         self.longest = min(self.longest, length)
 
     def _try_rays(self, points: FloatArray) -> None:
-        """Follow the rays to some points until outside of all bodies."""
+        """Follow the rays through `points` until outside of all bodies."""
         lengths = np.sqrt((points * points).sum(axis=1))
         points = points[lengths > 0.0] / lengths[lengths > 0.0, None]
         if not len(points):
@@ -357,13 +361,13 @@ class _Search:
             self._add(exits[best] * points[best])
 
     def _branch(self, points: FloatArray, active: IntArray, keys: FloatArray, body: IntArray) -> None:
-        """Make a child of each node for each facet of the body that holds it."""
+        """Add a child of each node for each facet of the body that contains its shortest translation."""
         limit = self.longest + self.tie_width
         rows, node = self.bodies.rows_of(body)
-        # The nearest translation of a child is beyond the facet, and as far from the parent's as that is.
+        # A child's shortest translation is beyond the facet, so at least as far from the parent's as the facet is.
         least, normals = self.bodies.least[rows], self.bodies.normals[rows]
         away = least - np.einsum("ij,ij->i", normals, points[node])
-        # And the box of the node reaches beyond it.
+        # And the box of the node must reach beyond the facet.
         box = active[node, 3]
         reach = np.einsum("ij,ij->i", normals, self.boxes.middles[box])
         reach += np.einsum("ij,ij->i", np.abs(normals), self.boxes.halves[box]) * _WIDER
@@ -374,9 +378,9 @@ class _Search:
         sets = np.concatenate((rows[:, None], active[node, :3]), axis=1)
         child_keys, points, carrying, beyond = nearest_beyond(self.bodies.normals, self.bodies.least, sets)
         worthy = np.maximum(child_keys, beyond) < limit
-        # A child is beyond a facet that its parent's nearest translation is not, so its own is farther. Where rounding
-        # hides that, the child is dropped and the bound stays at its parent's. So every path through the nodes leads
-        # strictly upward, and a node that is there already may stand for the child.
+        # A child is beyond a facet that its parent's shortest translation is not beyond, so its own is longer. Where
+        # rounding hides that, the child is dropped and the bound stays at its parent's. So bounds strictly increase
+        # along every path through the nodes, and an existing equal node may replace the child.
         parent = keys[node]
         lost = worthy & (child_keys <= parent)
         if lost.any():
@@ -406,7 +410,7 @@ class _Search:
 
 
 def _least(values: FloatArray, count: int, unit: float) -> IntArray:
-    """Return the places of the least values (k,), ascending; of those that are alike, relative to a unit, the first."""
+    """Return the indices (k,) of the least values, ascending; of values equal to rounding in `unit`, the first ones."""
     steps = np.rint(values / (_COMPOUND_ALIKE * (unit or 1.0)))
     chosen = np.arange(len(values))
     if len(values) > count:
@@ -421,11 +425,11 @@ _SUBSETS = ((0,), (0, 1), (0, 2), (0, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (0, 1
 def nearest_beyond(
     normals: FloatArray, least: FloatArray, sets: IntArray
 ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
-    """Return for each set of up to four half-spaces (m, 4), `normals @ t >= least`, of which -1 is none:
+    """Return the point nearest to the origin in each set of up to four half-spaces `normals @ t >= least`.
 
-    (m,) a lower bound of the distance from the origin of the intersection of up to three of them, the first among them;
-    (m, 3) their nearest point; (m, 3) which they are; (m,) the best bound that any of them prove, far away when they
-    have no common point.
+    `sets` (m, 4) are indices of half-spaces, -1 for an unused entry. Return (m,) a lower bound of the distance from the
+    origin of the intersection of up to three of them, the first among them; (m, 3) its nearest point; (m, 3) the
+    indices of these half-spaces; (m,) the best bound that any of them prove, very large when they have no common point.
     """
     count = len(sets)
     missing = sets < 0
@@ -455,7 +459,7 @@ def nearest_beyond(
         beyond[places] = np.maximum(beyond[places], bound)
         if len(subset) == 4:
             continue
-        # A facet that adds no more than rounding carries nothing.
+        # A facet that adds no more than rounding has no weight.
         better = ((bound > best[places] * (1.0 + _COMPOUND_SAME * EPS)) & (square > 0.0)).nonzero()[0]
         places = places[better]
         best[places] = bound[better]
@@ -468,7 +472,7 @@ def nearest_beyond(
 def _weights(n: FloatArray, g: FloatArray) -> FloatArray:
     """Return the weights (m, k) of normals n (m, k, 3) in the point nearest to the origin, up to a factor > 0.
 
-    No division, so parallel normals do no harm. Of four, the weights with which they add up to zero.
+    There is no division, so parallel normals are safe. For four normals, the weights with which they add up to zero.
     """
     k = n.shape[1]
     if k == 1:
@@ -496,7 +500,7 @@ def _length(vector: FloatArray) -> float:
 
 
 def _sphere_directions(flat: bool) -> FloatArray:
-    """Return unit vectors (k, 3) spread over the circle or the sphere, those of the axes among them."""
+    """Return unit vectors (k, 3) distributed over the circle or the sphere, including the axes."""
     axes = np.concatenate((np.eye(3), -np.eye(3)))
     k = np.arange(_SAMPLES)
     if flat:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Minkowski difference of two convex pieces as half-spaces, without building its vertices.
 
-Its facets are parallel to facets of either piece or to an edge of each. The list may hold half-spaces that only touch
-the difference, never one that cuts into it. Source: S0.3, S1.4 (Gauss map).
+Its facets are parallel to facets of either piece or to an edge of each. The list may contain half-spaces that only
+touch the difference, never one that cuts into it. Source: S0.3, S1.4 (Gauss map).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..tolerance import COMPOUND_PLANE, EPS, SAME_AXIS, SAT_PARALLEL, SAT_PLAIN_
 from ..types import FloatArray
 
 _COMPOUND_SUPPORT = 1e-9
-"""Relative: edges this near to being the farthest parts of their pieces may span a facet of the Minkowski difference.
-More of them are harmless: they only touch it."""
+"""Relative: edges this near to the support planes of their pieces may span a facet of the Minkowski difference.
+Superfluous ones are harmless: they only touch it."""
 
-_EDGES = PRODUCTS // 16  # pairs of edges measured in one go
+_EDGES = PRODUCTS // 16  # pairs of edges measured at once
 
 
 class Planes(NamedTuple):
@@ -32,14 +32,14 @@ class Planes(NamedTuple):
     offsets: FloatArray
     """(f,) world units, from the origin of the difference."""
     rounding: float
-    """The body is inside these half-spaces moved outward by it, and holds them moved inward by it; world units."""
+    """The body is inside the half-spaces moved outward by it, and contains them moved inward by it; world units."""
 
 
 def difference_planes(a: Polytope, b: Polytope, flat: float, thick: float = 0.0) -> Planes | None:
-    """Return A - B as half-spaces; None when it is nowhere thicker than `flat` and so has no inside.
+    """Return A - B as half-spaces; None when it is nowhere thicker than `flat` and so has no interior.
 
     Where A or B is flat itself, the difference is grown by `thick`. A translation of B outside of it leaves the pieces'
-    interiors disjoint. Frame and unit are the pieces'.
+    interiors disjoint. Frame and unit are those of the pieces.
     """
     if a.dim == 3:
         axes = np.concatenate((a.normals, -b.normals, _edge_axes(a, b)))
@@ -47,7 +47,7 @@ def difference_planes(a: Polytope, b: Polytope, flat: float, thick: float = 0.0)
         axes = np.concatenate((a.normals, -b.normals))
     if not len(axes):
         return None
-    # Parallel ones once: rounded to the last few bits and compared as rows.
+    # Keep parallel ones once: compare them as rows, rounded to the last few bits.
     _, kept = np.unique(np.rint(axes / (SAME_AXIS * EPS)), axis=0, return_index=True)
     axes = axes[np.sort(kept)]
     low_a, high_a = intervals(axes, a._centred)
@@ -63,7 +63,7 @@ def difference_planes(a: Polytope, b: Polytope, flat: float, thick: float = 0.0)
 
 
 def _edge_axes(a: Polytope, b: Polytope) -> FloatArray:
-    """Return unit vectors (k, 3) across an edge of A and one of B, of all facets of A - B of that kind."""
+    """Return the normals (k, 3) of all facets of A - B spanned by an edge of A and one of B."""
     if not (len(a.edges) and len(b.edges)):
         return np.empty((0, 3))
     found = [np.empty((0, 3))]
@@ -76,14 +76,14 @@ def _edge_axes(a: Polytope, b: Polytope) -> FloatArray:
 
 
 def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of edges whose arcs on the sphere of normals may cross, of a range of the edges of B.
+    """Return pairs of an edge of A and one of a range of edges of B whose arcs on the Gauss map may cross.
 
     Each arc's ends must be on different sides of the other's great circle, or nearly on it.
     """
     of_a, of_b = a._edge_table, b._edge_table
     directions = of_b.directions[first:last]
     apart = np.ones((len(of_a.directions), len(directions)), dtype=bool)
-    # Normals of facets are wrong by the rounding of the corners.
+    # The rounding of corners limits the accuracy of facet normals.
     magnitude = EPS * max(a.magnitude, b.magnitude)
     if a.rank == 3:
         slack = _COMPOUND_SUPPORT + COMPOUND_PLANE * magnitude / a.extent
@@ -100,7 +100,7 @@ def _may_cross(a: Polytope, b: Polytope, first: int, last: int) -> tuple[np.ndar
 
 
 def _supporting(a: Polytope, b: Polytope, i: np.ndarray, j: np.ndarray) -> FloatArray:
-    """Return the axes across pairs of edges, turned so that both edges are the farthest parts of their pieces."""
+    """Return the axes across pairs of edges, oriented so that both edges are support features of their pieces."""
     of_a, of_b = a._edge_table, b._edge_table
     product = of_a.turned.take(i, axis=0) * of_b.turned_back.take(j, axis=0)
     product -= of_a.turned_back.take(i, axis=0) * of_b.turned.take(j, axis=0)

@@ -14,17 +14,17 @@ from ..region.region import RegionKind
 from ..shapes.hull import ConvexHull
 from ..types import FloatArray, read_only
 
-_ARC_STEPS = 360  # the area of a disk made of pieces is 5e-5 of it too small
-_SAME_WAY = 0.999  # cosine between the normals of patches that may be one plane; their distances decide
+_ARC_STEPS = 360  # the area of a disk made of pieces is too small by 5e-5 of it
+_SAME_WAY = 0.999  # cosine between the normals of patches that may be coplanar; their distances decide
 
 _RANK = {RegionKind.POINT: 0, RegionKind.SEGMENT: 1, RegionKind.POLYGON: 2}
 
 
 def merged_regions(patches: list[Patch], width: float, rounding: float) -> tuple[MergedRegion, ...]:
-    """Return the patches merged to regions, the largest first.
+    """Return the patches merged into regions, the largest first.
 
-    Patches no farther than `width` from each other's plane, and from each other, are of one region. Sides of
-    neighbours within `rounding` of one line are one line. World units.
+    Patches no farther than `width` from each other's plane, and from each other, belong to one region. Sides of
+    neighbours within `rounding` of a line are collinear. World units.
     """
     if not patches:
         return ()
@@ -40,7 +40,7 @@ def merged_regions(patches: list[Patch], width: float, rounding: float) -> tuple
 
 
 def _groups(patches: list[Patch], width: float) -> list[list[int]]:
-    """Return the numbers of the patches of each region."""
+    """Return the indices of the patches of each region."""
     parent = list(range(len(patches)))
 
     def root(k: int) -> int:
@@ -75,7 +75,7 @@ def _groups(patches: list[Patch], width: float) -> list[list[int]]:
 
 
 def _coplanar(one: Patch, two: Patch, width: float) -> bool:
-    """Tell whether two polygons are in one plane, or two segments on one line."""
+    """Return whether two polygons are coplanar, or two segments collinear."""
     if float(one.normal @ two.normal) < _SAME_WAY:
         return False
     p, q = one.region.vertices, two.region.vertices
@@ -110,7 +110,7 @@ def _merged(patches: list[Patch], rounding: float) -> MergedRegion:
 
 
 def _union_of_segments(patches: list[Patch]) -> tuple[FloatArray, float, FloatArray]:
-    """Return the union of segments on one line: its parts (s, 2, dim), total length and middle."""
+    """Return the union of collinear segments: its parts (s, 2, dim), total length and middle."""
     ends = np.array([patch.region.vertices for patch in patches])
     origin, direction = ends[0, 0], ends[0, 1] - ends[0, 0]
     direction = direction / np.sqrt(direction @ direction)
@@ -130,11 +130,11 @@ def _union_of_segments(patches: list[Patch]) -> tuple[FloatArray, float, FloatAr
 
 
 def _union_of_polygons(patches: list[Patch], rounding: float) -> tuple[FloatArray, float, float, FloatArray]:
-    """Return the union of convex polygons in one plane: sides (s, 2, 3), area, length of the outline, centroid.
+    """Return the union of coplanar convex polygons: sides (s, 2, 3), area, length of the outline, centroid.
 
-    Of each side what is inside of another polygon is left out, and what lies on another's side too: twice where the two
-    are on different sides of it, once where they are on the same. Area and centroid are integrals along the rest. Arcs
-    are `_ARC_STEPS` short sides to a full circle.
+    The parts of each side inside another polygon are removed, and so are parts common to sides of two polygons: both
+    of them if the polygons are on different sides of it, one if they are on the same. Area and centroid are integrals
+    along the remaining parts. A full circle is approximated by `_ARC_STEPS` sides.
     """
     normal = patches[0].normal
     region = patches[0].region
@@ -195,7 +195,7 @@ def _part(x0: float, y0: float, x1: float, y1: float, begin: float, end: float) 
 def _hidden(
     x0: float, y0: float, x1: float, y1: float, loop: list[tuple[float, float]], rounding: float, yields: bool
 ) -> tuple[float, float] | None:
-    """Return the part of a side that is inside a polygon, from and to; on a side in the same direction only if it
+    """Return the interval of a side that is inside a polygon; where it is on a side of the same direction, only if it
     `yields` to that polygon."""
     begin, end = 0.0, 1.0
     px, py = loop[-1]

@@ -15,16 +15,15 @@ _MOST_CELLS = 4_000
 
 
 def is_covered(inner: Sequence[Polytope], outer: Sequence[Polytope], slack: float) -> bool:
-    """Tell whether every inner piece is inside the union of the outer ones, each grown by `slack`; world units.
+    """Return whether every inner piece is inside the union of the outer ones, each grown by `slack`; world units.
 
-    Only pieces that fill their space have an inside. False as well where the pieces are so many that it takes more than
-    some thousand cells to tell.
+    Only full-dimensional pieces have an interior. Also False where the decision takes more than some thousand cells.
     """
     outer = [piece for piece in outer if piece.rank == piece.dim]
     if not outer:
         return False
     left = [_MOST_CELLS]
-    # Corners first: they are quickly told, and most often one is outside.
+    # Corners first: they are fast to test, and usually one of them is outside.
     corners = np.concatenate([piece.vertices for piece in inner])
     held = np.zeros(len(corners), dtype=bool)
     for piece in outer:
@@ -49,23 +48,23 @@ def union_moments(pieces: Sequence[Polytope]) -> tuple[float, FloatArray]:
 
 
 def _heights(piece: Polytope, points: FloatArray) -> FloatArray:
-    """Return how far points (n, dim) are above each facet of a piece: (n, f)."""
+    """Return the heights (n, f) of points (n, dim) above each facet of a piece."""
     return (points - piece.center) @ piece.normals.T - piece.offsets
 
 
 def _cells_outside(
     cell: Polytope, rank: int, outer: list[Polytope], slack: float, left: list[int]
 ) -> Iterator[Polytope]:
-    """Yield the parts of a cell that are outside of all outer pieces, except those of lower rank.
+    """Yield the parts of a cell that are outside of all outer pieces and not of lower rank.
 
-    `left[0]` is the number of cuts that may still be made; the cell itself is yielded when there are none left.
+    `left[0]` is the number of cuts that may still be made; at 0, the cell itself is yielded.
     """
     low, high = cell.bounds
     near = [
         piece for piece in outer if (piece.bounds[0] - slack <= high).all() and (piece.bounds[1] + slack >= low).all()
     ]
     heights = [_heights(piece, cell.vertices) for piece in near]
-    # The piece that holds most of the cell's corners is likely to leave the least.
+    # The piece that contains most of the cell's corners is likely to leave the least.
     order = sorted(range(len(near)), key=lambda k: -int((heights[k].max(axis=1) <= slack).sum()))
     for place, k in enumerate(order):
         above = heights[k] - slack
@@ -99,7 +98,7 @@ def _cells_outside(
 
 
 def _cut(cell: Polytope, level: FloatArray) -> FloatArray:
-    """Return where the edges of a cell cross the plane on which the level is 0."""
+    """Return the points where the edges of a cell cross the plane of level 0."""
     p, q = cell.edges[:, 0], cell.edges[:, 1]
     crossing = (level[p] < 0.0) != (level[q] < 0.0)
     p, q = p[crossing], q[crossing]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A polytope inside the Minkowski difference of two convex shapes; of polytopes the difference itself."""
+"""A polytope inside the Minkowski difference of two convex shapes; for polytopes the difference itself."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..types import FloatArray
 
 _AROUND = 60
 _MOST_CORNERS = 4096
-"""Differences of corners of two cores that are all taken; of more only those that are farthest in a direction."""
+"""Up to this number of differences of corners of two cores all are used; beyond it only the support points."""
 
 
 def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> ConvexHull:
-    """Return a polytope inside A - B, which reaches its surface at least in the unit `directions` (k, dim).
+    """Return a polytope inside A - B that reaches its surface at least in the unit `directions` (k, dim).
 
-    Of two polytopes it is A - B itself, whatever the directions. The cores' difference comes first, then both radii
-    around it at once: two shapes with radii are one with the sum of them. Without directions of curved shapes, some
-    evenly around are taken.
+    For two polytopes it is A - B itself, whatever the directions. The cores' difference comes first, then both radii
+    around it at once: two shapes with radii are one with the sum of them. If curved shapes have no
+    `directions`, evenly distributed ones are used.
     """
     if not len(directions) and any(isinstance(shape, CurvedShape) for shape in (a, b)):
         directions = spread(a.dim, _AROUND)
@@ -43,7 +43,7 @@ def inner_difference(a: ConvexShape, b: ConvexShape, directions: FloatArray) -> 
 
 
 def _corners(shape: ConvexShape, directions: FloatArray) -> FloatArray:
-    """Return the corners of the core, of a smooth one points of its surface."""
+    """Return the corners of the core, or points of the surface of a smooth core."""
     if isinstance(shape, Polytope):
         return shape.vertices
     if shape.skeleton is not None:

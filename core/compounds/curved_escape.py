@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The smallest translation that separates compounds of which pieces are curved, between two bounds.
+"""The smallest translation that separates compounds with curved pieces, between two bounds.
 
-From below: polytopes inside the differences of pieces are not separated by more than the differences are, so what is
-proved of these polytopes holds. From above: the translation found for them is pushed on until the pieces themselves
-share nothing, one plane for each pair, and made as short as these planes allow. Then the polytopes get points where the
-planes touch, and so on until both bounds meet or stop getting nearer.
+From below: a translation outside of the differences of pieces is outside of polytopes inside these differences, so a
+lower bound for the polytopes is valid. From above: the translation found for the polytopes is extended until the pieces
+themselves are disjoint, with one separating plane for each pair, and shortened as far as these planes allow. Then the
+polytopes get points where the planes touch, and so on until both bounds meet or stop converging.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from .curved_difference import inner_difference
 from .pair_frame import pair_frame
 
 _ROUNDS = 8
-"""Times that the polytopes get more points."""
+"""Number of refinements of the polytopes."""
 _AROUND = 60
-"""Directions in which they reach the surface at first."""
+"""Number of directions in which they initially reach the surface."""
 _RINGS = (*CURVED_RINGS[::2], 0.05, 0.2)
 """Angles of rings of directions around the best: the narrow ones close the bracket, the wide ones keep the polytopes
-round beside it."""
+round next to it."""
 _STEPS = 40
-"""Steps of pushing one translation."""
+"""Number of steps in which a translation is extended."""
 _PLANES = 12
-"""Planes of which three may decide where a translation ends."""
+"""Number of planes of which up to three determine a translation."""
 _STARTS = 4
-"""Translations of the polytopes that are pushed on."""
+"""Number of translations of the polytopes that are extended."""
 _SLOWER = 0.8
-"""Times the width of the bracket: a round that leaves more is slow; several of them end the search."""
+"""Times the width of the bracket: a round that leaves more is slow; several slow rounds end the search."""
 _SAME = 1e-6
-"""Directions whose components differ by no more are one."""
+"""Directions whose components differ by no more are equal."""
 _MOST_DIRECTIONS = 400
-"""Directions that end the search."""
+"""Number of directions that ends the search."""
 
 
 class CurvedEscape(NamedTuple):
-    """What was found."""
+    """The result of the search."""
 
     escape: Escape
     directions: FloatArray
@@ -61,8 +61,8 @@ class CurvedEscape(NamedTuple):
 
 
 def inner_planes(a: ConvexShape, b: ConvexShape, directions: FloatArray, thick: float) -> Planes | None:
-    """Return a polytope inside A - B as half-spaces; None when it is flat. Where A or B is a flat polytope, it is grown
-    by `thick`."""
+    """Return a polytope inside A - B as half-spaces; None when it is flat. Where A or B is a flat polytope, the
+    difference is grown by `thick`."""
     hull = inner_difference(a, b, directions)
     if hull.rank < hull.dim:
         return None
@@ -88,8 +88,8 @@ def curved_escape(
 ) -> CurvedEscape:
     """Return a short translation (dim,) of B that separates, and a certified lower bound.
 
-    `start` (dim,) separates; `deepest` (dim,) separates the two pieces that are deepest in each other, which `least`
-    is known to be the depth of, at least.
+    `start` (dim,) separates; `deepest` (dim,) separates the two pieces that are deepest in each other, and `least` is a
+    lower bound of their depth.
     """
     dim = len(start)
     best, shortest = start, float(np.linalg.norm(start))
@@ -145,7 +145,7 @@ def _told(translation: FloatArray, lower: float, nodes: int, finished: bool) -> 
 
 
 def _distinct(normals: list[FloatArray], known: FloatArray) -> list[FloatArray]:
-    """Return those normals that are neither known nor twice there."""
+    """Return the unique normals that are not among `known`."""
     found: list[FloatArray] = []
     for normal in normals:
         rows = np.concatenate((known, np.array(found).reshape(-1, len(normal))))
@@ -167,8 +167,8 @@ def _pushed(
     translation: FloatArray,
     tolerance: float,
 ) -> tuple[FloatArray | None, list[FloatArray]]:
-    """Return a translation nearby that separates all pairs, as short as the planes between them allow, if one is found;
-    and normals (dim,) of the pairs that then touch or that overlapped before."""
+    """Return a nearby translation that separates all pairs, as short as the planes between them allow, or None; and the
+    normals (dim,) of the pairs that then touch or that overlapped before."""
     best, shortest = None, inf
     touched: list[FloatArray] = []
     known: dict[tuple[int, int], tuple[FloatArray, float]] = {}
@@ -185,7 +185,7 @@ def _pushed(
             if abs(c.signed_distance) <= 1e-3 * (pieces_a[i].extent + pieces_b[j].extent):
                 now.append(c.normal)
             if step == 0 and c.signed_distance < 0.0:
-                first.append(c.normal)  # here the polytope is short of the surface
+                first.append(c.normal)  # the polytope does not reach the surface there
         length = float(np.linalg.norm(translation))
         if deepest >= -0.5 * tolerance and length < shortest:
             improved = shortest - length
@@ -202,7 +202,7 @@ def _pushed(
 
 
 def _shortest_beyond(planes: list[tuple[FloatArray, float]], near: FloatArray) -> FloatArray | None:
-    """Return the shortest translation beyond all of some planes `n.t >= g`, carried by those nearest to `near`."""
+    """Return the shortest translation beyond all `planes` `n.t >= g`, determined by those nearest to `near`."""
     dim = len(near)
     normals = np.zeros((len(planes), 3))
     normals[:, :dim] = [n for n, _ in planes]

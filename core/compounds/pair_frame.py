@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Axes that belong to two compounds: they turn with the pair, and turn round when the two change places.
+"""Axes of a pair of compounds: they rotate with the pair, and are reversed when A and B are swapped.
 
-A search that looks at the pair along these axes proceeds alike in every pose.
+A search along these axes proceeds equally in every pose.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..shapes.polytope import Polytope
 from ..types import FloatArray
 
 _FRAME_PARALLEL = 1e-9
-"""Times the length of an edge: one that is shorter by no more along a direction has that direction."""
+"""Times the length of an edge: an edge is parallel to a direction along which it is shorter by no more."""
 _FRAME_ALIKE = 1e-6
-"""Relative: of total lengths along directions, and of distances ahead, that differ by no more none is the greater; in
-the unit of the pair, what is no larger has no sign."""
+"""Relative: total lengths along directions, and distances ahead, that differ by no more are equal; in the unit of the
+pair, a value no larger than this has no sign."""
 
 _CANDIDATES = 64  # lines whose directions are compared
 
@@ -27,10 +27,10 @@ _CANDIDATES = 64  # lines whose directions are compared
 def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray:
     """Return an orthogonal matrix (3, 3), its rows the axes of the pair: pieces of A and of B, in space or a plane.
 
-    The first is the direction of most edges, by length, the second that of most of what is across it: how edges are
-    divided is no matter. They point from A to B, so those of B and A are their opposites, and the matrix may mirror.
-    Of directions that as many edges have, the one nearest to that from A to B counts; of a pair that is symmetric in
-    itself, any. In the plane the last axis is (0, 0, 1).
+    The first axis is the direction with the largest total length of edges, the second that with the largest total
+    length across the first: subdividing edges changes neither. They point from A to B, so swapping A and B negates
+    them, and the matrix may be a reflection. Of directions with equal totals, the one nearest to that from A to B is
+    taken; of a pair symmetric in itself, any. In the plane the last axis is (0, 0, 1).
     """
     lines = [_lines(pieces) for pieces in (a, b)]
     directions = np.concatenate([ends[:, 1] - ends[:, 0] for ends in lines])
@@ -45,21 +45,21 @@ def pair_frame(a: Sequence[ConvexShape], b: Sequence[ConvexShape]) -> FloatArray
     if x is None:
         x = apart / np.sqrt(apart @ apart)
     if y is None:
-        # Nothing is across the first: any will do, in the plane one in the plane.
+        # No edge is across the first axis: any direction will do, in the plane one in the plane.
         y = np.array([-x[1], x[0], 0.0]) if abs(x[2]) <= 0.5 else np.array([0.0, -x[2], x[1]])
     y = y - (y @ x) * x
     y /= np.sqrt(y @ y)
     z = np.cross(x, y)
     axes = np.array([x, y, z / np.sqrt(z @ z)])
     ahead = axes @ apart
-    # Where the middles do not tell, third moments do.
+    # Where the middles do not decide, third moments do.
     moments = [_third_moments(ends, middle, axes, size) for ends, middle in zip(lines, middles, strict=True)]
     ahead = np.where(np.abs(ahead) > _FRAME_ALIKE, ahead, moments[1] - moments[0])
     return axes * np.where(ahead < -_FRAME_ALIKE, -1.0, 1.0)[:, None] + 0.0
 
 
 def _lines(pieces: Sequence[ConvexShape]) -> FloatArray:
-    """Return the ends (k, 2, 3) of the edges of pieces, of curved ones those of their cores and lines between them."""
+    """Return the ends (k, 2, 3) of the edges of pieces; of curved ones, edges of cores and lines between these."""
     cores = [piece if isinstance(piece, Polytope) else piece.skeleton for piece in pieces]
     parts = [core.vertices[core.edges] for core in cores if core is not None]
     if any(not isinstance(piece, Polytope) for piece in pieces) or not sum(map(len, parts)):
@@ -79,7 +79,7 @@ def _lengths(directions: FloatArray) -> FloatArray:
 
 
 def _middle(ends: FloatArray) -> FloatArray:
-    """Return the middle of lines, by length; of points their mean."""
+    """Return the middle of segments weighted by length, or the mean of points."""
     first = ends[0, 0]
     weights = _lengths(ends[:, 1] - ends[:, 0])
     if not weights.sum() > 0.0:
@@ -93,7 +93,7 @@ def _third_moments(ends: FloatArray, middle: FloatArray, axes: FloatArray, size:
 
 
 def _main_direction(directions: FloatArray, apart: FloatArray) -> FloatArray | None:
-    """Return the unit vector along most of the directions (k, 3), by length; None when they have none."""
+    """Return the unit vector of the largest total length of `directions` (k, 3); None when all are zero."""
     lengths = _lengths(directions)
     some = np.argsort(-lengths, kind="stable")[:_CANDIDATES]
     some = some[lengths[some] > _FRAME_ALIKE]

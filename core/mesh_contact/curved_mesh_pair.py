@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a curved solid and a mesh meet.
+"""Contact of a curved solid and a mesh.
 
-They are measured exactly while they are apart; where the solid enters the mesh, facets inside of it prove what no
-translation can do better, and the translation that is reported separates the curved shapes themselves.
+Their distance is exact while they are separated; where the solid enters the mesh, facets inside the solid prove the
+lower bound of the depth, and the translation reported separates the curved shapes themselves.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from .mesh_pair import NO_DEPTH, MeshPair
 from .mesh_result import MeshDraft
 
 _MOST_CURVED = 64
-"""Pairs of pieces of which one is curved: a second or two."""
+"""Limit on the pairs of pieces with a curved one: a second or two."""
 
 
 class CurvedPair:
-    """A solid of which pieces are curved, and a mesh."""
+    """A solid with curved pieces, and a mesh."""
 
     def __init__(self, solid: Compound | ConvexShape, mesh: Mesh, pair: MeshPair) -> None:
-        """Prepare; `pair` is of the mesh and of the solid's facets, in the order given."""
+        """Prepare. `pair` is the pair of the mesh and the solid's facets, in the order given."""
         self.solid, self.pieces, self.pair = solid, pieces_of(solid), pair
         self.of_a = pair.facets[0].curved > 0
         self.mesh = pair.b if self.of_a else pair.a
@@ -65,14 +65,16 @@ class CurvedPair:
         return draft
 
     def _signed(self, normal: FloatArray) -> FloatArray:
-        """Return a vector from the solid to the mesh as one from A to B, or reversed."""
+        """Convert a vector from the solid to the mesh into one from A to B, or reversed."""
         return normal if self.of_a else -normal
 
     def _apart(self, near: Nearest) -> MeshDraft:
-        """Return the results for what shares no more than a touch: nothing in it is of facets."""
+        """Return the results for shapes that at most touch, none of them derived from facets."""
         pair, gap = self.pair, max(near.signed_distance, 0.0)
         if gap - near.lower_bound > 2.0 * self.tolerance:
-            pair.notes.append(Note("very many triangles are about as near, so only bounds of the distance are known"))
+            pair.notes.append(
+                Note("very many triangles are almost equally near, so only bounds of the distance are known")
+            )
         beside = self._compound() if gap <= self.band and self.mesh.solid else None
         return MeshDraft(
             relation=pair.apart_relation(gap, self.band),
@@ -90,7 +92,7 @@ class CurvedPair:
         )
 
     def _compound(self) -> Contact | None:
-        """Return the contact of the solid itself with the pieces of the mesh; None when these are not exact, or too
+        """Return the contact of the solid itself with the pieces of the mesh; None when these are inexact or too
         many."""
         pair, k = self.pair, 1 if self.of_a else 0
         pieces = pair.pieces_of(k, subrange(pair.progress, 0.1, 0.3))
@@ -103,7 +105,7 @@ class CurvedPair:
         return None if found.status is Status.UNVERIFIED else found
 
     def _by_pieces(self, near: Nearest) -> MeshDraft | None:
-        """Return the results for what has points in common with a solid of exact pieces; None for any other."""
+        """Return the results for an intersecting mesh with exact pieces; None for any other."""
         pair = self.pair
         found = self._compound() if self.mesh.solid else None
         if found is None:
@@ -114,7 +116,7 @@ class CurvedPair:
         assert of_mesh is not None
         room, relation = max(near.signed_distance, 0.0), found.relation
         if relation is Relation.PENETRATING and self._inside_all(near, of_mesh.pieces):
-            # It is in more than one of the mesh's pieces, or has more than one itself.
+            # The solid is in several pieces of the mesh, or has several pieces itself.
             relation = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if self._around and not len(crossings):
             room = pair.surface_distance(subrange(pair.progress, 0.95, 1.0)).distance
@@ -140,9 +142,11 @@ class CurvedPair:
         return (self.slack, 0.0) if self.of_a else (0.0, self.slack)
 
     def _by_facets(self, near: Nearest) -> MeshDraft:
-        """Return the results for what has points in common, from that of the facets."""
+        """Return the results for shapes that intersect, from those of the facets."""
         found, letter = self.pair.draft(), "A" if self.of_a else "B"
-        note = Note(f"its surface is taken as {self._facets} facets, at most {{}} inside of it", (self.slack,), letter)
+        note = Note(
+            f"its surface is approximated by {self._facets} facets, at most {{}} inside it", (self.slack,), letter
+        )
         found = replace(
             found,
             intersects=True,
@@ -187,7 +191,7 @@ class CurvedPair:
         )
 
     def _stays_clear(self, translation: FloatArray, length: float) -> bool:
-        """Return whether the solid, once moved by a translation that separates, stays so as it goes on."""
+        """Return whether the solid stays separated when it is moved beyond `translation` in the same direction."""
         more = translation * (max(self.band, self.pair.contact_tolerance * length) / length)
         return all(
             nearest_to_mesh(
@@ -209,7 +213,7 @@ class CurvedPair:
         return replace(draft, relation=self._relation(found.relation, near, inf, inf), normal=None, notes=notes)
 
     def _relation(self, of_facets: Relation, near: Nearest, length: float, least: float) -> Relation:
-        """Return the relation of a solid that is left after `length`, and after no less than `least`."""
+        """Return the relation of a solid separated by a translation of `length`, and by none shorter than `least`."""
         if self._around:
             return Relation.B_INSIDE_A if self.of_a else Relation.A_INSIDE_B
         if of_facets is Relation.COINCIDENT:
@@ -218,24 +222,24 @@ class CurvedPair:
             return Relation.TOUCHING
         inside = Relation.A_INSIDE_B if self.of_a else Relation.B_INSIDE_A
         if of_facets is inside and -inf < near.signed_distance < -self.band:
-            return Relation.PENETRATING  # it reaches beyond its facets, deeper into the surface than a touch
+            return Relation.PENETRATING  # beyond its facets it penetrates the surface
         if of_facets is inside or self._inside_all(near):
             return inside
         return of_facets if of_facets in (Relation.A_INSIDE_B, Relation.B_INSIDE_A) else Relation.PENETRATING
 
     def _inside_all(self, near: Nearest, outer: tuple[ConvexHull, ...] = ()) -> bool:
-        """Whether the mesh's solid contains all of the solid: no piece is deeper in its surface than a touch, all are
-        on the inner side; or they are polytopes inside of exact pieces of the mesh, `outer`."""
+        """Return whether the mesh's solid contains the whole solid: the pieces at most touch its surface and all are on
+        the inner side; or they are polytopes inside exact pieces of the mesh, `outer`."""
         pieces = [p for p in self.pieces if not (isinstance(p, Polytope) and is_covered([p], outer, self.band))]
         if pieces and (len(pieces) < len(self.pieces) or -self.band <= near.signed_distance < -self.tolerance):
-            # Until now was looked no further than to the first that overlaps.
+            # So far the search has stopped at the first pair that overlaps.
             near = nearest_to_mesh(pieces, self.mesh, self.band)
         proved = min(near.signed_distance, near.lower_bound) >= -self.band - self.tolerance
         return not pieces or (proved and all_inside(pieces, self.mesh))
 
     @cached_property
     def _around(self) -> bool:
-        """Whether one piece contains all of the mesh, but for the contact tolerance."""
+        """Whether one piece contains the whole mesh within the contact tolerance."""
         low, high = self.mesh.mesh.bounds
         around = [
             piece
@@ -254,7 +258,7 @@ class CurvedPair:
         return sum(len(hull.facets) for hull, piece in zip(found.pieces, self.pieces, strict=True) if hull is not piece)
 
     def _inside(self) -> FloatArray:
-        """Return a point of a piece that is in the mesh's solid, or one of the mesh that is in a piece."""
+        """Return a point of a piece inside the mesh's solid, or a point of the mesh inside a piece."""
         middles = np.array([piece.center for piece in self.pieces])
         inside = self.mesh.contains(middles)
         return middles[inside][0] if inside.any() else self.mesh.starts[0]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact of a mesh and another solid: whether, where and how deep they collide, or how far apart they are.
+"""The contact of a mesh and another solid: whether, where and how deep they collide, or how far apart they
+are.
 
-A closed mesh is the solid inside of it, any other a bare surface. Whether triangles meet is decided exactly, whether
-one solid is inside the other by winding numbers, and the depth of two solids by convex pieces that stand for them.
+A closed mesh represents the solid inside it, any other a bare surface. Whether triangles meet is decided exactly,
+whether one solid is inside the other by winding numbers, and the depth of two solids by convex pieces that approximate
+them.
 
-A polytope, or a compound of them, is the mesh of its facets with itself as pieces. Curved shapes are measured exactly;
-see `curved_mesh_pair`.
+A polytope, or a compound of polytopes, is treated as the mesh of its facets, and its pieces are itself. Curved shapes
+are measured exactly; see `curved_mesh_pair`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from .mesh_pair import MeshPair, Pieces, check_given
 
 
 def validate_solids(a: object, b: object) -> None:
-    """Raise ValueError unless both are shapes, called a and b, of one dimension."""
+    """Raise ValueError, naming `a` or `b`, unless both are shapes of the same dimension."""
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Solid):
             raise ValueError(
@@ -44,10 +46,10 @@ def mesh_contact(
     pieces_b: Pieces | None = None,
     progress: Progress | None = None,
 ) -> Contact:
-    """Return the contact of two solids of which one at least is a mesh: `contact` without its checks of the options.
+    """Return the contact of two solids, at least one of them a mesh: `contact` without its checks of the options.
 
-    Raises ValueError, naming the argument, when pieces are not those of their mesh, and Cancelled when `progress` says
-    so.
+    Raises ValueError, naming the argument, when pieces are not those of their mesh, and Cancelled when `progress`
+    returns False.
     """
     for name, solid, pieces in (("pieces_a", a, pieces_a), ("pieces_b", b, pieces_b)):
         if pieces is not None and not isinstance(solid, Mesh):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Faults of a mesh that the user should know about, in words."""
+"""Faults of a mesh that the user should know about, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..progress import Progress
 
 
 def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]:
-    """Return what there is to know about a mesh, in words."""
+    """Return a description of each fault of a mesh."""
     words = []
     mesh = body.mesh
     if mesh is not given and body.mesh.is_closed:
@@ -48,11 +48,14 @@ def mesh_faults(given: Mesh, body: Body, progress: Progress | None) -> list[str]
 
 
 def _own_crossings(mesh: Mesh, progress: Progress | None) -> int:
-    """Return how many pairs of a mesh's triangles cross or overlap; what has no area only touches, very often."""
+    """Return the number of crossing or overlapping pairs of a mesh's triangles.
+
+    Triangles without area are ignored: very often they only touch.
+    """
     if len(mesh.degenerate_faces) == len(mesh.triangles):
         return 0
     if len(mesh.degenerate_faces):
         mesh = Mesh(mesh.points, np.delete(mesh.triangles, mesh.degenerate_faces, axis=0))
-    # Doubled points are no crossings.
+    # Duplicate points are not crossings.
     itself = self_crossings(mesh.welded() if len(mesh.boundary_edges) else mesh, progress)
     return len(itself.of_kind(Meeting.CROSSING)) + len(itself.of_kind(Meeting.COPLANAR))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How two meshes meet: bare surfaces, or solids by convex pieces that stand for them.
+"""Contact of two meshes: bare surfaces, or solids approximated by convex pieces.
 
-Pieces are only believed as far as they are the meshes: unless they are exact, both bounds of the depth are proved on
-the meshes themselves.
+Unless the pieces are exact, both bounds of the depth are proved on the meshes themselves.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ from .mesh_faults import mesh_faults
 from .mesh_result import MeshDraft
 
 Pieces = Decomposition | Callable[[], Decomposition]
-"""Convex pieces of a mesh, or a function that makes them when they are needed."""
-NO_DEPTH = Note("a bare surface has no inside, so no depth is told")
+"""Convex pieces of a mesh, or a function that computes them when they are needed."""
+NO_DEPTH = Note("a bare surface has no inside, so there is no depth")
 """The note of contacts that have no depth."""
 
 _MOST_WORK = 5_000_000  # pairs of edges of pieces: some seconds
-_MOST_EDGES = 6_000  # of pieces that are made smaller
-_INNER_FRACTION = 4  # pieces without their rims get this part of the nodes
+_MOST_EDGES = 6_000  # of pieces that are shrunk
+_INNER_FRACTION = 4  # pieces without their rims get the node budget over this
 
 
 class MeshPair:
-    """Two meshes, or the facets of another solid beside a mesh, and how they meet."""
+    """Two meshes, or a mesh and the facets of another solid, and their contact."""
 
     def __init__(
         self,
@@ -104,7 +103,7 @@ class MeshPair:
             else:
                 apart = on_b - on_a
                 largest = float(np.abs(apart).max())
-                if largest > self._rounding:  # what rounding leaves of a touch has no direction
+                if largest > self._rounding:  # a touch within rounding has no direction
                     normal = apart / largest / length_of(apart / largest)
         self.intersects = self.nested or bool(len(crossings))
         near = subrange(self.progress, 0.3, 1.0)
@@ -147,7 +146,7 @@ class MeshPair:
         return Relation.WITHIN_CLEARANCE if gap <= self.clearance else Relation.SEPARATED
 
     def surface_distance(self, progress: Progress | None) -> MeshDistance:
-        """Return how far apart the surfaces are that do not cross."""
+        """Return the distance of surfaces that do not cross."""
         a, b = self.a.mesh, self.b.mesh
         return mesh_distance(a, b, progress)
 
@@ -158,7 +157,7 @@ class MeshPair:
     # Bare surfaces
 
     def _apart(self, relation: Relation, proved: float, normal: FloatArray | None) -> MeshDraft:
-        """Return the results for surfaces at a distance of which `proved` is a lower bound."""
+        """Return the results for separated surfaces; `proved` is a lower bound of their distance."""
         upper = self.surface + (self._rounding if not self.intersects else 0.0)
         return self._draft(relation, self.surface, proved, upper, normal)
 
@@ -173,7 +172,7 @@ class MeshPair:
         along_pieces: bool = True,
     ) -> MeshDraft:
         """Return results; `found` is the contact of the pieces, whose witness points and regions are those of the
-        meshes where the translation is along theirs."""
+        meshes if the translation has the same direction."""
         of = found if along_pieces else None
         return MeshDraft(
             relation=relation,
@@ -188,12 +187,12 @@ class MeshPair:
         )
 
     def _surfaces(self, proved: float, normal: FloatArray | None, progress: Progress | None) -> MeshDraft:
-        """Return the results for two meshes that meet, of which one at least is a bare surface."""
+        """Return the results for two meshes that meet, at least one of them a bare surface."""
         a, b, crossings = self.a, self.b, self.crossings
         if self.nested:
             self.notes.append(NO_DEPTH)
             return self._draft(self._nested_relation(Relation.PENETRATING))
-        # What reaches beyond the other's box is neither the same surface nor inside: no samples, which take long.
+        # A surface that reaches beyond the other's box is neither coincident nor inside: skip the slow samples.
         a_within, b_within = self._within(a, b), self._within(b, a)
         of_a = sample_surface(a, b, crossings, 0, self.band) if a_within and (b.solid or b_within) else None
         of_b = sample_surface(b, a, crossings, 1, self.band) if b_within and (a.solid or a_within) else None
@@ -211,17 +210,17 @@ class MeshPair:
                 leaving = self._leaving(progress)
                 if leaving is not None:
                     return self._draft(Relation.TOUCHING, normal=leaving)
-                self.notes.append(Note("no translation as short as the contact tolerance was found that parts them"))
+                self.notes.append(Note("no separating translation as short as the contact tolerance was found"))
         self.notes.append(NO_DEPTH)
         return self._draft(relation)
 
     def _within(self, one: Body, other: Body) -> bool:
-        """Return whether one is within the box of the other, but for the contact tolerance."""
+        """Return whether `one` is inside the box of `other` within the contact tolerance."""
         (low, high), (other_low, other_high) = one.mesh.bounds, other.mesh.bounds
         return bool((low >= other_low - self.band).all() and (high <= other_high + self.band).all())
 
     def _leaving(self, progress: Progress | None) -> FloatArray | None:
-        """Return the direction in which B leaves A within the contact tolerance, if one is found."""
+        """Return a direction in which B leaves A within the contact tolerance, None if none is found."""
         directions = contact_directions(self.a, self.b, self.crossings)
         for k, direction in enumerate(directions):
             report_progress(progress, k, len(directions))
@@ -230,7 +229,7 @@ class MeshPair:
         return None
 
     def _coincide(self, of_a: Samples, of_b: Samples) -> bool:
-        """Return whether the surfaces are one, by their samples, and contain the same."""
+        """Return whether the surfaces coincide, by their samples, and enclose the same volume."""
         if max(float(of_a.distance.max()), float(of_b.distance.max())) > self.band:
             return False
         if self.a.solid != self.b.solid:
@@ -243,7 +242,7 @@ class MeshPair:
     # Solids
 
     def _decomposed(self, progress: Progress | None) -> tuple[Decomposition, Decomposition]:
-        """Return the pieces of both."""
+        """Return the pieces of A and of B."""
         found: list[Decomposition] = []
         for k in (0, 1):
             pieces = self.pieces_of(k, subrange(progress, 0.5 * k, 0.5 * k + 0.5))
@@ -266,18 +265,18 @@ class MeshPair:
         return pieces
 
     def _fit(self, pieces: Decomposition) -> bool:
-        """Return whether what pieces are from the mesh is no matter."""
+        """Return whether the distance of the pieces from the mesh is negligible."""
         return pieces.exact or pieces.distance <= 0.25 * self.band
 
     def _compound(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> Contact | None:
         one, other = (Compound(found.pieces) for found in pieces)
         if _work(one, other) > _MOST_WORK:
-            self.notes.append(Note("the pieces have too many edges: the depth is told by the meshes alone"))
+            self.notes.append(Note("the pieces have too many edges, so the depth is computed from the meshes alone"))
             return None
         return self.compound_contact(one, other, progress)
 
     def compound_contact(self, one: Compound, other: Compound, progress: Progress | None) -> Contact:
-        """Return the contact of pieces of A and B with the band of the meshes."""
+        """Return the contact of pieces of A and B with the contact tolerance of the meshes."""
         small, large = sorted((one.extent, other.extent))
         return compound_contact(
             one,
@@ -289,7 +288,7 @@ class MeshPair:
         )
 
     def _beside(self, proved: float, normal: FloatArray | None, progress: Progress | None) -> MeshDraft:
-        """Return the results for two solids that are apart, but no more than the contact tolerance."""
+        """Return the results for two solids separated by no more than the contact tolerance."""
         draft = self._apart(Relation.TOUCHING, proved, normal)
         pieces = self._decomposed(subrange(progress, 0.0, 0.7))
         found = draft.compound = self._compound(pieces, subrange(progress, 0.7, 1.0))
@@ -300,7 +299,7 @@ class MeshPair:
         return draft
 
     def _solids(self, progress: Progress | None) -> MeshDraft:
-        """Return the results for two solids that have points in common."""
+        """Return the results for two solids that intersect."""
         pieces = self._decomposed(subrange(progress, 0.0, 0.3))
         found = self._compound(pieces, subrange(progress, 0.3, 0.7))
         spare = pieces[0].distance + pieces[1].distance
@@ -322,8 +321,8 @@ class MeshPair:
         if fit and taken is not None and (exact or search.length > found.depth * (1.0 - MESH_DEPTH_STEP)):
             length = length_of(taken)
             if length <= found.depth + 8.0 * (tolerance + spare) + 64.0 * EPS * self.magnitude:
-                # What fills a gap closes a way out, however narrow: pieces that are not exact prove nothing, but what
-                # of them is inside the meshes does.
+                # Pieces that fill a gap, however narrow, block a direction: inexact pieces prove nothing, but the parts
+                # of them inside the meshes do.
                 parts = subrange(rest, 0.3, 1.0)
                 least = found.least_depth - spare if exact else self._proved(pieces, parts)[0]
                 if search.length < found.depth - tolerance:
@@ -347,8 +346,8 @@ class MeshPair:
             if search.proved and search.length < found.depth - tolerance:
                 return self._shorter(search, found.least_depth - spare, found)
             self.notes += found.notes
-            # The pieces are the solids. Moved, they may still touch, as a peg does that fits its slot exactly: that is
-            # no overlap, though meshes cannot decide it.
+            # The pieces are the solids. After the translation they may still touch, as a peg does that fits its slot
+            # exactly: that is not an overlap, though meshes cannot decide it.
             return self._draft(
                 self._nested_relation(found.relation),
                 found.signed_distance,
@@ -360,22 +359,21 @@ class MeshPair:
         return self._by_meshes(pieces, found, search, subrange(rest, 0.3, 1.0))
 
     def _shorter(self, search: SeparationSearch, least: float, found: Contact) -> MeshDraft:
-        """Return the results for pieces that fit, whose search ended with a longer translation than separates the
-        meshes."""
+        """Return the results for pieces that fit, where a shorter translation than theirs separates the meshes."""
         chosen = self._clear(search)
         length = length_of(chosen)
         relation, upper = self._nested_relation(found.relation), -min(max(0.0, least), length)
         return self._draft(relation, -length, -length, upper, chosen / length, found, False)
 
     def _beyond(self, length: float) -> float:
-        """Return for how much more of a translation of that length the solids are to stay apart."""
+        """Return the length beyond a translation of `length` for which the solids must stay separated."""
         return max(self.band, self.contact_tolerance * length)
 
     def _stays_clear(self, search: SeparationSearch, translation: FloatArray) -> bool:
         return search.stays_clear(translation, self._beyond(length_of(translation)))
 
     def _clear(self, search: SeparationSearch) -> FloatArray:
-        """Return the translation that is reported: the best, or one about as short that stays clear beyond."""
+        """Return the translation to report: the best, or one about as short that stays clear beyond."""
         clear = (
             search.find_clear(self._beyond(search.length))
             if search.proved and search.length > self.band
@@ -387,7 +385,7 @@ class MeshPair:
         return clear
 
     def _touching(self, found: Contact, lower: float) -> MeshDraft:
-        """Return the results for a touch of pieces that fit: the signs of what is left are rounding."""
+        """Return the results for pieces that fit and touch: the signs of the remaining distances are rounding."""
         relation = found.relation if found.relation is Relation.COINCIDENT else Relation.TOUCHING
         return self._draft(relation, 0.0, lower, 0.0, found.normal, found)
 
@@ -398,7 +396,7 @@ class MeshPair:
         search: SeparationSearch,
         progress: Progress | None,
     ) -> MeshDraft:
-        """Return the results for two solids whose pieces are not the meshes: by the meshes themselves."""
+        """Return the results for two solids with inexact pieces, from the meshes themselves."""
         a, b, crossings = self.a, self.b, self.crossings
         least, of_a, of_b = self._proved(pieces, subrange(progress, 0.0, 0.5))
         search.progress = subrange(progress, 0.5, 1.0)
@@ -411,7 +409,7 @@ class MeshPair:
         search.improve([*search.ties, *frame_directions(a, b)], least)
         search.refine(least)
         if not search.proved:
-            self.notes.append(Note("no translation was found that is known to separate the meshes"))
+            self.notes.append(Note("no translation known to separate the meshes was found"))
         best = self._clear(search)
         length = length_of(best)
         chosen = best / length if length > 0.0 else None
@@ -426,21 +424,21 @@ class MeshPair:
         elif self.nested:
             deep.relation = self._nested_relation(deep.relation)
         elif least <= self.band and max(of_a.deepest, of_b.deepest) <= self.band:
-            # Nothing is known to be inside: a shape that fits into a hollow, for one.
+            # No part is known to be inside: for example, a shape that fits into a hollow.
             deep.relation, deep.signed_distance, deep.normal = Relation.TOUCHING, 0.0, None
-            self.notes.append(Note("that they only touch is told by samples of their surfaces"))
+            self.notes.append(Note("touching was decided from samples of the surfaces"))
         elif of_a.farthest <= self.band and of_b.deepest <= self.band:
             deep.relation = Relation.A_INSIDE_B
-            self.notes.append(Note("that A is inside B is told by samples of its surface"))
+            self.notes.append(Note("A inside B was decided from samples of its surface"))
         elif of_b.farthest <= self.band and of_a.deepest <= self.band:
             deep.relation = Relation.B_INSIDE_A
-            self.notes.append(Note("that B is inside A is told by samples of its surface"))
+            self.notes.append(Note("B inside A was decided from samples of its surface"))
         return deep
 
     def _proved(
         self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None
     ) -> tuple[float, Samples, Samples]:
-        """Return a certified lower bound of the depth, by the meshes themselves, and the samples of both."""
+        """Return a certified lower bound of the depth, from the meshes themselves, and the samples of both."""
         a, b, crossings = self.a, self.b, self.crossings
         of_a = sample_surface(a, b, crossings, 0, self.band, subrange(progress, 0.0, 0.3))
         of_b = sample_surface(b, a, crossings, 1, self.band, subrange(progress, 0.3, 0.6))
@@ -449,10 +447,11 @@ class MeshPair:
         return max(least, self._depth_of_inner(pieces, subrange(progress, 0.8, 1.0))), of_a, of_b
 
     def _depth_of_inner(self, pieces: tuple[Decomposition, Decomposition], progress: Progress | None) -> float:
-        """Return a certified lower bound: the depth of what of the pieces is inside the meshes for certain."""
+        """Return a certified lower bound: the depth of those parts of the pieces that are certainly inside the
+        meshes."""
         if max(sum(len(piece.edges) for piece in found.pieces) for found in pieces) > _MOST_EDGES:
             return 0.0
-        # The larger first, whichever it is: so the answer is the same when A and B change places.
+        # The larger first, so that the result does not depend on the order of A and B.
         inner, bodies = [], sorted(zip((self.a, self.b), pieces, strict=True), key=lambda pair: -pair[0].size)
         for k, (body, found) in enumerate(bodies):
             report_progress(progress, 0.25 * k)
@@ -463,7 +462,7 @@ class MeshPair:
         if _work(one, other) > _MOST_WORK:
             return 0.0
         if len(one.pieces) > 1 or len(other.pieces) > 1:
-            # Looked at in the frame of the pair, a search that the budget ends comes equally far in every pose.
+            # In the frame of the pair, a search that the budget ends gives the same result in every pose.
             frame, bounds = bodies[0][0].frame, self.a.mesh.bounds
             middle = 0.5 * bounds[0] + 0.5 * bounds[1]
             one, other = (
@@ -476,7 +475,7 @@ class MeshPair:
         return max(0.0, least - self._rounding)
 
     def _nested_relation(self, otherwise: Relation) -> Relation:
-        """Return the relation of shapes whose surfaces do not meet, of which parts of one are inside the other."""
+        """Return the relation of shapes whose surfaces do not meet, with parts of one inside the other."""
         if not self.nested or otherwise in (Relation.COINCIDENT, Relation.TOUCHING):
             return otherwise
         if self.a_in_b.all() and not self.b_in_a.any():
@@ -487,7 +486,7 @@ class MeshPair:
 
 
 def _work(one: Compound, other: Compound) -> int:
-    """Return how many pairs of edges a search for the smallest translation looks at."""
+    """Return the number of pairs of edges in a search for the smallest translation."""
     if len(one.pieces) == len(other.pieces) == 1:
         return 0
     edges = [sum(len(piece.edges) for piece in found.pieces if isinstance(piece, Polytope)) for found in (one, other)]
@@ -495,7 +494,7 @@ def _work(one: Compound, other: Compound) -> int:
 
 
 def check_given(name: str, mesh: Mesh, pieces: object) -> Decomposition:
-    """Return pieces that were given for a mesh. Raise ValueError that begins with their name."""
+    """Return the pieces given for a mesh. Raise ValueError, beginning with their name, when they do not fit it."""
     if not (isinstance(pieces, Decomposition) and pieces.pieces):
         raise ValueError(f"{name} must be None or what mesh_pieces returns, not {type(pieces).__name__}")
     check_pieces(name, mesh, pieces)

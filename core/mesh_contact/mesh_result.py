@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The contact of a mesh and another solid as a record: its certificate, and what it is made of."""
+"""The contact of a mesh and another solid as a record: its certificate, and a draft of it."""
 
 from __future__ import annotations
 
@@ -17,37 +17,38 @@ from ..result import Contact, Proof, Relation, Status
 from ..types import FloatArray, positive_zero, read_only
 
 BOUNDS_MEET = 1e-6
-"""Times the size of the larger shape: bounds that differ by no more meet."""
+"""Times the size of the larger shape: bounds that differ by no more count as equal."""
 LEAST_GAP = ulp(0.0)
-"""The signed distance of meshes that are apart by less than rounding: its sign is whether they intersect."""
+"""The signed distance of meshes separated by less than rounding: its sign says that they do not intersect."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeshCertificate(Proof):
-    """Proof of a contact of which one shape at least is a mesh. World frame, the unit of the coordinates.
+    """Proof of a contact of two shapes, at least one of them a mesh. World frame, the unit of the coordinates.
 
-    `crossings` and pieces are of meshes: of any other solid its facets stand for it. Of a curved one they are inside of
-    it by up to `slack_a` or `slack_b`; all else that is reported is valid for the solid itself.
+    `crossings` and pieces are those of meshes: any other solid is represented by its facets. The facets of a curved one
+    are inside it by up to `slack_a` or `slack_b`; all other fields are valid for the solid itself.
     """
 
     crossings: Crossings
     """The triangles that meet."""
     surface_distance: float
-    """How far apart the two surfaces are, 0.0 when they meet: how much room a shape has that is inside the other."""
+    """Distance of the two surfaces, 0.0 when they meet: the clearance around a shape that is inside the other."""
     a_solid: bool
-    """Whether A is closed and stands for the solid inside."""
+    """Whether A is closed and represents the solid inside."""
     b_solid: bool
-    """Whether B is closed and stands for the solid inside."""
+    """Whether B is closed and represents the solid inside."""
     slack_a: float
-    """Certified: no point of A is farther from its facets, where they stood for it; 0.0 when they are A itself, and
-    when they were not needed."""
+    """Certified: no point of A is farther from the facets that represent it; 0.0 when they are A itself, and when they
+    were not needed."""
     slack_b: float
-    """The same of B."""
+    """Same for B."""
     compound: Contact | None
-    """The contact of the pieces, for two solids that are not apart, with the depth of the pieces. None when they have
-    too many edges for that. Of a curved solid's own pieces where those of the mesh are exact, else of its facets."""
+    """The contact of the pieces of two solids that are not separated, with the depth of the pieces. None when they have
+    too many edges for that. For a curved solid, of its own pieces where those of the mesh are exact, else of its
+    facets."""
     compound_of_facets: bool
-    """Whether facets stand for a curved solid in `compound`."""
+    """Whether facets represent a curved solid in `compound`."""
     pieces_a: Decomposition | None
     """The pieces of A in `compound`."""
     pieces_b: Decomposition | None
@@ -56,27 +57,28 @@ class MeshCertificate(Proof):
 
 @dataclass(kw_only=True)
 class MeshDraft:
-    """Results for a mesh and another solid before they are a `Contact`; its fields, unless said otherwise."""
+    """Results for a mesh and another solid before the `Contact` is built; fields as there, unless described
+    otherwise."""
 
     relation: Relation
     signed_distance: float = 0.0
     lower: float = 0.0
     upper: float = 0.0
     normal: FloatArray | None = None
-    """None where no direction is known."""
+    """None where the direction is unknown."""
     points: tuple[FloatArray, FloatArray] | None = None
-    """Witness points (3,) on A and B; None: those of the surfaces."""
+    """Witness points (3,) on A and B; None for those of the surfaces."""
     intersects: bool = False
     compound: Contact | None = None
     of_facets: bool = False
-    """Whether facets stand for a curved solid in `compound`."""
+    """Whether facets represent a curved solid in `compound`."""
     regions: tuple[MergedRegion, ...] = ()
     crossings: Crossings
     curves: tuple[ContactCurve, ...] = ()
     surface: float = 0.0
-    """How far apart the surfaces are."""
+    """Distance of the surfaces."""
     slacks: tuple[float, float] = (0.0, 0.0)
-    """Of the certificate, for A and B."""
+    """`slack_a` and `slack_b` of the certificate."""
     notes: tuple[Note, ...] = ()
 
     @property

@@ -667,7 +667,7 @@ def test_lengths_in_warnings_follow_the_units_of_the_scene(part: Part) -> None:
     bpy.ops.mesh.primitive_torus_add()
     inspect(bpy.context.object, ball)
     told = " ".join(warnings(part))
-    assert re.search(r"'Ball': its surface is taken as \d+ facets, at most [0-9.e-]+ cm inside of it", told)
+    assert re.search(r"'Ball': its surface is approximated by \d+ facets, at most [0-9.e-]+ cm inside it", told)
     assert "within 0.25250 cm of them" in told
     assert set(re.findall(r"[0-9]+\.[0-9]+(?:e-[0-9]+)? (\w+)", told)) == {"cm"}
 
