@@ -702,17 +702,9 @@ except snapshot.GpuUnavailable as error:
 @pytest.mark.parametrize("hide", ["__EGL_VENDOR_LIBRARY_FILENAMES", "GALLIUM_DRIVER"])
 def test_without_a_driver_the_process_lives_and_the_packages_are_named(hide, tmp_path):
     environment = os.environ | {hide: "/nonexistent", "BLENDER_USER_RESOURCES": str(tmp_path)}
-    command = [sys.executable, "-c", WITHOUT_A_DRIVER]
+    command = [sys.executable, "-c"]
     if bpy.app.binary_path:
-        command = [
-            bpy.app.binary_path,
-            "-b",
-            "--factory-startup",
-            "--python-exit-code",
-            "1",
-            "--python-expr",
-            command[2],
-        ]
+        command = [bpy.app.binary_path, "-b", "--factory-startup", "--python-exit-code", "1", "--python-expr"]
     done = subprocess.run(
         [*command, WITHOUT_A_DRIVER], capture_output=True, text=True, env=environment, timeout=120, check=False
     )
