@@ -73,11 +73,11 @@ def as_vector(name: str, value: ArrayLike, dim: int) -> FloatArray:
 
 
 def as_direction(name: str, value: ArrayLike, dim: int) -> FloatArray:
-    """Return what `as_vector` does, but no zero vector: it has no direction."""
+    """Return a finite vector (dim,) that is not zero, at ordinary length."""
     vector = as_vector(name, value, dim)
     if not vector.any():
         raise ValueError(f"{name} must not be zero: a zero vector has no direction")
-    return vector
+    return at_ordinary_length(vector)
 
 
 def as_unit(name: str, value: ArrayLike, dim: int) -> FloatArray:
@@ -103,12 +103,19 @@ def as_points(name: str, value: ArrayLike, dim: int) -> FloatArray:
 
 
 def as_directions(name: str, value: ArrayLike, dim: int) -> FloatArray:
-    """Return directions (n, dim), finite and none of them zero, as a float64 array."""
+    """Return directions (n, dim), finite and none of them zero, at ordinary length, as a float64 array."""
     array = as_points(name, value, dim)
     zero = np.flatnonzero(~array.any(axis=1))
     if len(zero):
         raise ValueError(f"{name}: row {zero[0]} is zero: a zero vector has no direction")
-    return array
+    return at_ordinary_length(array)
+
+
+def at_ordinary_length(directions: FloatArray) -> FloatArray:
+    """Return directions (..., dim) scaled by powers of two, which is exact, so that products with coordinates neither
+    overflow nor vanish."""
+    exponents = np.frexp(np.abs(directions).max(axis=-1, keepdims=True))[1]
+    return np.ldexp(directions, 1 - exponents)
 
 
 def as_affine(name: str, value: ArrayLike, dim: int) -> tuple[FloatArray, FloatArray]:

@@ -105,7 +105,9 @@ class Compound(Shape):
 
         Raises ValueError when pieces overlap and one of them is curved.
         """
-        return self._moments[0]
+        shape, exponent = self._at_ordinary_size
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(shape._moments[0], self.dim * exponent))
 
     @property
     def centroid(self) -> FloatArray:
@@ -113,8 +115,9 @@ class Compound(Shape):
 
         Raises ValueError when pieces overlap and one of them is curved.
         """
-        volume, moment = self._moments
-        return read_only(moment / volume) if volume > 0.0 else self.center
+        shape, exponent = self._at_ordinary_size
+        volume, moment = shape._moments
+        return read_only(np.ldexp(moment / volume, exponent)) if volume > 0.0 else self.center
 
     def signed_distance(self, points: ArrayLike) -> FloatArray:
         """Return the signed distances (n,) of `points` (n, dim) from the nearest piece, or the one they are deepest in.

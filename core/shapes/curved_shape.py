@@ -107,13 +107,17 @@ class CurvedShape(Shape, ABC):
     @property
     def volume(self) -> float:
         """Volume of a shape in space, area of a shape in the plane; 0.0 where it does not fill its space."""
-        return float(self.steiner_terms[0] @ self._powers)
+        shape, exponent = self._at_ordinary_size
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(shape.steiner_terms[0] @ shape._powers, self.dim * exponent))
 
     @property
     def centroid(self) -> FloatArray:
         """(dim,) centre of mass, world frame."""
-        weights, moments = self.steiner_terms
-        return read_only(self.center + (self._powers @ moments) / (self._powers @ weights))
+        shape, exponent = self._at_ordinary_size
+        weights, moments = shape.steiner_terms
+        offset = (shape._powers @ moments) / (shape._powers @ weights)
+        return read_only(self.center + np.ldexp(offset, exponent))
 
     @property
     def _powers(self) -> FloatArray:

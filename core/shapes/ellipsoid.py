@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import as_floats, validate_magnitude
+from ..arguments import as_floats, at_ordinary_length, validate_magnitude
 from ..tolerance import EPS
 from ..types import FloatArray, read_only
 from .box import rotate
@@ -32,6 +32,10 @@ _FLAT = 16.0
 _ROOT_SMALLEST = 1e-290
 """In units of the largest semi-axis: parts of a secular equation that count as 0. The divisors of larger ones, and
 their quotients by the root, are in the range of float64."""
+_NEEDLE = 1e-100
+"""Ratio of semi-axes below which squares may vanish."""
+_LEAST_SQUARE = 1e-200
+"""For semi-axes of ordinary size: smaller squares count as this, mean stretches divide by them."""
 _EQUAL = 1e-8
 """Relative: numbers this close are replaced by their mean, which is exact to the last digit of the integral."""
 
@@ -107,9 +111,20 @@ class Ellipsoid(CurvedShape):
     def core_supports(self, directions: FloatArray) -> FloatArray:
         if self.radius > 0.0:
             return np.broadcast_to(self.middle, directions.shape)
-        local = (directions @ self.axes.T) * (self.semi / self.semi.max())
+        local = (directions @ self.axes.T) * self._proportions
+        if self._is_needle:
+            local = at_ordinary_length(local)
         local /= np.linalg.norm(local, axis=1)[:, None]
         return self.middle + (local * self.semi) @ self.axes
+
+    @cached_property
+    def _proportions(self) -> FloatArray:
+        return self.semi / self.semi.max()
+
+    @cached_property
+    def _is_needle(self) -> bool:
+        """Whether squares of the proportions may vanish."""
+        return float(self._proportions.min()) < _NEEDLE
 
     def core_feature(self, direction: FloatArray, width: float) -> FlatFeature:
         return FlatFeature(self.core_supports(direction[None]))
@@ -135,17 +150,17 @@ class Ellipsoid(CurvedShape):
 
     @cached_property
     def steiner_terms(self) -> tuple[FloatArray, FloatArray]:
-        squares = self.semi * self.semi
+        squares = np.maximum(self.semi * self.semi, _LEAST_SQUARE)
         ball = math.pi if self.dim == 2 else 4.0 * math.pi / 3.0
         if self.radius > 0.0:
             weights = [0.0] * self.dim + [ball]
         elif self.dim == 2:
             weights = [ball * self.semi.prod(), 8.0 * _mean_stretch(0.0, *squares), ball]
         else:
-            volume = ball * self.semi.prod()
+            faces = np.roll(self.semi, 1) * np.roll(self.semi, -1)
             weights = [
-                volume,
-                3.0 * volume * _mean_stretch(*(1.0 / squares)),
+                ball * self.semi.prod(),
+                3.0 * ball * _mean_stretch(*np.maximum(faces * faces, _LEAST_SQUARE)),
                 3.0 * ball * _mean_stretch(*squares),
                 ball,
             ]

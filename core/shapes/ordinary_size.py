@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..tolerance import EXTREME_EXPONENT
-from .shape import Shape
-
-_LARGEST_POWER = 1000
-"""Exponent of the largest power of two that scales a pair: 2.0**1000 is finite and makes the smallest numbers
-normal."""
+from .shape import LARGEST_POWER, Shape
 
 
 def extreme_exponent(a: Shape, b: Shape) -> int:
@@ -28,7 +24,7 @@ def extreme_exponent(a: Shape, b: Shape) -> int:
         if side > half:
             half = side
     exponent = math.frexp(half)[1]
-    return max(exponent, -_LARGEST_POWER) if abs(exponent) > EXTREME_EXPONENT else 0
+    return max(exponent, -LARGEST_POWER) if abs(exponent) > EXTREME_EXPONENT else 0
 
 
 def at_ordinary_size(solve: Callable[[Any, Any, float], Any], a: Any, b: Any, clearance: float) -> Any:

@@ -95,7 +95,7 @@ class Rounded(CurvedShape):
 
     @property
     def centroid(self) -> FloatArray:
-        return super().centroid if self.volume > 0.0 else self.core.centroid
+        return super().centroid if self._at_ordinary_size[0].volume > 0.0 else self.core.centroid
 
     def core_distances(self, points: FloatArray) -> FloatArray:
         return self.core.core_distances(points)

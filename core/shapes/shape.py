@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import as_affine, as_direction, as_directions, as_factor, as_points, as_vector, validate_magnitude
+from ..tolerance import EXTREME_EXPONENT
 from ..types import BoolArray, FloatArray, ReadOnlyArrays, read_only
 
 _S = TypeVar("_S", bound="Shape")
@@ -18,6 +19,9 @@ _S = TypeVar("_S", bound="Shape")
 SIMILAR = 1e-6
 """Relative: by how much the stretches of a matrix may differ and still count as equal. Blender's matrices are
 float32."""
+LARGEST_POWER = 1000
+"""Exponent of the largest power of two that scales shapes: 2.0**1000 is finite and makes the smallest numbers
+normal."""
 
 
 class Shape(ReadOnlyArrays):
@@ -97,7 +101,8 @@ class Shape(ReadOnlyArrays):
         matrix, naming the class to use instead, and when the last row is not 0, ..., 0, 1.
         """
         linear, offset = as_affine("matrix", matrix, self.dim)
-        return self._transformed(linear, offset)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._transformed(linear, offset)
 
     def translated(self: _S, vector: ArrayLike) -> _S:
         """Return the shape translated by a `vector` (dim,), rounded to the last digit of the coordinates."""
@@ -137,6 +142,16 @@ class Shape(ReadOnlyArrays):
         """Largest absolute coordinate: the rounding error of one coordinate is `eps * magnitude`."""
         low, high = self.bounds
         return float(max(np.abs(low).max(), np.abs(high).max()))
+
+    @property
+    def _at_ordinary_size(self: _S) -> tuple[_S, int]:
+        """The shape, scaled by a power of two if it is too large or too small for products of lengths in float64, and
+        the exponent of the power that scales it back."""
+        exponent = math.frexp(self.extent)[1]
+        if abs(exponent) <= EXTREME_EXPONENT:
+            return self, 0
+        exponent = max(exponent, -LARGEST_POWER)
+        return self._scaled(2.0**-exponent), exponent
 
     def _support_points(self, directions: FloatArray) -> FloatArray:
         raise NotImplementedError

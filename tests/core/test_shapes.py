@@ -188,6 +188,31 @@ def test_volumes_and_centroids_in_closed_form():
         _ = Compound([Sphere((0, 0, 0), 1), Sphere((1, 0, 0), 1)]).volume
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_extreme_sizes_and_directions_change_no_digits(name):
+    shape = EVERY[name]
+    normals = directions(shape.dim, 20)
+    tips = shape.supports(normals)
+    for length in (1e-300, 1e160, 1e307):
+        np.testing.assert_allclose(shape.supports(normals * length), tips, atol=1e-13)
+        np.testing.assert_allclose(shape.support(normals[0] * length), tips[0], atol=1e-13)
+    for exponent in (-500, 330, 500):
+        scaled = shape.scaled(2.0**exponent)
+        np.testing.assert_allclose(scaled.centroid * 2.0**-exponent, shape.centroid, rtol=1e-13, atol=1e-13)
+        if exponent == 330:
+            assert scaled.volume * 2.0 ** (-exponent * shape.dim) == pytest.approx(shape.volume, rel=1e-13)
+
+
+def test_a_needle_has_the_rounded_volume_of_a_disk_or_a_segment():
+    for semi_axes, area, bend in (
+        ((1e-200, 1.0, 1.0), 2.0 * np.pi, np.pi**2),
+        ((1e-200, 1e-180, 1.0), 0.0, 2.0 * np.pi),
+    ):
+        needle = Ellipsoid((0, 0, 0), semi_axes)
+        assert needle.volume == pytest.approx(4.0 / 3.0 * np.pi * np.prod(semi_axes), rel=1e-14, abs=0.0)
+        assert Rounded(needle, 0.5).volume == pytest.approx(0.5 * area + 0.25 * bend + np.pi / 6.0, rel=1e-14)
+
+
 def test_a_closed_mesh_is_a_solid_and_an_open_one_a_surface():
     hull = ConvexHull(TETRAHEDRON.points)
     points = RNG.uniform(-1.0, 3.0, size=(200, 3))
